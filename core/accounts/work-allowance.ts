@@ -20,14 +20,31 @@ export const hourOf = (now: Date): number => Math.floor(now.getTime() / MS_PER_H
 export const secondsToNextHour = (now: Date): number =>
   Math.max(1, Math.ceil(((hourOf(now) + 1) * MS_PER_HOUR - now.getTime()) / 1_000));
 
-/**
- * How often an account may have work of a kind done in an hour. Of these, at most `REFUSED_WORK_PER_HOUR` and one for each creation
- * accepted in the hour can be for refused creations, because an accepted one earns back what it used.
- */
-export const mostWork = (earned: EarnedWork | undefined, kind: CreationWork, hour: number): number =>
-  requiredNumberEnv('REFUSED_WORK_PER_HOUR') + (earned?.hour === hour ? earned[kind] : 0);
+/** An account's allowance of one kind of work, as read for a creation, or before: an older one allows less. */
+export interface WorkAllowance {
+  /** The hour in which an accepted creation last raised it. */
+  earnedHour: number | undefined;
+  /** How often it may be used in an hour. */
+  most: (hour: number) => number;
+  /** Whether work that ended with this error cost nothing, so that the allowance is given back. */
+  isFree: (error: unknown) => boolean;
+}
 
-/** What an account has earned after another accepted creation, for which work of these kinds was done. */
+/**
+ * The allowance of an account. Of its uses in an hour, at most `REFUSED_WORK_PER_HOUR` and one for each creation accepted in the hour
+ * can be for refused creations, because an accepted one earns back its own.
+ */
+export const workAllowance = (
+  earned: EarnedWork | undefined,
+  kind: CreationWork,
+  isFree: WorkAllowance['isFree'],
+): WorkAllowance => ({
+  earnedHour: earned?.hour,
+  most: (hour) => requiredNumberEnv('REFUSED_WORK_PER_HOUR') + (earned?.hour === hour ? earned[kind] : 0),
+  isFree,
+});
+
+/** The earned work after another accepted creation, which used these kinds of work. */
 export const earnedWith = (
   earned: EarnedWork | undefined,
   done: readonly CreationWork[],

@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
+import { workAllowance } from '../accounts/work-allowance.ts';
 import { systemClock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { accountLimit, withinLimits } from '../outbound/in-flight.ts';
@@ -29,7 +30,7 @@ export const screenPrompt = async (
     places: FILTER_PLACES,
     leaseSeconds: LEASE_SECONDS,
     // Without a decision there is no charge for it.
-    allowance: { kind: 'filter', earned: earnedWork, isFree: () => true },
+    allowance: workAllowance(earnedWork, 'filter', () => true),
   });
   const judged = await withinLimits([limit], systemClock, () => isBlocked(prompt));
   if (!judged.ran) {

@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
+import { workAllowance } from '../accounts/work-allowance.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
 import { clipKeys } from '../files/clip-keys.ts';
@@ -26,8 +27,8 @@ const LEASE_SECONDS = 25;
  * Accepts a request for a video like `createRequest`. Its reference videos are copied into the bucket and measured last, once
  * everything else allows it and the balance covers the output alone. `discard` removes the copies of a creation that is refused
  * in the end. The bucket's lifecycle removes what a dead process or a failed removal leaves. Throws `ServiceError` with `rate_limited` when too
- * many of the account, or of the whole service, are being measured, or too many were in this hour for creations that were refused, and the
- * errors of `measure`.
+ * many of the account, or of the whole service, are being measured. Throws the same when the account's allowance of the hour is used up, and
+ * the errors of `measure`.
  */
 export const createVideo = (
   account: Account,
@@ -79,7 +80,7 @@ const measureInTurn = async (
     const limit = accountLimit('clips', accountId, {
       places: CLIP_PLACES,
       leaseSeconds: LEASE_SECONDS,
-      allowance: { kind: 'clips', earned: earnedWork, isFree: isThrottled },
+      allowance: workAllowance(earnedWork, 'clips', isThrottled),
     });
     const measured = await withinLimits([limit], clock, () => measure(clips));
     if (!measured.ran) throw tooManyClips();

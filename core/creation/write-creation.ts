@@ -23,7 +23,7 @@ const END_USER_WRITE = 2;
 const REQUEST_WRITE = 3;
 const IDEMPOTENCY_WRITE = 4;
 
-/** What a creation is written with: the account and end-user as read before, and the work that was done for it. */
+/** Account and end-user as read before, the caller's key, and the work already done for the creation. */
 export interface CreationContext {
   account: Account;
   endUser: EndUser | undefined;

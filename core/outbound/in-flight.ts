@@ -1,12 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import {
-  type CreationWork,
-  type EarnedWork,
-  hourOf,
-  mostWork,
-  secondsToNextHour,
-} from '../accounts/work-allowance.ts';
+import { hourOf, secondsToNextHour, type WorkAllowance } from '../accounts/work-allowance.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { logger } from '../observability.ts';
@@ -23,19 +17,8 @@ export interface InFlightLimit {
   key: ItemKey;
   places: number;
   leaseSeconds: number;
-  /** What taking a place uses up; absent for calls that are only limited in how many are under way. */
+  /** Used by taking a place, in the same update, and given back with the place when the work cost nothing. */
   allowance?: WorkAllowance;
-}
-
-/**
- * An account's hourly allowance of work for creations, which taking a place uses in the same update. It is given back
- * with the place when the work ends with an error that `isFree` says cost nothing.
- */
-export interface WorkAllowance {
-  kind: CreationWork;
-  /** As read for this creation, or before: an older one allows less. */
-  earned: EarnedWork | undefined;
-  isFree: (error: unknown) => boolean;
 }
 
 /** The limit of an account. */
@@ -126,17 +109,17 @@ export const takePlace = async (limit: InFlightLimit, now: Date): Promise<HeldPl
 /** How an update uses an allowance: the first time in an hour, or once more in an hour of which at most `most` are used. */
 type Spending = { hour: number; most?: number };
 
-const firstGuess = ({ kind, earned }: WorkAllowance, now: Date): Spending => {
+const firstGuess = ({ earnedHour, most }: WorkAllowance, now: Date): Spending => {
   const hour = hourOf(now);
-  return earned?.hour === hour ? { hour, most: mostWork(earned, kind, hour) } : { hour };
+  return earnedHour === hour ? { hour, most: most(hour) } : { hour };
 };
 
 /** The way that fits the item as stored. Another process may be in the next hour already. */
-const spendingOf = (item: StoredItem, { kind, earned }: WorkAllowance, now: Date): Spending => {
+const spendingOf = (item: StoredItem, allowance: WorkAllowance, now: Date): Spending => {
   const { spentHour = 0, spent = 0 } = item as { spentHour?: number; spent?: number };
   const hour = Math.max(hourOf(now), spentHour);
   if (spentHour < hour) return { hour };
-  const most = mostWork(earned, kind, hour);
+  const most = allowance.most(hour);
   if (spent >= most) throw allowanceUsedUp(now);
   return { hour, most };
 };
