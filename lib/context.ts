@@ -60,7 +60,8 @@ const baseUrl = z
     (text) => /^https?:\/\/[^\s?#@\\/][^\s?#@\\]*$/i.test(text) && URL.canParse(text),
     'Expected an http or https URL without query, fragment and user',
   )
-  .transform((url) => url.replace(/\/+$/, ''));
+  // Hosts in lower case, as browsers and signatures of file URLs have them.
+  .transform((url) => new URL(url).href.replace(/\/+$/, ''));
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;
@@ -89,6 +90,8 @@ interface Addresses {
   apiCertificateArn?: string | undefined;
   filesDomainName?: string | undefined;
   filesCertificateArn?: string | undefined;
+  wafRequestsPer5Minutes?: number | undefined;
+  filesWebAclArn?: string | undefined;
 }
 
 /** Keys that are valid each but not together, with what is wrong. */
@@ -112,6 +115,12 @@ const contradictionsIn = (given: Addresses): [key: keyof Addresses, message: str
   }
   if (given.filesDomainName !== undefined && given.deliveryBaseUrl !== undefined) {
     found.push(['deliveryBaseUrl', 'filesDomainName is the base URL already']);
+  }
+  if (given.wafRequestsPer5Minutes !== undefined && given.filesWebAclArn === undefined) {
+    found.push([
+      'filesWebAclArn',
+      'wafRequestsPer5Minutes limits the API only: CloudFront takes a web ACL of us-east-1 (docs/operating.md)',
+    ]);
   }
   return found;
 };
@@ -191,6 +200,13 @@ export const StackContext = z
     logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
     removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
     wafRequestsPer5Minutes: wholeNumber(10, 2_000_000_000).optional(),
+    filesWebAclArn: z
+      .string()
+      .regex(
+        /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]{1,128}\/[0-9a-f-]+$/,
+        'Expected the ARN of a web ACL of scope CLOUDFRONT',
+      )
+      .optional(),
     console: flag.default(false),
     providers: z.enum(['real', 'sandbox']).default('real'),
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),

@@ -36,7 +36,7 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
   [
     /CFR2$/,
     /^Delivery\/Distribution\/Resource$/,
-    'It serves files by signed URL, without a query or body that a rule could judge.',
+    'With `filesWebAclArn` it has a web ACL. Without, it serves files by signed URL, without a query or body that a rule could judge.',
   ],
   [
     /CFR3$/,

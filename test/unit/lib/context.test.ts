@@ -52,6 +52,7 @@ describe('the context', () => {
       logRetentionDays: 30,
       removalPolicy: 'keep',
       wafRequestsPer5Minutes: undefined,
+      filesWebAclArn: undefined,
       providers: 'real',
       sandboxMaxRunning: undefined,
       maxRunning: undefined,
@@ -143,7 +144,7 @@ describe('the context', () => {
           `✖ Expected an http or https URL without query, fragment and user\n  → at ${key}`,
         );
       }
-      for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:80/a%20b']) {
+      for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:8080/a%20b']) {
         expect(read({ [key]: url })).toMatchObject({ [key]: url });
       }
     },
