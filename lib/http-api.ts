@@ -89,6 +89,8 @@ export class HttpApi extends Construct {
       // The dimension of the gateway's metrics: stacks of the same name share them.
       restApiName: Stack.of(this).stackName,
       endpointTypes: [EndpointType.REGIONAL],
+      // Bodies reach the functions as they were sent: as text, bytes that are not UTF-8 would be replaced.
+      binaryMediaTypes: ['*/*'],
       deployOptions: {
         stageName: STAGE,
         throttlingRateLimit: context.apiRequestsPerSecond,
