@@ -205,7 +205,7 @@ describe('A forged callback is 404', () => {
 
 test('A callback must be a POST', async () => {
   for (const method of ['GET', 'PUT', 'DELETE']) {
-    expect(refusal(await send(caller.service, method, done.path))).toEqual([405, 'not_found']);
+    expect(refusal(await send(caller.service, method, done.path))).toEqual([404, 'not_found']);
   }
 });
 

@@ -30,7 +30,7 @@ describe('An unknown route is 404 not_found, with or without a key', () => {
   });
 });
 
-describe('A known route with another method is 405 with code not_found, and lists the allowed methods', () => {
+describe('A known route with another method is 404 with code not_found, and lists the allowed methods', () => {
   test.each([
     ['PUT', '/v1/generations', 'POST'],
     ['PATCH', '/v1/generations', 'POST'],
@@ -42,7 +42,7 @@ describe('A known route with another method is 405 with code not_found, and list
   ])('%s %s', async (method, path, allowed) => {
     const answer = await request(method, path);
 
-    expect(refusal(answer)).toEqual([405, 'not_found']);
+    expect(refusal(answer)).toEqual([404, 'not_found']);
     expect(answer.headers.get('allow')).toContain(allowed);
   });
 
@@ -51,7 +51,7 @@ describe('A known route with another method is 405 with code not_found, and list
     async (contentType) => {
       const answer = await request('PUT', '/v1/generations', { 'content-type': contentType }, '{"a":1}');
 
-      expect(refusal(answer)).toEqual([405, 'not_found']);
+      expect(refusal(answer)).toEqual([404, 'not_found']);
     },
   );
 });
