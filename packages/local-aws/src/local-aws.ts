@@ -219,6 +219,7 @@ export const startLocalAws = async (
         stateFile: join(dataDir, 'custom-resources.json'),
       }),
     );
+    for (const { environment } of stack.functions) environment();
     const bus = parts.createEventBus({
       rules: stack.rules,
       invocations,

@@ -7,6 +7,7 @@ import { applyGuardrail, guardrailOf, guardrailPermissions, sendRestJson } from 
 import type { CallCounter } from './call-counter.ts';
 import { readCredentialScope } from './credential-scope.ts';
 import type { DynamoDbClient } from './dynamodb/client.ts';
+import type { CheckStartKey } from './dynamodb/start-keys.ts';
 import { AwsError, messageOf } from './errors.ts';
 import { answerFaultControl, FAULT_SERVICE } from './fault-control.ts';
 import { applyAftermath, type Faults } from './faults.ts';
@@ -45,6 +46,7 @@ export interface Services {
   counter: CallCounter;
   faults: Faults;
   dynamodbPermissions: DynamoDbPermissions;
+  checkStartKey: CheckStartKey;
   principals: ReadonlyMap<string, Principal>;
   dynamodb: DynamoDbClient;
   s3: S3Service;
