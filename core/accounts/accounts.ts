@@ -1,5 +1,6 @@
 import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { EarnedWork } from '../concurrency/work-allowance.ts';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
 import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing, accountPartition } from '../table/keys.ts';
@@ -8,7 +9,6 @@ import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts'
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
-import { EarnedWork } from './work-allowance.ts';
 
 /** Requests that each key of an account may make: a sustained rate and a burst. */
 export const RequestLimits = z.object({ requestsPerSecond: z.number(), burst: z.number() });

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { hourOf, secondsToNextHour, type WorkAllowance } from '../accounts/work-allowance.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { logger } from '../observability.ts';
@@ -8,6 +7,7 @@ import { type InFlightKind, type ItemKey, inFlightKey, TTL_ATTRIBUTE } from '../
 import { type StoredItem, tableName } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY } from '../time.ts';
+import { hourOf, secondsToNextHour, type WorkAllowance } from './work-allowance.ts';
 
 /**
  * How many calls of a kind may be under way at once for an account, in all or to one host. Each call holds one of

@@ -1,7 +1,7 @@
 import type { Account } from '../accounts/accounts.ts';
-import { workAllowance } from '../accounts/work-allowance.ts';
 import { systemClock } from '../clock.ts';
 import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
+import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError } from '../errors.ts';
 
 /** Most prompts of one account that are judged at once. The filter is one host, which has its own limit. */

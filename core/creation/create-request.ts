@@ -1,5 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
-import type { CreationWork } from '../accounts/work-allowance.ts';
+import type { CreationWork } from '../concurrency/work-allowance.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';

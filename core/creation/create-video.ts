@@ -1,7 +1,7 @@
 import type { Account } from '../accounts/accounts.ts';
-import { workAllowance } from '../accounts/work-allowance.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
+import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
 import { clipKeys } from '../files/clip-keys.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';

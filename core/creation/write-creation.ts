@@ -1,5 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
-import { type CreationWork, earnedWith } from '../accounts/work-allowance.ts';
+import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
 import { countCreationWrite, type EndUser, endUserIdOf, toEndUser } from '../end-users/end-users.ts';
 import { AccountBlockedError, PaymentRequiredError } from '../errors.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';

@@ -1,7 +1,7 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Account, findAccount, getAccount, toAccount } from '../accounts/accounts.ts';
-import type { EarnedWork } from '../accounts/work-allowance.ts';
+import type { EarnedWork } from '../concurrency/work-allowance.ts';
 import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';

@@ -34,11 +34,6 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
   ],
   [/CFR1$/, /^Delivery\/Distribution\/Resource$/, 'Callers are anywhere; URLs are signed.'],
   [
-    /CFR2$/,
-    /^Delivery\/Distribution\/Resource$/,
-    'With `filesWebAclArn` it has a web ACL. Without, it serves files by signed URL, without a query or body that a rule could judge.',
-  ],
-  [
     /CFR3$/,
     /^Delivery\/Distribution\/Resource$/,
     'Its standard logs hold signed URLs, which are credentials; those that can leave them out are configured in us-east-1 only.',
