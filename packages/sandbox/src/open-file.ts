@@ -34,7 +34,7 @@ const NEVER = listOf([
 const isIn = (list: BlockList, address: string): boolean =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** Which addresses files are fetched from: public ones, and those of this machine and of private networks unless told otherwise. */
+/** `allowPrivate`: whether files are also fetched from this machine and private networks. Default true. */
 export type OpenFileOptions = { allowPrivate?: boolean | undefined };
 
 /** Whether a file may be fetched from an address: over plain `http:` from this machine only. */

@@ -175,6 +175,10 @@ const shortName = (text: string, maxLength: number) =>
 export const isCustomResource = ({ Type }: TemplateResource) =>
   Type.startsWith('Custom::') || Type === 'AWS::CloudFormation::CustomResource';
 
+/** Whether a resource's attributes are known once it runs: what a custom resource answered, where a function URL is. */
+export const isKnownLater = (resource: TemplateResource) =>
+  isCustomResource(resource) || resource.Type === 'AWS::Lambda::Url';
+
 /**
  * The physical name of a resource: `givenName` (resolved) if the template has one, else one derived from the logical id, at most 64
  * characters (the limit of Lambda and IAM) and the same in every run.
