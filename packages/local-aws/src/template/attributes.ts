@@ -175,7 +175,7 @@ const shortName = (text: string, maxLength: number) =>
 export const isCustomResource = ({ Type }: TemplateResource) =>
   Type.startsWith('Custom::') || Type === 'AWS::CloudFormation::CustomResource';
 
-/** Whether a resource's attributes are known once it runs: what a custom resource answered, where a function URL is. */
+/** Whether a resource has its attributes only at run time: custom resources and function URLs. */
 export const isKnownLater = (resource: TemplateResource) =>
   isCustomResource(resource) || resource.Type === 'AWS::Lambda::Url';
 
