@@ -1,7 +1,7 @@
 import { requiredEnv } from '../core/environment.ts';
 import { findModelRoute } from '../core/provider-calls/model-routes.ts';
-import { PROVIDER_ENVIRONMENT } from '../core/provider-calls/provider-environment.ts';
-import type { CallOrigin, Provider, ProviderId, ProviderRoute } from '../core/provider-calls/providers.ts';
+import type { CallOrigin, Provider, ProviderRoute } from '../core/provider-calls/providers.ts';
+import { namesOfProvider, type ProviderId } from '../core/provider-names.ts';
 import { readSecret } from '../core/secrets.ts';
 import { ModelArk } from './modelark/modelark.ts';
 import { ModelStudio } from './modelstudio/modelstudio.ts';
@@ -19,8 +19,11 @@ export const providerRouteOf = async (model: string, origin?: CallOrigin): Promi
   const route = origin ?? findModelRoute(model);
   if (!route) throw new Error(`No upstream is configured for ${model}.`);
   if (!Object.hasOwn(ADAPTERS, route.provider)) throw new Error(`There is no adapter for ${route.provider}.`);
-  const { baseUrl, secretArn } = PROVIDER_ENVIRONMENT[route.provider];
-  const apiKey = await readSecret(requiredEnv(secretArn));
-  const provider = new ADAPTERS[route.provider]({ baseUrl: origin?.baseUrl ?? requiredEnv(baseUrl), apiKey });
+  const { baseUrlVariable, secretVariable } = namesOfProvider(route.provider);
+  const apiKey = await readSecret(requiredEnv(secretVariable));
+  const provider = new ADAPTERS[route.provider]({
+    baseUrl: origin?.baseUrl ?? requiredEnv(baseUrlVariable),
+    apiKey,
+  });
   return { provider, upstreamModel: route.upstreamModel };
 };
