@@ -16,6 +16,7 @@ const OVERRIDES = [
   ['outputTtlSeconds', '60', 'workflow/settle-request', 'OUTPUT_TTL_SECONDS', '60'],
   ['retentionDays', '0.5', 'api/create-generation', 'RETENTION_DAYS', '0.5'],
   ['pauseSeconds', '30', 'workflow/fail-request', 'PAUSE_SECONDS', '30'],
+  ['refusedWorkPerHour', '30', 'api/create-video', 'REFUSED_WORK_PER_HOUR', '30'],
   ['imageDeadlineSeconds', '20', 'workflow/query-provider', 'IMAGE_DEADLINE_SECONDS', '20'],
   ['videoDeadlineSeconds', '30', 'workflow/query-provider', 'VIDEO_DEADLINE_SECONDS', '30'],
   ['queueDeadlineSeconds', '40', 'workflow/dispatch-request', 'QUEUE_DEADLINE_SECONDS', '40'],
@@ -25,10 +26,10 @@ const OVERRIDES = [
   ['publicBaseUrl', 'https://a.example/', 'api/create-generation', 'PUBLIC_BASE_URL', 'https://a.example'],
   [
     'deliveryBaseUrl',
-    'https://f.example/',
+    'HTTPS://F.Example/Media/',
     'api/get-generation',
     'FILE_DELIVERY_BASE_URL',
-    'https://f.example',
+    'https://f.example/Media',
   ],
   ['allowPrivateTargets', 'true', 'workflow/store-outputs', 'ALLOW_PRIVATE_TARGETS', 'true'],
   [
@@ -71,6 +72,7 @@ describe('the context', () => {
       'logRetentionDays',
       'removalPolicy',
       'wafRequestsPer5Minutes',
+      'filesWebAclArn',
       'stackName',
       'signingKeys',
       'reservedConcurrency',

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
+import { namesOfProvider, PROVIDER_IDS } from '../../core/provider-names.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -33,16 +34,25 @@ export const codeOf = (name: string): string => {
   return code;
 };
 
+/** The variables that code with `namesOfProvider` can name: it makes their names from the providers' ids. */
+const PROVIDER_VARIABLES: string[] = PROVIDER_IDS.map(namesOfProvider).flatMap(
+  ({ baseUrlVariable, secretVariable }) => [baseUrlVariable, secretVariable],
+);
+
 /** The members of `EnvironmentName`. */
 export const environmentNames = (): string[] => {
   const source = readFileSync(new URL('core/environment.ts', root), 'utf8');
   const union = /export type EnvironmentName =([^;]+);/.exec(source)?.[1] ?? '';
-  return [...union.matchAll(/'([A-Z_]+)'/g)].map(([, name = '']) => name);
+  return [...[...union.matchAll(/'([A-Z_]+)'/g)].map(([, name = '']) => name), ...PROVIDER_VARIABLES];
 };
 
 /** The variables named in code. */
 export const variablesNamedIn = (code: string): string[] =>
-  environmentNames().filter((name) => new RegExp(`\\b${name}\\b`).test(code));
+  environmentNames().filter(
+    (name) =>
+      new RegExp(`\\b${name}\\b`).test(code) ||
+      (PROVIDER_VARIABLES.includes(name) && code.includes('namesOfProvider = (')),
+  );
 
 /** The code that shows an action is used. */
 const ACTION_SIGNS: Record<string, RegExp> = {

@@ -84,6 +84,17 @@ describe.each(TAKES_BODY)('%s', (name) => {
   });
 });
 
+test('a bulk deletion answers less than 64 KB to any ids, and refuses longer ones', async () => {
+  const ids = Array.from({ length: 200 }, (_, index) => String(index).padEnd(50, '\u0001'));
+
+  const accepted = await call('bulk-delete-generations', { body: { requestIds: ids } });
+  expect([accepted.status, accepted.body.notFound]).toEqual([200, ids]);
+  expect(Buffer.byteLength(JSON.stringify(accepted.body))).toBeLessThan(64 * 1024);
+
+  const refused = await call('bulk-delete-generations', { body: { requestIds: ['a', `${ids[0]}x`] } });
+  expect(refused.body.error.fields).toEqual({ 'requestIds[1]': 'must be at most 50 characters' });
+});
+
 test('a list that is too long is refused for its length, whatever its items', async () => {
   const { body } = await call('create-generation', { body: aGenerationBody(lists(11, 0)) });
   expect(body.error.fields).toMatchObject({ references: 'must hold at most 3 URLs' });

@@ -22,6 +22,7 @@ describe('the context', () => {
       outputTtlSeconds: 82_800,
       retentionDays: 90,
       pauseSeconds: 180,
+      refusedWorkPerHour: 60,
       imageDeadlineSeconds: 600,
       videoDeadlineSeconds: 3600,
       queueDeadlineSeconds: 3600,
@@ -51,6 +52,7 @@ describe('the context', () => {
       logRetentionDays: 30,
       removalPolicy: 'keep',
       wafRequestsPer5Minutes: undefined,
+      filesWebAclArn: undefined,
       providers: 'real',
       sandboxMaxRunning: undefined,
       maxRunning: undefined,
@@ -142,7 +144,7 @@ describe('the context', () => {
           `✖ Expected an http or https URL without query, fragment and user\n  → at ${key}`,
         );
       }
-      for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:80/a%20b']) {
+      for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:8080/a%20b']) {
         expect(read({ [key]: url })).toMatchObject({ [key]: url });
       }
     },
@@ -176,6 +178,7 @@ describe('the context', () => {
     ],
     ['alarmEmail', ['', 'ops', 7]],
     ['pauseSeconds', [0, 3601, 0.5, '3m', '']],
+    ['refusedWorkPerHour', [19, 1_000_001, 20.5, 'none', '']],
     ['pollIntervalSeconds', [0, 301, '5.5']],
     ['guardrailId', ['', 7]],
     ['guardrailVersion', ['latest', 'draft', '0', '-1', '1.5', '', 'v1']],
@@ -272,6 +275,8 @@ describe('the context', () => {
     ['retentionDays', 0],
     ['retentionDays', 3650],
     ['pauseSeconds', 1],
+    ['refusedWorkPerHour', 20],
+    ['refusedWorkPerHour', 1_000_000],
     ['pauseSeconds', 3600],
     ['imageDeadlineSeconds', 1],
     ['imageDeadlineSeconds', 840],

@@ -152,6 +152,24 @@ describe('callers', () => {
     expect(Item).toBeUndefined();
   });
 
+  test.each(['__proto__', 'constructor', 'toString'])(
+    'a service named %s is an unknown one',
+    async (service) => {
+      const log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+      const answer = await fetch(endpoint.url, {
+        method: 'POST',
+        headers: {
+          authorization: `AWS4-HMAC-SHA256 Credential=AKIAOPERATOR/20260101/us-east-1/${service}/aws4_request`,
+          'content-type': 'application/x-amz-json-1.0',
+        },
+        body: '{}',
+      });
+
+      expect(answer.status).toBe(501);
+      log.mockRestore();
+    },
+  );
+
   test("an unknown service is refused in the request's protocol, and logged", async () => {
     const log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const call = (contentType: string) =>

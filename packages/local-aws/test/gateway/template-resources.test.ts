@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import type { Template } from '../../src/template/assembly.ts';
 import { secretSpecs } from '../../src/template/data.ts';
 import { distributionSpec } from '../../src/template/distribution.ts';
+import { functionSpecs } from '../../src/template/functions.ts';
 import { refuseUnknownKinds } from '../../src/template/kinds.ts';
 import { createResolver } from '../../src/template/resolver.ts';
 import { roleSpecs } from '../../src/template/roles.ts';
@@ -295,5 +297,34 @@ describe('a distribution', () => {
   test('with a header or an origin that the local run does not know ends the start', () => {
     expect(() => spec({ FrameOptions: { FrameOption: 'DENY' } })).toThrow(/FrameOptions is not known/);
     expect(() => spec({}, 'Elsewhere')).toThrow(/the origin Elsewhere is not a bucket/);
+  });
+});
+
+describe('the variables of a function', () => {
+  const variablesOf = (value: string) => {
+    const Resources = {
+      Echo: {
+        Type: 'AWS::Lambda::Function',
+        Properties: {
+          Handler: 'index.handler',
+          Code: { S3Key: 'asset' },
+          Role: 'none',
+          Environment: { Variables: { LONG: value } },
+        },
+      },
+    };
+    const template = { Resources };
+    const folder = fileURLToPath(new URL('fixtures/functions/behave', import.meta.url));
+    const assembly = { template, stackName: 'Shop', assetPath: () => folder };
+    const [echo] = functionSpecs(assembly, createResolver(template, 'Shop', new Map()), new Map());
+    return echo?.environment();
+  };
+  // As JSON: {"LONG":"…"}
+  const most = 4_096 - 11;
+
+  test('take at most 4 KB together, as Lambda measures them', () => {
+    expect(variablesOf('x'.repeat(most))).toEqual({ LONG: 'x'.repeat(most) });
+    expect(() => variablesOf('x'.repeat(most + 1))).toThrow(/Echo: .* take 4097 bytes/);
+    expect(() => variablesOf('"'.repeat(most / 2 + 1))).toThrow(/Echo: .* 4 KB/);
   });
 });

@@ -93,7 +93,7 @@ export const aService = async (): Promise<FakeService> => {
           ? answer(200, { xTokens })
           : refused(429, 'rate_limited', { 'retry-after': '10' });
       }),
-    'DELETE /v1/balance': () => refused(405, 'not_found', { allow: 'GET' }),
+    'DELETE /v1/balance': () => refused(404, 'not_found', { allow: 'GET' }),
     'POST /v1/generations': () => {
       charge(1);
       return answer(202, { requestId: IMAGE, status: 'queued' });
