@@ -53,13 +53,11 @@ const secondsSaid = (readAt: ReadAt, start: number, end: number): number => {
   return seconds;
 };
 
-/** All bits set stand for a duration that is not known. */
+/** All bits set, for an unknown duration, are millions of seconds: FFmpeg 5 reports those too. */
 const secondsOfHeader = (header: Buffer): number => {
   const isLong = header.readUInt8(4) === 1;
-  const units = header.readInt32BE(isLong ? 24 : 16);
-  const duration = isLong ? header.readBigUInt64BE(28) : BigInt(header.readUInt32BE(20));
-  const isKnown = duration !== (isLong ? 2n ** 64n : 2n ** 32n) - 1n;
-  return isKnown ? Number(duration) / Math.max(1, units) : 0;
+  const duration = isLong ? Number(header.readBigUInt64BE(28)) : header.readUInt32BE(20);
+  return duration / Math.max(1, header.readInt32BE(isLong ? 24 : 16));
 };
 
 /** Bytes of an element's id, and of an id and its size (RFC 9559, 5.1; RFC 8794, 5 and 6). */

@@ -44,6 +44,16 @@ describe('a file that is not a video, or has no duration', () => {
     await refused(file.subarray(0, (fragments[2] ?? 0) - 1)).toThrow('is cut off');
   });
 
+  test('an MP4 whose movie header leaves its duration open is refused: FFmpeg 5 takes it for 50 days', async () => {
+    const file = withBox(await aVideo(), 'mvhd', (bytes, content) =>
+      bytes.writeUInt32BE(0xffff_ffff, content + 16),
+    );
+
+    await refused(
+      withBox(file, 'mvhd', (bytes, content) => bytes.writeUInt32BE(1_000, content + 12)),
+    ).toThrow('has no duration');
+  });
+
   test('a film of sound alone is refused', async () => {
     const file = withBox(await aVideo(), 'hdlr', (bytes, content) => bytes.write('soun', content + 8));
 
