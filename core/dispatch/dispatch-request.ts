@@ -1,4 +1,11 @@
-import { askForPass, giveBack, leaveQueue, leaveRoute, type Pass, startWith } from '../admission/admission.ts';
+import {
+  askForPass,
+  giveBack,
+  leaveQueue,
+  leaveRoute,
+  type Pass,
+  startWith,
+} from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { requiredNumberEnv } from '../environment.ts';
