@@ -1,10 +1,17 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { batchGetAll } from '../table/batches.ts';
-import { deletedRequestKey, dueListing } from '../table/keys.ts';
+import {
+  deletedRequestKey,
+  dueListing,
+  formerDeletedRequestKey,
+  type ItemKey,
+  TTL_ATTRIBUTE,
+  webhookAttemptsEndKey,
+} from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
-import { addSeconds } from '../time.ts';
+import { addSeconds, SECONDS_PER_DAY, toEpochSeconds } from '../time.ts';
 import { AccountedRequest } from './request-rules.ts';
 
 /**
@@ -42,6 +49,20 @@ export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   },
 });
 
+/** Far longer than an attempt of a webhook that is under way can still take. */
+const ATTEMPTS_END_SECONDS = SECONDS_PER_DAY;
+
+/** Access pattern 110: keeps late webhook attempts of a request from being recorded, in the transaction that removes the request. */
+export const endWebhookAttemptsWrite = ({ requestId, deletedAt }: DeletedRequest): TransactItem => ({
+  Put: {
+    TableName: tableName(),
+    Item: {
+      ...webhookAttemptsEndKey(requestId),
+      [TTL_ATTRIBUTE]: toEpochSeconds(deletedAt) + ATTEMPTS_END_SECONDS,
+    },
+  },
+});
+
 /** Access pattern 20: the deletion of a request, strongly consistent; undefined when it was not deleted. */
 export const findDeletedRequest = async (
   accountId: string,
@@ -59,23 +80,32 @@ export const findDeletedRequest = async (
 
 /**
  * Access pattern 21: deletions of any number of requests, strongly consistent, in the given order; undefined
- * where there is none.
+ * where there is none. Also finds the marks of earlier releases, which stay in the ledgers' partitions.
  */
 export const findDeletedRequests = async (
   ids: readonly Pick<DeletedRequest, 'accountId' | 'requestId'>[],
 ): Promise<(DeletedRequest | undefined)[]> => {
-  const items = await batchGetAll(
-    ids.map(({ accountId, requestId }) => deletedRequestKey(accountId, requestId)),
-  );
-  return items.map((item) => item && toDeletedRequest(item));
+  const keysOf = (keyOf: typeof deletedRequestKey): ItemKey[] =>
+    ids.map(({ accountId, requestId }) => keyOf(accountId, requestId));
+  const items = await batchGetAll([...keysOf(deletedRequestKey), ...keysOf(formerDeletedRequestKey)]);
+  return ids.map((_, index) => {
+    const item = items[index] ?? items[ids.length + index];
+    return item && toDeletedRequest(item);
+  });
 };
 
-/** Access pattern 22: takes a completed deletion off the due list. Does nothing when its mark is absent. Repeating it changes nothing. */
-export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
+/**
+ * Access pattern 22: takes a completed deletion off the due list. `key` is that of its mark, wherever that is. Does nothing when the mark is
+ * absent. Repeating it changes nothing.
+ */
+export const closeDeletion = async (
+  { accountId, requestId }: DeletedRequest,
+  key = deletedRequestKey(accountId, requestId),
+): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
-      Key: deletedRequestKey(accountId, requestId),
+      Key: key,
       UpdateExpression: 'REMOVE files, deletionId, GSI1PK, GSI1SK',
       ConditionExpression: 'attribute_exists(PK)',
     }),

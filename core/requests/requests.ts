@@ -8,7 +8,12 @@ import { type DueList, dueListing, dueListPrefix, requestKey, requestListing } f
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
+import {
+  type DeletedRequest,
+  endWebhookAttemptsWrite,
+  findDeletedRequest,
+  markDeletedWrite,
+} from './deleted-requests.ts';
 import {
   AccountedRequest,
   type StoredOutput,
@@ -137,6 +142,12 @@ export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOut
 /** That no output has a file, as far as a request knows. */
 const NOTHING_STORED = ' AND attribute_not_exists(outputs) AND attribute_not_exists(storedSoFar)';
 
+/**
+ * That a request has not been refunded: every end writes `refundThousandths`. Roles that call providers can write a status, but not that
+ * attribute, so no request that they set back is refunded again.
+ */
+const NEVER_ENDED = ' AND attribute_not_exists(refundThousandths)';
+
 /** The terminal state of a request. */
 export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
@@ -154,7 +165,7 @@ interface Settlement {
 
 /**
  * Access pattern 38: moves a request to its terminal state, and lists it for what follows, if anything does.
- * Refused when it is terminal already, or absent; with `unlessStored`, also when it has outputs, and the refusal then
+ * Refused when it is terminal already or was before, whatever its status says now, or absent; with `unlessStored`, also when it has outputs, and the refusal then
  * has the item.
  */
 export const endRequestWrite = (
@@ -174,7 +185,7 @@ export const endRequestWrite = (
       Key: requestKey(request.requestId),
       ...update,
       UpdateExpression: `${update.UpdateExpression}${follows ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
-      ConditionExpression: `#status IN (:queued, :processing)${unlessStored ? NOTHING_STORED : ''}`,
+      ConditionExpression: `#status IN (:queued, :processing)${NEVER_ENDED}${unlessStored ? NOTHING_STORED : ''}`,
       ...(unlessStored && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
     },
   };
@@ -254,7 +265,9 @@ export const closeWork = ({
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
 export const removeRequest = async (
-  request: AccountedRequest & Pick<StoredRequest, 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
+  request: AccountedRequest &
+    Pick<StoredRequest, 'requestId' | 'outputs' | 'webhookUrl'> &
+    Pick<VideoRequest, 'clips'>,
   now: Date,
   deletionId = newDeletionId(now),
 ): Promise<DeletedRequest | undefined> => {
@@ -280,6 +293,7 @@ export const removeRequest = async (
           },
         },
         markDeletedWrite(deletion),
+        ...(request.webhookUrl === undefined ? [] : [endWebhookAttemptsWrite(deletion)]),
       ];
     });
   } catch (error) {
