@@ -28,8 +28,10 @@ export type EnvironmentName =
   | 'USER_AGENT'
   | 'MODEL_ROUTES'
   | 'MODELARK_BASE_URL'
+  | 'MODELARK_PREVIOUS_BASE_URL'
   | 'MODELARK_SECRET_ARN'
   | 'MODELSTUDIO_BASE_URL'
+  | 'MODELSTUDIO_PREVIOUS_BASE_URL'
   | 'MODELSTUDIO_SECRET_ARN';
 
 /** A variable's value. Throws an error naming the variable when it is absent or empty. */

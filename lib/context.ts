@@ -193,6 +193,8 @@ export const StackContext = z
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     modelArkBaseUrl: baseUrl,
     modelStudioBaseUrl: baseUrl,
+    modelArkPreviousBaseUrl: baseUrl.optional(),
+    modelStudioPreviousBaseUrl: baseUrl.optional(),
     modelRoutes: json(ModelRoutes),
     maxRunning: wholeNumber(1, MAX_RUNNING).optional(),
   })

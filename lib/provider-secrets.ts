@@ -9,7 +9,12 @@ import type { Environment, ServiceFunction } from './service-function.ts';
 /** Where the providers are, and which of them serves each model. */
 export type ProviderSettings = Pick<
   StackContext,
-  'modelRoutes' | 'maxRunning' | 'modelArkBaseUrl' | 'modelStudioBaseUrl'
+  | 'modelRoutes'
+  | 'maxRunning'
+  | 'modelArkBaseUrl'
+  | 'modelStudioBaseUrl'
+  | 'modelArkPreviousBaseUrl'
+  | 'modelStudioPreviousBaseUrl'
 >;
 
 /**
@@ -45,12 +50,15 @@ export class ProviderSecrets extends Construct {
     this.modelRoutes = Stack.of(this).toJsonString(cappedAt(settings.maxRunning, routes));
     this.modelArkBaseUrl = sandbox ? `${sandbox.url}/api/v3` : settings.modelArkBaseUrl;
     this.modelStudioBaseUrl = sandbox?.url ?? settings.modelStudioBaseUrl;
+    const { modelArkPreviousBaseUrl, modelStudioPreviousBaseUrl } = settings;
     this.environment = {
       MODEL_ROUTES: this.modelRoutes,
       MODELARK_BASE_URL: this.modelArkBaseUrl,
       MODELARK_SECRET_ARN: this.modelArk.secretArn,
       MODELSTUDIO_BASE_URL: this.modelStudioBaseUrl,
       MODELSTUDIO_SECRET_ARN: this.modelStudio.secretArn,
+      ...(modelArkPreviousBaseUrl && { MODELARK_PREVIOUS_BASE_URL: modelArkPreviousBaseUrl }),
+      ...(modelStudioPreviousBaseUrl && { MODELSTUDIO_PREVIOUS_BASE_URL: modelStudioPreviousBaseUrl }),
     };
   }
 

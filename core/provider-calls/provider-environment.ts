@@ -1,11 +1,31 @@
-import type { EnvironmentName } from '../environment.ts';
+import { type EnvironmentName, requiredEnv } from '../environment.ts';
 import type { ProviderId } from './providers.ts';
 
-/** The variables with each provider's base URL and the ARN of its API key's secret. */
+/** The variables with each provider's base URL, the one it had before, and the ARN of its API key's secret. */
 export const PROVIDER_ENVIRONMENT: Record<
   ProviderId,
-  { baseUrl: EnvironmentName; secretArn: EnvironmentName }
+  { baseUrl: EnvironmentName; previousBaseUrl: EnvironmentName; secretArn: EnvironmentName }
 > = {
-  modelark: { baseUrl: 'MODELARK_BASE_URL', secretArn: 'MODELARK_SECRET_ARN' },
-  modelstudio: { baseUrl: 'MODELSTUDIO_BASE_URL', secretArn: 'MODELSTUDIO_SECRET_ARN' },
+  modelark: {
+    baseUrl: 'MODELARK_BASE_URL',
+    previousBaseUrl: 'MODELARK_PREVIOUS_BASE_URL',
+    secretArn: 'MODELARK_SECRET_ARN',
+  },
+  modelstudio: {
+    baseUrl: 'MODELSTUDIO_BASE_URL',
+    previousBaseUrl: 'MODELSTUDIO_PREVIOUS_BASE_URL',
+    secretArn: 'MODELSTUDIO_SECRET_ARN',
+  },
+};
+
+/**
+ * Where a provider is called: today's address or, for a call made at the declared previous one, that. Throws for any other `calledAt`: it comes
+ * from the table, which many roles write, and whoever is called gets the provider's key.
+ */
+export const providerAddress = (provider: ProviderId, calledAt?: string): string => {
+  const { baseUrl, previousBaseUrl } = PROVIDER_ENVIRONMENT[provider];
+  const today = requiredEnv(baseUrl);
+  const address = [today, process.env[previousBaseUrl]].find((one) => one === (calledAt ?? today));
+  if (address === undefined) throw new Error(`${calledAt} is no configured address of ${provider}.`);
+  return address;
 };

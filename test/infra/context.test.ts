@@ -62,6 +62,20 @@ const OVERRIDES = [
     'MODELSTUDIO_BASE_URL',
     'http://localhost:2',
   ],
+  [
+    'modelArkPreviousBaseUrl',
+    'https://ark.example/v2/',
+    'events/reconcile',
+    'MODELARK_PREVIOUS_BASE_URL',
+    'https://ark.example/v2',
+  ],
+  [
+    'modelStudioPreviousBaseUrl',
+    'https://studio.example',
+    'api/get-video',
+    'MODELSTUDIO_PREVIOUS_BASE_URL',
+    'https://studio.example',
+  ],
 ] as const;
 
 describe('the context', () => {
@@ -125,6 +139,8 @@ describe('the context', () => {
       reservedConcurrency: undefined,
       publicBaseUrl: undefined,
       deliveryBaseUrl: undefined,
+      modelArkPreviousBaseUrl: undefined,
+      modelStudioPreviousBaseUrl: undefined,
       signingKeys: [1],
       allowPrivateTargets: false,
       userAgentUrl: undefined,
@@ -246,6 +262,7 @@ describe('an invalid context value fails the synthesis and names the key', () =>
     ['guardrailVersion', 'latest'],
     ['modelArkBaseUrl', 'not a URL'],
     ['modelStudioBaseUrl', undefined],
+    ['modelArkPreviousBaseUrl', 'ark'],
     ['providers', 'fake'],
     ['sandboxMaxRunning', '0'],
     ['maxRunning', '0'],
