@@ -42,7 +42,9 @@ const statements = (inPolicy: (roles: { Ref: string }[]) => boolean = () => true
 const resourcesOf = ({ Resource, Condition }: Statement): string => {
   const resources = list(Resource).map(render).toSorted().join(' ');
   const items = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
-  return items ? `${resources} of ${items.join(', ')}` : resources;
+  const attributes = Condition?.['ForAllValues:StringEquals']?.['dynamodb:Attributes'];
+  const naming = attributes ? ` naming ${attributes.toSorted().join(' ')}` : '';
+  return items ? `${resources} of ${items.join(', ')}${naming}` : resources;
 };
 
 const isLogging = ({ Action }: Statement): boolean =>
@@ -127,11 +129,32 @@ describe('of the table', () => {
     }
   });
 
-  test('API keys are put and deleted by no role, only updated, which counts a call', () => {
+  test('API keys are put and deleted by no role, only updated, in the numbers that count a call', () => {
     const onKeys = NAMES.flatMap(onTheTable).filter((statement) => resourcesOf(statement).includes('KEY#'));
 
     expect(onKeys.length).toBeGreaterThan(10);
-    for (const { Action } of onKeys) expect(list(Action)).toEqual(['dynamodb:UpdateItem']);
+    for (const statement of onKeys) {
+      expect(list(statement.Action)).toEqual(['dynamodb:UpdateItem']);
+      expect(resourcesOf(statement)).toMatch(
+        / of KEY#\* naming PK SK allowAt intervalMs lastUsedAt spareMs tat$/,
+      );
+    }
+  });
+
+  test('ledger entries are deleted by no role, and put by those that move money', () => {
+    const writers = (operation: RegExp): string[] =>
+      NAMES.filter((name) =>
+        onTheTable(name).some(
+          (statement) =>
+            resourcesOf(statement).includes('LEDGER#') && operation.test(String(statement.Action)),
+        ),
+      );
+
+    expect(writers(/Delete|BatchWrite/)).toEqual([]);
+    expect(writers(/Put|Update/).toSorted()).toEqual([
+      ...['api/create-generation', 'api/create-video', 'events/reconcile', 'events/reconcile-lost'],
+      ...['workflow/fail-request', 'workflow/settle-request'],
+    ]);
   });
 
   test.each([
@@ -174,6 +197,15 @@ describe('what strangers send', () => {
   });
 });
 
+/** The conditions of a statement on the table, and those of one that is also limited to attributes. */
+const ON_ITEMS = ['ForAllValues:StringLike dynamodb:LeadingKeys'];
+const ON_ATTRIBUTES = [
+  'ForAllValues:StringEquals dynamodb:Attributes',
+  ...ON_ITEMS,
+  // A call that names no attribute would meet the first.
+  'Null dynamodb:Attributes false',
+];
+
 describe('no policy of the stack', () => {
   test('allows a scan of the table, or a wildcard action', () => {
     const actions = statements().flatMap(({ Action }) => Action);
@@ -193,9 +225,13 @@ describe('no policy of the stack', () => {
   test('denies, or has conditions other than on items: the list above is complete', () => {
     for (const { Effect, Condition = {} } of statements()) {
       expect(Effect).toBe('Allow');
-      for (const [operator, keys] of Object.entries(Condition)) {
-        expect([operator, ...Object.keys(keys)]).toEqual(['ForAllValues:StringLike', 'dynamodb:LeadingKeys']);
-      }
+      const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
+        Object.entries(keys).map(
+          ([key, value]) => `${operator} ${key}${operator === 'Null' ? ` ${value}` : ''}`,
+        ),
+      );
+
+      expect([[], ON_ITEMS, ON_ATTRIBUTES]).toContainEqual(conditions.toSorted());
     }
   });
 
