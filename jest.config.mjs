@@ -30,6 +30,10 @@ export default {
   maxWorkers: 4,
   // A local run starts within seconds, but not on a machine that does much else.
   testTimeout: 120_000,
+  // What the tests run in their own processes: the functions of a local run are not among it.
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['{core,functions,providers,lib,ops}/**/*.ts', 'packages/*/src/**/*.ts'],
+  coverageReporters: ['text-summary'],
   projects: [
     ...['unit', 'local', 'simulation'].map((name) => project(name)),
     ...['workflow', 'infra'].map((name) => project(name, sharedSyntheses)),

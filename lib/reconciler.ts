@@ -3,7 +3,7 @@ import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { LOST_STATUSES } from '../core/workflow/workflow-rules.ts';
+import { LOST_STATUSES } from '../core/executions/execution-statuses.ts';
 import type { StackContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 

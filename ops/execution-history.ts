@@ -6,9 +6,9 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { requiredEnv } from '../core/environment.ts';
+import { executionArnOf } from '../core/executions/executions.ts';
+import { stepFunctions } from '../core/executions/step-functions.ts';
 import { type Instant, toInstant } from '../core/time.ts';
-import { executionArnOf } from '../core/workflow/executions.ts';
-import { stepFunctions } from '../core/workflow/step-functions.ts';
 
 /** The state machines that run for a request, each with the variable that holds its ARN. */
 const MACHINES = {

@@ -1,6 +1,7 @@
 import { systemClock } from '../core/clock.ts';
+import { inParallel } from '../core/concurrency/in-parallel.ts';
+import { failStoredRequest } from '../core/ending/fail-request.ts';
 import type { Failure } from '../core/errors.ts';
-import { inParallel } from '../core/in-parallel.ts';
 import {
   type DueItem,
   type DuePosition,
@@ -10,7 +11,6 @@ import {
 } from '../core/requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../core/requests/request-rules.ts';
 import { findRequests, getRequest } from '../core/requests/requests.ts';
-import { failStoredRequest } from '../core/workflow/fail-request.ts';
 
 /** The error that the caller of such a request sees. */
 export const ENDED_BY_OPERATOR: Failure = {

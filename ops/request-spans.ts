@@ -1,4 +1,12 @@
+import { deadlineOf } from '../core/executions/deadline-rules.ts';
 import { toXTokens } from '../core/money.ts';
+import {
+  firstCallAt,
+  hasOpenTask,
+  latestAttempts,
+  producedOutputs,
+  repeatableAt,
+} from '../core/provider-calls/attempt-rules.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
 import type { ProviderId } from '../core/provider-calls/providers.ts';
 import {
@@ -9,14 +17,6 @@ import {
   statusAt,
 } from '../core/requests/request-rules.ts';
 import { type Instant, later, toInstant } from '../core/time.ts';
-import {
-  deadlineOf,
-  firstCallAt,
-  hasOpenTask,
-  latestAttempts,
-  producedOutputs,
-  repeatableAt,
-} from '../core/workflow/workflow-rules.ts';
 import type { RequestReport } from './request-report.ts';
 import type { SpanOutcome, StorySpan } from './story-span.ts';
 import { tellWebhookSpans } from './webhook-spans.ts';
@@ -144,7 +144,7 @@ const callsBack = (provider: string, kind: StoredRequest['kind']): boolean =>
   Object.entries(CALLS_BACK).some(([id, kinds]) => id === provider && kinds.includes(kind));
 
 const tellProviderWait = ({ request, attempts, wait, executions }: RequestReport): StorySpan[] => {
-  const latest = [...latestAttempts(attempts).values()];
+  const latest = latestAttempts(attempts);
   const from = enteredFirst(executions, 'Wait for provider') ?? wait?.waitingSince;
   if (from === undefined) return [];
   const finished = latest.flatMap(({ finishedAt }) => finishedAt ?? []).sort();
@@ -175,7 +175,7 @@ const tellDeadline = ({ request, attempts, timings }: RequestReport): StorySpan[
 };
 
 const tellStoring = ({ request, attempts, executions, files }: RequestReport): StorySpan[] => {
-  const latest = [...latestAttempts(attempts).values()];
+  const latest = latestAttempts(attempts);
   const produced = producedOutputs(latest).slice(0, maxOutputs(request));
   const entered = enteredFirst(executions, 'Store outputs');
   const from =

@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from '../core/clock.ts';
 import { ConflictError, NotFoundError } from '../core/errors.ts';
+import { startWebhookDelivery } from '../core/executions/executions.ts';
 import { isRemoved, isTerminal } from '../core/requests/request-rules.ts';
 import { findRequest } from '../core/requests/requests.ts';
 import { type Instant, toInstant } from '../core/time.ts';
 import { newDeliverySuffix, webhookIdOf } from '../core/webhooks/webhook-rules.ts';
-import { startWebhookDelivery } from '../core/workflow/executions.ts';
 
 /** A webhook delivery that an operator started. */
 export interface QueuedWebhook {

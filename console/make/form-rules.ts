@@ -1,7 +1,7 @@
 import { parseImageRequest } from '../../core/creation/create-image-rules.ts';
 import { parseVideoRequest } from '../../core/creation/create-video-rules.ts';
 import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
-import { ASPECT_RATIOS } from '../../core/models/catalog.ts';
+import { ASPECT_RATIOS } from '../../core/models/size-presets.ts';
 import type { ImageModel, Model, VideoModel } from '../../packages/client/src/types.ts';
 
 /**

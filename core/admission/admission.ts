@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
+import type { PlaceInQueue } from '../executions/step-rules.ts';
 import { keepTrying } from '../keep-trying.ts';
 import { logger } from '../observability.ts';
 import type { ModelRoute } from '../provider-calls/providers.ts';
@@ -16,13 +17,6 @@ export interface Pass {
   permit: Permit;
   /** False when the request had it already, from an earlier run or since it was let in. */
   isNew: boolean;
-}
-
-/** Where a request waits for a permit, and for how many calls: at once, and in all. */
-export interface PlaceInQueue {
-  gate: string;
-  weight: number;
-  starts: number;
 }
 
 /** The outcome of asking for a pass: none is needed, or there is none now. */

@@ -15,12 +15,14 @@ export interface Gate {
   intervalMs: number | undefined;
 }
 
+/** The name of a route's gate. Earlier releases split a route over several gates: permits of open requests are at the first. */
+export const gateNameOf = (route: string): string => `${route}#0`;
+
 /** The gate of a route; undefined when the route has no limit. */
 export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLimits): Gate | undefined => {
   if (maxRunning == null && requestsPerSecond == null) return undefined;
   return {
-    // Earlier releases split a route over several gates: permits of open requests are at the first.
-    name: `${route}#0`,
+    name: gateNameOf(route),
     permits: maxRunning ?? undefined,
     intervalMs: requestsPerSecond == null ? undefined : 1000 / requestsPerSecond,
   };
@@ -123,7 +125,10 @@ export const isLongUnused = ({ startMs, takenMs }: Permit, nowMs: number): boole
 /** What decides whether the holder of a permit still needs it. */
 export interface PermitHolder {
   isEnded: boolean;
-  /** `open`: a call is being made, or a task is unfinished. `finished`: all calls are. `to make`: neither. */
+  /**
+   * `open`: a call is being made at the route, or a task is unfinished there. `finished`: all calls are, or they are under way at
+   * another route. `to make`: neither.
+   */
   calls: 'open' | 'finished' | 'to make';
   /** `takenMs` of the permit that its latest calls were made with. */
   usedPermit: number | undefined;

@@ -3,8 +3,13 @@ import type { ModelRoute } from '../provider-calls/providers.ts';
 import { type Gate, gateOf } from './gate-rules.ts';
 
 /** The name of a route. Models that lead to the same upstream model share its limits. */
-export const routeNameOf = ({ provider, upstreamModel }: ModelRoute): string =>
-  `${provider}/${upstreamModel}`;
+export const routeNameOf = ({
+  provider,
+  upstreamModel,
+}: {
+  provider: string;
+  upstreamModel: string;
+}): string => `${provider}/${upstreamModel}`;
 
 /** The gates of all configured routes that have a limit, by the route's name. */
 export const listRouteGates = (): Map<string, Gate> =>

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
+import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
 import { ServiceError } from '../errors.ts';
-import { accountLimit, withinLimits } from '../outbound/in-flight.ts';
 
 /** Most prompts of one account that are judged at once. The filter is one host, which has its own limit. */
 export const FILTER_PLACES = 20;

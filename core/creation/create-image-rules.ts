@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
-import { ASPECT_RATIOS, type AspectRatio, findImageModel, type ImageModel } from '../models/catalog.ts';
+import { findImageModel, type ImageModel } from '../models/catalog.ts';
 import { parseExplicitSize, sizeProblem } from '../models/image-sizes.ts';
+import { ASPECT_RATIOS, type AspectRatio } from '../models/size-presets.ts';
 import {
   COMMON_FIELDS,
   checkUrls,

@@ -1,12 +1,12 @@
 import type { Account } from '../accounts/accounts.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
+import { startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
 import { rateOf } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
-import { startWorkflow } from '../workflow/executions.ts';
 import { screenPrompt } from './content-filter.ts';
 import type { CreationFacts } from './creation-facts.ts';
 import { repeatedRequestId } from './idempotency.ts';

@@ -1,8 +1,8 @@
 import type { Account } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
 import { clipKeys } from '../files/clip-keys.ts';
-import { accountLimit, withinLimits } from '../outbound/in-flight.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import {
   type ClipMeasure,

@@ -1,4 +1,4 @@
-import { hostProblem, isBadPort } from '../outbound/target-rules.ts';
+import { hostProblem, isBadPort } from '../guarded-http/target-rules.ts';
 
 const MAX_URL_LENGTH = 2048;
 /** Control characters, which URL parsers drop silently, and unpaired surrogates, which cannot be stored. */

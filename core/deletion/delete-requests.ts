@@ -1,5 +1,5 @@
+import { inParallel } from '../concurrency/in-parallel.ts';
 import { newDeletionId } from '../ids.ts';
-import { inParallel } from '../in-parallel.ts';
 import { logger } from '../observability.ts';
 import { isRemoved, isTerminal, type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, removeRequest } from '../requests/requests.ts';

@@ -1,3 +1,4 @@
+import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
 import {
   type ClipMeasurement,
   measureClip,
@@ -6,7 +7,6 @@ import {
   videoTypeOf,
 } from '../media/measure-video.ts';
 import { StreamedFile } from '../media/streamed-file.ts';
-import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
 import { clipBucket } from './clip-bucket.ts';
 import { type FileKind, uploadFile } from './upload.ts';
 

@@ -1,5 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { clientOptions } from '../aws-clients.ts';
+import { FileUnavailableError } from '../guarded-http/http-files.ts';
 import { type ImageMeasurement, measureImage } from '../media/measure-image.ts';
 import {
   VIDEO_HEAD_BYTES,
@@ -8,7 +9,6 @@ import {
   videoTypeOf,
 } from '../media/measure-video.ts';
 import { UnreadableVideoError } from '../media/video-bytes.ts';
-import { FileUnavailableError } from '../outbound/http-files.ts';
 import { removeObjects } from './remove-objects.ts';
 import { measureStoredVideo } from './stored-video.ts';
 import { type FileKind, uploadFile } from './upload.ts';

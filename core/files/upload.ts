@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { requiredEnv } from '../environment.ts';
-import { FileUnavailableError } from '../outbound/http-files.ts';
+import { FileUnavailableError } from '../guarded-http/http-files.ts';
 import { outputFileName } from '../table/keys.ts';
 
 /** With what a file is uploaded, and until when. */

@@ -1,4 +1,5 @@
-import { type AspectRatio, type ImageModel, PRESET_SIDE_PIXELS, type SizePreset } from './catalog.ts';
+import type { ImageModel } from './catalog.ts';
+import { type AspectRatio, PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
 
 /** Width and height in whole pixels. */
 export interface Dimensions {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { described, named } from '../answers.ts';
-import { ASPECT_RATIOS, PRESET_SIDE_PIXELS, type SizePreset } from './catalog.ts';
+import { ASPECT_RATIOS, PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
 
 /** The catalog is written once and never changed. */
 type Immutable<T> = T extends (infer Item)[]

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../money.ts';
 import type { CatalogModel } from './catalog.ts';
-import type { ModelSettings } from './model-settings.ts';
 
 /** Image price in xTokens per image: the first tier whose `maxPixels` is not exceeded. The last tier has none. */
 export const ImageRate = z.strictObject({
@@ -52,8 +51,10 @@ export const DEFAULT_RATES: Record<string, Rate> = {
 };
 
 /** The rate in force for a model: the operator's, else the default; undefined when neither exists. */
-export const rateOf = (modelId: string, settings: ModelSettings | undefined): Rate | undefined =>
-  settings?.rate ?? DEFAULT_RATES[modelId];
+export const rateOf = (
+  modelId: string,
+  settings: { rate?: Rate | undefined } | undefined,
+): Rate | undefined => settings?.rate ?? DEFAULT_RATES[modelId];
 
 /** The price of one image of this many pixels. Throws `Error` when no tier covers it. */
 export const imagePrice = (rate: ImageRate, pixels: number): Thousandths => {

@@ -3,6 +3,7 @@ import {
   chooseAccount,
   type Gate,
   type GateState,
+  gateNameOf,
   hasRoom,
   isSpare,
   type PermitHolder,
@@ -11,6 +12,7 @@ import {
   weightOf,
 } from '../admission/gate-rules.ts';
 import { takePermitFor, unmarkQueued } from '../admission/gates.ts';
+import { routeNameOf } from '../admission/route-gates.ts';
 import {
   type GateWaiter,
   listAllWaiters,
@@ -21,13 +23,13 @@ import {
   removeWaitingAccount,
 } from '../admission/waiters.ts';
 import type { Clock } from '../clock.ts';
+import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { logger } from '../observability.ts';
+import { hasOpenTask, isBusyAttempt, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
-import { letIntoDispatch } from '../workflow/task-tokens.ts';
-import { hasOpenTask, isBusyAttempt, latestAttempts } from '../workflow/workflow-rules.ts';
 
 /** Most permits of a gate that are audited in one tick. */
 const AUDITED_AT_ONCE = 12;
@@ -133,7 +135,7 @@ const takeSpareBack = async (
     audited.map(async ([requestId, permit], index) => {
       const request = requests[index];
       // The calls are read after the request: those of the permit that it names are among them.
-      const holder = request && (await holderOf(request));
+      const holder = request && (await holderOf(request, gateName));
       if (!isSpare(permit, holder, clock.now().getTime())) return;
       logger.warn('a permit was taken back', { requestId, gate: gateName });
       state = (await leaveGate(gateName, { ...permit, requestId }, clock, permit.takenMs)) ?? state;
@@ -142,13 +144,15 @@ const takeSpareBack = async (
   return state;
 };
 
-const holderOf = async (request: StoredRequest): Promise<PermitHolder> => {
+const holderOf = async (request: StoredRequest, gateName: string): Promise<PermitHolder> => {
   const isEnded = isTerminal(request);
-  const attempts = isEnded ? [] : [...latestAttempts(await listAttempts(request.requestId)).values()];
+  const attempts = isEnded ? [] : latestAttempts(await listAttempts(request.requestId));
+  // An operator may have led its model elsewhere between its permit and its calls.
+  const here = attempts.filter((attempt) => gateNameOf(routeNameOf(attempt)) === gateName);
   const isToMake = attempts.length === 0 || attempts.some(isBusyAttempt);
   return {
     isEnded,
-    calls: hasOpenTask(attempts) ? 'open' : isToMake ? 'to make' : 'finished',
+    calls: hasOpenTask(here) ? 'open' : isToMake ? 'to make' : 'finished',
     usedPermit: request.permitMs,
   };
 };

@@ -3,7 +3,12 @@ import type { Clock } from '../clock.ts';
 import { finishDeletion } from '../deletion/finish-deletion.ts';
 import { resumeRemoval } from '../deletion/resume-removal.ts';
 import { toEndUserRemoval } from '../end-users/removals.ts';
+import { abandonedTasks, cancelTasks } from '../ending/cancel-tasks.ts';
+import { closeStoredRequest } from '../ending/close-stored-request.ts';
+import { reconcileRequest } from '../ending/end-lost-request.ts';
 import { requiredNumberEnv } from '../environment.ts';
+import { workflowSettings } from '../executions/workflow-settings.ts';
+import { firstCallAt, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { isOpenTask, originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { findProviderWait } from '../provider-calls/provider-waits.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
@@ -13,13 +18,9 @@ import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Instant, later, toInstant } from '../time.ts';
-import { abandonedTasks, cancelTasks } from '../workflow/cancel-tasks.ts';
-import { areFinished, wakeWhenFinished } from '../workflow/catch-up.ts';
-import { closeStoredRequest } from '../workflow/close-stored-request.ts';
-import { queryAttempts, type TaskQuery } from '../workflow/query-tasks.ts';
-import { reconcileRequest } from '../workflow/reconcile.ts';
-import { firstCallAt, latestAttempts, nextQueryMs } from '../workflow/workflow-rules.ts';
-import { workflowSettings } from '../workflow/workflow-settings.ts';
+import { areFinished, wakeWhenFinished } from '../waiting/catch-up.ts';
+import { nextQueryMs } from '../waiting/query-rules.ts';
+import { queryAttempts, type TaskQuery } from '../waiting/query-tasks.ts';
 
 /** Options of a check of due work. */
 export interface LookOptions {
@@ -88,7 +89,7 @@ const lookAtRequest = async (due: DueItem, requestId: string, options: LookOptio
   if (request.status === 'queued') return checkExecution(due, requestId, clock);
   // It was dispatched, so it had an execution.
   if (due.list === 'START') return lookLater(due, request.createdAt);
-  const attempts = [...latestAttempts(all).values()];
+  const attempts = latestAttempts(all);
   const open = attempts.find(isOpenTask);
   if (!open) return wakeFinished(due, requestId, attempts, clock);
   const wait = await findProviderWait(requestId);

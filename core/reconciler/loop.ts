@@ -4,18 +4,18 @@ import type { Gate } from '../admission/gate-rules.ts';
 import { listGates, readGates } from '../admission/gates.ts';
 import { listRouteGates } from '../admission/route-gates.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { Pace } from '../concurrency/pace.ts';
+import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../executions/reconciler-run.ts';
+import { workflowSettings } from '../executions/workflow-settings.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
-import { Pace } from '../pace.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { type DueItem, listDue } from '../requests/due-items.ts';
-import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../requests/reconciler-run.ts';
 import { toInstant } from '../time.ts';
-import { startExpiryIfDue } from '../workflow/start-expiry.ts';
-import { workflowSettings } from '../workflow/workflow-settings.ts';
 import { DueWork, type Kept } from './due-work.ts';
 import { drainGate, letIn, type QueuedGate } from './let-in.ts';
 import { LOOK_AGAIN_SECONDS, type Looked, lookAt, queryOpenTask } from './look.ts';
+import { startExpiryIfDue } from './start-expiry.ts';
 
 /** A run ends shortly before the schedule starts the next one. */
 const RUN_MS = 59_000;

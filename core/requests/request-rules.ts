@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
-import { ASPECT_RATIOS } from '../models/catalog.ts';
+import { ASPECT_RATIOS } from '../models/size-presets.ts';
 import type { Thousandths } from '../money.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 

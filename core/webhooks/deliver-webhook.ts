@@ -1,10 +1,10 @@
 import { getAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { accountLimit, hostLimit, withinLimits } from '../concurrency/in-flight.ts';
 import { requiredEnv } from '../environment.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
+import { guardedRequest, TargetRefusedError } from '../guarded-http/guarded-http.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { guardedRequest, TargetRefusedError } from '../outbound/guarded-http.ts';
-import { accountLimit, hostLimit, withinLimits } from '../outbound/in-flight.ts';
 import { renderRecord } from '../requests/render-record.ts';
 import { isRemoved, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';

@@ -1,6 +1,6 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { hostDigest } from '../outbound/in-flight.ts';
+import { hostDigest } from '../concurrency/in-flight.ts';
 import { setAll } from '../table/expressions.ts';
 import { type ItemKey, TTL_ATTRIBUTE, webhookHostKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';

@@ -1,4 +1,4 @@
-import { receiveCallback } from '../../core/workflow/receive-callback.ts';
+import { receiveCallback } from '../../core/waiting/receive-callback.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { json } from '../http/responses.ts';

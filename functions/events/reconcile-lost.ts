@@ -2,9 +2,9 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { systemClock } from '../../core/clock.ts';
+import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
+import { LOST_STATUSES } from '../../core/executions/execution-statuses.ts';
 import { logger } from '../../core/observability.ts';
-import { reconcileRequest } from '../../core/workflow/reconcile.ts';
-import { LOST_STATUSES } from '../../core/workflow/workflow-rules.ts';
 import { endsEarly } from '../time-limit.ts';
 
 /** The fields used of a "Step Functions Execution Status Change" event. */

@@ -3,7 +3,7 @@ import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { logger } from '../../core/observability.ts';
 import { runReconciler } from '../../core/reconciler/loop.ts';
-import { surveyWork } from '../../core/workflow/survey-work.ts';
+import { surveyWork } from '../../core/reconciler/survey-work.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { endsEarly } from '../time-limit.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { stopRunningExecutions } from '../../core/executions/stop-executions.ts';
 import { logger } from '../../core/observability.ts';
-import { stopRunningExecutions } from '../../core/workflow/stop-executions.ts';
 import { CustomResourceError, customResource } from '../cloudformation.ts';
 
 /** The state machine that CloudFormation deletes next. */

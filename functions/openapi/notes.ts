@@ -1,6 +1,7 @@
 import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
 import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
-import { CATALOG, PRESET_SIDE_PIXELS } from '../../core/models/catalog.ts';
+import { CATALOG } from '../../core/models/catalog.ts';
+import { PRESET_SIDE_PIXELS } from '../../core/models/size-presets.ts';
 import { MAX_IDS } from '../http/bulk-delete-body.ts';
 import type { FieldNotes, Json } from './json-schema.ts';
 

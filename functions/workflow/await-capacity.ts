@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { awaitCapacity } from '../../core/workflow/await-capacity.ts';
+import { awaitCapacity } from '../../core/admission/await-capacity.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
 /** The token, when its state was entered, and the place in the queue that the dispatch named. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { awaitProvider } from '../../core/workflow/await-provider.ts';
+import { awaitProvider } from '../../core/waiting/await-provider.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 

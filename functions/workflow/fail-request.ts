@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
+import { failRequest, settleOrFailRequest } from '../../core/ending/fail-request.ts';
+import { failureOfWorkflow } from '../../core/ending/workflow-failures.ts';
 import { Failure } from '../../core/errors.ts';
-import { failRequest, settleOrFailRequest } from '../../core/workflow/fail-request.ts';
-import { failureOfWorkflow } from '../../core/workflow/workflow-failures.ts';
 import { workflowTask } from '../workflow-task.ts';
 
 /** The whole state of the execution: the last step's result and, if a state caught one, the error. */

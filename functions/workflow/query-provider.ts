@@ -1,4 +1,4 @@
-import { queryProvider } from '../../core/workflow/query-provider.ts';
+import { queryProvider } from '../../core/waiting/query-provider.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 

@@ -1,4 +1,4 @@
-import { settleRequest } from '../../core/workflow/settle-request.ts';
+import { settleRequest } from '../../core/ending/settle-request.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
 /** Ends the request: charged for the stored outputs, refunded for the rest. */

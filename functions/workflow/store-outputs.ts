@@ -1,4 +1,4 @@
-import { storeOutputs } from '../../core/workflow/store-outputs.ts';
+import { storeOutputs } from '../../core/storing/store-outputs.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
 /** Copies the provider's outputs to the bucket. */

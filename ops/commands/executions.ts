@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { requiredEnv } from '../../core/environment.ts';
-import { stopRunningExecutions, waitForExecutions } from '../../core/workflow/stop-executions.ts';
+import { stopRunningExecutions, waitForExecutions } from '../../core/executions/stop-executions.ts';
 import { type FailedRequests, failUnfinishedRequests } from '../fail-by-operator.ts';
 import { text } from '../options.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';

@@ -2,6 +2,7 @@ import { insertAccount, type RequestLimits } from '../../core/accounts/accounts.
 import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
 import { systemClock } from '../../core/clock.ts';
 import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
+import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { NotFoundError, ServiceError } from '../../core/errors.ts';
 import { changeBalance } from '../../core/ledger/ledger.ts';
 import { type LedgerVerification, verifyLedger } from '../../core/ledger/verify-ledger.ts';
@@ -11,10 +12,10 @@ import { listRequestIdsOfAccount } from '../../core/requests/account-requests.ts
 import { isTerminal } from '../../core/requests/request-rules.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../../core/webhooks/webhook-attempts.ts';
-import { failStoredRequest } from '../../core/workflow/fail-request.ts';
 import { stopWorkflow } from '../execution-history.ts';
 import { removeAccount } from '../remove-account.ts';
-import { poll, SMOKE_EMAIL } from './smoke.ts';
+import { SMOKE_EMAIL } from './plan.ts';
+import { poll } from './poll.ts';
 
 /** Actions of a smoke test with the operator's permissions. */
 export interface Operator {

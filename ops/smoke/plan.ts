@@ -1,8 +1,11 @@
-import { CATALOG, type ImageModel, PRESET_SIDE_PIXELS, type VideoModel } from '../../core/models/catalog.ts';
+import { CATALOG, type ImageModel, type VideoModel } from '../../core/models/catalog.ts';
 import type { ModelSettings } from '../../core/models/model-settings.ts';
 import { imagePrice, rateOf, videoPrice } from '../../core/models/rates.ts';
+import { PRESET_SIDE_PIXELS } from '../../core/models/size-presets.ts';
 import type { Thousandths } from '../../core/money.ts';
-import { SMOKE_EMAIL } from './smoke.ts';
+
+/** The end-user that the requests of a smoke test are for. */
+export const SMOKE_EMAIL = 'smoke@example.com';
 
 /** One request to create: its body, its price, and the expected properties of its file. */
 export interface Creation<Expected> {

@@ -52,19 +52,3 @@ export interface Smoke {
   /** Waits between two looks. Rejects when the run is stopped. */
   pause(milliseconds: number): Promise<void>;
 }
-
-/** The end-user that the requests of a smoke test are for. */
-export const SMOKE_EMAIL = 'smoke@example.com';
-
-/** Looks until something is found, at most so long; undefined when it never was. */
-export const poll = async <T>(
-  smoke: Pick<Smoke, 'pause'>,
-  { everySeconds, forSeconds }: { everySeconds: number; forSeconds: number },
-  look: () => Promise<T | undefined>,
-): Promise<T | undefined> => {
-  for (let waited = 0; ; waited += everySeconds) {
-    const found = await look();
-    if (found !== undefined || waited >= forSeconds) return found;
-    await smoke.pause(everySeconds * 1000);
-  }
-};

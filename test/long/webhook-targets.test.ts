@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { isAllowedAddress } from '../../core/outbound/target-rules.ts';
+import { isAllowedAddress } from '../../core/guarded-http/target-rules.ts';
 import { wrongFields } from '../contract/support/answers.ts';
 import {
   type AnyRecord,
@@ -91,7 +91,7 @@ describe('A webhook to a name that resolves to this machine', () => {
   test('is accepted at creation and refused on connect, without opening a connection', async () => {
     const name = await aNameOfThisMachine();
     if (name === undefined) {
-      // test/unit/core/outbound/guarded-http.test.ts covers this with its own resolver.
+      // test/unit/core/guarded-http/guarded-http.test.ts covers this with its own resolver.
       console.warn(`SKIPPED: none of ${NAMES} resolves to this machine; add one to its hosts file.`);
       return;
     }

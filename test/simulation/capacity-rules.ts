@@ -1,3 +1,4 @@
+import { gateNameOf } from '../../core/admission/gate-rules.ts';
 import { routeNameOf } from '../../core/admission/route-gates.ts';
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { gateKey } from '../../core/table/keys.ts';
@@ -166,7 +167,7 @@ export class Capacity {
       .reduce((sum, { requestId }) => sum + this.weightOf(requestId, route), 0);
     if (used + calls > route.limit) return undefined;
     // Its provider asked for a pause, or starts are spread over time.
-    const pausedUntil = Number(table.get({ ...gateKey(`${route.name}#0`) })?.nextStartMs ?? 0);
+    const pausedUntil = Number(table.get({ ...gateKey(gateNameOf(route.name)) })?.nextStartMs ?? 0);
     const from = Math.max(pausedUntil, evidence.outageAt, evidence.deployedAt);
     return from > scheduler.now ? undefined : from;
   }

@@ -6,10 +6,10 @@ import {
   unblockAccount,
 } from '../../core/accounts/accounts.ts';
 import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../core/accounts/api-keys.ts';
+import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { changeBalance } from '../../core/ledger/ledger.ts';
 import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { putRate } from '../../core/models/model-settings.ts';
-import { failStoredRequest } from '../../core/workflow/fail-request.ts';
 import { retryWebhook } from '../../ops/retry-webhook.ts';
 import { type Action, MODELS } from './actions.ts';
 import { callApi } from './api.ts';

@@ -1,4 +1,5 @@
-import { GATE_SORT } from '../../core/table/keys.ts';
+import { gateNameOf } from '../../core/admission/gate-rules.ts';
+import { GATE_SORT, gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { permitsOf } from './admission-rules.ts';
 import { isTerminal, type Witness } from './witness.ts';
@@ -7,9 +8,14 @@ import type { World } from './world.ts';
 /** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
 const KEPT_MS = 20_000;
 
+/** The partition of the gate of an attempt's route. */
+const gateOfAttempt = ({ provider, upstreamModel }: Item): unknown =>
+  gateKey(gateNameOf(`${provider}/${upstreamModel}`)).PK;
+
 /**
  * Checks the permits of requests. No request loses its permit while its provider works on it. No ended request keeps
- * its permit, unless a fault occurred since it was accepted.
+ * its permit, unless a fault occurred since it was accepted, or its model was led elsewhere: a permit of the former route
+ * is taken back once another request needs it.
  */
 export class Permits {
   readonly violations: string[] = [];
@@ -29,7 +35,11 @@ export class Permits {
   private seeGate(before: Item, after: Item | undefined): void {
     const left = permitsOf(after);
     for (const requestId of permitsOf(before).keys()) {
-      if (!left.has(requestId) && this.isAtWork(requestId) && !this.isDispatchedTwice(requestId)) {
+      if (
+        !left.has(requestId) &&
+        this.isAtWork(requestId, String(before.PK)) &&
+        !this.isDispatchedTwice(requestId)
+      ) {
         this.violations.push(`[taken away] the permit of ${requestId}, whose provider works on it`);
       }
     }
@@ -40,13 +50,13 @@ export class Permits {
     return this.world.lambda.countAtWork('dispatch-request', requestId) > 1;
   }
 
-  /** Whether a request has not ended, and the outcome of a call is not known. */
-  private isAtWork(requestId: string): boolean {
+  /** Whether a request has not ended, and the outcome of a call at a gate's route is not known. */
+  private isAtWork(requestId: string, gate: string): boolean {
     const life = this.witness.lives.get(requestId);
     if (!life || life.removedAt !== undefined || isTerminal(life.last)) return false;
     return this.world
       .items('ATTEMPT#')
-      .filter((attempt) => attempt.requestId === requestId)
+      .filter((attempt) => attempt.requestId === requestId && gateOfAttempt(attempt) === gate)
       .some(({ outcome }) => ((outcome as Item | undefined)?.kind ?? 'accepted') === 'accepted');
   }
 
@@ -54,7 +64,8 @@ export class Permits {
     const { evidence, scheduler } = this.world;
     scheduler.after(KEPT_MS, () => {
       // The process that took it may have died before recording it, and the request went another way.
-      if (evidence.faultAt >= (this.witness.lives.get(requestId)?.acceptedAt ?? 0)) return;
+      const acceptedAt = this.witness.lives.get(requestId)?.acceptedAt ?? 0;
+      if (Math.max(evidence.faultAt, evidence.deployedAt) >= acceptedAt) return;
       const gates = this.world.items(GATE_SORT);
       if (gates.some((gate) => permitsOf(gate).has(requestId))) {
         this.violations.push(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);

@@ -1,12 +1,12 @@
 import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { dispatchRequest } from '../../core/dispatch/dispatch-request.ts';
+import { latestAttempts, producedOutputs } from '../../core/provider-calls/attempt-rules.ts';
 import { listAttempts } from '../../core/provider-calls/provider-attempts.ts';
 import type { ProviderAnswer, ProviderRoute } from '../../core/provider-calls/providers.ts';
 import { recordOutputs } from '../../core/requests/requests.ts';
-import { awaitProvider } from '../../core/workflow/await-provider.ts';
-import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
-import { queryProvider } from '../../core/workflow/query-provider.ts';
-import { latestAttempts, producedOutputs } from '../../core/workflow/workflow-rules.ts';
+import { awaitProvider } from '../../core/waiting/await-provider.ts';
+import { queryProvider } from '../../core/waiting/query-provider.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
 import { entryIn, runGeneration, tokenIn } from './generation.ts';
@@ -164,7 +164,7 @@ describe('with the real functions', () => {
     const answers = [finished, finished, finished];
     const provider = stubProvider('synchronous', { submit: () => answers.pop() ?? busy }, undefined, 4);
     const store: Behaviour = async () => {
-      const produced = producedOutputs(latestAttempts(await listAttempts(REQUEST_ID)).values());
+      const produced = producedOutputs(latestAttempts(await listAttempts(REQUEST_ID)));
       await recordOutputs(
         REQUEST_ID,
         produced.map((_, index) => aStoredOutput(index)),

@@ -1,6 +1,6 @@
 import type { Failure } from '../../core/errors.ts';
+import type { NextStep } from '../../core/executions/step-rules.ts';
 import type { StateEntry } from '../../core/provider-calls/provider-waits.ts';
-import type { NextStep } from '../../core/workflow/workflow-rules.ts';
 import { REQUEST_ID } from '../unit/builders/entities.ts';
 import { definitionText } from './asl.ts';
 import { answers, type Behaviour, type Execution, runWorkflow, type Script } from './harness.ts';

@@ -1,6 +1,6 @@
 import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { nameReconciler } from '../../core/requests/reconciler-run.ts';
+import { nameReconciler } from '../../core/executions/reconciler-run.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../unit/builders/entities.ts';
 import { scheduledRuns } from './scheduled-runs.ts';

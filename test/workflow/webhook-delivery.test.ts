@@ -31,7 +31,7 @@ class TargetRefusedError extends Error {
   override name = 'TargetRefusedError';
 }
 // Sockets run in real time, the workflow in virtual time.
-jest.unstable_mockModule('../../core/outbound/guarded-http.ts', () => ({
+jest.unstable_mockModule('../../core/guarded-http/guarded-http.ts', () => ({
   TargetRefusedError,
   guardedRequest: async (
     url: string,

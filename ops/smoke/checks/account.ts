@@ -1,6 +1,7 @@
 import type { AwsAccount } from '../aws-account.ts';
 import { type Check, CheckFailedError, CheckSkippedError, ensure, left } from '../check.ts';
-import { poll, type Smoke } from '../smoke.ts';
+import { poll } from '../poll.ts';
+import type { Smoke } from '../smoke.ts';
 
 /** AWS keeps this much unreserved, and functions that wait for servers of others want some hundreds. */
 const ENOUGH_TO_RESERVE = 500;

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { type Check, CheckFailedError, ensure, left } from '../check.ts';
 import { shown } from '../http.ts';
-import { type MadeRequest, poll, SMOKE_EMAIL, type Smoke } from '../smoke.ts';
+import { SMOKE_EMAIL } from '../plan.ts';
+import { poll } from '../poll.ts';
+import type { MadeRequest, Smoke } from '../smoke.ts';
 import { expectRefusal } from './refusals.ts';
 
 /** A kind of request: where it is created and read. */

@@ -6,7 +6,7 @@ import { createServer } from 'node:https';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { isAllowedAddress } from '../../../core/outbound/target-rules.ts';
+import { isAllowedAddress } from '../../../core/guarded-http/target-rules.ts';
 
 /** A server of one file, by TLS at port 443 of this machine, which is called by the machine's name. */
 export interface TlsFileServer {

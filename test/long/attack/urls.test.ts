@@ -4,8 +4,8 @@ import { afterAll, beforeEach, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { webhookUrlProblem } from '../../../core/creation/url-rules.ts';
-import { guardedRequest, type ResolveAll } from '../../../core/outbound/guarded-http.ts';
-import { isAllowedAddress } from '../../../core/outbound/target-rules.ts';
+import { guardedRequest, type ResolveAll } from '../../../core/guarded-http/guarded-http.ts';
+import { isAllowedAddress } from '../../../core/guarded-http/target-rules.ts';
 import { HOSTILE_URLS, LOCAL_ADDRESSES, REFUSED_ADDRESSES } from '../../unit/builders/hostile-targets.ts';
 
 const FORMS = 90_000;

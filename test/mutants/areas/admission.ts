@@ -28,7 +28,7 @@ export const ADMISSION = bugs('admission', [
   ],
   [
     'a request that failed keeps its permit',
-    'core/workflow/fail-request.ts',
+    'core/ending/fail-request.ts',
     'await leaveRoute(request, clock);',
     'if (request.gate === undefined) await leaveRoute(request, clock);',
   ],
@@ -64,7 +64,7 @@ export const ADMISSION = bugs('admission', [
   ],
   [
     'a request that waited for its turn in vain pauses its end-user',
-    'core/workflow/end-request.ts',
+    'core/ending/end-request.ts',
     "if (request.status === 'queued' && request.dispatchedAt === undefined) return [];",
     "if (request.status === 'queued' && request.createdAt === undefined) return [];",
   ],

@@ -4,19 +4,19 @@ import { bugs } from '../mutant.ts';
 export const MONEY = bugs('money', [
   [
     'a request that succeeds in part is not refunded the rest',
-    'core/workflow/end-request.ts',
+    'core/ending/end-request.ts',
     '? request.debitThousandths - state.costThousandths',
     '? 0',
   ],
   [
     'a failed request is refunded the price of one unit',
-    'core/workflow/end-request.ts',
+    'core/ending/end-request.ts',
     ': request.debitThousandths;',
     ': request.unitPriceThousandths;',
   ],
   [
     'outputs without a file are charged',
-    'core/workflow/settle-request.ts',
+    'core/ending/settle-request.ts',
     '.filter(({ objectKey }) => objectKey !== undefined)',
     '',
   ],
@@ -70,7 +70,7 @@ export const MONEY = bugs('money', [
   ],
   [
     'a refused refund is named by the number it would have had',
-    'core/workflow/end-request.ts',
+    'core/ending/end-request.ts',
     'refundEntryNumber: entry.number',
     'refundEntryNumber: entry.number - refusals.length',
   ],

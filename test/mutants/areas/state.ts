@@ -34,19 +34,19 @@ export const STATE = bugs('state', [
   ],
   [
     'a provider error pauses the end-user',
-    'core/workflow/end-request.ts',
+    'core/ending/end-request.ts',
     "state.error.code !== 'provider_timeout'",
     "state.error.code === 'content_policy'",
   ],
   [
     'every request fails without a call to its provider',
-    'core/workflow/dispatch-request.ts',
+    'core/dispatch/dispatch-request.ts',
     '>= deadline)',
     '<= deadline)',
   ],
   [
     'a request without any file succeeds',
-    'core/workflow/settle-request.ts',
+    'core/ending/settle-request.ts',
     'if (delivered === 0)',
     'if (!request.outputs)',
   ],

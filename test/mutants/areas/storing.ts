@@ -4,13 +4,13 @@ import { bugs } from '../mutant.ts';
 export const STORING = bugs('storing', [
   [
     'a file that fails to load once is given up',
-    'core/workflow/store-outputs.ts',
+    'core/storing/store-outputs.ts',
     'error instanceof FileUnavailableError && !error.retryable',
     'error instanceof FileUnavailableError',
   ],
   [
     'a stored request is thrown away when its execution is lost',
-    'core/workflow/fail-request.ts',
+    'core/ending/fail-request.ts',
     'isOpen && (request.outputs || kept)',
     'isOpen && !(request.outputs || kept)',
   ],
@@ -22,19 +22,19 @@ export const STORING = bugs('storing', [
   ],
   [
     'a second run of storing removes the files of the first',
-    'core/workflow/store-outputs.ts',
+    'core/storing/store-outputs.ts',
     "if (!ended || ended.status === 'failed')",
     'if (ended)',
   ],
   [
     'every image is stored over the first',
-    'core/workflow/store-outputs.ts',
+    'core/storing/store-outputs.ts',
     'outputObjectKey(request.requestId, index, extension)',
     'outputObjectKey(request.requestId, 0, extension)',
   ],
   [
     'more images are delivered than were paid for',
-    'core/workflow/store-outputs.ts',
+    'core/storing/store-outputs.ts',
     '.slice(0, maxOutputs(request))',
     '',
   ],
@@ -46,7 +46,7 @@ export const STORING = bugs('storing', [
   ],
   [
     'a file that is stored while its request is given up is thrown away',
-    'core/workflow/fail-request.ts',
+    'core/ending/fail-request.ts',
     '{ unlessStored: true }',
     '{ unlessStored: false }',
   ],

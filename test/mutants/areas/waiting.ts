@@ -4,19 +4,19 @@ import { bugs } from '../mutant.ts';
 export const WAITING = bugs('waiting', [
   [
     'a task that finished before the wait began wakes nobody',
-    'core/workflow/await-provider.ts',
+    'core/waiting/await-provider.ts',
     'if (!hasOpenTask(attempts)) {',
     'if (attempts.length === 0) {',
   ],
   [
     'a callback that came before the wait began is forgotten',
-    'core/workflow/await-provider.ts',
+    'core/waiting/await-provider.ts',
     'if (hasPendingCallback)',
     'if (!hasPendingCallback)',
   ],
   [
     'a callback that finds the task finished wakes nobody',
-    'core/workflow/catch-up.ts',
+    'core/waiting/catch-up.ts',
     'wait?.taskToken !== undefined',
     'wait?.taskToken !== undefined && wait.calledBackAt === undefined',
   ],
@@ -34,19 +34,19 @@ export const WAITING = bugs('waiting', [
   ],
   [
     'the deadline is counted anew from every query',
-    'core/workflow/query-provider.ts',
+    'core/waiting/query-provider.ts',
     'const deadline = deadlineOf({ kind, firstCallAt }, settings);',
     'const deadline = deadlineOf({ kind, firstCallAt: toInstant(clock.now()) }, settings);',
   ],
   [
     'what has finished is thrown away at the deadline',
-    'core/workflow/query-provider.ts',
+    'core/waiting/query-provider.ts',
     '? stepWhenFinished(attempts) :',
     "? { next: 'fail', error: UNEXPECTED_ERROR } :",
   ],
   [
     'an unfinished task is queried again only a day later',
-    'core/workflow/workflow-rules.ts',
+    'core/waiting/query-rules.ts',
     'Math.min(MAX_LOOK_SECONDS, ageSeconds * LOOK_SHARE)',
     '86_400',
   ],

@@ -4,7 +4,7 @@ import { bugs } from '../mutant.ts';
 export const WEBHOOKS = bugs('webhooks', [
   [
     'no webhook is sent for a failed request',
-    'core/workflow/close-request.ts',
+    'core/ending/close-request.ts',
     'if (request.webhookUrl !== undefined) await',
     "if (request.webhookUrl !== undefined && request.status !== 'failed') await",
   ],

@@ -2,28 +2,36 @@ import { isBuiltin } from 'node:module';
 import type { Import } from './source-graph.ts';
 
 /** The folders of `core/`, each importing only from itself and those above it; '' is `core/` itself. */
-const CORE_ORDER = [
+export const CORE_ORDER = [
   '',
   'table',
+  'concurrency',
   'accounts',
   'models',
   'requests',
   'end-users',
   'ledger',
   'provider-calls',
-  'admission',
+  'executions',
+  'guarded-http',
   'media',
-  'outbound',
   'files',
-  'deletion',
-  'workflow',
   'creation',
+  'admission',
+  'dispatch',
+  'waiting',
+  'storing',
+  'ending',
   'webhooks',
+  'deletion',
   'reconciler',
 ];
 
 /** Pairs of folders of `core/` that import nothing from each other, whatever their order. */
-const CORE_STRANGERS = [['creation', 'webhooks']];
+const CORE_STRANGERS = [
+  ['creation', 'webhooks'],
+  ['executions', 'deletion'],
+];
 
 const coreFolderOf = (path: string): string | undefined => {
   const [top, folder, file] = path.split('/');
@@ -47,6 +55,29 @@ export const againstOrder = (
       return !order.includes(target) || order.indexOf(target) > order.indexOf(folder);
     })
     .map(arrow);
+
+/** The circles among imports, of types too: each as the files that reach one another, in the order they are first met. */
+export const circlesOf = (imports: readonly Import[]): string[][] => {
+  const targets = Map.groupBy(imports, ({ from }) => from);
+  const reachedFrom = (start: string): Set<string> => {
+    const seen = new Set<string>();
+    const next = [start];
+    for (let path = next.pop(); path !== undefined; path = next.pop()) {
+      for (const { to } of targets.get(path) ?? []) {
+        if (seen.has(to)) continue;
+        seen.add(to);
+        next.push(to);
+      }
+    }
+    return seen;
+  };
+  const reached = new Map([...targets.keys()].map((path) => [path, reachedFrom(path)]));
+  const inCircle = [...reached].filter(([path, seen]) => seen.has(path)).map(([path]) => path);
+  const circles = Map.groupBy(inCircle, (path) =>
+    inCircle.find((other) => reached.get(path)?.has(other) && reached.get(other)?.has(path)),
+  );
+  return [...circles.values()];
+};
 
 /**
  * Paths of the project that a layer may import: they begin with one of `may` and do not match `mayNot`. `typesOnly`

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { againstOrder, builtInsReachedBy, impureWays, outOfLayer, outOfPackage } from './import-rules.ts';
+import {
+  againstOrder,
+  builtInsReachedBy,
+  circlesOf,
+  impureWays,
+  outOfLayer,
+  outOfPackage,
+} from './import-rules.ts';
 import { importsOf, ROOT, readImports, readSources } from './source-graph.ts';
 
 const sources = readSources(
@@ -47,6 +54,12 @@ describe('the imports of the project', () => {
 
   test('lead in core/ only to the same folder or one above it', () => {
     expect(againstOrder(imports)).toEqual([]);
+  });
+
+  test('form no circle, of types neither; in tests, of types alone', () => {
+    const counted = imports.filter(({ from, typeOnly }) => !(typeOnly && from.startsWith('test/')));
+
+    expect(circlesOf(counted)).toEqual([]);
   });
 
   test('keep to the layers: only core/ touches the table, and nothing imports what is built on it', () => {
@@ -120,6 +133,18 @@ describe('a broken rule is reported', () => {
     expect(againstOrder(fixture(modules))).toHaveLength(2);
   });
 
+  test('when files import one another in a circle, also by types', () => {
+    const modules = {
+      'core/a.ts': "import './b.ts';",
+      'core/b.ts': "import type { C } from './c.ts'; import './d.ts';",
+      'core/c.ts': "import './a.ts';",
+      'core/d.ts': "import './e.ts';",
+    };
+
+    expect(circlesOf(fixture(modules))).toEqual([['core/a.ts', 'core/b.ts', 'core/c.ts']]);
+    expect(circlesOf(fixture({ ...modules, 'core/c.ts': "import './d.ts';" }))).toEqual([]);
+  });
+
   test('but not for a folder above, or the same one', () => {
     const source = "import '../table/a.ts'; import './b.ts'; import '../time.ts';";
 
@@ -131,7 +156,7 @@ describe('a broken rule is reported', () => {
     ['core/x.ts', "import type { A } from '../packages/sandbox/src/a.ts';"],
     ['functions/api/x.ts', "import '../../ops/a.ts';"],
     ['functions/api/x.ts', "import '../../core/table/table.ts';"],
-    ['providers/x.ts', "import '../core/workflow/a.ts';"],
+    ['providers/x.ts', "import '../core/waiting/a.ts';"],
     ['providers/x.ts', "import '../functions/a.ts';"],
     ['ops/x.ts', "import '../core/table/keys.ts';"],
     ['ops/x.ts', "import type { StoredItem } from '../core/table/table.ts';"],
@@ -149,7 +174,7 @@ describe('a broken rule is reported', () => {
   test.each([
     ['ops/x.ts', "import '../core/table/pages.ts';"],
     ['lib/x.ts', "import '../core/table/keys.ts';"],
-    ['providers/x.ts', "import type { A } from '../core/workflow/a.ts';"],
+    ['providers/x.ts', "import type { A } from '../core/waiting/a.ts';"],
     ['console/x.tsx', "import type { A } from '../ops/story-span.ts';"],
     ['local/x.ts', "import '../packages/sandbox/src/a.ts'; import 'commander';"],
   ])('but not when %s has %s', (path, source) => {

@@ -24,13 +24,13 @@ describe('the clients of the service', () => {
     expect(clients).toEqual([
       ['core/creation/guardrail.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/creation/invoke-measure-clips.ts', 'LambdaClient', 'measuring'],
+      ['core/executions/start-reconciler.ts', 'LambdaClient', 'invocations'],
+      ['core/executions/step-functions.ts', 'SFNClient', 'stepFunctions'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
       ['core/files/clip-bucket.ts', 'S3Client', 'copy'],
       ['core/files/store-files.ts', 'S3Client', 'upload'],
       ['core/secrets.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
-      ['core/workflow/start-reconciler.ts', 'LambdaClient', 'invocations'],
-      ['core/workflow/step-functions.ts', 'SFNClient', 'stepFunctions'],
       ['functions/events/create-signing-key.ts', 'SecretsManagerClient', 'secrets'],
       ...['CloudWatchClient', 'SNSClient', 'LambdaClient', 'ServiceQuotasClient'].map((client) => [
         'ops/smoke/aws-account.ts',

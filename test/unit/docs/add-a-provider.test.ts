@@ -13,7 +13,7 @@ const filesIn = (folder: string): string[] =>
 /** The provider's own folders, where a new one has its own. */
 const OWN = /^(providers|packages\/sandbox\/src)\/modelstudio\//;
 /** It is named for something else than its place in the project. */
-const ASIDE = ['core/outbound/http-files.ts', 'packages/sandbox/src/media/video-size.ts'];
+const ASIDE = ['core/guarded-http/http-files.ts', 'packages/sandbox/src/media/video-size.ts'];
 
 test('The guide to adding a provider names every file that names one today', () => {
   const files = [

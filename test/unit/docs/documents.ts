@@ -12,6 +12,7 @@ const namesIn = (folder: string): string[] => readdirSync(join(PROJECT_ROOT, fol
 /** Paths of every document that people read, from the root. */
 export const DOCUMENTS: readonly string[] = [
   'README.md',
+  'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   ...namesIn('docs').map((name) => `docs/${name}`),

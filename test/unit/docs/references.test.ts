@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { CORE_ORDER } from '../architecture/import-rules.ts';
 import { DOCUMENTS, PROJECT_ROOT, readDocument } from './documents.ts';
 
 const withoutCode = (document: string): string => document.replace(/^```.*?^```/gms, '');
@@ -72,14 +73,12 @@ test('the README has fewer than 120 lines', () => {
   expect(readDocument('README.md').split('\n').length).toBeLessThan(120);
 });
 
-test('the README lists the folders of core', () => {
+test('ARCHITECTURE.md lists the folders of core, in their import order', () => {
+  const listed = linksIn(readDocument('ARCHITECTURE.md')).filter((link) => /^core\/[^/]+$/.test(link));
   const folders = readdirSync(join(PROJECT_ROOT, 'core'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `core/${name}`);
 
-  expect(
-    linksIn(readDocument('README.md'))
-      .filter((link) => /^core\/./.test(link))
-      .sort(),
-  ).toEqual(folders.sort());
+  expect(listed).toEqual(CORE_ORDER.filter((name) => name !== '').map((name) => `core/${name}`));
+  expect([...listed].sort()).toEqual(folders.sort());
 });

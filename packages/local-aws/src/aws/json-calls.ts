@@ -9,8 +9,8 @@ import {
   jsonAnswer,
   parseJsonObject,
 } from './json-protocol.ts';
-import type { Services } from './router.ts';
 import { callSecretsManager, secretPermissions } from './secrets/secrets-manager.ts';
+import type { Services } from './services.ts';
 
 /** A call of a service with a JSON protocol, by a known caller. */
 export interface JsonCall {

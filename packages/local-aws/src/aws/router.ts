@@ -1,15 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-
-import type { InvokeFunction, Principal } from '../types.ts';
-import type { Place } from './arn.ts';
+import type { Principal } from '../types.ts';
 import { findRefusal } from './authorize.ts';
 import { applyGuardrail, guardrailOf, guardrailPermissions, sendRestJson } from './bedrock/guardrails.ts';
-import type { CallCounter } from './call-counter.ts';
 import { readCredentialScope } from './credential-scope.ts';
-import type { DynamoDbClient } from './dynamodb/client.ts';
 import { AwsError, messageOf } from './errors.ts';
 import { answerFaultControl, FAULT_SERVICE } from './fault-control.ts';
-import { applyAftermath, type Faults } from './faults.ts';
+import { applyAftermath } from './faults.ts';
 import { isForeign } from './foreign-requests.ts';
 import { identify } from './identify.ts';
 import { answerJsonCall, JSON_SERVICES } from './json-calls.ts';
@@ -22,7 +18,6 @@ import {
   sendAnswer,
 } from './json-protocol.ts';
 import {
-  type InvokeLater,
   invocationPermissions,
   invokeAndWait,
   invokedBy,
@@ -31,28 +26,10 @@ import {
   sendInvocation,
   sendQueued,
 } from './lambda/lambda.ts';
-import type { DynamoDbPermissions } from './permissions/dynamodb.ts';
 import { sendProtocolError } from './protocol-error.ts';
 import { type RequestTarget, readRequestTarget } from './request-target.ts';
-import type { S3Service } from './s3/s3-service.ts';
 import { sendXmlError } from './s3/xml.ts';
-import type { SecretStore } from './secrets/secret-store.ts';
-import type { StepFunctions } from './step-functions/step-functions.ts';
-
-/** The services behind the endpoint. */
-export interface Services {
-  place: Place;
-  counter: CallCounter;
-  faults: Faults;
-  dynamodbPermissions: DynamoDbPermissions;
-  principals: ReadonlyMap<string, Principal>;
-  dynamodb: DynamoDbClient;
-  s3: S3Service;
-  secrets: SecretStore;
-  stepFunctions: StepFunctions;
-  invoke: InvokeFunction;
-  invokeLater: InvokeLater;
-}
+import type { Services } from './services.ts';
 
 interface Call {
   request: IncomingMessage;

@@ -12,7 +12,7 @@ import {
 import { table } from '../../../../core/table/table.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
-import { MODEL, RouteUnderTest, withLimits } from './a-route.ts';
+import { MODEL, RouteUnderTest, UPSTREAM, withLimits } from './a-route.ts';
 
 const memory = new MemoryTable(table);
 beforeEach(() => memory.reset());
@@ -273,12 +273,26 @@ describe('a run that dies', () => {
 
 describe('a full gate is audited', () => {
   const attempt = (requestId: string, outcome: object | undefined) =>
-    memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, outcome: outcome as never }));
+    memory.put(
+      providerAttemptKey(requestId, 0, 0),
+      anAttempt({ requestId, ...UPSTREAM, outcome: outcome as never }),
+    );
 
   test('and gives the permit of a request that has ended to the next at once', () =>
     at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1');
       endWithPermit();
+      await route.tick();
+
+      expect(route.woken).toEqual(['b1']);
+      expect(await route.holders()).toEqual(['b1']);
+    }));
+
+  test('and gives the permit of a request whose calls are made at another route to the next at once', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      const elsewhere = { upstreamModel: 'other', outcome: { kind: 'accepted', taskId: 't' } as const };
+      memory.put(providerAttemptKey('a1', 0, 0), anAttempt({ requestId: 'a1', ...UPSTREAM, ...elsewhere }));
       await route.tick();
 
       expect(route.woken).toEqual(['b1']);

@@ -6,6 +6,7 @@ import { loadCreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import { writeCreation } from '../../../../core/creation/write-creation.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { toRequest } from '../../../../core/requests/requests.ts';
 import {
   accountKey,
@@ -16,7 +17,6 @@ import {
   requestKey,
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failRequest } from '../../../../core/workflow/fail-request.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

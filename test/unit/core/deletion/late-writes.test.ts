@@ -33,9 +33,9 @@ import {
   providerAttemptKey,
   requestKey,
 } from '../../../../core/table/keys.ts';
+import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
+import { catchUp } from '../../../../core/waiting/catch-up.ts';
 import { putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
-import { awaitProvider } from '../../../../core/workflow/await-provider.ts';
-import { catchUp } from '../../../../core/workflow/catch-up.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAttempt, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';

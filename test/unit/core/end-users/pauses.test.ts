@@ -1,12 +1,12 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { pauseSecondsLeft, pauseWrite, removePauses } from '../../../../core/end-users/pauses.ts';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../../../core/errors.ts';
 import { CATALOG } from '../../../../core/models/catalog.ts';
 import { accountKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failRequest } from '../../../../core/workflow/fail-request.ts';
-import { settleRequest } from '../../../../core/workflow/settle-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

@@ -2,12 +2,12 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createRequest } from '../../../../core/creation/create-request.ts';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { changeBalance, LedgerEntry } from '../../../../core/ledger/ledger.ts';
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
 import { getRequest } from '../../../../core/requests/requests.ts';
 import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failRequest } from '../../../../core/workflow/fail-request.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

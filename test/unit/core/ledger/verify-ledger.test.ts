@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { getAccount } from '../../../../core/accounts/accounts.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { balanceChangeWrites, changeBalance } from '../../../../core/ledger/ledger.ts';
 import type { LedgerReason } from '../../../../core/ledger/ledger-reasons.ts';
 import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
@@ -17,8 +19,6 @@ import {
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { transact } from '../../../../core/table/transactions.ts';
-import { failRequest } from '../../../../core/workflow/fail-request.ts';
-import { settleRequest } from '../../../../core/workflow/settle-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type AspectRatio, findImageModel, type ImageModel } from '../../../../core/models/catalog.ts';
+import { findImageModel, type ImageModel } from '../../../../core/models/catalog.ts';
 import {
   dimensionsOf,
   parseExplicitSize,
   pricedPixels,
   sizeProblem,
 } from '../../../../core/models/image-sizes.ts';
+import type { AspectRatio } from '../../../../core/models/size-presets.ts';
 
 const model = (id: string): ImageModel => {
   const found = findImageModel(id);

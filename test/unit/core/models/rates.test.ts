@@ -99,8 +99,8 @@ describe('the default rate card', () => {
   test('gives way to the rate the operator set', () => {
     const rate = perImage([null, 9]);
 
-    expect(rateOf('xQI3Pro', { model: 'xQI3Pro', rate })).toBe(rate);
-    expect(rateOf('xQI3Pro', { model: 'xQI3Pro', enabled: true })).toBe(DEFAULT_RATES.xQI3Pro);
+    expect(rateOf('xQI3Pro', { rate })).toBe(rate);
+    expect(rateOf('xQI3Pro', {})).toBe(DEFAULT_RATES.xQI3Pro);
     expect(rateOf('xQI3Pro', undefined)).toBe(DEFAULT_RATES.xQI3Pro);
     expect(rateOf('xOther', undefined)).toBeUndefined();
   });

@@ -4,9 +4,9 @@ import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { waitAtGate } from '../../../../core/admission/admission.ts';
 import { systemClock } from '../../../../core/clock.ts';
+import { findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
-import { findReconcilerRun } from '../../../../core/requests/reconciler-run.ts';
 import {
   dueListing,
   duePartition,

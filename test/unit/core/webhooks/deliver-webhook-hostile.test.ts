@@ -3,7 +3,7 @@ import * as dns from 'node:dns';
 import { createServer, type Socket } from 'node:net';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { ResolveAll } from '../../../../core/outbound/guarded-http.ts';
+import type { ResolveAll } from '../../../../core/guarded-http/guarded-http.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';

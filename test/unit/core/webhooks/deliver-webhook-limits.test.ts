@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { accountLimit, hostLimit, takePlace } from '../../../../core/outbound/in-flight.ts';
+import { accountLimit, hostLimit, takePlace } from '../../../../core/concurrency/in-flight.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { deliverWebhook, WEBHOOK_PLACES } from '../../../../core/webhooks/deliver-webhook.ts';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { table } from '../../../../core/table/table.ts';
-import { receiveCallback } from '../../../../core/workflow/receive-callback.ts';
+import { receiveCallback } from '../../../../core/waiting/receive-callback.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { VIDEO_ID } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';

@@ -3,16 +3,16 @@ import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { startSandbox } from '@generation-service/sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../../core/clock.ts';
+import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
+import { cancelTasks } from '../../../../core/ending/cancel-tasks.ts';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { findRequest } from '../../../../core/requests/requests.ts';
+import { storeOutputs } from '../../../../core/storing/store-outputs.ts';
 import { accountKey, endUserKey, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { cancelTasks } from '../../../../core/workflow/cancel-tasks.ts';
-import { dispatchRequest } from '../../../../core/workflow/dispatch-request.ts';
-import { failRequest } from '../../../../core/workflow/fail-request.ts';
-import { queryProvider } from '../../../../core/workflow/query-provider.ts';
-import { settleRequest } from '../../../../core/workflow/settle-request.ts';
-import { storeOutputs } from '../../../../core/workflow/store-outputs.ts';
+import { queryProvider } from '../../../../core/waiting/query-provider.ts';
 import {
   ACCOUNT_ID,
   anAccount,

@@ -1,0 +1,48 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
+import type { PlaceInQueue } from '../executions/step-rules.ts';
+import { letIntoDispatch } from '../executions/task-tokens.ts';
+import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest, lookAtQueued } from '../requests/requests.ts';
+import { addSeconds, toInstant } from '../time.ts';
+import { waitAtGate } from './admission.ts';
+import { findGate } from './route-gates.ts';
+import { removeWaiter } from './waiters.ts';
+
+/** How long after a request's time in the queue the reconciler checks it. */
+const LOOK_AFTER_SECONDS = 60;
+
+/**
+ * Begins an execution's wait for capacity at a gate, for at most `timeoutSeconds`. The reconciler lets it in. A request that has ended,
+ * or whose gate is not configured any more, is dispatched again at once, which decides.
+ */
+export const awaitCapacity = async (
+  requestId: string,
+  taskToken: string,
+  entry: StateEntry,
+  { gate, weight, starts, timeoutSeconds }: PlaceInQueue & { timeoutSeconds: number },
+  clock: Clock = systemClock,
+): Promise<void> => {
+  const request = await findRequest(requestId);
+  if (!request || isTerminal(request) || !findGate(gate)) {
+    // An earlier try may have died after it wrote the waiter.
+    if (request) await removeWaiter(gate, request);
+    await letIntoDispatch(taskToken);
+    return;
+  }
+  const { accountId, createdAt } = request;
+  const waiter = {
+    requestId,
+    accountId,
+    createdAt,
+    taskToken,
+    tokenOrder: tokenOrderOf(entry),
+    weight,
+    starts,
+  };
+  await waitAtGate(gate, waiter, clock);
+  // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
+  await lookAtQueued(requestId, addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS));
+  await startReconcilerIfDead(clock);
+};

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Pace } from '../concurrency/pace.ts';
+import { keepTrying } from '../keep-trying.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
+import { isBusyAttempt } from '../provider-calls/attempt-rules.ts';
+import {
+  claimAttempts,
+  keepAttemptAlive,
+  type ProviderAttempt,
+  recordOutcome,
+} from '../provider-calls/provider-attempts.ts';
+import type {
+  CallOrigin,
+  Provider,
+  ProviderAnswer,
+  ProviderCall,
+  ProviderId,
+  ProviderPlan,
+} from '../provider-calls/providers.ts';
+import type { Instant } from '../time.ts';
+import { stepWhileBusy } from './pause-rules.ts';
+
+/** Another run of this step is making the call. The state machine retries until it is done, by this name. */
+export class ProviderCallInFlightError extends Error {
+  override name = 'ProviderCallInFlightError';
+}
+
+/** A process that makes a call marks it alive this often. */
+const ALIVE_INTERVAL_MS = 5_000;
+/** A claim is given up before it would count as that of a dead process. */
+const MAX_CLAIM_MS = 10_000;
+/** Submit timeout of an asynchronous call; accepting a task is quick, the work comes later. */
+const ACCEPT_TIMEOUT_MS = 60_000;
+
+/** Options of every call of a run. */
+export interface CallRun {
+  requestId: string;
+  calls: readonly ProviderCall[];
+  mode: ProviderPlan['mode'];
+  provider: Provider;
+  origin: CallOrigin;
+  /** When the request fails if it is unfinished. */
+  deadline: Instant;
+  clock: Clock;
+  /** Until when outcomes can be recorded, in epoch milliseconds. */
+  endMs: number;
+  /** The permit that the request holds while it has a call or task under way. */
+  permit: { gate: string; takenMs: number } | undefined;
+  /** When the reconciler next checks the request, if that changes with its calls. */
+  lookAt: Instant | undefined;
+  /** How its calls are spaced. */
+  pace: Pace;
+}
+
+/**
+ * Claims calls, all or none; undefined when the request has ended. Transient errors are retried for 10 s. Throws
+ * `ProviderCallInFlightError` when another run has claimed one of them.
+ */
+export const claimCalls = async (
+  { requestId, mode, origin, clock, permit, lookAt }: CallRun,
+  planned: readonly { call: number; attempt: number }[],
+): Promise<ProviderAttempt[] | undefined> => {
+  const [claimAt, claimId] = [clock.now(), randomUUID()];
+  const notes = { permit, lookAt, beginsProcessing: mode === 'synchronous' };
+  const claim = await keepTrying(
+    () => claimAttempts(requestId, planned, origin, claimAt, claimId, notes),
+    () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
+  );
+  if (claim.kind === 'taken') throw new ProviderCallInFlightError(`A call of ${requestId} was just claimed.`);
+  return claim.kind === 'ended' ? undefined : claim.attempts;
+};
+
+/**
+ * Makes claimed calls in parallel and records their outcomes. A call that its provider was too busy for is made
+ * again for as long as another one is under way, so that a sibling without an answer does not use up its time.
+ * Once none is under way, all are returned: the state machine waits at a lower price. Throws the first error,
+ * once all have settled.
+ */
+export const makeCalls = async (
+  claimed: readonly ProviderAttempt[],
+  run: CallRun,
+): Promise<ProviderAttempt[]> => {
+  const underWay = new UnderWay();
+  const results = await Promise.allSettled(claimed.map((attempt) => makeUntilTaken(attempt, underWay, run)));
+  return results.flatMap((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+};
+
+/** The calls that wait for an answer. */
+class UnderWay {
+  private count = 0;
+  private readonly over = Promise.withResolvers<void>();
+
+  /** Counts a call until it settles. */
+  async during<T>(call: Promise<T>): Promise<T> {
+    this.count++;
+    try {
+      return await call;
+    } finally {
+      this.count--;
+      if (this.count === 0) this.over.resolve();
+    }
+  }
+
+  /** Waits for this long, or until no call is under way. Returns whether one still is. */
+  async pause(milliseconds: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const passed = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+    });
+    await Promise.race([passed, this.over.promise]);
+    clearTimeout(timer);
+    return this.count > 0;
+  }
+}
+
+/** All attempts of a call that were made in this run. */
+const makeUntilTaken = async (
+  first: ProviderAttempt,
+  underWay: UnderWay,
+  run: CallRun,
+): Promise<ProviderAttempt[]> => {
+  const made = [await underWay.during(makeCall(first, run))];
+  for (let last = made[0]; last && isBusyAttempt(last); last = made.at(-1)) {
+    const { waitSeconds } = stepWhileBusy([last], run.deadline, run.clock.now(), Math.random());
+    if (!(await underWay.pause(waitSeconds * 1000)) || !hasTimeForCall(run)) break;
+    const claimed = await claimCalls(run, [{ call: last.call, attempt: last.attempt + 1 }]);
+    if (!claimed?.[0]) break;
+    made.push(await underWay.during(makeCall(claimed[0], run)));
+  }
+  return made;
+};
+
+/** How long a call may take that begins now, in milliseconds. */
+const callLimitMs = ({ deadline, mode, clock }: CallRun): number => {
+  const leftMs = Math.max(0, Date.parse(deadline) - clock.now().getTime());
+  return mode === 'synchronous' ? leftMs : Math.min(leftMs, ACCEPT_TIMEOUT_MS);
+};
+
+/** Whether a call that begins now is before the deadline, and ends before the run does. */
+const hasTimeForCall = (run: CallRun): boolean => {
+  const limitMs = callLimitMs(run);
+  return limitMs > 0 && run.clock.now().getTime() + limitMs <= run.endMs;
+};
+
+/**
+ * The answer to record for an attempt. If this is a repetition, `ifRepeated` replaces a busy answer: it is
+ * final, and the operator must act.
+ */
+const answerTo = (
+  { attempt }: ProviderAttempt,
+  answer: ProviderAnswer,
+  provider: ProviderId,
+): ProviderAnswer => {
+  if (answer.kind !== 'busy' || answer.ifRepeated === undefined) return answer;
+  const { ifRepeated, ...busy } = answer;
+  if (attempt === 0) return busy;
+  logger.error('provider is full, or the quota is used up', { provider, reason: busy.reason });
+  countMetric(METRIC.providerAccessRefused, { provider });
+  return { kind: 'failed', failure: ifRepeated, taken: 'no' };
+};
+
+/** Makes a claimed call and records its outcome. The attempt is marked alive until that is done. */
+const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<ProviderAttempt> => {
+  const { calls, provider, clock, endMs, pace } = run;
+  const call = calls[attempt.call];
+  if (!call) throw new Error(`Call ${attempt.call} of ${attempt.requestId} is not in the plan.`);
+  const heartbeat = setInterval(() => {
+    keepAttemptAlive(attempt, clock.now()).catch((error: unknown) => {
+      logger.warn('a provider call could not be marked alive', { error: error as Error });
+    });
+  }, ALIVE_INTERVAL_MS);
+  try {
+    const answer = answerTo(
+      attempt,
+      await pace.during(() => provider.submit(call, AbortSignal.timeout(callLimitMs(run)))),
+      provider.id,
+    );
+    if (answer.kind === 'waiting' || answer.kind === 'refused')
+      throw new Error(`${provider.id} answered a creation with "${answer.kind}".`);
+    const answeredAt = clock.now();
+    return await keepTrying(
+      () => recordOutcome(attempt, answer, answeredAt),
+      () => clock.now().getTime() < endMs,
+    );
+  } finally {
+    clearInterval(heartbeat);
+  }
+};

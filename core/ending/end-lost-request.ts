@@ -1,0 +1,45 @@
+import type { ExecutionStatus } from '@aws-sdk/client-sfn';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Failure } from '../errors.ts';
+import { findWorkflowStatus, startWorkflow } from '../executions/executions.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest } from '../requests/requests.ts';
+import { closeStoredRequest } from './close-stored-request.ts';
+import { settleOrFailRequest } from './fail-request.ts';
+
+/** The failure of a request whose execution stopped without ending it. */
+const LOST_EXECUTION: Failure = {
+  code: 'internal_error',
+  message: 'The work on this request was lost on our side.',
+};
+
+/**
+ * Repairs a request that may have lost its execution. A terminal request is closed. If its execution never
+ * started, it is started. If its execution stopped, the request is settled when outputs are recorded or kept,
+ * else failed and refunded. Returns whether an execution was running: then the request is left alone.
+ * `reportedEnd` is how Step Functions reported that it ended.
+ */
+export const reconcileRequest = async (
+  requestId: string,
+  clock: Clock = systemClock,
+  reportedEnd?: ExecutionStatus,
+): Promise<boolean> => {
+  const request = await findRequest(requestId);
+  if (!request) return false;
+  if (isTerminal(request)) {
+    await closeStoredRequest(requestId, { clock });
+    return false;
+  }
+  const status = await findWorkflowStatus(requestId, reportedEnd);
+  if (status === 'RUNNING' || status === 'PENDING_REDRIVE') return true;
+  logger.warn('a request without an execution', {
+    requestId,
+    kind: request.kind,
+    status: status ?? 'NEVER_STARTED',
+  });
+  countMetric(METRIC.executionLost, {});
+  if (status === undefined) await startWorkflow(requestId);
+  else await settleOrFailRequest(requestId, LOST_EXECUTION, clock);
+  return false;
+};

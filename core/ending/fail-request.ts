@@ -1,0 +1,85 @@
+import { leaveRoute } from '../admission/admission.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Failure } from '../errors.ts';
+import { possibleClipsOf } from '../files/possible-files.ts';
+import { removeObjects } from '../files/remove-objects.ts';
+import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { listAttempts } from '../provider-calls/provider-attempts.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { findRequest, recordOutputs } from '../requests/requests.ts';
+import { closeRequest } from './close-request.ts';
+import { closeStoredRequest } from './close-stored-request.ts';
+import { type EndOptions, endRequest } from './end-request.ts';
+import { settleRequest } from './settle-request.ts';
+
+/**
+ * Fails a request that has no outputs, refunds it in full, removes the copies of its reference videos and
+ * closes it. If its provider may still work on it, the reconciler first cancels the tasks, then closes it. A
+ * terminal request is only closed.
+ */
+export const failRequest = async (
+  requestId: string,
+  error: Failure,
+  clock: Clock = systemClock,
+): Promise<void> => {
+  await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false });
+  const files = async (request: StoredRequest): Promise<boolean> =>
+    (await removeObjects(possibleClipsOf(request))).length === 0;
+  await closeRequest(requestId, { clock, files });
+};
+
+/**
+ * Ends a request that is given up: one with outputs is settled, because they are paid for. These are the
+ * recorded ones, or those that an interrupted storing kept. Any other fails, as by `failStoredRequest`,
+ * unless another run is still storing and records outputs first.
+ */
+export const settleOrFailRequest = async (
+  requestId: string,
+  error: Failure,
+  clock: Clock = systemClock,
+): Promise<void> => {
+  const request = await findRequest(requestId);
+  const isOpen = request !== undefined && !isTerminal(request);
+  const kept = request?.storedSoFar;
+  if (isOpen && !request.outputs && kept) await recordOutputs(requestId, kept);
+  if (isOpen && (request.outputs || kept)) return settleRequest(requestId, clock);
+  if (!(await endAsFailed(request, error, clock, { unlessStored: true }))) {
+    return settleOrFailRequest(requestId, error, clock);
+  }
+  await closeStoredRequest(requestId, { clock });
+};
+
+/**
+ * As `failRequest`, for a request that may have files: they are removed before it is closed. `operatorNote`
+ * is an operator's reason.
+ */
+export const failStoredRequest = async (
+  requestId: string,
+  error: Failure,
+  clock: Clock = systemClock,
+  operatorNote?: string,
+): Promise<void> => {
+  await endAsFailed(await findRequest(requestId), error, clock, { operatorNote });
+  await closeStoredRequest(requestId, { clock });
+};
+
+/** False when it was not ended, as by `endRequest`. */
+const endAsFailed = async (
+  request: StoredRequest | undefined,
+  error: Failure,
+  clock: Clock,
+  options: EndOptions,
+): Promise<boolean> => {
+  if (!request) return true;
+  if (!isTerminal(request)) {
+    const attempts = latestAttempts(await listAttempts(request.requestId));
+    const ending = await endRequest(request, { status: 'failed', error }, clock.now(), {
+      ...options,
+      mayHaveTasks: hasOpenTask(attempts),
+    });
+    if (ending === 'stored') return false;
+  }
+  // After the end, so that nothing is called without a permit.
+  await leaveRoute(request, clock);
+  return true;
+};

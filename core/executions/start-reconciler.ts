@@ -1,0 +1,27 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { clientOptions } from '../aws-clients.ts';
+import type { Clock } from '../clock.ts';
+import { logger } from '../observability.ts';
+import { claimStart, findReconcilerRun } from './reconciler-run.ts';
+
+const lambda = new LambdaClient(clientOptions('invocations'));
+
+/** The input of a run that was not started by the schedule: it ends as soon as nothing is open. */
+const RUN = JSON.stringify({ everySeconds: 60 });
+
+/**
+ * Starts the reconciler for a request that begins to wait, unless a run is alive. Call it once the wait is written. Never rejects: after
+ * an error the next minute's run finds the request.
+ */
+export const startReconcilerIfDead = async (clock: Clock): Promise<void> => {
+  try {
+    const run = await findReconcilerRun();
+    const now = clock.now();
+    if (!run || run.aliveUntilMs > now.getTime() || !(await claimStart(run, now))) return;
+    await lambda.send(
+      new InvokeCommand({ FunctionName: run.functionName, InvocationType: 'Event', Payload: RUN }),
+    );
+  } catch (error) {
+    logger.warn('the reconciler could not be started', { error: error as Error });
+  }
+};

@@ -1,0 +1,94 @@
+import type { Failure } from '../errors.ts';
+import { hasOpenTask, isBusyAttempt, producedOutputs } from '../provider-calls/attempt-rules.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { Instant } from '../time.ts';
+
+/** Where a request waits for a permit, and for how many calls: at once, and in all. */
+export interface PlaceInQueue {
+  gate: string;
+  weight: number;
+  starts: number;
+}
+
+/** The result of a workflow step: which state the state machine enters next. */
+export type NextStep =
+  /** The provider has finished and produced something: store it. */
+  | { next: 'store' }
+  /** The provider was too busy for a call: make it again after this many whole seconds. */
+  | { next: 'retry'; waitSeconds: number }
+  /** The provider's route is full: wait at this gate until the request's turn comes, at most this many whole seconds. */
+  | ({ next: 'queue'; timeoutSeconds: number } & PlaceInQueue)
+  /**
+   * A task is unfinished: wait for the provider, at most this many whole seconds. Executions that began under an earlier definition
+   * read `waitSeconds` too, as their heartbeat.
+   */
+  | { next: 'wait'; timeoutSeconds: number; waitSeconds: number }
+  /** Nothing was produced: fail the request with this error and refund it. */
+  | { next: 'fail'; error: Failure }
+  /** The request is terminal or deleted. */
+  | { next: 'stop' };
+
+/** The failure of a call that is unfinished at the request's deadline. */
+export const DEADLINE_FAILURE: Failure = {
+  code: 'provider_timeout',
+  message: 'The upstream provider did not finish in time.',
+};
+
+/** The failure of a call that the provider was too busy for until the request's deadline. */
+export const PROVIDER_BUSY: Failure = {
+  code: 'provider_error',
+  message: 'The upstream provider did not take the request.',
+};
+
+/** The failure of a task whose state the provider refuses to tell: our credential or account, not slowness. */
+export const TASK_REFUSED: Failure = {
+  code: 'provider_error',
+  message: 'The upstream provider does not tell the state of the request.',
+};
+
+/** The next step once every planned call was made: wait until the deadline while a task is open. */
+export const stepAfterCalls = (
+  attempts: readonly ProviderAttempt[],
+  deadline: Instant,
+  now: Date,
+): NextStep => {
+  if (!hasOpenTask(attempts)) return stepWhenFinished(attempts);
+  const waitSeconds = Math.max(1, Math.ceil((Date.parse(deadline) - now.getTime()) / 1000));
+  return { next: 'wait', timeoutSeconds: waitSeconds + 1, waitSeconds };
+};
+
+/**
+ * The next step once every task has finished, or the deadline has passed: store if there is any output, else
+ * fail. An open task counts as timed out, or as refused if the provider refused to report its state; a busy
+ * call counts as not taken. A content decision takes precedence over any other failure; a timeout yields when
+ * the provider was busy or refused us, so that no end-user is paused for it. Throws when there is no call.
+ */
+export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): NextStep => {
+  if (producedOutputs(attempts).length > 0) return { next: 'store' };
+  const failures = attempts.flatMap(failuresOf);
+  const isNotSlow = attempts.some((attempt) => isBusyAttempt(attempt) || isRefusedTask(attempt));
+  const error =
+    failures.find(({ code }) => code === 'content_policy') ??
+    failures.find(({ code }) => !isNotSlow || code !== 'provider_timeout');
+  if (!error) throw new Error('There is no provider call.');
+  return { next: 'fail', error };
+};
+
+/** Whether the provider refused to tell the state of an open task when it was last queried. */
+const isRefusedTask = ({ outcome, refusedAt }: ProviderAttempt): boolean =>
+  outcome?.kind === 'accepted' && refusedAt !== undefined;
+
+const failuresOf = (attempt: ProviderAttempt): Failure[] => {
+  const { outcome } = attempt;
+  switch (outcome?.kind) {
+    case 'failed':
+    case 'lost':
+      return [outcome.failure];
+    case 'done':
+      return outcome.outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
+    case 'busy':
+      return [PROVIDER_BUSY];
+    default:
+      return [isRefusedTask(attempt) ? TASK_REFUSED : DEADLINE_FAILURE];
+  }
+};

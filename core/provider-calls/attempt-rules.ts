@@ -1,0 +1,33 @@
+import { addSeconds, type Instant } from '../time.ts';
+import type { ProviderAttempt } from './provider-attempts.ts';
+import type { ProviderOutput } from './providers.ts';
+
+/** When a request's first provider call began, from all its attempts; undefined before it. */
+export const firstCallAt = (attempts: readonly ProviderAttempt[]): Instant | undefined =>
+  attempts.map(({ startedAt }) => startedAt).sort()[0];
+
+/** The latest attempt of each call. `attempts` are in plan order, each call's in the order they were made; so is the result. */
+export const latestAttempts = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] => [
+  ...new Map(attempts.map((attempt) => [attempt.call, attempt])).values(),
+];
+
+/** Every output that has a URL, in plan order. The position in this list is the output's index. */
+export const producedOutputs = (attempts: Iterable<ProviderAttempt>): { url: string }[] =>
+  [...attempts].flatMap(({ outcome }) => (outcome?.kind === 'done' ? outcome.outputs.filter(hasUrl) : []));
+
+const hasUrl = (output: ProviderOutput): output is { url: string } => 'url' in output;
+
+/** Whether any call is being made, or was accepted as a task that is not known to have finished. */
+export const hasOpenTask = (attempts: readonly ProviderAttempt[]): boolean =>
+  attempts.some(({ outcome }) => outcome === undefined || outcome.kind === 'accepted');
+
+/** Whether the provider has accepted or finished any call. */
+export const isAccepted = (attempts: readonly ProviderAttempt[]): boolean =>
+  attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
+
+/** Whether the provider was too busy for a call. */
+export const isBusyAttempt = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'busy';
+
+/** When a call that the provider was too busy for may be made again: after its `Retry-After`, else at once. */
+export const repeatableAt = ({ finishedAt, startedAt, outcome }: ProviderAttempt): Instant =>
+  addSeconds(finishedAt ?? startedAt, outcome?.kind === 'busy' ? (outcome.retryAfterSeconds ?? 0) : 0);

@@ -1,0 +1,33 @@
+import type { Clock } from '../clock.ts';
+import type { Failure } from '../errors.ts';
+import { type ProviderAttempt, recordOutcome, suspectAttempt } from './provider-attempts.ts';
+
+/** The process that makes a call is suspected to be dead after this long without marking the attempt alive. */
+const SUSPECTED_AFTER_MS = 20_000;
+/**
+ * It counts as dead when it has still not done so this long after the suspicion was written: the table takes writes again, and a
+ * living process marks its attempt every 5 s.
+ */
+const DEAD_AFTER_MS = 10_000;
+
+const OUTCOME_UNKNOWN: Failure = {
+  code: 'provider_error',
+  message: 'The outcome of the call to the upstream provider is not known.',
+};
+
+/**
+ * Records a call as lost when the process that makes it has died, because it must not be repeated. It is suspected first:
+ * a later run decides. Returns any other attempt as it is, without an outcome while its process may be alive.
+ */
+export const recordIfDead = async (attempt: ProviderAttempt, clock: Clock): Promise<ProviderAttempt> => {
+  const { outcome, aliveAt, suspectedAt } = attempt;
+  if (outcome) return attempt;
+  const now = clock.now();
+  const isOver = (since: string, milliseconds: number) => now.getTime() - Date.parse(since) >= milliseconds;
+  if (suspectedAt === undefined) {
+    if (isOver(aliveAt, SUSPECTED_AFTER_MS)) await suspectAttempt(attempt, now);
+    return attempt;
+  }
+  if (!isOver(suspectedAt, DEAD_AFTER_MS)) return attempt;
+  return recordOutcome(attempt, { kind: 'lost', failure: OUTCOME_UNKNOWN }, now, { ifSuspected: true });
+};

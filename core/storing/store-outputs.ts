@@ -1,0 +1,142 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { giveOwnPermitBack } from '../admission/admission.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { inParallel } from '../concurrency/in-parallel.ts';
+import { storingEndOf } from '../executions/deadline-rules.ts';
+import { workflowSettings } from '../executions/workflow-settings.ts';
+import { possibleClipsOf, possibleFilesOf } from '../files/possible-files.ts';
+import { removeObjects } from '../files/remove-objects.ts';
+import { storeImage, storeVideo } from '../files/store-files.ts';
+import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
+import { latestAttempts, producedOutputs } from '../provider-calls/attempt-rules.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
+import { isTerminal, maxOutputs, type StoredOutput, type StoredRequest } from '../requests/request-rules.ts';
+import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
+import { outputObjectKey } from '../table/keys.ts';
+import { toInstant } from '../time.ts';
+import { usageDifference } from './usage-rules.ts';
+
+/** Each file being copied holds up to three parts of 5 MiB in memory. */
+const CONCURRENT_FILES = 4;
+/**
+ * Time limit and attempts of one file. With these, 15 images, four at a time, or one video take at most 12 min:
+ * less than the function's time limit.
+ */
+const FILE_TIMEOUT_MS = { image: 60_000, video: 240_000 } as const;
+const MAX_ATTEMPTS = 3;
+const RETRY_PAUSE_MS = 500;
+
+/**
+ * Some outputs are not stored, and a later attempt may store them. As a retryable error of the SDK, it reaches
+ * the state machine as `TransientError`.
+ */
+export class OutputsPendingError extends Error {
+  override name = 'OutputsPendingError';
+  readonly $retryable = {};
+}
+
+/**
+ * Copies every output the provider produced to the bucket and records them, then removes the copies of the reference
+ * videos. An output whose file the provider does not have, or that is not a file we deliver, is recorded without a file and
+ * does not affect the others.
+ *
+ * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
+ * keys. If the request was failed or deleted while this or an earlier run was under way, the files are removed again.
+ *
+ * Throws `OutputsPendingError` when the bucket, the network or the file's server failed. The outputs stored by
+ * then are kept for the next run. When the time for storing is over, they are recorded without the others.
+ */
+export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
+  const { request, attempts } = await findRequestAndAttempts(requestId);
+  // A run that died after the request had failed may have left files.
+  if (request?.status === 'failed') await removeObjects(possibleFilesOf(request));
+  if (!request || isTerminal(request) || request.outputs) return;
+  // The provider has finished: its capacity is free while the files are copied.
+  await giveOwnPermitBack(request, clock);
+  const produced = producedOutputs(latestAttempts(attempts)).slice(0, maxOutputs(request));
+  const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
+  const pending = new Set<number>();
+  await inParallel(produced.entries(), CONCURRENT_FILES, async ([index, { url }]) => {
+    if (outputs[index]?.objectKey !== undefined) return;
+    const stored = await storeOutput(request, index, url, clock);
+    if (stored === 'pending') pending.add(index);
+    else outputs[index] = stored;
+  });
+  const isOver = toInstant(clock.now()) >= storingEndOf(request.kind, attempts, workflowSettings());
+  if (pending.size > 0 && !isOver) {
+    const isAnyStored = outputs.some(({ objectKey }) => objectKey !== undefined);
+    if (!isAnyStored || (await keepStoredOutputs(requestId, outputs))) {
+      throw new OutputsPendingError(`Outputs ${[...pending].join(', ')} of ${requestId} are not stored yet.`);
+    }
+  } else {
+    for (const _ of pending) countMetric(METRIC.outputStorageFailed, {});
+    if (await recordOutputs(requestId, outputs)) {
+      reportUsage(request, latestAttempts(attempts));
+      // The provider has made all that it will, and needs them no more.
+      await removeObjects(possibleClipsOf(request));
+      return;
+    }
+  }
+  // Nothing was written. If the request failed or was deleted, nothing refers to these files.
+  const ended = await findRequest(requestId);
+  if (!ended || ended.status === 'failed')
+    await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
+};
+
+/** Counts the calls with a reported usage that differs from the billed amount. */
+const reportUsage = (request: StoredRequest, attempts: Iterable<ProviderAttempt>): void => {
+  for (const attempt of attempts) {
+    const direction = usageDifference(request, attempt);
+    if (direction === undefined) continue;
+    const { provider, call, outcome } = attempt;
+    countMetric(METRIC.providerUsageDiffers, { provider, direction });
+    const { requestId } = request;
+    const billedSeconds = request.kind === 'video' ? request.billedSeconds : undefined;
+    const usage = outcome?.kind === 'done' ? outcome.usage : undefined;
+    logger.warn('provider usage differs', { requestId, provider, call, direction, billedSeconds, usage });
+  }
+};
+
+const STORE = { image: storeImage, video: storeVideo };
+
+/**
+ * Stores one output. Returns it without a file when it can never be stored, and `pending` when it may be stored
+ * later.
+ */
+const storeOutput = async (
+  request: StoredRequest,
+  index: number,
+  url: string,
+  clock: Clock,
+): Promise<StoredOutput | 'pending'> => {
+  for (let attempt = 1; ; attempt++) {
+    const startedAtMs = clock.now().getTime();
+    try {
+      const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS[request.kind]));
+      const keyOf = ({ extension }: { extension: string }): string =>
+        outputObjectKey(request.requestId, index, extension);
+      const { extension: _, ...stored } = await STORE[request.kind](file, keyOf);
+      return { index, ...stored };
+    } catch (error) {
+      const isFinal = error instanceof FileUnavailableError && !error.retryable;
+      if (!isFinal && attempt < MAX_ATTEMPTS) {
+        await pause(RETRY_PAUSE_MS * attempt);
+        continue;
+      }
+      logger.warn('an output could not be stored', {
+        requestId: request.requestId,
+        model: request.model,
+        index,
+        attempt,
+        isFinal,
+        milliseconds: clock.now().getTime() - startedAtMs,
+        error: error as Error,
+      });
+      if (!isFinal) return 'pending';
+      countMetric(METRIC.outputStorageFailed, {});
+      return { index };
+    }
+  }
+};

@@ -1,0 +1,43 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { UNEXPECTED_ERROR } from '../errors.ts';
+import { deadlineOf } from '../executions/deadline-rules.ts';
+import { type NextStep, stepAfterCalls, stepWhenFinished } from '../executions/step-rules.ts';
+import { workflowSettings } from '../executions/workflow-settings.ts';
+import { isAccepted } from '../provider-calls/attempt-rules.ts';
+import { recordIfDead } from '../provider-calls/dead-calls.ts';
+import type { ProviderRouteOf } from '../provider-calls/providers.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest, markProcessing } from '../requests/requests.ts';
+import { toInstant } from '../time.ts';
+import { queryTasks } from './query-tasks.ts';
+
+/** A task query only reads a status: a provider that takes longer counts as not answering. */
+const QUERY_TIMEOUT_MS = 15_000;
+
+/**
+ * Queries every open task of a request and returns the next step. A query that fails changes nothing until the
+ * deadline. Then open tasks count as timed out, and the outputs of the others are stored.
+ *
+ * Also runs after a failed dispatch: calls that the provider accepted before are kept, and a call of a dead
+ * process counts as lost. Without any call, the request fails.
+ */
+export const queryProvider = async (
+  requestId: string,
+  providerRouteOf: ProviderRouteOf,
+  clock: Clock = systemClock,
+): Promise<NextStep> => {
+  const request = await findRequest(requestId);
+  if (!request || isTerminal(request)) return { next: 'stop' };
+  const settings = workflowSettings();
+  const { kind } = request;
+  const found = await queryTasks(request, providerRouteOf, clock, QUERY_TIMEOUT_MS, (firstCallAt) =>
+    deadlineOf({ kind, firstCallAt }, settings),
+  );
+  const { firstCallAt } = found;
+  if (firstCallAt === undefined) return { next: 'fail', error: UNEXPECTED_ERROR };
+  const attempts = await Promise.all(found.attempts.map((attempt) => recordIfDead(attempt, clock)));
+  if (request.status === 'queued' && isAccepted(attempts)) await markProcessing(request);
+  const deadline = deadlineOf({ kind, firstCallAt }, settings);
+  const now = clock.now();
+  return toInstant(now) >= deadline ? stepWhenFinished(attempts) : stepAfterCalls(attempts, deadline, now);
+};

@@ -1,0 +1,148 @@
+import type { Clock } from '../clock.ts';
+import { TASK_REFUSED } from '../executions/step-rules.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
+import { firstCallAt, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import {
+  isOpenTask,
+  listAttempts,
+  noteRefusal,
+  originOf,
+  type ProviderAttempt,
+  recordOutcome,
+} from '../provider-calls/provider-attempts.ts';
+import { findProviderWait, holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
+import type { ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
+import { addSeconds, type Instant, toInstant } from '../time.ts';
+
+/** A task is new for so long, and a provider may not know it everywhere yet. */
+const UNKNOWN_TASK_MS = 30_000;
+/**
+ * A refusal is final after so long: by then every function has read a key that was changed, so it is no rotation of
+ * the key.
+ */
+const REFUSED_TASK_MS = SECRET_MAX_AGE_SECONDS * 1000;
+
+/** The state of a request's tasks after a query. */
+export interface TaskQueryResult {
+  /** The latest attempt of every call, with its current outcome. */
+  attempts: ProviderAttempt[];
+  /** When the first call of the request began; undefined when there was none. */
+  firstCallAt: Instant | undefined;
+  /** Whether the provider answered for every open task. */
+  answered: boolean;
+  /** Until when the provider asked not to be queried. */
+  notBefore?: Instant | undefined;
+}
+
+/**
+ * Queries every open task of a request, each where it was created, and records the outcomes. A query that fails
+ * changes nothing. That a provider does not know a task counts as a failed query for 30 s after the call began; that it
+ * refuses us, for 5 min after it first did.
+ * Concurrent queries are safe: the first final outcome stands.
+ *
+ * While the provider's `Retry-After` has not passed, nothing is queried until `deadlineFrom` the first call, when it is the
+ * last time.
+ */
+export const queryTasks = async (
+  request: StoredRequest,
+  providerRouteOf: ProviderRouteOf,
+  clock: Clock,
+  timeoutMs: number,
+  deadlineFrom?: (firstCallAt: Instant) => Instant,
+): Promise<TaskQueryResult> => {
+  const { requestId } = request;
+  const all = await listAttempts(requestId);
+  const latest = latestAttempts(all);
+  const from = firstCallAt(all);
+  if (latest.some(isOpenTask)) {
+    const now = clock.now();
+    const isLast = from !== undefined && deadlineFrom !== undefined && toInstant(now) >= deadlineFrom(from);
+    if (!(await noteQuery(requestId, now, isLast))) {
+      const notBefore = (await findProviderWait(requestId))?.notBefore;
+      return { attempts: latest, firstCallAt: from, answered: false, notBefore };
+    }
+  }
+  const queried = await queryAttempts(latest, { request, providerRouteOf, clock, timeoutMs });
+  return { ...queried, firstCallAt: from };
+};
+
+/** Options of querying the tasks of a request. */
+export interface TaskQuery {
+  request: Pick<StoredRequest, 'requestId' | 'model'>;
+  providerRouteOf: ProviderRouteOf;
+  clock: Clock;
+  timeoutMs: number;
+  /** Makes a query when its turn comes; at once by default. */
+  during?: <T>(query: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * Queries the open tasks among the latest attempts of a request and records their outcomes, as `queryTasks`, whether or not the provider
+ * asked not to be queried. Writes nothing for a task that is unfinished.
+ */
+export const queryAttempts = async (
+  latest: readonly ProviderAttempt[],
+  query: TaskQuery,
+): Promise<Omit<TaskQueryResult, 'firstCallAt'>> => {
+  const results = await Promise.all(latest.map((attempt) => queryTask(attempt, query)));
+  const retryAfterSeconds = Math.max(0, ...results.map((result) => result.retryAfterSeconds ?? 0));
+  const now = query.clock.now();
+  const notBefore = retryAfterSeconds > 0 ? addSeconds(toInstant(now), retryAfterSeconds) : undefined;
+  if (notBefore !== undefined) await holdOffQueries(query.request.requestId, notBefore, now);
+  return {
+    attempts: results.map(({ attempt }) => attempt),
+    answered: results.every(({ answered }) => answered),
+    notBefore,
+  };
+};
+
+/** The result of querying one task. */
+interface TaskResult {
+  attempt: ProviderAttempt;
+  answered: boolean;
+  retryAfterSeconds?: number | undefined;
+}
+
+const queryTask = async (
+  attempt: ProviderAttempt,
+  { request, providerRouteOf, clock, timeoutMs, during = (query) => query() }: TaskQuery,
+): Promise<TaskResult> => {
+  const { outcome } = attempt;
+  if (outcome?.kind !== 'accepted') return { attempt, answered: true };
+  const { provider } = await providerRouteOf(request.model, originOf(attempt));
+  const answer = await during(() => provider.query(outcome.taskId, AbortSignal.timeout(timeoutMs)));
+  const now = clock.now();
+  const isSince = (since: Instant, milliseconds: number) => now.getTime() - Date.parse(since) >= milliseconds;
+  switch (answer.kind) {
+    case 'waiting':
+    case 'accepted': {
+      const answered = attempt.refusedAt === undefined ? attempt : await noteRefusal(attempt, undefined);
+      return { attempt: answered, answered: true };
+    }
+    case 'busy':
+      return { attempt, answered: false, retryAfterSeconds: answer.retryAfterSeconds };
+    case 'refused': {
+      const { refusedAt } = attempt;
+      if (refusedAt === undefined) {
+        return { attempt: await noteRefusal(attempt, toInstant(now)), answered: false };
+      }
+      if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false };
+      logger.error('provider refuses to tell the state of a task', { provider: provider.id });
+      const refused = await recordOutcome(attempt, { kind: 'failed', failure: TASK_REFUSED }, now);
+      return { attempt: refused, answered: true };
+    }
+    case 'lost': {
+      if (!isSince(attempt.startedAt, UNKNOWN_TASK_MS)) return { attempt, answered: false };
+      const recorded = await recordOutcome(attempt, answer, now);
+      if (recorded.outcome?.kind === 'lost') {
+        logger.error('provider call lost', { provider: provider.id, reason: 'the task is not known' });
+        countMetric(METRIC.providerCallLost, { provider: provider.id });
+      }
+      return { attempt: recorded, answered: true };
+    }
+    default:
+      return { attempt: await recordOutcome(attempt, answer, now), answered: true };
+  }
+};

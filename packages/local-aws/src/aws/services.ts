@@ -1,0 +1,25 @@
+import type { InvokeFunction, Principal } from '../types.ts';
+import type { Place } from './arn.ts';
+import type { CallCounter } from './call-counter.ts';
+import type { DynamoDbClient } from './dynamodb/client.ts';
+import type { Faults } from './faults.ts';
+import type { InvokeLater } from './lambda/lambda.ts';
+import type { DynamoDbPermissions } from './permissions/dynamodb.ts';
+import type { S3Service } from './s3/s3-service.ts';
+import type { SecretStore } from './secrets/secret-store.ts';
+import type { StepFunctions } from './step-functions/step-functions.ts';
+
+/** The services behind the endpoint. */
+export interface Services {
+  place: Place;
+  counter: CallCounter;
+  faults: Faults;
+  dynamodbPermissions: DynamoDbPermissions;
+  principals: ReadonlyMap<string, Principal>;
+  dynamodb: DynamoDbClient;
+  s3: S3Service;
+  secrets: SecretStore;
+  stepFunctions: StepFunctions;
+  invoke: InvokeFunction;
+  invokeLater: InvokeLater;
+}

@@ -1,0 +1,87 @@
+import '../../builders/environment.ts';
+import { InvokeCommand } from '@aws-sdk/client-lambda';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, expect, test } from '@jest/globals';
+import { awaitCapacity } from '../../../../core/admission/await-capacity.ts';
+import { putWaiter } from '../../../../core/admission/waiters.ts';
+import { nameReconciler } from '../../../../core/executions/reconciler-run.ts';
+import { dueListing, gateKey, gateWaiterKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { toInstant } from '../../../../core/time.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import { anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryFunctions } from '../../fakes/memory-functions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const functions = new MemoryFunctions();
+const request = anImageRequest();
+beforeEach(async () => {
+  memory.reset();
+  executions.reset();
+  functions.reset();
+  functions.client.on(InvokeCommand).resolves({});
+  putRequest(memory, request);
+  await nameReconciler('reconcile');
+});
+
+const GATE = 'modelstudio/qwen-image#0';
+const upstream = { provider: 'modelstudio', upstreamModel: 'qwen-image' };
+const LIMITED = { MODEL_ROUTES: JSON.stringify({ xQI3Pro: { ...upstream, maxRunning: 1 } }) };
+const awaitIt = (token = 'token-1', retries = 0) => {
+  executions.wait(token);
+  const place = { gate: GATE, weight: 1, starts: 1, timeoutSeconds: 3_600 };
+  const entry = { enteredAt: NOW.toISOString(), retries };
+  return awaitCapacity(REQUEST_ID, token, entry, place, new StoppedClock());
+};
+const waiter = () => memory.get(gateWaiterKey(GATE, request));
+const woken = () => executions.woken.map(({ taskToken }) => taskToken);
+const starts = () => functions.client.commandCalls(InvokeCommand).length;
+const place = () => {
+  const { GSI1PK, GSI1SK } = memory.get(requestKey(REQUEST_ID)) ?? {};
+  return { GSI1PK, GSI1SK };
+};
+const placeAt = (list: 'START' | 'LOOK', seconds: number) =>
+  dueListing(list, REQUEST_ID, toInstant(atSeconds(seconds)));
+
+test('a request that waits is looked at a minute after its time in the queue, and starts the reconciler', () =>
+  withEnvironment(LIMITED, async () => {
+    await awaitIt();
+
+    expect(waiter()).toMatchObject({ taskToken: 'token-1', weight: 1, starts: 1 });
+    expect(memory.get(gateKey(GATE))).toHaveProperty('queued');
+    expect(place()).toEqual(placeAt('LOOK', 3_660));
+    expect([woken(), starts()]).toEqual([[], 1]);
+  }));
+
+test('a request whose wait dies before the queue knows of it is looked at as soon as before: nothing else finds it', () =>
+  withEnvironment(LIMITED, async () => {
+    memory.client.on(PutCommand).rejects(new Error('died'));
+
+    await expect(awaitIt()).rejects.toThrow('died');
+    expect(place()).toEqual(placeAt('START', 45));
+  }));
+
+test.each([
+  ['has failed', 'failed'],
+  ['has succeeded', 'succeeded'],
+] as const)('a request that %s is dispatched, which decides', (_, status) =>
+  withEnvironment(LIMITED, async () => {
+    memory.patch(requestKey(REQUEST_ID), { status });
+    await awaitIt();
+
+    expect([woken(), waiter(), starts()]).toEqual([['token-1'], undefined, 0]);
+  }),
+);
+
+test('a wait at a gate that is not configured any more is dispatched, and leaves nothing of an earlier try in the queue', async () => {
+  const { requestId, accountId, createdAt } = request;
+  const earlier = { requestId, accountId, createdAt, taskToken: 'token-0', tokenOrder: '0' };
+  await putWaiter(GATE, { ...earlier, weight: 1, starts: 1 }, NOW);
+  await awaitIt('token-1', 1);
+
+  expect([woken(), waiter()]).toEqual([['token-1'], undefined]);
+});

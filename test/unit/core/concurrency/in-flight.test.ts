@@ -1,0 +1,171 @@
+import '../../builders/environment.ts';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  accountLimit,
+  freePlace,
+  hostDigest,
+  hostLimit,
+  takePlace,
+  withinLimits,
+} from '../../../../core/concurrency/in-flight.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const SIZE = { places: 3, leaseSeconds: 15 };
+const ofAccount = accountLimit('clips', 'acc_1', SIZE);
+const SLOW = 'https://slow.example.com/hook';
+const ofHost = hostLimit('clips', 'acc_1', SLOW, { ...SIZE, places: 1 });
+const clock = { now: () => NOW };
+const fill = async (limit = ofAccount, now = NOW) => {
+  const held = [];
+  for (let place = await takePlace(limit, now); place; place = await takePlace(limit, now)) held.push(place);
+  return held;
+};
+
+describe('the places of a limit', () => {
+  test('are as many as it says', async () => {
+    expect(await fill()).toHaveLength(3);
+  });
+
+  test('are never held by more than it says at once, however many take them at once', async () => {
+    const taken = await Promise.all(Array.from({ length: 20 }, () => takePlace(ofAccount, NOW)));
+    const held = taken.filter((place) => place !== undefined);
+
+    expect(new Set(held.map(({ attribute }) => attribute)).size).toBe(held.length);
+    expect(held.length + (await fill()).length).toBe(3);
+  });
+
+  test('of another kind, account or host are others', async () => {
+    await fill();
+
+    expect(await fill(accountLimit('filter', 'acc_1', SIZE))).toHaveLength(3);
+    expect(await fill(accountLimit('clips', 'acc_2', SIZE))).toHaveLength(3);
+    expect(await fill(ofHost)).toHaveLength(1);
+    expect(await fill(hostLimit('clips', 'acc_2', SLOW, SIZE))).toHaveLength(3);
+    expect(await fill(hostLimit('clips', 'acc_1', 'https://fast.example.com/', SIZE))).toHaveLength(3);
+  });
+
+  test('are free again once freed, and freeing twice changes nothing', async () => {
+    const [first] = await fill();
+    if (!first) throw new Error('No place was taken.');
+    await freePlace(first);
+    await freePlace(first);
+
+    expect(await fill()).toHaveLength(1);
+  });
+
+  test('of a holder that died are free when its lease ends, and not before', async () => {
+    await fill();
+
+    expect(await fill(ofAccount, atSeconds(14.999))).toHaveLength(0);
+    expect(await fill(ofAccount, atSeconds(15))).toHaveLength(3);
+  });
+
+  test('are not freed by a holder whose lease has ended and whose place another has taken', async () => {
+    const [late] = await fill();
+    if (!late) throw new Error('No place was taken.');
+    await fill(ofAccount, atSeconds(15));
+    await freePlace(late);
+
+    expect(await fill(ofAccount, atSeconds(16))).toHaveLength(0);
+  });
+
+  test('are taken once by a call whose answer was lost and that the client repeats', async () => {
+    const inputs: UpdateCommand['input'][] = [];
+    memory.client.on(UpdateCommand).callsFake((input) => {
+      inputs.push(input);
+      memory.update(input);
+      return memory.update(input);
+    });
+    expect(await takePlace(ofAccount, NOW)).toBeDefined();
+
+    expect(inputs).toHaveLength(1);
+    const item = memory.get(ofAccount.key as { PK: string; SK: string });
+    expect(Object.keys(item ?? {}).filter((name) => name.startsWith('place'))).toHaveLength(1);
+  });
+
+  test('cost one call when there is one, and two when there is none', async () => {
+    await takePlace(ofAccount, NOW);
+    expect(memory.calls().UpdateCommand).toBeLessThanOrEqual(2);
+    await fill();
+    memory.client.resetHistory();
+    await takePlace(ofAccount, NOW);
+
+    expect(memory.calls()).toEqual({ UpdateCommand: 1 });
+  });
+
+  test('leave an item that the table removes a day after the last lease', async () => {
+    await fill();
+
+    expect(memory.get(ofAccount.key as { PK: string; SK: string })).toMatchObject({
+      ttl: NOW.getTime() / 1000 + 15 + 86_400,
+    });
+  });
+});
+
+describe('work within limits', () => {
+  test('holds a place of every limit, and none afterwards', async () => {
+    const { places } = SIZE;
+    const outcome = await withinLimits([ofAccount, ofHost], clock, async () => [
+      (await fill()).length,
+      (await fill(ofHost)).length,
+    ]);
+
+    expect(outcome).toEqual({ ran: true, result: [places - 1, 0] });
+    expect(await fill(ofHost)).toHaveLength(1);
+  });
+
+  test('does not run when one is full, and then holds none of the others', async () => {
+    await fill(ofHost);
+    let ran = 0;
+    const outcome = await withinLimits([ofAccount, ofHost], clock, async () => ++ran);
+
+    expect([outcome, ran]).toEqual([{ ran: false }, 0]);
+    expect(await fill()).toHaveLength(3);
+  });
+
+  test('that throws frees its places', async () => {
+    await expect(
+      withinLimits([ofAccount], clock, async () => {
+        throw new Error('broken');
+      }),
+    ).rejects.toThrow('broken');
+    expect(await fill()).toHaveLength(3);
+  });
+
+  test('is done even if its place cannot be freed', async () => {
+    let calls = 0;
+    memory.beforeCall = () => {
+      if (++calls > 1) throw new Error('no table');
+    };
+
+    expect(await withinLimits([ofAccount], clock, async () => 'done')).toEqual({ ran: true, result: 'done' });
+  });
+});
+
+describe('a host', () => {
+  test.each([
+    ['https://Example.com/a', 'https://example.com/b?c'],
+    ['https://example.com./a', 'https://example.com/a'],
+    ['https://example.com:443/', 'https://example.com/'],
+    ['https://example.com.:8443/', 'https://example.com:8443/'],
+    ['https://münchen.example/', 'https://xn--mnchen-3ya.example/'],
+  ])('is the same in %s and %s', (one, other) => {
+    expect(hostDigest(one)).toBe(hostDigest(other));
+  });
+
+  test('of another name or port is another', () => {
+    expect(hostDigest('https://a.example/')).not.toBe(hostDigest('https://b.example/'));
+    expect(hostDigest('https://a.example/')).not.toBe(hostDigest('https://a.example:8443/'));
+  });
+
+  test('is a short text, whatever the URL', () => {
+    fc.assert(fc.property(fc.webUrl(), (url) => /^[0-9a-f]{32}$/.test(hostDigest(url))));
+  });
+});

@@ -1,0 +1,93 @@
+import '../../builders/environment.ts';
+import { describe, expect, test } from '@jest/globals';
+import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
+import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
+import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
+import { REQUEST_ID } from '../../builders/entities.ts';
+import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
+import { BUSY, given, givenAttempt, run, status } from './a-dispatch.ts';
+
+describe('the deadline of a request', () => {
+  /** The provider was busy for the first call at `NOW`, from when the deadline counts. */
+  const givenBusy = (call = 0) => givenAttempt({ call, outcome: BUSY, finishedAt: NOW.toISOString() });
+
+  test('allows no call once it has passed, counted from the first call and not from the creation', async () => {
+    given({ createdAt: atSeconds(-86_400).toISOString() });
+    givenBusy();
+    const provider = aProvider('synchronous', 1);
+
+    expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual({
+      next: 'fail',
+      error: { code: 'provider_error', message: 'The upstream provider did not take the request.' },
+    });
+    expect(provider.submit).not.toHaveBeenCalled();
+    expect(await run(provider, new StoppedClock(atSeconds(599.999)))).toEqual({ next: 'store' });
+  });
+
+  test('counts from the first of several attempts', async () => {
+    givenAttempt({ attempt: 0, outcome: BUSY });
+    givenAttempt({ attempt: 1, startedAt: atSeconds(500).toISOString(), outcome: BUSY });
+    const provider = aProvider('synchronous', 1);
+
+    expect(await run(provider, new StoppedClock(atSeconds(600)))).toMatchObject({ next: 'fail' });
+    expect(provider.submit).not.toHaveBeenCalled();
+  });
+
+  test('keeps what was produced: what is still busy, or was never made, is not produced', async () => {
+    givenBusy(0);
+    givenAttempt({ call: 1, outcome: aDone('a') });
+    const provider = aProvider('synchronous', 3);
+
+    expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual({ next: 'store' });
+    expect(provider.submit).not.toHaveBeenCalled();
+  });
+
+  test('leaves an open task one more query', async () => {
+    givenAttempt({ taskId: 'task-1', outcome: { kind: 'accepted', taskId: 'task-1' } });
+    const provider = aProvider('asynchronous', 1);
+
+    expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual({
+      next: 'wait',
+      waitSeconds: 1,
+      timeoutSeconds: 2,
+    });
+    expect(status()).toBe('processing');
+  });
+
+  test('does not hide a call that another run is making', async () => {
+    givenAttempt({ aliveAt: atSeconds(595).toISOString() });
+
+    await expect(run(aProvider('synchronous', 1), new StoppedClock(atSeconds(600)))).rejects.toThrow(
+      ProviderCallInFlightError,
+    );
+  });
+
+  test('ends a call in progress', async () => {
+    const failure = { code: 'provider_timeout', message: 'late' } as const;
+    const provider = aProvider('synchronous', 1, async (_, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { kind: 'failed', failure };
+    });
+    givenBusy();
+
+    expect(await run(provider, new StoppedClock(atSeconds(599.99)))).toEqual({
+      next: 'fail',
+      error: failure,
+    });
+  });
+
+  test('may pass just before the call, which then ends at once', async () => {
+    const failure = { code: 'provider_timeout', message: 'late' } as const;
+    const provider = aProvider('synchronous', 1, async (_, signal) => {
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { kind: 'failed', failure };
+    });
+    givenBusy();
+    const clock = tickingClock(600, atSeconds(598.9));
+
+    expect(await dispatchRequest(REQUEST_ID, leadingTo(provider), clock)).toEqual({
+      next: 'fail',
+      error: failure,
+    });
+  });
+});

@@ -1,0 +1,214 @@
+import '../../builders/environment.ts';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { logger } from '../../../../core/observability.ts';
+import type { CancelAnswer, Provider, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
+import { dueListing, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import {
+  anAttempt,
+  anImageRequest,
+  aStoredOutput,
+  putRequest,
+  REQUEST_ID,
+  VIDEO_ID,
+} from '../../builders/entities.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
+import {
+  at,
+  clockAt,
+  dueAt,
+  executions,
+  listed,
+  memory,
+  placeOf,
+  request,
+} from '../../builders/reconciling.ts';
+import { lookAtDue } from '../../builders/runs.ts';
+import { accepted, answering } from '../../builders/waiting-request.ts';
+
+const LATE = { code: 'provider_timeout', message: 'late' } as const;
+const info = jest.spyOn(logger, 'info');
+const warned = jest.spyOn(logger, 'warn');
+beforeEach(() => {
+  info.mockClear();
+  warned.mockClear();
+  request.given();
+});
+
+const aCanceller = (answer: CancelAnswer | (() => Promise<CancelAnswer>) = { kind: 'cancelled' }) => {
+  const provider = answering({ kind: 'waiting' });
+  provider.cancel.mockImplementation(typeof answer === 'function' ? answer : async () => answer);
+  return provider;
+};
+const reconcile = (provider: Provider, seconds: number, routes: ProviderRouteOf = leadingTo(provider)) =>
+  lookAtDue(seconds, routes);
+const cancelled = ({ cancel }: ReturnType<typeof aCanceller>) => cancel.mock.calls.map(([taskId]) => taskId);
+const NOT_LISTED = { GSI1PK: undefined, GSI1SK: undefined };
+
+describe('the task of a request that failed', () => {
+  test.each([
+    ['at its deadline', () => failRequest(VIDEO_ID, LATE, clockAt(30))],
+    ['by an operator', () => failStoredRequest(VIDEO_ID, LATE, clockAt(30), 'stuck')],
+  ])('%s is cancelled by the next run of the reconciler, once', async (_, fail) => {
+    await fail();
+    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 30));
+    const provider = aCanceller();
+
+    await reconcile(provider, 30);
+    await reconcile(provider, 90);
+
+    expect(cancelled(provider)).toEqual(['task-1']);
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(request.attempt()).toMatchObject({ ...accepted(), cancellation: { at: at(30) } });
+    expect(request.record()).toMatchObject({ status: 'failed', error: LATE, finishedAt: at(30) });
+    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+    expect(info.mock.calls).toContainEqual([
+      'provider task cancelled',
+      { provider: 'modelstudio', taskId: 'task-1' },
+    ]);
+  });
+
+  test('is cancelled where it was created, whatever the model’s route is today', async () => {
+    const origin = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
+    request.withAttempt({ ...accepted(), ...origin });
+    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    const provider = aCanceller();
+    const routes = jest.fn<ProviderRouteOf>(async () => ({ provider, upstreamModel: 'old' }));
+
+    await reconcile(provider, 30, routes);
+
+    expect(routes.mock.calls).toEqual([['xW3.0s', origin]]);
+    expect(cancelled(provider)).toEqual(['task-1']);
+  });
+
+  test('is cancelled also when the reconciler itself ends the request', async () => {
+    dueAt(-1);
+    executions.put('generation', VIDEO_ID, 'ABORTED');
+    const provider = aCanceller();
+
+    await reconcile(provider, 600);
+    expect(request.record()).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
+    expect(cancelled(provider)).toEqual([]);
+
+    await reconcile(provider, 600);
+    expect(cancelled(provider)).toEqual(['task-1']);
+    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+  });
+
+  test.each<[string, CancelAnswer | (() => Promise<CancelAnswer>), string]>([
+    ['is refused', { kind: 'not-cancelled', reason: 'UnsupportedOperation' }, 'UnsupportedOperation'],
+    ['is not answered', { kind: 'not-cancelled', reason: 'timed-out' }, 'timed-out'],
+    ['throws', () => Promise.reject(new TypeError('broke')), 'TypeError'],
+  ])('that cannot be cancelled because it %s is logged, and is no error', async (_, answer, reason) => {
+    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    const provider = aCanceller(answer);
+
+    await reconcile(provider, 30);
+    await reconcile(provider, 400);
+
+    expect(provider.cancel).toHaveBeenCalledTimes(1);
+    expect(request.attempt()).toMatchObject({ cancellation: { at: at(30), reason } });
+    expect(warned.mock.calls).toContainEqual([
+      'provider task not cancelled',
+      { provider: 'modelstudio', taskId: 'task-1', reason },
+    ]);
+    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+  });
+
+  test('without a key or route for its provider is left', async () => {
+    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    const none: ProviderRouteOf = async () => {
+      throw new Error('No upstream is configured.');
+    };
+
+    await reconcile(aCanceller(), 30, none);
+
+    expect(request.attempt()).toMatchObject({ cancellation: { reason: 'Error' } });
+    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+  });
+
+  test('that has an outcome needs no cancelling, and nothing waits for it', async () => {
+    request.withAttempt({ taskId: 'task-1', outcome: { kind: 'failed', failure: LATE } });
+    await failRequest(VIDEO_ID, LATE, clockAt(30));
+
+    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+  });
+
+  test('that a call under way may still create is waited for, for as long as that may take', async () => {
+    request.withAttempt({ taskId: undefined, outcome: undefined });
+    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    const provider = aCanceller();
+    expect(await reconcile(provider, 30)).toEqual([{ kind: 'open', nextMs: Date.parse(at(75)) }]);
+
+    request.withAttempt(accepted('task-2'));
+    await reconcile(provider, 75);
+    expect(cancelled(provider)).toEqual(['task-2']);
+  });
+
+  test('that a call under way never created is waited for no longer than a minute', async () => {
+    request.withAttempt({ taskId: undefined, outcome: undefined });
+    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    await reconcile(aCanceller(), 90);
+
+    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+  });
+
+  test('has its webhook sent at once, before its task is cancelled', async () => {
+    request.given({ webhookUrl: 'https://hooks.example.com/' });
+    await failRequest(VIDEO_ID, LATE, clockAt(30));
+
+    expect(executions.names('webhook-delivery')).toEqual([VIDEO_ID]);
+    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 30));
+  });
+});
+
+describe('a request that is unfinished', () => {
+  test('never has its task cancelled', async () => {
+    const provider = aCanceller();
+    executions.put('generation', VIDEO_ID, 'RUNNING');
+    for (const seconds of [0, 100, 1_000, 10_000]) {
+      dueAt(seconds - 1);
+      await reconcile(provider, seconds);
+    }
+
+    expect(provider.query).toHaveBeenCalled();
+    expect(cancelled(provider)).toEqual([]);
+  });
+});
+
+describe('the tasks of a request that was delivered in part', () => {
+  const outputs = [aStoredOutput(0)];
+  const givenParts = (images: number) => {
+    putRequest(memory, anImageRequest({ status: 'processing', images, outputs, debitThousandths: 60_000 }));
+    const attempts = [
+      anAttempt({ call: 0, outcome: aDone('a') }),
+      anAttempt({ call: 1, ...accepted('task-2') }),
+    ];
+    for (const attempt of attempts) memory.put(providerAttemptKey(REQUEST_ID, attempt.call, 0), attempt);
+  };
+
+  test('are cancelled once it has been settled, and its files are kept', async () => {
+    givenParts(2);
+    await settleRequest(REQUEST_ID, clockAt(30));
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'succeeded', outputs });
+    expect(placeOf(REQUEST_ID)).toEqual(listed('LOOK', 30, REQUEST_ID));
+    const provider = aCanceller();
+
+    await reconcile(provider, 30);
+
+    expect(cancelled(provider)).toEqual(['task-2']);
+    const { expiresAt } = memory.get(requestKey(REQUEST_ID)) as { expiresAt: string };
+    expect(placeOf(REQUEST_ID)).toEqual(dueListing('EXPIRE', REQUEST_ID, expiresAt));
+  });
+
+  test('are not even looked for when it got all that it asked for', async () => {
+    givenParts(1);
+    memory.client.resetHistory();
+    await settleRequest(REQUEST_ID, clockAt(30));
+
+    expect(memory.client.commandCalls(QueryCommand)).toEqual([]);
+    expect(placeOf(REQUEST_ID)).toMatchObject({ GSI1PK: expect.stringContaining('EXPIRE') });
+  });
+});

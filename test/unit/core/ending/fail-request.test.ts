@@ -1,0 +1,163 @@
+import '../../builders/environment.ts';
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { closeStoredRequest } from '../../../../core/ending/close-stored-request.ts';
+import { failRequest, failStoredRequest, settleOrFailRequest } from '../../../../core/ending/fail-request.ts';
+import type { Failure } from '../../../../core/errors.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
+import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
+import { accountKey, dueListing, endUserKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  EMAIL,
+  putRequest,
+  REQUEST_ID,
+  VIDEO_ID,
+} from '../../builders/entities.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
+const clock = new StoppedClock(atSeconds(30));
+const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
+
+const given = (overrides: Partial<ImageRequest>): void => {
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
+  putRequest(memory, anImageRequest({ status: 'processing', ...overrides }));
+};
+beforeEach(() => {
+  executions.reset();
+  bucket.reset();
+  given({});
+});
+const request = () => memory.get(requestKey(REQUEST_ID));
+
+describe('failing a request that has no files', () => {
+  test.each<[string, Partial<ImageRequest>, object]>([
+    ['no webhook takes it off the due lists', {}, {}],
+    [
+      'a webhook leaves it due until the delivery is started',
+      { webhookUrl: 'https://hooks.example.com/' },
+      dueListing('LOOK', REQUEST_ID, atSeconds(90).toISOString()),
+    ],
+  ])('and %s, in the transaction that ends it', async (_, overrides, expected) => {
+    given(overrides);
+    memory.afterTransaction = () => {
+      throw new Error('the function died');
+    };
+
+    await expect(failRequest(REQUEST_ID, FAILURE, clock)).rejects.toThrow('the function died');
+
+    const { status, GSI1PK, GSI1SK } = request() ?? {};
+    expect({ status, GSI1PK, GSI1SK }).toEqual({ status: 'failed', ...expected });
+  });
+});
+
+describe('failing a request that may have files', () => {
+  const fail = (requestId = REQUEST_ID) => failStoredRequest(requestId, FAILURE, clock);
+  const filesOf = (requestId: string) => `outputs/${requestId}/`;
+  const keys = () => [...bucket.objects.keys()];
+
+  test('removes its files, recorded or not, and no other request’s', async () => {
+    given({ images: 3, outputs: [aStoredOutput(0)] });
+    const others = [`${filesOf(`${REQUEST_ID}0`)}0.png`, `${filesOf(VIDEO_ID)}0.mp4`];
+    for (const key of [0, 1, 2].map((index) => `${filesOf(REQUEST_ID)}${index}.png`)) bucket.put(key);
+    for (const key of others) bucket.put(key);
+
+    await fail();
+
+    expect(request()).toMatchObject({ status: 'failed', error: FAILURE, refundThousandths: 12_000 });
+    expect(keys()).toEqual(others);
+  });
+
+  test('ends the request before it removes the files, so that no delivered file is missing', async () => {
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+    let status: unknown;
+    bucket.client.on(ListObjectsV2Command).callsFake(async () => {
+      status = request()?.status;
+      return {};
+    });
+
+    await fail();
+
+    expect(status).toBe('failed');
+  });
+
+  test('keeps the files of a request that has succeeded', async () => {
+    given({ status: 'succeeded', outputs: [aStoredOutput(0)], expiresAt: atSeconds(99).toISOString() });
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+
+    await fail();
+
+    expect(request()?.status).toBe('succeeded');
+    expect(keys()).toHaveLength(1);
+  });
+
+  test('leaves it due while files may be left, and closes it once they are removed', async () => {
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+    bucket.client
+      .on(ListObjectsV2Command)
+      .rejectsOnce(new Error('no bucket'))
+      .callsFake(async () => ({
+        Contents: keys().map((Key) => ({ Key, Size: 1, LastModified: NOW })),
+      }));
+
+    await fail();
+    expect(request()?.status).toBe('failed');
+    expect(request()?.GSI1PK).toBeDefined();
+    expect(keys()).toHaveLength(1);
+
+    await closeStoredRequest(REQUEST_ID);
+    expect(request()?.GSI1PK).toBeUndefined();
+    expect(keys()).toEqual([]);
+  });
+
+  test('that is gone does nothing', async () => {
+    memory.reset();
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+
+    await fail();
+
+    expect(keys()).toHaveLength(1);
+  });
+});
+
+describe('giving up a request that a run of the storing step still works for', () => {
+  const outputs = [aStoredOutput(0)];
+
+  test.each([
+    ['records its outputs', recordOutputs],
+    ['keeps what it has stored so far', keepStoredOutputs],
+  ])('which %s meanwhile, delivers them', async (_, write) => {
+    memory.beforeTransaction = (attempt) => attempt === 1 && write(REQUEST_ID, outputs);
+
+    await settleOrFailRequest(REQUEST_ID, FAILURE, clock);
+
+    expect(request()).toMatchObject({ status: 'succeeded', outputs });
+  });
+
+  test('while an operator fails it, fails it', async () => {
+    memory.beforeTransaction = (attempt) => attempt === 1 && recordOutputs(REQUEST_ID, outputs);
+
+    await failStoredRequest(REQUEST_ID, FAILURE, clock, 'stuck');
+
+    expect(request()).toMatchObject({ status: 'failed', error: FAILURE });
+  });
+});
+
+test('an operator’s note is stored with the request', async () => {
+  await failStoredRequest(REQUEST_ID, FAILURE, clock, 'Asked for by mail.');
+
+  expect(request()).toMatchObject({ status: 'failed', operatorNote: 'Asked for by mail.' });
+});

@@ -1,0 +1,329 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import type { Failure } from '../../../../core/errors.ts';
+import type { ImageRequest, StoredOutput, VideoRequest } from '../../../../core/requests/request-rules.ts';
+import {
+  accountKey,
+  dueListing,
+  endUserKey,
+  ledgerPartition,
+  requestKey,
+} from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { addSeconds } from '../../../../core/time.ts';
+import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  aStoredVideo,
+  aVideoRequest,
+  EMAIL,
+  putRequest,
+  REQUEST_ID,
+  VIDEO_ID,
+} from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+jest.spyOn(Math, 'random').mockReturnValue(0);
+const clock = new StoppedClock(atSeconds(30));
+const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
+const NOTHING_STORED: Failure = { code: 'internal_error', message: 'None of the outputs could be stored.' };
+
+const given = (request: Partial<ImageRequest>): void => {
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ activeRequests: 1, spentThousandths: 60_000 }));
+  putRequest(memory, anImageRequest({ status: 'processing', ...request }));
+};
+beforeEach(() => {
+  executions.reset();
+  given({});
+});
+
+const request = () => memory.get(requestKey(REQUEST_ID));
+const account = () => memory.get(accountKey(ACCOUNT_ID));
+const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
+const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
+/** The first outputs have a file, the others do not. */
+const outputs = (stored: number, failed: number): StoredOutput[] =>
+  Array.from({ length: stored + failed }, (_, index) => (index < stored ? aStoredOutput(index) : { index }));
+
+describe('settling a request', () => {
+  test('with every output delivered charges the whole debit and does not touch the account', async () => {
+    given({ images: 2, outputs: outputs(2, 0) });
+
+    await settleRequest(REQUEST_ID, clock);
+
+    expect(request()).toMatchObject({
+      status: 'succeeded',
+      costThousandths: 8_000,
+      refundThousandths: 0,
+      finishedAt: atSeconds(30).toISOString(),
+    });
+    expect(account()).toEqual({ ...accountKey(ACCOUNT_ID), ...anAccount() });
+    expect(entries()).toEqual([]);
+    expect(memory.transactions[0]?.TransactItems).toHaveLength(2);
+    expect(memory.calls()).toEqual({ GetCommand: 1, TransactWriteCommand: 1 });
+    expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 60_000 });
+  });
+
+  test('ends it under the exact condition', async () => {
+    given({ outputs: outputs(1, 0) });
+
+    await settleRequest(REQUEST_ID, clock);
+
+    const finishedAt = atSeconds(30).toISOString();
+    const ttl = atSeconds(30 + 82_800 + 90 * 86_400).getTime() / 1000;
+    expect(memory.transactions[0]?.TransactItems?.[0]).toStrictEqual({
+      Update: {
+        TableName: 'table',
+        Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
+        UpdateExpression:
+          'SET #status = :status, #costThousandths = :costThousandths, #expiresAt = :expiresAt, ' +
+          '#finishedAt = :finishedAt, #refundThousandths = :refundThousandths, #ttl = :ttl, ' +
+          '#GSI1PK = :GSI1PK, #GSI1SK = :GSI1SK',
+        ConditionExpression: '#status IN (:queued, :processing) AND attribute_not_exists(refundThousandths)',
+        ExpressionAttributeNames: {
+          '#status': 'status',
+          '#finishedAt': 'finishedAt',
+          '#refundThousandths': 'refundThousandths',
+          '#ttl': 'ttl',
+          '#GSI1PK': 'GSI1PK',
+          '#GSI1SK': 'GSI1SK',
+          '#costThousandths': 'costThousandths',
+          '#expiresAt': 'expiresAt',
+        },
+        ExpressionAttributeValues: {
+          ':status': 'succeeded',
+          ':finishedAt': finishedAt,
+          ':refundThousandths': 0,
+          ':ttl': ttl,
+          ':GSI1PK': expect.stringMatching(/^DUE#EXPIRE#/),
+          ':GSI1SK': atSeconds(30 + 82_800).toISOString(),
+          ':costThousandths': 4_000,
+          ':expiresAt': atSeconds(30 + 82_800).toISOString(),
+          ':queued': 'queued',
+          ':processing': 'processing',
+        },
+      },
+    });
+  });
+
+  test.each<[string, Partial<ImageRequest>, number, number]>([
+    ['one of three could not be stored', { images: 3, outputs: outputs(2, 1) }, 8_000, 4_000],
+    ['one of three was never produced', { images: 3, outputs: outputs(2, 0) }, 8_000, 4_000],
+    ['one was not produced and one not stored', { images: 3, outputs: outputs(1, 1) }, 4_000, 8_000],
+    ['a sequence came out short', { images: 15, sequential: true, outputs: outputs(3, 0) }, 12_000, 48_000],
+    ['one costs a thousandth', { images: 2, unitPriceThousandths: 1, outputs: outputs(1, 0) }, 1, 1],
+    ['the price has a fraction', { images: 3, unitPriceThousandths: 333, outputs: outputs(1, 0) }, 333, 666],
+  ])('refunds exactly what was not delivered when %s', async (_, stored, cost, refund) => {
+    given(stored);
+
+    await settleRequest(REQUEST_ID, clock);
+
+    expect(request()).toMatchObject({
+      status: 'succeeded',
+      costThousandths: cost,
+      refundThousandths: refund,
+      refundEntryNumber: 4,
+    });
+    expect(entries()).toMatchObject([
+      {
+        number: 4,
+        type: 'credit',
+        reason: 'refund',
+        reference: REQUEST_ID,
+        amountThousandths: refund,
+        balanceAfterThousandths: 100_000 + refund,
+        createdAt: atSeconds(30).toISOString(),
+        retentionDays: 90,
+      },
+    ]);
+    expect(account()).toMatchObject({ balanceThousandths: 100_000 + refund, ledgerEntries: 4 });
+    expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 60_000 - refund });
+    expect(memory.transactions).toHaveLength(1);
+  });
+
+  test.each<[string, StoredOutput[] | undefined]>([
+    ['every output failed', outputs(0, 2)],
+    ['there are none', []],
+    ['none were recorded', undefined],
+  ])('fails it with internal_error and refunds all of it when %s', async (_, none) => {
+    given({ images: 2, outputs: none });
+
+    await settleRequest(REQUEST_ID, clock);
+
+    expect(request()).toMatchObject({ status: 'failed', error: NOTHING_STORED, refundThousandths: 8_000 });
+    expect(request()).not.toHaveProperty('costThousandths');
+    expect(request()).not.toHaveProperty('expiresAt');
+    expect(entries()).toMatchObject([{ reason: 'refund', amountThousandths: 8_000 }]);
+  });
+
+  test('leaves a failed request due: another run may have stored files', async () => {
+    given({ outputs: [{ index: 0 }], GSI1PK: 'DUE#START#0' });
+
+    await settleRequest(REQUEST_ID, clock);
+
+    expect(request()).toMatchObject({
+      status: 'failed',
+      ...dueListing('LOOK', REQUEST_ID, addSeconds(String(request()?.finishedAt), 60)),
+    });
+  });
+
+  test('keeps debit = cost + refund, with at most one refund, whatever was delivered', async () => {
+    const cases = fc.record({
+      images: fc.integer({ min: 1, max: 15 }),
+      unitPriceThousandths: fc.integer({ min: 1, max: 50_000 }),
+      stored: fc.array(fc.boolean(), { maxLength: 15 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ images, unitPriceThousandths, stored }) => {
+        const results = stored.slice(0, images).map((ok, index) => (ok ? aStoredOutput(index) : { index }));
+        given({ images, unitPriceThousandths, outputs: results });
+
+        await settleRequest(REQUEST_ID, clock);
+
+        const { costThousandths: cost = 0, refundThousandths: refund } = request() ?? {};
+        expect(Number(cost) + Number(refund)).toBe(images * unitPriceThousandths);
+        expect(entries().map(({ amountThousandths }) => amountThousandths)).toEqual(
+          refund === 0 ? [] : [refund],
+        );
+        expect(account()?.balanceThousandths).toBe(100_000 + Number(refund));
+      }),
+    );
+  });
+
+  test('expires the files the configured time after finishedAt, on a running clock', async () => {
+    given({ outputs: outputs(1, 0), retentionDays: 2 });
+
+    await withEnvironment({ OUTPUT_TTL_SECONDS: '10' }, () =>
+      settleRequest(REQUEST_ID, tickingClock(7, atSeconds(0.5))),
+    );
+
+    const finishedAt = Date.parse(String(request()?.finishedAt));
+    expect(request()?.expiresAt).toBe(new Date(finishedAt + 10_000).toISOString());
+    expect(request()?.ttl).toBe(Math.ceil((finishedAt + 10_000) / 1000) + 2 * 86_400);
+  });
+});
+
+describe('failing a request', () => {
+  test.each(['queued', 'processing'] as const)('that is %s refunds all of it', async (status) => {
+    given({ status, images: 3, outputs: outputs(2, 0) });
+
+    await failRequest(REQUEST_ID, FAILURE, clock);
+
+    expect(request()).toMatchObject({
+      status: 'failed',
+      error: FAILURE,
+      refundThousandths: 12_000,
+      finishedAt: atSeconds(30).toISOString(),
+      ttl: atSeconds(30 + 90 * 86_400).getTime() / 1000,
+    });
+    expect(entries()).toMatchObject([{ amountThousandths: 12_000, balanceAfterThousandths: 112_000 }]);
+    expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 48_000 });
+  });
+
+  test('works when the end-user or the account has been blocked', async () => {
+    memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { blockedAt: NOW.toISOString() });
+    memory.patch(accountKey(ACCOUNT_ID), { blockedAt: NOW.toISOString() });
+
+    await failRequest(REQUEST_ID, FAILURE, clock);
+
+    expect(request()?.status).toBe('failed');
+    expect(account()).toMatchObject({ balanceThousandths: 104_000 });
+  });
+});
+
+describe('settling a request for a video', () => {
+  const givenVideo = (overrides: Partial<VideoRequest>): void => {
+    given({});
+    putRequest(memory, aVideoRequest({ status: 'processing', billedSeconds: 12, ...overrides }));
+  };
+  const video = () => memory.get(requestKey(VIDEO_ID));
+
+  test('charges every billed second, whatever the duration of the file', async () => {
+    givenVideo({ outputs: [aStoredVideo({ durationSec: 4.2 })] });
+
+    await settleRequest(VIDEO_ID, clock);
+
+    expect(video()).toMatchObject({
+      status: 'succeeded',
+      costThousandths: 120_000,
+      refundThousandths: 0,
+      expiresAt: atSeconds(30 + 82_800).toISOString(),
+    });
+    expect(entries()).toEqual([]);
+  });
+
+  test.each<[string, StoredOutput[]]>([
+    ['it could not be stored', [{ index: 0 }]],
+    ['none was produced', []],
+  ])('fails it and refunds all of it when %s', async (_, none) => {
+    givenVideo({ outputs: none });
+
+    await settleRequest(VIDEO_ID, clock);
+
+    expect(video()).toMatchObject({ status: 'failed', error: NOTHING_STORED, refundThousandths: 120_000 });
+    expect(entries()).toMatchObject([{ amountThousandths: 120_000, reference: VIDEO_ID }]);
+  });
+});
+
+describe('after the end of a request', () => {
+  const place = () => {
+    const { GSI1PK, GSI1SK } = request() ?? {};
+    return GSI1PK === undefined ? undefined : { GSI1PK, GSI1SK };
+  };
+  const looked = dueListing('LOOK', REQUEST_ID, atSeconds(90).toISOString());
+  const expires = dueListing('EXPIRE', REQUEST_ID, atSeconds(30 + 82_800).toISOString());
+  const webhookUrl = 'https://hooks.example.com/';
+
+  test('a succeeded request is listed for its expiry by the transaction that ends it', async () => {
+    given({ outputs: outputs(1, 0) });
+
+    await settleRequest(REQUEST_ID, clock);
+
+    expect(executions.started).toEqual([]);
+    expect(place()).toEqual(expires);
+    expect(memory.calls()).toEqual({ GetCommand: 1, TransactWriteCommand: 1 });
+  });
+
+  test('a succeeded request with a webhook is listed for its expiry once the delivery is started', async () => {
+    given({ outputs: outputs(1, 0), webhookUrl });
+
+    await settleRequest(REQUEST_ID, clock);
+
+    expect(executions.names('webhook-delivery')).toEqual([REQUEST_ID]);
+    expect(place()).toEqual(expires);
+  });
+
+  test('a failed request starts nothing', async () => {
+    await failRequest(REQUEST_ID, FAILURE, clock);
+
+    expect(executions.started).toEqual([]);
+    expect(place()).toBeUndefined();
+  });
+
+  test('the request stays open if the delivery cannot be started, and the next run starts it', async () => {
+    given({ outputs: outputs(1, 0), webhookUrl });
+    executions.refuseStarts(new Error('throttled'));
+
+    await expect(settleRequest(REQUEST_ID, clock)).rejects.toThrow('throttled');
+    expect(request()).toMatchObject({ status: 'succeeded' });
+    expect(place()).toEqual(looked);
+
+    executions.reset();
+    await settleRequest(REQUEST_ID, clock);
+    expect(executions.names('webhook-delivery')).toEqual([REQUEST_ID]);
+    expect(place()).toEqual(expires);
+  });
+});

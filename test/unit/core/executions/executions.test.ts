@@ -1,0 +1,121 @@
+import '../../builders/environment.ts';
+import { DescribeExecutionCommand, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  executionArnOf,
+  findWorkflowStatus,
+  startExpiry,
+  startWebhookDelivery,
+  startWorkflow,
+} from '../../../../core/executions/executions.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+
+const executions = new MemoryExecutions();
+beforeEach(() => executions.reset());
+
+const GENERATION = 'arn:aws:states:us-east-1:111122223333:stateMachine:generation';
+const EXPIRY = 'arn:aws:states:us-east-1:111122223333:stateMachine:expiry';
+const AT = new Date('2026-11-21T08:00:30.000Z');
+const EXPIRY_NAME = '2026-11-21T08-00-30-000Z';
+const inputs = (command: typeof StartExecutionCommand) =>
+  executions.client.commandCalls(command).map(({ args }) => args[0].input);
+
+describe('starting an execution', () => {
+  test('of a request names it by the request and passes the id alone', async () => {
+    await startWorkflow('img_1');
+
+    expect(inputs(StartExecutionCommand)).toEqual([
+      { stateMachineArn: GENERATION, name: 'img_1', input: '{"requestId":"img_1"}' },
+    ]);
+  });
+
+  test('of an expiry names it by an instant, in characters that a name may have, and begins at the first page', async () => {
+    await startExpiry(AT, { pages: 0 });
+
+    expect(inputs(StartExecutionCommand)).toEqual([
+      { stateMachineArn: EXPIRY, name: EXPIRY_NAME, input: '{"cursor":{"pages":0}}' },
+    ]);
+  });
+
+  test('of a webhook delivery names it by the request, or with a suffix, and passes the id alone', async () => {
+    await startWebhookDelivery('img_1');
+    await startWebhookDelivery('img_1', '-2');
+
+    expect(executions.started).toMatchObject([
+      { machine: 'webhook-delivery', name: 'img_1', input: { requestId: 'img_1' } },
+      { machine: 'webhook-delivery', name: 'img_1-2', input: { requestId: 'img_1' } },
+    ]);
+  });
+
+  const starts = [
+    ['a request', () => startWorkflow('img_1')],
+    ['an expiry', () => startExpiry(AT, { pages: 0 })],
+    ['a webhook delivery', () => startWebhookDelivery('img_1')],
+  ] as const;
+
+  test.each(starts)('of %s again starts it once', async (_, start) => {
+    await start();
+    await start();
+
+    expect(executions.started).toHaveLength(1);
+  });
+
+  test.each(starts)('of %s does nothing when it has finished already', async (_, start) => {
+    executions.put('generation', 'img_1', 'SUCCEEDED');
+    executions.put('expiry', EXPIRY_NAME, 'SUCCEEDED');
+    executions.put('webhook-delivery', 'img_1', 'FAILED');
+
+    await expect(start()).resolves.toBeUndefined();
+  });
+
+  test.each(starts)('of %s rejects when it fails', async (_, start) => {
+    executions.refuseStarts(new Error('throttled'));
+
+    await expect(start()).rejects.toThrow('throttled');
+  });
+});
+
+describe('the status of the execution of a request', () => {
+  test.each(['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED', 'PENDING_REDRIVE'] as const)(
+    'is that of Step Functions: %s',
+    async (status) => {
+      executions.put('generation', 'img_1', status);
+
+      expect(await findWorkflowStatus('img_1')).toBe(status);
+      expect(executions.client.commandCalls(DescribeExecutionCommand)[0]?.args[0].input).toEqual({
+        executionArn: 'arn:aws:states:us-east-1:111122223333:execution:generation:img_1',
+      });
+    },
+  );
+
+  test('is the reported end while it is described as running or not at all, unless it was redriven', async () => {
+    expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('ABORTED');
+    executions.put('generation', 'img_1', 'RUNNING');
+    expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('ABORTED');
+
+    executions.client.on(DescribeExecutionCommand).resolves({ status: 'RUNNING', redriveCount: 1 });
+    expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('RUNNING');
+  });
+
+  test('is undefined when there never was one', async () => {
+    executions.put('expiry', 'img_1', 'RUNNING');
+
+    expect(await findWorkflowStatus('img_1')).toBeUndefined();
+  });
+
+  test('rejects when it cannot be read', async () => {
+    executions.client.on(DescribeExecutionCommand).rejects(new Error('throttled'));
+
+    await expect(findWorkflowStatus('img_1')).rejects.toThrow('throttled');
+  });
+
+  test.each([
+    [GENERATION, 'arn:aws:states:us-east-1:111122223333:execution:generation:img_1'],
+    [
+      'arn:aws-cn:states:cn-north-1:111122223333:stateMachine:x',
+      'arn:aws-cn:states:cn-north-1:111122223333:execution:x:img_1',
+    ],
+  ])('is read by the execution’s ARN under %s', (machine, arn) => {
+    expect(executionArnOf(machine, 'img_1')).toBe(arn);
+  });
+});

@@ -1,0 +1,91 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  beginRun,
+  claimStart,
+  findReconcilerRun,
+  nameReconciler,
+  type ReconcilerRun,
+  renewRun,
+} from '../../../../core/executions/reconciler-run.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const ms = (seconds: number): number => atSeconds(seconds).getTime();
+const begin = (runId: string, seconds: number, ifDead = false) =>
+  beginRun(runId, 'reconcile', atSeconds(seconds), { ifDead });
+const found = async () => (await findReconcilerRun()) as ReconcilerRun;
+
+describe('the run at work', () => {
+  test('is alive for 10 s after its start and each renewal', async () => {
+    expect(await begin('a', 0)).toBe(true);
+    expect(await found()).toEqual({ runId: 'a', functionName: 'reconcile', aliveUntilMs: ms(10) });
+
+    expect(await renewRun('a', atSeconds(2))).toBe(true);
+    expect(await found()).toMatchObject({ aliveUntilMs: ms(12) });
+  });
+
+  test('is replaced by a newer one, and cannot renew or end itself any more', async () => {
+    await begin('a', 0);
+    expect(await begin('b', 1)).toBe(true);
+
+    expect(await renewRun('a', atSeconds(2))).toBe(false);
+    expect(await renewRun('a', atSeconds(2), { isOver: true })).toBe(false);
+    expect(await found()).toMatchObject({ runId: 'b', aliveUntilMs: ms(11) });
+  });
+
+  test.each([
+    [9.999, false],
+    [10, true],
+  ])(
+    'is left to work by one that begins late, unless it is dead: after %p s, %p',
+    async (seconds, begins) => {
+      await begin('a', 0);
+
+      expect(await begin('b', seconds, true)).toBe(begins);
+    },
+  );
+
+  test('counts as dead from its end on', async () => {
+    await begin('a', 0);
+    await renewRun('a', atSeconds(3), { isOver: true });
+
+    expect(await found()).toMatchObject({ aliveUntilMs: ms(3) });
+    expect(await begin('b', 3, true)).toBe(true);
+  });
+});
+
+describe('the start of a run after a dead one', () => {
+  test('is claimed by one of all that saw it dead, and counts as alive for 10 s', async () => {
+    await begin('a', 0);
+    const seen = await found();
+
+    const claims = await Promise.all(Array.from({ length: 9 }, () => claimStart(seen, atSeconds(20))));
+
+    expect(claims.filter((isClaimed) => isClaimed)).toHaveLength(1);
+    expect(await found()).toMatchObject({ runId: 'a', aliveUntilMs: ms(30) });
+  });
+
+  test('is refused when another run has begun since', async () => {
+    await begin('a', 0);
+    const seen = await found();
+    await begin('b', 15);
+
+    expect(await claimStart(seen, atSeconds(16))).toBe(false);
+    expect(await found()).toMatchObject({ aliveUntilMs: ms(25) });
+  });
+});
+
+test('the function is named before the first run, which counts as dead, and renamed without ending a run', async () => {
+  expect(await findReconcilerRun()).toBeUndefined();
+  await nameReconciler('first');
+  expect(await findReconcilerRun()).toEqual({ functionName: 'first', aliveUntilMs: 0 });
+
+  await beginRun('a', 'first', NOW);
+  await nameReconciler('second');
+  expect(await findReconcilerRun()).toEqual({ runId: 'a', functionName: 'second', aliveUntilMs: ms(10) });
+});

@@ -1,0 +1,161 @@
+import '../../builders/environment.ts';
+import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Gate } from '../../../../core/admission/gate-rules.ts';
+import { takePermit } from '../../../../core/admission/gates.ts';
+import { gateOfRoute } from '../../../../core/admission/route-gates.ts';
+import { putWaiter } from '../../../../core/admission/waiters.ts';
+import { logger } from '../../../../core/observability.ts';
+import { surveyWork } from '../../../../core/reconciler/survey-work.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
+import { type DueList, deletedRequestKey, dueListing, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anImageRequest, putRequest } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
+
+const memory = new MemoryTable(table);
+const logged = jest.spyOn(logger, 'error');
+let counted = metricsCounted();
+beforeEach(() => {
+  memory.reset();
+  logged.mockReset();
+  counted = metricsCounted();
+});
+
+const at = (seconds: number): string => atSeconds(seconds).toISOString();
+/** Lists a request created at one second for another; its price is 4 xTokens. */
+const given = (createdAt: number, list: DueList, dueAt: number, more: Partial<ImageRequest> = {}): void => {
+  const requestId = aRequestId(atSeconds(createdAt));
+  putRequest(memory, anImageRequest({ requestId, createdAt: at(createdAt), status: 'processing', ...more }));
+  memory.patch(requestKey(requestId), dueListing(list, requestId, at(dueAt)));
+};
+const survey = (seconds = 0, everySeconds = 60) =>
+  surveyWork(everySeconds, new StoppedClock(atSeconds(seconds)));
+const surveyed = async (): Promise<Record<string, number>> => {
+  await survey();
+  return Object.fromEntries(counted().map(([name, , value = 1]) => [name, value]));
+};
+
+describe('a survey of the work', () => {
+  test('counts the requests on the lists of work left, due or not', async () => {
+    given(-5, 'START', 55);
+    given(-400, 'LOOK', -10);
+    given(-90_000, 'EXPIRE', 100, { status: 'succeeded' });
+    const deleted = aRequestId(atSeconds(-9_000));
+    memory.put(deletedRequestKey(ACCOUNT_ID, deleted), dueListing('LOOK', deleted, at(60)));
+
+    expect(await surveyed()).toEqual({
+      OpenRequests: 2,
+      OldestOpenRequest: 400,
+      OldestWaiting: 0,
+      WorkOverdue: 10,
+      XTokensHeld: 8,
+    });
+  });
+
+  test('says by how long expired files are overdue', async () => {
+    given(-90_000, 'EXPIRE', -700, { status: 'succeeded' });
+    given(-100, 'LOOK', -10);
+
+    expect((await surveyed()).WorkOverdue).toBe(700);
+  });
+
+  test('is all zeros when nothing is left', async () => {
+    expect(await surveyed()).toEqual({
+      OpenRequests: 0,
+      OldestOpenRequest: 0,
+      OldestWaiting: 0,
+      WorkOverdue: 0,
+      XTokensHeld: 0,
+    });
+    expect(memory.client.commandCalls(BatchGetCommand)).toHaveLength(0);
+  });
+
+  test('tells of each route with a limit what runs, what waits, and for how long', async () => {
+    const limits = { provider: 'modelark', upstreamModel: 'seedream' };
+    const MODEL_ROUTES = JSON.stringify({
+      a: { ...limits, maxRunning: 3 },
+      b: { ...limits, upstreamModel: 'free' },
+    });
+    await withEnvironment({ MODEL_ROUTES }, async () => {
+      const gate = gateOfRoute({ provider: 'modelark', upstreamModel: 'seedream' }) as Gate;
+      await takePermit(gate, { requestId: 'img_1', accountId: 'a', weight: 2, starts: 2 }, NOW);
+      const waiter = { accountId: 'a', taskToken: 't', tokenOrder: '1', weight: 1, starts: 1 };
+      for (const seconds of [-50, -70]) {
+        const createdAt = atSeconds(seconds).toISOString();
+        await putWaiter(gate.name, { ...waiter, requestId: `img_${seconds}`, createdAt }, NOW);
+      }
+      await survey();
+    });
+
+    const route = { route: 'modelark/seedream' };
+    expect(counted()).toEqual(
+      expect.arrayContaining([
+        ['RequestsWaiting', route, 2],
+        ['CallsRunning', route, 2],
+        ['OldestWaitingOfRoute', route, 70],
+        ['OldestWaiting', {}, 70],
+      ]),
+    );
+    expect(counted().filter(([, dimensions]) => JSON.stringify(dimensions).includes('free'))).toEqual([]);
+  });
+
+  test('leaves out the money of requests that have ended and await what follows', async () => {
+    given(-10, 'LOOK', 60, { status: 'failed' });
+    given(-20, 'LOOK', 60);
+
+    expect(await surveyed()).toMatchObject({ OpenRequests: 2, XTokensHeld: 4 });
+  });
+
+  test('estimates the money from 100 requests when more are open', async () => {
+    for (let index = 0; index < 250; index++) given(-300 + index, 'LOOK', 60 + index);
+
+    expect(await surveyed()).toMatchObject({ OpenRequests: 250, XTokensHeld: 1000 });
+    const [read, ...more] = memory.client.commandCalls(BatchGetCommand);
+    expect(more).toEqual([]);
+    expect(read?.args[0].input.RequestItems?.table?.Keys).toHaveLength(100);
+  });
+
+  test('reads at most 1,000 items of each partition', async () => {
+    await survey();
+
+    const queries = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
+    expect(queries).toHaveLength(48);
+    expect(queries.filter(({ Limit }) => Limit === 1000)).toHaveLength(32);
+    expect(queries.filter(({ Limit }) => Limit === 1)).toHaveLength(16);
+  });
+
+  test('never rejects: an error is logged', async () => {
+    memory.client.rejects(new Error('no table'));
+
+    await expect(survey()).resolves.toBeUndefined();
+
+    expect(logged.mock.calls).toEqual([
+      ['the open work could not be counted', { error: new Error('no table') }],
+    ]);
+    expect(counted()).toEqual([]);
+  });
+});
+
+describe('the runs of the reconciler', () => {
+  const surveysIn = async (minutes: number, everySeconds: number): Promise<number> => {
+    expect(NOW.getTime() % 300_000).toBe(0);
+    for (let second = 7; second < minutes * 60; second += Math.max(60, everySeconds)) {
+      await survey(second, everySeconds);
+    }
+    return counted().filter(([name]) => name === 'OpenRequests').length;
+  };
+
+  test.each([
+    [30, 60, 6],
+    [30, 2, 6],
+    [40, 120, 8],
+    [240, 3600, 4],
+  ])('make one survey in 5 min, or one each: in %i min, every %i s, %i', async (minutes, every, expected) => {
+    expect(await surveysIn(minutes, every)).toBe(expected);
+  });
+});

@@ -1,0 +1,116 @@
+import '../../builders/environment.ts';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { requestKey } from '../../../../core/table/keys.ts';
+import { StoppedClock } from '../../builders/clocks.ts';
+import { aStoredOutput, REQUEST_ID } from '../../builders/entities.ts';
+import { file, keyOf, ProducedOutputs, status } from '../../builders/produced-outputs.ts';
+
+jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: async () => undefined }));
+const { storeOutputs } = await import('../../../../core/storing/store-outputs.ts');
+
+process.env.ALLOW_PRIVATE_TARGETS = 'true';
+const produced = await new ProducedOutputs().start();
+const { bucket, memory, server, png } = produced;
+const store = () => storeOutputs(REQUEST_ID, new StoppedClock());
+const keys = () => [...bucket.objects.keys()].sort();
+/** Makes this change while the last of two files is being copied. */
+const duringCopy = (change: () => void): void => {
+  produced.serve({
+    '/a': file(png),
+    '/b': (response, time) => {
+      change();
+      file(png)(response, time);
+    },
+  });
+};
+
+beforeEach(() => {
+  produced.reset();
+  produced.given(['/a', '/b']);
+  bucket.put('outputs/another');
+});
+afterAll(() => server.close());
+
+describe('storing the outputs of a request', () => {
+  test.each<[string, () => void]>([
+    ['was failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
+    ['was deleted', () => memory.remove(requestKey(REQUEST_ID))],
+  ])('that %s during the copy leaves no file behind', async (_, change) => {
+    duringCopy(change);
+
+    await store();
+
+    expect(produced.requestedPaths().sort()).toEqual(['/a', '/b']);
+    expect(keys()).toEqual(['outputs/another']);
+    expect(produced.recorded()).toBeUndefined();
+  });
+
+  test('that another run has settled keeps its files: they are the same', async () => {
+    const outputs = [aStoredOutput(0), aStoredOutput(1)];
+    duringCopy(() => memory.patch(requestKey(REQUEST_ID), { status: 'succeeded', outputs }));
+
+    await store();
+
+    expect(keys()).toEqual(['outputs/another', keyOf('0.png'), keyOf('1.png')].sort());
+    expect(produced.recorded()).toEqual(outputs);
+  });
+
+  test('that another run recorded during the copy keeps its files and that recording', async () => {
+    const outputs = [aStoredOutput(0), { index: 1 }];
+    duringCopy(() => memory.patch(requestKey(REQUEST_ID), { outputs }));
+
+    await store();
+
+    expect(keys()).toEqual(['outputs/another', keyOf('0.png'), keyOf('1.png')].sort());
+    expect(produced.recorded()).toEqual(outputs);
+  });
+
+  test.each<[string, () => void]>([
+    ['failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
+    ['was deleted', () => memory.remove(requestKey(REQUEST_ID))],
+  ])('that %s while a file could not be stored leaves none behind, and is not retried', async (_, change) => {
+    produced.serve({
+      '/a': file(png),
+      '/b': (response, time) => {
+        change();
+        status(503)(response, time);
+      },
+    });
+
+    await store();
+
+    expect(keys()).toEqual(['outputs/another']);
+  });
+
+  test('that failed and was left with files by a run that died removes them', async () => {
+    memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+    bucket.put(keyOf('1.png'));
+
+    await store();
+
+    expect(produced.requestedPaths()).toEqual([]);
+    expect(keys()).toEqual(['outputs/another']);
+  });
+
+  test('that are recorded already fetches nothing', async () => {
+    memory.patch(requestKey(REQUEST_ID), { outputs: [aStoredOutput(0)] });
+
+    await store();
+
+    expect(produced.requestedPaths()).toEqual([]);
+  });
+
+  test('that failed during the copy does not call the bucket when nothing was stored', async () => {
+    produced.serve({
+      '/a': status(404),
+      '/b': (response, time) => {
+        memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+        status(404)(response, time);
+      },
+    });
+
+    await store();
+
+    expect(bucket.client.calls()).toHaveLength(0);
+  });
+});

@@ -1,0 +1,114 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { ProviderWait } from '../../../../core/provider-calls/provider-waits.ts';
+import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { table } from '../../../../core/table/table.ts';
+import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
+import { catchUp } from '../../../../core/waiting/catch-up.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
+import { accepted, answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const request = new WaitingRequest(memory);
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+  request.given();
+});
+
+const at = (seconds: number): string => atSeconds(seconds).toISOString();
+const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
+const FAILURE = { code: 'content_policy', message: 'refused' } as const;
+const WAITING: ProviderAnswer = { kind: 'waiting' };
+const BUSY: ProviderAnswer = { kind: 'busy', reason: 'down' };
+const STORE = { result: { next: 'store' } };
+const wokenBy = (taskToken: string, output: unknown = STORE) => [{ taskToken, output }];
+
+/** Lets an execution wait under a token that the table holds. */
+const givenToken = (taskToken = 'token-1', wait: Partial<ProviderWait> = {}): void => {
+  executions.wait(taskToken);
+  request.waiting({ taskToken, waitingSince: at(0), ...wait });
+};
+
+describe('catching up with the provider', () => {
+  const run = (provider: Provider) =>
+    catchUp(aVideoRequest({ status: 'processing' }), leadingTo(provider), clockAt(60), 1000);
+  beforeEach(() => givenToken());
+
+  test.each<[string, ProviderAnswer, object]>([
+    ['produced it', aDone('a'), { next: 'store' }],
+    ['refused it', { kind: 'failed', failure: FAILURE }, { next: 'fail', error: FAILURE }],
+    ['no longer knows it', { kind: 'lost', failure: FAILURE }, { next: 'fail', error: FAILURE }],
+  ])('wakes the execution with the next step when the provider %s', async (_, answer, next) => {
+    // A task that is not known is believed lost 30 s after the call.
+    request.withAttempt({ ...accepted(), startedAt: at(-60) });
+    expect(await run(answering(answer))).toBe(true);
+    expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
+  });
+
+  test.each([
+    [WAITING, true],
+    [BUSY, false],
+  ])('wakes nothing after the answer %j, and returns whether it is one: %p', async (answer, answered) => {
+    expect(await run(answering(answer))).toBe(answered);
+    expect(executions.client.calls()).toHaveLength(0);
+  });
+
+  test('wakes the execution once every task has finished, and not before', async () => {
+    request.withAttempt({ call: 1, ...accepted('task-2') });
+    const provider = answering(WAITING);
+    provider.query.mockResolvedValueOnce(aDone('a'));
+
+    await run(provider);
+    expect(executions.woken).toEqual([]);
+
+    provider.query.mockResolvedValueOnce({ kind: 'failed', failure: FAILURE });
+    await run(provider);
+    expect(executions.woken).toEqual(wokenBy('token-1'));
+  });
+
+  test('wakes nothing while a call is being made', async () => {
+    request.withAttempt({ outcome: undefined, taskId: undefined });
+
+    expect(await run(answering(aDone('a')))).toBe(true);
+    expect(executions.client.calls()).toHaveLength(0);
+  });
+
+  test('records the outcome when no execution waits any more', async () => {
+    executions.reset();
+
+    expect(await run(answering(aDone('a')))).toBe(true);
+    expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
+  });
+
+  test('wakes an execution that began to wait during the query', async () => {
+    const provider = answering(async () => {
+      await awaitProvider(VIDEO_ID, 'token-2', ENTERED, leadingTo(answering(WAITING)), clockAt(60));
+      return aDone('a');
+    });
+    executions.wait('token-2');
+    request.waiting({ calledBackAt: at(59), queriedAt: at(59.5) });
+
+    await run(provider);
+
+    expect(executions.woken).toEqual(wokenBy('token-2'));
+  });
+
+  test('wakes an execution that waits under another token since', async () => {
+    const provider = answering(async () => {
+      executions.reset();
+      executions.wait('token-2');
+      await awaitProvider(VIDEO_ID, 'token-2', ENTERED, leadingTo(answering(WAITING)), clockAt(60));
+      return aDone('a');
+    });
+
+    await run(provider);
+
+    expect(executions.woken).toEqual(wokenBy('token-2'));
+  });
+});

@@ -1,0 +1,198 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
+import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { queryProvider } from '../../../../core/waiting/query-provider.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
+import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const given = (request: Partial<ImageRequest>) => {
+  memory.put(requestKey(REQUEST_ID), anImageRequest({ status: 'processing', ...request }));
+  memory.put(providerWaitKey(REQUEST_ID), { requestId: REQUEST_ID });
+};
+const givenAttempt = (attempt: Partial<ProviderAttempt>) => {
+  const whole = anAttempt(attempt);
+  memory.put(providerAttemptKey(REQUEST_ID, whole.call, whole.attempt), whole);
+};
+const open = (taskId: string): { taskId: string; outcome: AttemptOutcome } => ({
+  taskId,
+  outcome: { kind: 'accepted', taskId },
+});
+beforeEach(() => {
+  memory.reset();
+  given({});
+  givenAttempt(open('task-1'));
+});
+
+const answering = (answer: ProviderAnswer) => aProvider('asynchronous', 1, undefined, async () => answer);
+const run = (provider: Provider, seconds = 40) =>
+  queryProvider(REQUEST_ID, leadingTo(provider), new StoppedClock(atSeconds(seconds)));
+const attempt = (call = 0) => memory.get(providerAttemptKey(REQUEST_ID, call, 0));
+const FAILURE = { code: 'content_policy', message: 'refused' } as const;
+const LATE = {
+  next: 'fail',
+  error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
+};
+
+describe('querying the tasks of a request', () => {
+  test('queries the task by its id and goes on to store its outputs', async () => {
+    const provider = answering(aDone('a', 'b'));
+
+    expect(await run(provider)).toEqual({ next: 'store' });
+    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
+    expect(attempt()).toMatchObject({
+      taskId: 'task-1',
+      outcome: aDone('a', 'b'),
+      finishedAt: atSeconds(40).toISOString(),
+    });
+  });
+
+  test.each<[string, ProviderAnswer]>([
+    ['refused it', { kind: 'failed', failure: FAILURE }],
+    ['no longer knows it', { kind: 'lost', failure: FAILURE }],
+  ])('fails the request when the provider %s', async (_, answer) => {
+    expect(await run(answering(answer), 120)).toEqual({ next: 'fail', error: FAILURE });
+    expect(attempt()).toMatchObject({ outcome: answer });
+  });
+
+  test.each<[string, ProviderAnswer]>([
+    ['is at work', { kind: 'waiting' }],
+    ['does not answer', { kind: 'busy', reason: 'down' }],
+  ])('keeps waiting and changes nothing when the provider %s', async (_, answer) => {
+    expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 560, timeoutSeconds: 561 });
+    expect(attempt()).toMatchObject(open('task-1'));
+    expect(attempt()).not.toHaveProperty('finishedAt');
+  });
+
+  test('pauses nobody when the provider refuses us until the deadline: that is not slowness', async () => {
+    expect(await run(answering({ kind: 'refused' }), 590)).toMatchObject({ next: 'wait' });
+
+    expect(await run(answering({ kind: 'refused' }), 600)).toEqual({ next: 'fail', error: TASK_REFUSED });
+  });
+
+  test('queries nothing before the provider’s Retry-After, but at the deadline', async () => {
+    const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 86_400 };
+    expect(await run(answering(throttled), 40)).toMatchObject({ next: 'wait', waitSeconds: 560 });
+    expect(await run(answering(aDone('a')), 100)).toMatchObject({ next: 'wait', waitSeconds: 500 });
+
+    expect(await run(answering(aDone('a')), 600)).toEqual({ next: 'store' });
+  });
+
+  test('queries open tasks only, and waits until the last has finished', async () => {
+    givenAttempt({ call: 1, taskId: 'task-2', outcome: aDone('b') });
+    givenAttempt({ call: 2, ...open('task-3') });
+    const provider = answering({ kind: 'waiting' });
+    provider.query.mockResolvedValueOnce(aDone('a'));
+
+    expect(await run(provider)).toMatchObject({ next: 'wait' });
+    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1', 'task-3']);
+
+    provider.query.mockResolvedValueOnce({ kind: 'failed', failure: FAILURE });
+    expect(await run(provider)).toEqual({ next: 'store' });
+    expect(provider.query).toHaveBeenCalledTimes(3);
+  });
+
+  test('marks it processing when the dispatch that accepted it failed to', async () => {
+    given({ status: 'queued' });
+
+    expect(await run(answering(aDone('a')))).toEqual({ next: 'store' });
+    expect(memory.get(requestKey(REQUEST_ID))?.status).toBe('processing');
+  });
+
+  test.each([
+    [29.999, { next: 'wait', waitSeconds: 571, timeoutSeconds: 572 }],
+    [30, { next: 'fail', error: expect.objectContaining({ code: 'provider_error' }) }],
+  ])('waits for a call that a failed dispatch left, until it is lost: after %p s', async (seconds, step) => {
+    memory.remove(providerAttemptKey(REQUEST_ID, 0, 0));
+    givenAttempt({ suspectedAt: atSeconds(20).toISOString() });
+    const provider = answering({ kind: 'waiting' });
+    provider.callsBack.mockReturnValue(true);
+
+    expect(await run(provider, seconds)).toEqual(step);
+    expect(provider.query).not.toHaveBeenCalled();
+  });
+
+  test('fails a request that no provider was called for', async () => {
+    memory.remove(providerAttemptKey(REQUEST_ID, 0, 0));
+    const none = async () => {
+      throw new Error('No upstream is configured for xQI3Pro.');
+    };
+
+    expect(await queryProvider(REQUEST_ID, none, new StoppedClock())).toMatchObject({
+      next: 'fail',
+      error: { code: 'internal_error' },
+    });
+  });
+
+  test('never makes a creation call', async () => {
+    const provider = answering({ kind: 'lost', failure: FAILURE });
+    await run(provider);
+
+    expect(provider.submit).not.toHaveBeenCalled();
+  });
+
+  test('limits how long the provider may take', async () => {
+    const provider = answering({ kind: 'waiting' });
+    await run(provider);
+
+    expect(provider.query.mock.calls[0]?.[1]).toBeInstanceOf(AbortSignal);
+  });
+
+  test.each(['succeeded', 'failed'] as const)('leaves a request that is %s alone', async (status) => {
+    given({ status });
+    const provider = answering(aDone('a'));
+
+    expect(await run(provider)).toEqual({ next: 'stop' });
+    expect(provider.query).not.toHaveBeenCalled();
+  });
+
+  test('has nothing to do for a request that is gone', async () => {
+    memory.reset();
+
+    expect(await run(answering(aDone('a')))).toEqual({ next: 'stop' });
+  });
+});
+
+describe('the deadline of a request', () => {
+  test('fails one whose task is still open', async () => {
+    expect(await run(answering({ kind: 'waiting' }), 599.999)).toEqual({
+      next: 'wait',
+      waitSeconds: 1,
+      timeoutSeconds: 2,
+    });
+    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
+    expect(await run(answering({ kind: 'busy', reason: 'down' }), 600)).toEqual(LATE);
+  });
+
+  test('keeps what other calls produced', async () => {
+    givenAttempt({ call: 1, taskId: 'task-2', outcome: aDone('b') });
+    givenAttempt({ call: 2, outcome: { kind: 'busy', reason: 'full' } });
+
+    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual({ next: 'store' });
+  });
+
+  test('counts from the first call, not from the creation', async () => {
+    given({ createdAt: atSeconds(-86_400).toISOString() });
+
+    expect(await run(answering({ kind: 'waiting' }), 599)).toMatchObject({ next: 'wait' });
+    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
+  });
+
+  test('keeps a task that the last query finds finished', async () => {
+    expect(await run(answering(aDone('a')), 700)).toEqual({ next: 'store' });
+  });
+
+  test('does not hide why a task failed', async () => {
+    expect(await run(answering({ kind: 'failed', failure: FAILURE }), 700)).toEqual({
+      next: 'fail',
+      error: FAILURE,
+    });
+  });
+});

@@ -1,0 +1,249 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
+import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
+import { table } from '../../../../core/table/table.ts';
+import { addSeconds } from '../../../../core/time.ts';
+import { queryTasks } from '../../../../core/waiting/query-tasks.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { aVideoRequest } from '../../builders/entities.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
+import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
+
+const memory = new MemoryTable(table);
+const request = new WaitingRequest(memory);
+beforeEach(() => {
+  memory.reset();
+  request.given();
+});
+
+const FAILURE = { code: 'provider_error', message: 'broke' } as const;
+const look = (provider: Provider, timeoutMs = 1000) =>
+  queryTasks(aVideoRequest(), leadingTo(provider), new StoppedClock(atSeconds(20)), timeoutMs);
+
+describe('querying the tasks of a request', () => {
+  test.each<[ProviderAnswer]>([[aDone('a')], [{ kind: 'failed', failure: FAILURE }]])(
+    'records the final answer %j',
+    async (answer) => {
+      const found = await look(answering(answer));
+
+      expect(found).toMatchObject({ answered: true, attempts: [{ call: 0, outcome: answer }] });
+      expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: atSeconds(20).toISOString() });
+    },
+  );
+
+  test.each<[ProviderAnswer, boolean]>([
+    [{ kind: 'waiting' }, true],
+    [{ kind: 'accepted', taskId: 'other' }, true],
+    [{ kind: 'busy', reason: 'down' }, false],
+  ])('changes nothing for %j; it counts as answered: %p', async (answer, answered) => {
+    const found = await look(answering(answer));
+
+    expect(found).toMatchObject({ answered, attempts: [accepted()] });
+    expect(request.attempt()).toMatchObject(accepted());
+  });
+
+  test.each([
+    [0, false],
+    [29.999, false],
+    [30, true],
+    [3_000, true],
+  ])('believes that the provider does not know a task made %p s ago: %p', async (seconds, isFinal) => {
+    const counted = metricsCounted();
+    const lost: ProviderAnswer = { kind: 'lost', failure: FAILURE };
+    const clock = new StoppedClock(atSeconds(seconds));
+
+    const found = await queryTasks(aVideoRequest(), leadingTo(answering(lost)), clock, 1000);
+
+    expect(found).toMatchObject({ answered: isFinal, attempts: [isFinal ? { outcome: lost } : accepted()] });
+    expect(counted()).toEqual(isFinal ? [['ProviderCallLost', { provider: 'modelark' }]] : []);
+  });
+
+  test('notes the query before it is made', async () => {
+    const provider = answering(async () => {
+      expect(request.wait()).toMatchObject({ queriedAt: atSeconds(20).toISOString() });
+      return { kind: 'waiting' };
+    });
+    await look(provider);
+
+    expect(provider.query).toHaveBeenCalledTimes(1);
+  });
+
+  test('queries open tasks only, and notes no query when there are none', async () => {
+    request.withAttempt({ outcome: aDone('a'), taskId: 'task-1' });
+    const provider = answering({ kind: 'waiting' });
+
+    expect(await look(provider)).toMatchObject({ answered: true, attempts: [{ outcome: aDone('a') }] });
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(request.wait()).toBeUndefined();
+  });
+
+  test('ignores a call without a task id', async () => {
+    request.withAttempt({ outcome: undefined, taskId: undefined });
+    const provider = answering({ kind: 'waiting' });
+
+    expect(await look(provider)).toMatchObject({ answered: true, attempts: [{ call: 0 }] });
+    expect(provider.query).not.toHaveBeenCalled();
+  });
+
+  test('queries the latest attempt of each call, all at once', async () => {
+    request.withAttempt({ call: 0, attempt: 0, outcome: { kind: 'busy', reason: 'full' } });
+    request.withAttempt({ call: 0, attempt: 1, ...accepted('task-2') });
+    request.withAttempt({ call: 1, attempt: 0, ...accepted('task-3') });
+    const provider = answering({ kind: 'waiting' });
+    provider.query.mockResolvedValueOnce(aDone('a')).mockResolvedValueOnce({ kind: 'busy', reason: 'down' });
+
+    const found = await look(provider);
+
+    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-2', 'task-3']);
+    expect(found).toMatchObject({
+      answered: false,
+      attempts: [{ call: 0, attempt: 1, outcome: aDone('a') }, { call: 1 }],
+    });
+  });
+
+  test('queries each task where it was created, whatever the model’s route is today', async () => {
+    const origin = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
+    const newOrigin = { ...origin, upstreamModel: 'new', baseUrl: 'https://new.example' } as const;
+    request.withAttempt({ call: 0, ...accepted('task-1'), ...origin });
+    request.withAttempt({ call: 1, ...accepted('task-2'), ...newOrigin });
+    const [old, today] = [answering(aDone('a')), answering({ kind: 'waiting' })];
+    const routes = jest.fn<ProviderRouteOf>(async (_, made) => ({
+      provider: made?.upstreamModel === 'old' ? old : today,
+      upstreamModel: 'any',
+    }));
+
+    await queryTasks(aVideoRequest(), routes, new StoppedClock(atSeconds(20)), 1000);
+
+    expect(routes.mock.calls.map(([, made]) => made)).toEqual([origin, newOrigin]);
+    expect(old.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
+    expect(today.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-2']);
+  });
+
+  test('queries nothing, and needs no route, when no task is open', async () => {
+    request.withAttempt({ ...accepted(), outcome: aDone('a') });
+    const none = async () => {
+      throw new Error('No upstream is configured.');
+    };
+
+    expect(await queryTasks(aVideoRequest(), none, new StoppedClock(), 1000)).toMatchObject({
+      answered: true,
+    });
+  });
+
+  test('keeps the outcome that was recorded first', async () => {
+    const provider = answering(async () => {
+      request.withAttempt({ ...accepted(), outcome: aDone('first') });
+      return { kind: 'failed', failure: FAILURE };
+    });
+
+    expect(await look(provider)).toMatchObject({ attempts: [{ outcome: aDone('first') }] });
+    expect(request.attempt()).toMatchObject({ outcome: aDone('first') });
+  });
+
+  describe('that the provider refuses to tell', () => {
+    const REFUSED: ProviderAnswer = { kind: 'refused' };
+    const at = (seconds: number) => atSeconds(seconds).toISOString();
+    const lookAt = (seconds: number, answer: ProviderAnswer) =>
+      queryTasks(aVideoRequest(), leadingTo(answering(answer)), new StoppedClock(atSeconds(seconds)), 1000);
+
+    test('changes nothing at the first look, which may be a rotation of the key', async () => {
+      expect(await lookAt(20, REFUSED)).toMatchObject({ answered: false, attempts: [{ refusedAt: at(20) }] });
+      expect(await lookAt(319, REFUSED)).toMatchObject({
+        answered: false,
+        attempts: [{ refusedAt: at(20) }],
+      });
+      expect(request.attempt()).toMatchObject({ ...accepted(), refusedAt: at(20) });
+    });
+
+    test('fails the task at a look that every function makes with the key of today', async () => {
+      await lookAt(20, REFUSED);
+      const failed = { kind: 'failed', failure: TASK_REFUSED };
+
+      expect(await lookAt(320, REFUSED)).toMatchObject({ answered: true, attempts: [{ outcome: failed }] });
+      expect(request.attempt()).toMatchObject({ outcome: failed, finishedAt: at(320) });
+      expect(TASK_REFUSED.code).toBe('provider_error');
+    });
+
+    test('is forgotten when the provider tells it again', async () => {
+      await lookAt(20, REFUSED);
+      expect((await lookAt(40, { kind: 'waiting' })).attempts[0]).not.toHaveProperty('refusedAt');
+      expect(request.attempt()).not.toHaveProperty('refusedAt');
+
+      await lookAt(310, REFUSED);
+      expect(await lookAt(330, REFUSED)).toMatchObject({ attempts: [{ ...accepted(), refusedAt: at(310) }] });
+    });
+
+    test('is still so after a look without an answer', async () => {
+      await lookAt(20, REFUSED);
+      await lookAt(200, { kind: 'busy', reason: 'down' });
+
+      expect(await lookAt(320, REFUSED)).toMatchObject({ attempts: [{ outcome: { kind: 'failed' } }] });
+    });
+
+    test('does not take back an outcome that was recorded meanwhile', async () => {
+      const provider = answering(async () => {
+        request.withAttempt({ ...accepted(), outcome: aDone('first') });
+        return REFUSED;
+      });
+      await look(provider);
+
+      expect(request.attempt()).toMatchObject({ outcome: aDone('first') });
+      expect(request.attempt()).not.toHaveProperty('refusedAt');
+    });
+  });
+
+  describe('whose provider asks to be queried later', () => {
+    const DEADLINE = (from: string) => addSeconds(from, 60);
+    const lookAt = (seconds: number, provider: Provider, deadline?: typeof DEADLINE) =>
+      queryTasks(aVideoRequest(), leadingTo(provider), new StoppedClock(atSeconds(seconds)), 1000, deadline);
+    const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 90 };
+
+    test('makes no query until then, whoever wants one', async () => {
+      const notBefore = atSeconds(110).toISOString();
+      expect(await lookAt(20, answering(throttled))).toMatchObject({ answered: false, notBefore });
+      const provider = answering(aDone('a'));
+
+      expect(await lookAt(109.999, provider)).toMatchObject({
+        answered: false,
+        notBefore,
+        attempts: [accepted()],
+      });
+      expect(provider.query).not.toHaveBeenCalled();
+      expect(request.wait()).toMatchObject({ queriedAt: atSeconds(20).toISOString(), notBefore });
+
+      expect(await lookAt(110, provider)).toMatchObject({
+        answered: true,
+        attempts: [{ outcome: aDone('a') }],
+      });
+    });
+
+    test('is queried a last time at the deadline: what it produced is delivered', async () => {
+      await lookAt(20, answering(throttled), DEADLINE);
+      const provider = answering(aDone('a'));
+
+      expect(await lookAt(59, provider, DEADLINE)).toMatchObject({ answered: false });
+      expect(await lookAt(60, provider, DEADLINE)).toMatchObject({ attempts: [{ outcome: aDone('a') }] });
+    });
+
+    test('waits for the longest of several', async () => {
+      request.withAttempt({ call: 1, attempt: 0, ...accepted('task-2') });
+      const provider = answering(throttled);
+      provider.query.mockResolvedValueOnce({ ...throttled, retryAfterSeconds: 30 } as ProviderAnswer);
+
+      expect(await lookAt(0, provider)).toMatchObject({ notBefore: atSeconds(90).toISOString() });
+    });
+  });
+
+  test('gives up after the given time', async () => {
+    const provider = answering({ kind: 'waiting' });
+    provider.query.mockImplementationOnce(async (_, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { kind: 'busy', reason: 'late' };
+    });
+
+    expect(await look(provider, 5)).toMatchObject({ answered: false });
+  });
+});
