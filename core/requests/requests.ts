@@ -4,7 +4,14 @@ import { newDeletionId } from '../ids.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import { type DueList, dueListing, dueListPrefix, requestKey, requestListing } from '../table/keys.ts';
+import {
+  type DueList,
+  dueListing,
+  dueListPrefix,
+  requestKey,
+  requestListing,
+  requestPartition,
+} from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
@@ -22,8 +29,15 @@ import {
   type VideoRequest,
 } from './request-rules.ts';
 
-/** A request from a stored item. Throws when the item is malformed. */
-export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
+/**
+ * A request from a stored item. Throws when the item is malformed or names another request: roles that may write its attempts' `requestId`
+ * may write its own.
+ */
+export const toRequest = (item: StoredItem): StoredRequest => {
+  const request = StoredRequest.parse(item);
+  if (item.PK !== requestPartition(request.requestId)) throw new Error(`${item.PK} names another request.`);
+  return request;
+};
 
 /** Access pattern 34: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
