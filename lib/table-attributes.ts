@@ -21,7 +21,7 @@ export const WRITTEN_ATTRIBUTES = {
   keyUse: named<ApiKey>('tat', 'allowAt', 'intervalMs', 'spareMs', 'lastUsedAt'),
   /** The block of an end-user. */
   block: named<EndUser>('blockedAt'),
-  /** How far a request has come, its provider attempts and its wait. Nothing that says whose it is or what it costs. */
+  /** The progress of a request, its provider attempts and its wait. Not its owner, nor its price. */
   progress: [
     ...named<ImageRequest>('status', 'dispatchedAt', 'gate', 'permitMs', 'outputs', 'storedSoFar'),
     ...LISTING,

@@ -19,8 +19,8 @@ export const PROVIDER_ENVIRONMENT: Record<
 };
 
 /**
- * Where a provider is called: today's address or, for a call made at the declared previous one, that. Throws for any other `calledAt`: it comes
- * from the table, which many roles write, and whoever is called gets the provider's key.
+ * A provider's address: today's or, for a call made at the declared previous one, that. Throws for any other `calledAt`. Many roles write
+ * the table it comes from, and the provider's key is sent there.
  */
 export const providerAddress = (provider: ProviderId, calledAt?: string): string => {
   const { baseUrl, previousBaseUrl } = PROVIDER_ENVIRONMENT[provider];

@@ -114,7 +114,7 @@ const outputRenderer =
       const { index, objectKey } = output;
       const item = { id: outputId(requestId, index), expiresAt };
       const measures = measuresOf(output);
-      // Whoever falsifies outputs must not get URLs of other requests' files.
+      // Falsified outputs must not give URLs of other requests' files.
       return objectKey?.startsWith(outputObjectPrefix(requestId))
         ? { ...item, url: signUrl(objectKey, expiresAt), ...measures }
         : { ...item, error: { code: STORAGE_FAILED }, ...measures };

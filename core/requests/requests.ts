@@ -179,7 +179,7 @@ interface Settlement {
 
 /**
  * Access pattern 38: moves a request to its terminal state, and lists it for what follows, if anything does.
- * Refused when it is terminal already or was before, whatever its status says now, or absent; with `unlessStored`, also when it has outputs, and the refusal then
+ * Refused when it is absent, terminal, or was terminal before; with `unlessStored`, also when it has outputs, and the refusal then
  * has the item.
  */
 export const endRequestWrite = (

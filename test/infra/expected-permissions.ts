@@ -50,7 +50,7 @@ const COUNTS_CALL = {
   [naming(itemsOf(KEYS), 'tat', 'allowAt', 'intervalMs', 'spareMs', 'lastUsedAt')]: onTable('UpdateItem'),
 };
 const LISTING = ['GSI1PK', 'GSI1SK'];
-/** How far a request has come, with its attempts and its wait: nothing of whose it is, what it costs or whom it tells. */
+/** The progress of a request, its attempts and its wait: not its owner, price or receiver. */
 const PROGRESS = naming(
   itemsOf(REQUESTS),
   ...['status', 'dispatchedAt', 'gate', 'permitMs', 'outputs', 'storedSoFar', ...LISTING, 'ttl'],

@@ -197,6 +197,9 @@ describe('what strangers send', () => {
   });
 });
 
+/** More than the longest ARN of the stack, of a function with a generated name. */
+const LONGEST_ARN = 160;
+
 /** The conditions of a statement on the table, and those of one that is also limited to attributes. */
 const ON_ITEMS = ['ForAllValues:StringLike dynamodb:LeadingKeys'];
 const ON_ATTRIBUTES = [
@@ -233,6 +236,18 @@ describe('no policy of the stack', () => {
 
       expect([[], ON_ITEMS, ON_ATTRIBUTES]).toContainEqual(conditions.toSorted());
     }
+  });
+
+  test('comes near the 10,240 characters that all inline policies of a role may have', () => {
+    // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html; whitespace does not count. An ARN is longer than its reference.
+    const sizeOf = (name: string): number =>
+      allStatementsOf(name)
+        .map(({ Resource, ...rest }) => JSON.stringify(rest).length + list(Resource).length * LONGEST_ARN)
+        .reduce((sum, size) => sum + size, 0);
+    const sizes = NAMES.map((name) => [sizeOf(name), name] as const).toSorted(([a], [b]) => b - a);
+
+    expect(sizes[0]?.[1]).toBe('events/reconcile');
+    expect(sizes[0]?.[0]).toBeLessThan(7_000);
   });
 
   test('belongs to anything but the functions and the state machines', () => {

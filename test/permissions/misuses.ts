@@ -104,7 +104,7 @@ const CLIP = `${CLIP_PREFIX}${REQUEST}/0.mp4`;
 const PAGE = PUBLIC_PAGES[0]?.key ?? '';
 const BUCKET = 'DataStoreOutputs';
 const KEY_USE = ['tat', 'allowAt', 'intervalMs', 'spareMs', 'lastUsedAt'];
-/** What tells whose a request is, what it costs and whom it tells. */
+/** A request's owner, price and receiver. */
 const FACTS = [
   ...[
     'kind',
@@ -122,8 +122,8 @@ const FACTS = [
 ] as const satisfies (keyof ImageRequest)[];
 
 /**
- * What a stranger who runs code in a role could want to do, each with calls that would do it: one that is allowed is enough. SECURITY.md shows
- * the names.
+ * The aims of a stranger who runs code in a role, each with the calls that reach it: one allowed call is enough. SECURITY.md shows the
+ * names.
  */
 export const MISUSES = {
   'issue or change API keys': [
