@@ -18,14 +18,20 @@ export const PROVIDER_ENVIRONMENT: Record<
   },
 };
 
+/** A call was made at an address that is not configured. Repeating helps once a deployment declares it as the previous one. */
+export class UnknownAddressError extends Error {
+  override name = 'UnknownAddressError';
+}
+
 /**
- * A provider's address: today's or, for a call made at the declared previous one, that. Throws for any other `calledAt`. Many roles write
+ * A provider's address: today's or, for a call made at the declared previous one, that. Throws `UnknownAddressError` for any other `calledAt`. Many roles write
  * the table it comes from, and the provider's key is sent there.
  */
 export const providerAddress = (provider: ProviderId, calledAt?: string): string => {
   const { baseUrl, previousBaseUrl } = PROVIDER_ENVIRONMENT[provider];
   const today = requiredEnv(baseUrl);
   const address = [today, process.env[previousBaseUrl]].find((one) => one === (calledAt ?? today));
-  if (address === undefined) throw new Error(`${calledAt} is no configured address of ${provider}.`);
+  if (address === undefined)
+    throw new UnknownAddressError(`${calledAt} is no configured address of ${provider}.`);
   return address;
 };
