@@ -1,18 +1,20 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { newDeletionId } from '../ids.ts';
 import { batchGetAll } from '../table/batches.ts';
 import {
   deletedRequestKey,
   dueListing,
   formerDeletedRequestKey,
   type ItemKey,
+  requestKey,
   TTL_ATTRIBUTE,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
-import { addSeconds, SECONDS_PER_DAY, toEpochSeconds } from '../time.ts';
-import { AccountedRequest } from './request-rules.ts';
+import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
+import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { AccountedRequest, type StoredRequest, type VideoRequest } from './request-rules.ts';
 
 /**
  * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
@@ -110,4 +112,49 @@ export const closeDeletion = async (
       ConditionExpression: 'attribute_exists(PK)',
     }),
   );
+};
+
+/**
+ * Access pattern 41: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
+ * remove.
+ * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
+ * under the same `deletionId` whose answer was lost is returned, not repeated.
+ */
+export const removeRequest = async (
+  request: AccountedRequest &
+    Pick<StoredRequest, 'requestId' | 'outputs' | 'webhookUrl'> &
+    Pick<VideoRequest, 'clips'>,
+  now: Date,
+  deletionId = newDeletionId(now),
+): Promise<DeletedRequest | undefined> => {
+  const { accountId, requestId, outputs = [], clips = [] } = request;
+  const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
+  const accounted = AccountedRequest.parse(request);
+  const deletion = { accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files };
+  const isDone = async (): Promise<boolean> =>
+    (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
+  let isRefused = false;
+  try {
+    await transact((refusals) => {
+      isRefused = refusedBy(refusals, 0);
+      if (isRefused) return [];
+      return [
+        {
+          Delete: {
+            TableName: tableName(),
+            Key: requestKey(requestId),
+            ConditionExpression: '#status IN (:succeeded, :failed)',
+            ExpressionAttributeNames: { '#status': 'status' },
+            ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
+          },
+        },
+        markDeletedWrite(deletion),
+        ...(request.webhookUrl === undefined ? [] : [endWebhookAttemptsWrite(deletion)]),
+      ];
+    });
+  } catch (error) {
+    if (await isDone()) return deletion;
+    throw error;
+  }
+  return !isRefused || (await isDone()) ? deletion : undefined;
 };

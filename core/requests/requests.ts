@@ -1,6 +1,5 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
-import { newDeletionId } from '../ids.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
@@ -13,21 +12,9 @@ import {
   requestPartition,
 } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
+import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import {
-  type DeletedRequest,
-  endWebhookAttemptsWrite,
-  findDeletedRequest,
-  markDeletedWrite,
-} from './deleted-requests.ts';
-import {
-  AccountedRequest,
-  type StoredOutput,
-  StoredRequest,
-  type StoredStatus,
-  type VideoRequest,
-} from './request-rules.ts';
+import { type StoredOutput, StoredRequest, type StoredStatus } from './request-rules.ts';
 
 /**
  * A request from a stored item. Throws when the item is malformed or names another request: roles that may write its attempts' `requestId`
@@ -270,49 +257,4 @@ export const closeWork = ({
       ConditionExpression: 'begins_with(#GSI1PK, :looked)',
     }),
   );
-};
-
-/**
- * Access pattern 41: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
- * remove.
- * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
- * under the same `deletionId` whose answer was lost is returned, not repeated.
- */
-export const removeRequest = async (
-  request: AccountedRequest &
-    Pick<StoredRequest, 'requestId' | 'outputs' | 'webhookUrl'> &
-    Pick<VideoRequest, 'clips'>,
-  now: Date,
-  deletionId = newDeletionId(now),
-): Promise<DeletedRequest | undefined> => {
-  const { accountId, requestId, outputs = [], clips = [] } = request;
-  const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
-  const accounted = AccountedRequest.parse(request);
-  const deletion = { accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files };
-  const isDone = async (): Promise<boolean> =>
-    (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
-  let isRefused = false;
-  try {
-    await transact((refusals) => {
-      isRefused = refusedBy(refusals, 0);
-      if (isRefused) return [];
-      return [
-        {
-          Delete: {
-            TableName: tableName(),
-            Key: requestKey(requestId),
-            ConditionExpression: '#status IN (:succeeded, :failed)',
-            ExpressionAttributeNames: { '#status': 'status' },
-            ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
-          },
-        },
-        markDeletedWrite(deletion),
-        ...(request.webhookUrl === undefined ? [] : [endWebhookAttemptsWrite(deletion)]),
-      ];
-    });
-  } catch (error) {
-    if (await isDone()) return deletion;
-    throw error;
-  }
-  return !isRefused || (await isDone()) ? deletion : undefined;
 };

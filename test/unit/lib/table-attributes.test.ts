@@ -19,7 +19,7 @@ import {
   keepTaskToken,
   noteQuery,
 } from '../../../core/provider-calls/provider-waits.ts';
-import { closeDeletion } from '../../../core/requests/deleted-requests.ts';
+import { closeDeletion, removeRequest } from '../../../core/requests/deleted-requests.ts';
 import {
   keepStoredOutputs,
   lookAtQueued,
@@ -27,7 +27,6 @@ import {
   markProcessing,
   postponeExpiry,
   recordOutputs,
-  removeRequest,
 } from '../../../core/requests/requests.ts';
 import { table } from '../../../core/table/table.ts';
 import { attributesNamed, WRITTEN_ATTRIBUTES } from '../../../lib/table-attributes.ts';

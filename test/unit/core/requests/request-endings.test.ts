@@ -2,8 +2,9 @@ import '../../builders/environment.ts';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newRequestId } from '../../../../core/ids.ts';
+import { removeRequest } from '../../../../core/requests/deleted-requests.ts';
 import { costOf, type ImageRequest, maxOutputs } from '../../../../core/requests/request-rules.ts';
-import { closeWork, markExpired, postponeExpiry, removeRequest } from '../../../../core/requests/requests.ts';
+import { closeWork, markExpired, postponeExpiry } from '../../../../core/requests/requests.ts';
 import {
   DUE_SHARDS,
   type DueList,

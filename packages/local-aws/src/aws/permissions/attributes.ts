@@ -27,7 +27,8 @@ const namesIn = (expression: unknown, placeholders: Json): string[] =>
 
 /**
  * The top-level attributes that a call names, as in IAM's `dynamodb:Attributes`: in its keys, its items and every expression. Attributes that
- * are only returned do not count: a call without a projection names none of those.
+ * are only returned do not count: a call without a projection names none of those
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html).
  */
 export const attributesOf = (request: Json, items: unknown[] = []): string[] => {
   const placeholders = asObject(request.ExpressionAttributeNames);
