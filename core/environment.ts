@@ -1,3 +1,5 @@
+import type { ProviderVariable } from './provider-names.ts';
+
 /** Every environment variable that the functions and the operators' command line read. `lib/` sets them by the same type. */
 export type EnvironmentName =
   | 'STACK_NAME'
@@ -27,12 +29,7 @@ export type EnvironmentName =
   | 'ALLOW_PRIVATE_TARGETS'
   | 'USER_AGENT'
   | 'MODEL_ROUTES'
-  | 'MODELARK_BASE_URL'
-  | 'MODELARK_PREVIOUS_BASE_URL'
-  | 'MODELARK_SECRET_ARN'
-  | 'MODELSTUDIO_BASE_URL'
-  | 'MODELSTUDIO_PREVIOUS_BASE_URL'
-  | 'MODELSTUDIO_SECRET_ARN';
+  | ProviderVariable;
 
 /** A variable's value. Throws an error naming the variable when it is absent or empty. */
 export const requiredEnv = (name: EnvironmentName): string => {

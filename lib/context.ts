@@ -2,6 +2,7 @@ import type { Node } from 'constructs';
 import { z } from 'zod';
 import { findModel } from '../core/models/catalog.ts';
 import { MAX_RUNNING, ModelRoutes } from '../core/provider-calls/model-routes.ts';
+import { namesOfProvider, PROVIDER_IDS, type ProviderNames } from '../core/provider-names.ts';
 import { isTooLong } from '../core/webhooks/webhook-rules.ts';
 import { nearestName } from './nearest-name.ts';
 
@@ -60,6 +61,15 @@ const baseUrl = z
     'Expected an http or https URL without query, fragment and user',
   )
   .transform((url) => url.replace(/\/+$/, ''));
+/** The address of each provider, by its context key. */
+const providerAddresses = Object.fromEntries(
+  PROVIDER_IDS.map((id) => [namesOfProvider(id).baseUrlContextKey, baseUrl]),
+) as Record<ProviderNames['baseUrlContextKey'], typeof baseUrl>;
+/** The address that each provider had before. */
+const previousBaseUrl = baseUrl.optional();
+const previousAddresses = Object.fromEntries(
+  PROVIDER_IDS.map((id) => [namesOfProvider(id).previousBaseUrlContextKey, previousBaseUrl]),
+) as Record<ProviderNames['previousBaseUrlContextKey'], typeof previousBaseUrl>;
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;
@@ -191,10 +201,8 @@ export const StackContext = z
     console: flag.default(false),
     providers: z.enum(['real', 'sandbox']).default('real'),
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
-    modelArkBaseUrl: baseUrl,
-    modelStudioBaseUrl: baseUrl,
-    modelArkPreviousBaseUrl: baseUrl.optional(),
-    modelStudioPreviousBaseUrl: baseUrl.optional(),
+    ...providerAddresses,
+    ...previousAddresses,
     modelRoutes: json(ModelRoutes),
     maxRunning: wholeNumber(1, MAX_RUNNING).optional(),
   })
@@ -209,9 +217,6 @@ export const StackContext = z
   });
 /** The validated context. */
 export type StackContext = z.infer<typeof StackContext>;
-
-/** Variables of the shell that hold the providers' own keys. */
-const REAL_KEYS = ['MODELARK_API_KEY', 'MODELSTUDIO_API_KEY'];
 
 /**
  * Keys that the CDK sets, or keeps in `cdk.json`: feature flags, settings of its command line, and cached
@@ -251,7 +256,9 @@ export const readContext = (
     const error = new z.ZodError([...(result.error?.issues ?? []), ...unknown]);
     throw new Error(`The context is not valid.\n${z.prettifyError(error)}`);
   }
-  const realKeys = REAL_KEYS.filter((name) => environment[name]);
+  const realKeys = PROVIDER_IDS.map((id) => namesOfProvider(id).keyVariable).filter(
+    (name) => environment[name],
+  );
   if (result.data.providers === 'sandbox' && realKeys.length > 0) {
     throw new Error(
       `The context is not valid.\n✖ The sandbox takes no real keys: unset ${realKeys.join(' and ')}\n  → at providers`,

@@ -19,7 +19,7 @@ import {
   type MetricName,
   STACK_DIMENSION,
 } from '../core/observability.ts';
-import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
+import { PROVIDER_IDS } from '../core/provider-names.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 /** The resources on the dashboard. */

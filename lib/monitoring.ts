@@ -21,7 +21,7 @@ import {
   type MetricName,
   STACK_DIMENSION,
 } from '../core/observability.ts';
-import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
+import { PROVIDER_IDS } from '../core/provider-names.ts';
 import type { StackContext } from './context.ts';
 
 /** The monitored resources, and the address to notify. */

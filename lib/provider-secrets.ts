@@ -2,6 +2,13 @@ import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { ModelRoutes } from '../core/provider-calls/model-routes.ts';
+import {
+  namesOfProvider,
+  PROVIDER_IDS,
+  PROVIDERS,
+  type ProviderId,
+  type ProviderNames,
+} from '../core/provider-names.ts';
 import type { StackContext } from './context.ts';
 import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Environment, ServiceFunction } from './service-function.ts';
@@ -9,12 +16,7 @@ import type { Environment, ServiceFunction } from './service-function.ts';
 /** Where the providers are, and which of them serves each model. */
 export type ProviderSettings = Pick<
   StackContext,
-  | 'modelRoutes'
-  | 'maxRunning'
-  | 'modelArkBaseUrl'
-  | 'modelStudioBaseUrl'
-  | 'modelArkPreviousBaseUrl'
-  | 'modelStudioPreviousBaseUrl'
+  'modelRoutes' | 'maxRunning' | ProviderNames['baseUrlContextKey' | 'previousBaseUrlContextKey']
 >;
 
 /**
@@ -23,24 +25,23 @@ export type ProviderSettings = Pick<
  * providers' own keys stay where they are, unused.
  */
 export class ProviderSecrets extends Construct {
-  /** Holds the key that ModelArk is called with. */
-  readonly modelArk: Secret;
-  readonly modelStudio: Secret;
+  /** Holds the key that each provider is called with. */
+  readonly apiKeys: Readonly<Record<ProviderId, Secret>>;
   /** Behind the tokens in callback URLs. */
   readonly callbacks: Secret;
   /** Where each provider is called. */
-  readonly modelArkBaseUrl: string;
-  readonly modelStudioBaseUrl: string;
+  readonly baseUrls: Readonly<Record<ProviderId, string>>;
   /** The model routes as JSON. */
   readonly modelRoutes: string;
   private readonly environment: Environment;
 
   constructor(scope: Construct, id: string, settings: ProviderSettings, sandbox?: SandboxProviders) {
     super(scope, id);
-    const modelArk = emptySecret(this, 'ModelArk', 'API key of BytePlus ModelArk');
-    const modelStudio = emptySecret(this, 'ModelStudio', 'API key of Alibaba Cloud Model Studio');
-    this.modelArk = sandbox?.apiKey ?? modelArk;
-    this.modelStudio = sandbox?.apiKey ?? modelStudio;
+    this.apiKeys = forEachProvider((provider) => {
+      const { label, product } = PROVIDERS[provider];
+      const own = emptySecret(this, label, `API key of ${product}`);
+      return sandbox?.apiKey ?? own;
+    });
     this.callbacks = new Secret(this, 'Callbacks', {
       description: 'Secret behind the tokens in callback URLs',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
@@ -48,18 +49,21 @@ export class ProviderSecrets extends Construct {
     });
     const routes = { ...sandbox?.modelRoutes, ...settings.modelRoutes };
     this.modelRoutes = Stack.of(this).toJsonString(cappedAt(settings.maxRunning, routes));
-    this.modelArkBaseUrl = sandbox ? `${sandbox.url}/api/v3` : settings.modelArkBaseUrl;
-    this.modelStudioBaseUrl = sandbox?.url ?? settings.modelStudioBaseUrl;
-    const { modelArkPreviousBaseUrl, modelStudioPreviousBaseUrl } = settings;
-    this.environment = {
-      MODEL_ROUTES: this.modelRoutes,
-      MODELARK_BASE_URL: this.modelArkBaseUrl,
-      MODELARK_SECRET_ARN: this.modelArk.secretArn,
-      MODELSTUDIO_BASE_URL: this.modelStudioBaseUrl,
-      MODELSTUDIO_SECRET_ARN: this.modelStudio.secretArn,
-      ...(modelArkPreviousBaseUrl && { MODELARK_PREVIOUS_BASE_URL: modelArkPreviousBaseUrl }),
-      ...(modelStudioPreviousBaseUrl && { MODELSTUDIO_PREVIOUS_BASE_URL: modelStudioPreviousBaseUrl }),
-    };
+    this.baseUrls = forEachProvider((provider) =>
+      sandbox
+        ? `${sandbox.url}${PROVIDERS[provider].sandboxPath}`
+        : settings[namesOfProvider(provider).baseUrlContextKey],
+    );
+    const variables = PROVIDER_IDS.flatMap((provider) => {
+      const names = namesOfProvider(provider);
+      const previous = settings[names.previousBaseUrlContextKey];
+      return [
+        [names.baseUrlVariable, this.baseUrls[provider]],
+        [names.secretVariable, this.apiKeys[provider].secretArn],
+        ...(previous === undefined ? [] : [[names.previousBaseUrlVariable, previous]]),
+      ];
+    });
+    this.environment = { MODEL_ROUTES: this.modelRoutes, ...Object.fromEntries(variables) };
   }
 
   /** Lets functions call the providers, with their API keys. */
@@ -88,10 +92,13 @@ export class ProviderSecrets extends Construct {
   private bindApiKeys(functions: readonly ServiceFunction[], action: string): void {
     for (const to of functions) {
       to.addEnvironment(this.environment);
-      to.allow([action], [...new Set([this.modelArk.secretArn, this.modelStudio.secretArn])]);
+      to.allow([action], [...new Set(Object.values(this.apiKeys).map(({ secretArn }) => secretArn))]);
     }
   }
 }
+
+const forEachProvider = <T>(make: (provider: ProviderId) => T): Record<ProviderId, T> =>
+  Object.fromEntries(PROVIDER_IDS.map((provider) => [provider, make(provider)])) as Record<ProviderId, T>;
 
 /** Routes with this limit where they have none, or a higher one. */
 const cappedAt = (most: number | undefined, routes: ModelRoutes): ModelRoutes => {

@@ -2,6 +2,7 @@ import { CfnOutput } from 'aws-cdk-lib';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
+import { namesOfProvider, PROVIDER_IDS } from '../core/provider-names.ts';
 import type { StackContext } from './context.ts';
 import type { DataStore } from './data-store.ts';
 import type { FileDelivery } from './file-delivery.ts';
@@ -43,10 +44,11 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('WebhookDeliveryStateMachineArn', webhookDelivery.stateMachine.stateMachineArn);
   output('VerifyLedgersStateMachineArn', verifyLedgers.stateMachine.stateMachineArn);
   output('ModelRoutes', secrets.modelRoutes);
-  output('ModelArkBaseUrl', secrets.modelArkBaseUrl);
-  output('ModelStudioBaseUrl', secrets.modelStudioBaseUrl);
-  output('ModelArkSecretName', secrets.modelArk.secretName);
-  output('ModelStudioSecretName', secrets.modelStudio.secretName);
+  for (const id of PROVIDER_IDS) {
+    const { baseUrlOutput, secretOutput } = namesOfProvider(id);
+    output(baseUrlOutput, secrets.baseUrls[id]);
+    output(secretOutput, secrets.apiKeys[id].secretName);
+  }
   output('CallbackSecretName', secrets.callbacks.secretName);
   const { variables } = settings;
   output('ImageDeadlineSeconds', variables.IMAGE_DEADLINE_SECONDS);

@@ -8,7 +8,7 @@ import {
   repeatableAt,
 } from '../core/provider-calls/attempt-rules.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
-import type { ProviderId } from '../core/provider-calls/providers.ts';
+import { callsBackFor } from '../core/provider-names.ts';
 import {
   isTerminal,
   maxOutputs,
@@ -134,22 +134,13 @@ const tellQueueWaits = ({ request, executions }: RequestReport): StorySpan[] =>
 
 const future = (instant: Instant, now: Date): Instant | null => (instant > toInstant(now) ? instant : null);
 
-/** The kinds of request that each provider calls back about; same as the adapters' `callsBack`. */
-export const CALLS_BACK: Readonly<Record<ProviderId, readonly StoredRequest['kind'][]>> = {
-  modelark: ['video'],
-  modelstudio: [],
-};
-
-const callsBack = (provider: string, kind: StoredRequest['kind']): boolean =>
-  Object.entries(CALLS_BACK).some(([id, kinds]) => id === provider && kinds.includes(kind));
-
 const tellProviderWait = ({ request, attempts, wait, executions }: RequestReport): StorySpan[] => {
   const latest = latestAttempts(attempts);
   const from = enteredFirst(executions, 'Wait for provider') ?? wait?.waitingSince;
   if (from === undefined) return [];
   const finished = latest.flatMap(({ finishedAt }) => finishedAt ?? []).sort();
   const until = hasOpenTask(latest) ? (request.finishedAt ?? null) : (finished.at(-1) ?? null);
-  const isCalledBack = latest.some(({ provider }) => callsBack(provider, request.kind));
+  const isCalledBack = latest.some(({ provider }) => callsBackFor(provider, request.kind));
   const news = [
     ...(wait?.calledBackAt === undefined ? [] : [`called back ${wait.calledBackAt}`]),
     ...(wait?.queriedAt === undefined ? [] : [`queried last ${wait.queriedAt}`]),

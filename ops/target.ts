@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { clientOptions } from '../core/aws-clients.ts';
 import type { EnvironmentName } from '../core/environment.ts';
+import { namesOfProvider, PROVIDER_IDS } from '../core/provider-names.ts';
 
 /** Data directory of the local run when `--data-dir` is not given. */
 export const DEFAULT_DATA_DIRECTORY = '.local';
@@ -59,10 +60,12 @@ const OUTPUT_OF = {
   WEBHOOK_RETRY_SECONDS: 'WebhookRetrySeconds',
   PUBLIC_BASE_URL: 'BaseUrl',
   MODEL_ROUTES: 'ModelRoutes',
-  MODELARK_BASE_URL: 'ModelArkBaseUrl',
-  MODELARK_SECRET_ARN: 'ModelArkSecretName',
-  MODELSTUDIO_BASE_URL: 'ModelStudioBaseUrl',
-  MODELSTUDIO_SECRET_ARN: 'ModelStudioSecretName',
+  ...Object.fromEntries(
+    PROVIDER_IDS.map(namesOfProvider).flatMap((names) => [
+      [names.baseUrlVariable, names.baseUrlOutput],
+      [names.secretVariable, names.secretOutput],
+    ]),
+  ),
 } satisfies Partial<Record<EnvironmentName, string>>;
 
 /**

@@ -1,6 +1,7 @@
 import type { Failure } from '../core/errors.ts';
 import { countMetric, logger, METRIC } from '../core/observability.ts';
-import type { CancelAnswer, ProviderAnswer, ProviderId, Taken } from '../core/provider-calls/providers.ts';
+import type { CancelAnswer, ProviderAnswer, Taken } from '../core/provider-calls/providers.ts';
+import type { ProviderId } from '../core/provider-names.ts';
 import type { HttpAnswer } from './http.ts';
 import { logUnreadable } from './reading.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { logger } from '../core/observability.ts';
-import type { ProviderId } from '../core/provider-calls/providers.ts';
+import type { ProviderId } from '../core/provider-names.ts';
 
 /**
  * A field that a provider may leave out or send as null: both mean that there is none. Every optional field of both

@@ -1,7 +1,8 @@
 import { requiredEnv } from '../core/environment.ts';
 import { findModelRoute } from '../core/provider-calls/model-routes.ts';
-import { PROVIDER_ENVIRONMENT, providerAddress } from '../core/provider-calls/provider-environment.ts';
-import type { CallOrigin, Provider, ProviderId, ProviderRoute } from '../core/provider-calls/providers.ts';
+import { providerAddress } from '../core/provider-calls/provider-address.ts';
+import type { CallOrigin, Provider, ProviderRoute } from '../core/provider-calls/providers.ts';
+import { namesOfProvider, type ProviderId } from '../core/provider-names.ts';
 import { readSecret } from '../core/secrets.ts';
 import { ModelArk } from './modelark/modelark.ts';
 import { ModelStudio } from './modelstudio/modelstudio.ts';
@@ -20,6 +21,6 @@ export const providerRouteOf = async (model: string, origin?: CallOrigin): Promi
   if (!route) throw new Error(`No upstream is configured for ${model}.`);
   if (!Object.hasOwn(ADAPTERS, route.provider)) throw new Error(`There is no adapter for ${route.provider}.`);
   const baseUrl = providerAddress(route.provider, origin?.baseUrl);
-  const apiKey = await readSecret(requiredEnv(PROVIDER_ENVIRONMENT[route.provider].secretArn));
+  const apiKey = await readSecret(requiredEnv(namesOfProvider(route.provider).secretVariable));
   return { provider: new ADAPTERS[route.provider]({ baseUrl, apiKey }), upstreamModel: route.upstreamModel };
 };

@@ -3,7 +3,7 @@ import { pauseSecondsLeft } from '../end-users/pauses.ts';
 import { findModel } from '../models/catalog.ts';
 import { currentModelSettings, type ModelSettings } from '../models/model-settings.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
-import type { ProviderId } from '../provider-calls/providers.ts';
+import type { ProviderId } from '../provider-names.ts';
 import { batchGet } from '../table/batches.ts';
 import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';

@@ -15,9 +15,9 @@ import type {
   Provider,
   ProviderAnswer,
   ProviderCall,
-  ProviderId,
   ProviderPlan,
 } from '../provider-calls/providers.ts';
+import type { ProviderId } from '../provider-names.ts';
 import type { Instant } from '../time.ts';
 import { stepWhileBusy } from './pause-rules.ts';
 

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { requiredEnv } from '../environment.ts';
+import type { ProviderId } from '../provider-names.ts';
 import { routePath } from '../routes.ts';
 import { readSecret } from '../secrets.ts';
-import type { ProviderId } from './providers.ts';
 
 /** The URL a provider calls back for a request. It ends in a token that only this deployment can make. */
 export const callbackUrl = async (provider: ProviderId, requestId: string): Promise<string> =>

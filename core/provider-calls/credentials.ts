@@ -1,8 +1,7 @@
 import { cachedFor } from '../cached-for.ts';
 import { requiredEnv } from '../environment.ts';
+import { namesOfProvider, PROVIDER_IDS, type ProviderId } from '../provider-names.ts';
 import { isSecretSet, SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
-import { PROVIDER_ENVIRONMENT } from './provider-environment.ts';
-import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 
 /**
  * The providers whose secret has a value, cached for 5 min. The functions that list
@@ -12,7 +11,7 @@ export const listCredentials = cachedFor(
   SECRET_MAX_AGE_SECONDS,
   async (): Promise<ReadonlySet<ProviderId>> => {
     const isSet = await Promise.all(
-      PROVIDER_IDS.map((provider) => isSecretSet(requiredEnv(PROVIDER_ENVIRONMENT[provider].secretArn))),
+      PROVIDER_IDS.map((provider) => isSecretSet(requiredEnv(namesOfProvider(provider).secretVariable))),
     );
     return new Set(PROVIDER_IDS.filter((_, index) => isSet[index]));
   },

@@ -4,8 +4,7 @@ import type { CatalogModel } from '../models/catalog.ts';
 import type { ModelSettings } from '../models/model-settings.ts';
 import { rateOf } from '../models/rates.ts';
 import { remembersLast } from '../parsed-texts.ts';
-import { PROVIDER_ENVIRONMENT } from './provider-environment.ts';
-import { PROVIDER_IDS, type ProviderId } from './providers.ts';
+import { namesOfProvider, PROVIDER_IDS, type ProviderId } from '../provider-names.ts';
 import { limitsOf, UpstreamLimits, unservable } from './upstream-limits.ts';
 
 /** A gate's item holds its permits: with 200 it has some 20 KB, so a write costs 20 units. */
@@ -71,7 +70,7 @@ export const dispatchProblem = (
   const route = findModelRoute(model.id);
   if (!route) return 'no upstream model is configured';
   if (!credentials.has(route.provider)) return `no credential for ${route.provider}`;
-  const problem = unservable(model, route, requiredEnv(PROVIDER_ENVIRONMENT[route.provider].baseUrl));
+  const problem = unservable(model, route, requiredEnv(namesOfProvider(route.provider).baseUrlVariable));
   if (problem) return problem;
   if (settings?.enabled === false) return 'switched off by the operator';
   if (!rateOf(model.id, settings)) return 'no rate';

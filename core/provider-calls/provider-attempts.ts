@@ -2,6 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import { countMetric, METRIC } from '../observability.ts';
+import type { ProviderId } from '../provider-names.ts';
 import {
   PROVIDER_ATTEMPT_PREFIX,
   providerAttemptKey,
@@ -22,13 +23,7 @@ import {
 import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
 import { openWaitWrite } from './provider-waits.ts';
-import {
-  type CallOrigin,
-  type CancelAnswer,
-  type ProviderAnswer,
-  type ProviderId,
-  TAKEN,
-} from './providers.ts';
+import { type CallOrigin, type CancelAnswer, type ProviderAnswer, TAKEN } from './providers.ts';
 
 /** As `ProviderUsage`. */
 const Usage = z.object({

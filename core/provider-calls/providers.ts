@@ -1,10 +1,7 @@
 import type { Failure } from '../errors.ts';
 import type { RequestKind } from '../ids.ts';
+import type { ProviderId } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-
-/** Every provider, by the id used in model routes and callback URLs. */
-export const PROVIDER_IDS = ['modelark', 'modelstudio'] as const;
-export type ProviderId = (typeof PROVIDER_IDS)[number];
 
 /** One output of a provider call: its temporary URL, or why there is none. */
 export type ProviderOutput = { url: string } | { failure: Failure };

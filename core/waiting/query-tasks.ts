@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { TASK_REFUSED } from '../executions/step-rules.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { firstCallAt, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { UnknownAddressError } from '../provider-calls/provider-address.ts';
 import {
   isOpenTask,
   listAttempts,
@@ -10,7 +11,6 @@ import {
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
-import { UnknownAddressError } from '../provider-calls/provider-environment.ts';
 import { findProviderWait, holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';

@@ -1,33 +1,8 @@
 import type { Stack } from '@generation-service/local-aws';
+import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 
-/** A provider. The sandbox stands in for it unless its real key is in the environment. */
-interface Provider {
-  /** As routes name it. */
-  id: string;
-  /** The environment variable that holds the real key. */
-  keyVariable: string;
-  /** The stack output with the name of its secret. */
-  secretOutput: string;
-  baseUrlContextKey: string;
-  sandboxPath: string;
-}
-
-const PROVIDERS: Provider[] = [
-  {
-    id: 'modelark',
-    keyVariable: 'MODELARK_API_KEY',
-    secretOutput: 'ModelArkSecretName',
-    baseUrlContextKey: 'modelArkBaseUrl',
-    sandboxPath: '/api/v3',
-  },
-  {
-    id: 'modelstudio',
-    keyVariable: 'MODELSTUDIO_API_KEY',
-    secretOutput: 'ModelStudioSecretName',
-    baseUrlContextKey: 'modelStudioBaseUrl',
-    sandboxPath: '',
-  },
-];
+/** The providers. The sandbox stands in for each whose own key is not in the environment. */
+const KNOWN = PROVIDER_IDS.map((id) => ({ id, ...PROVIDERS[id], ...namesOfProvider(id) }));
 
 /** The key that the sandbox accepts. */
 export const SANDBOX_KEY = 'sandbox-key';
@@ -36,7 +11,7 @@ type Environment = Record<string, string | undefined>;
 
 /** Whether any provider has no real key. */
 export const needsSandbox = (environment: Environment): boolean =>
-  PROVIDERS.some(({ keyVariable }) => !environment[keyVariable]);
+  KNOWN.some(({ keyVariable }) => !environment[keyVariable]);
 
 /**
  * The context of a run, without the choice of the deployed sandbox: a run has one of its own. Throws when that is asked for
@@ -48,7 +23,7 @@ export const withoutProviders = (
 ): Record<string, unknown> => {
   const { providers, ...others } = context;
   if (providers === undefined || providers === 'real') return others;
-  const realKeys = PROVIDERS.map(({ keyVariable }) => keyVariable).filter((name) => environment[name]);
+  const realKeys = KNOWN.map(({ keyVariable }) => keyVariable).filter((name) => environment[name]);
   if (providers !== 'sandbox') throw new Error(`providers is real or sandbox, not ${providers}`);
   if (realKeys.length > 0) throw new Error(`The sandbox takes no real keys: unset ${realKeys.join(' and ')}`);
   return others;
@@ -83,12 +58,12 @@ export const providerContext = (
   sandboxUrl: string | null,
   modelRoutes: Record<string, Route>,
 ): Record<string, unknown> => {
-  const inSandbox = PROVIDERS.filter(({ keyVariable }) => sandboxUrl !== null && !environment[keyVariable]);
+  const inSandbox = KNOWN.filter(({ keyVariable }) => sandboxUrl !== null && !environment[keyVariable]);
   const baseUrls = inSandbox.map(
     ({ baseUrlContextKey, sandboxPath }) => [baseUrlContextKey, `${sandboxUrl}${sandboxPath}`] as const,
   );
   if (inSandbox.length === 0) return {};
-  const ids = new Set(inSandbox.map(({ id }) => id));
+  const ids = new Set<string>(inSandbox.map(({ id }) => id));
   const routes = Object.entries(modelRoutes).map(([model, route]) => {
     const { maxRunning: _, requestsPerSecond: __, ...unlimited } = route;
     return [model, ids.has(route.provider) ? unlimited : route] as const;
@@ -102,7 +77,7 @@ export const providerContext = (
 /** The key of each provider, by the name of the secret that holds it. */
 export const providerKeys = (stack: Stack, environment: Environment): Map<string, string> =>
   new Map(
-    PROVIDERS.flatMap(({ keyVariable, secretOutput }) => {
+    KNOWN.flatMap(({ keyVariable, secretOutput }) => {
       const name = stack.output(secretOutput);
       return name === undefined ? [] : [[name, environment[keyVariable] || SANDBOX_KEY] as const];
     }),

@@ -8,6 +8,7 @@ import type {
   ProviderOutput,
   ProviderPlan,
 } from '../../core/provider-calls/providers.ts';
+import { callsBackFor } from '../../core/provider-names.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { cancelAnswerOf, failureOf, refusedCreation, unansweredCreation, untoldTask } from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
@@ -38,7 +39,7 @@ export class ModelArk implements Provider {
   }
 
   callsBack(kind: RequestKind): boolean {
-    return kind === 'video';
+    return callsBackFor(this.id, kind);
   }
 
   plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {

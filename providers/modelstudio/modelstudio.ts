@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { RequestKind } from '../../core/ids.ts';
 import type {
   CancelAnswer,
   Provider,
@@ -7,6 +8,7 @@ import type {
   ProviderPlan,
   ProviderUsage,
 } from '../../core/provider-calls/providers.ts';
+import { callsBackFor } from '../../core/provider-names.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import {
   cancelAnswerOf,
@@ -61,8 +63,8 @@ export class ModelStudio implements Provider {
     this.apiKey = apiKey;
   }
 
-  callsBack(): boolean {
-    return false;
+  callsBack(kind: RequestKind): boolean {
+    return callsBackFor(this.id, kind);
   }
 
   plan(request: StoredRequest, upstreamModel: string): ProviderPlan {

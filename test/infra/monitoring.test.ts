@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { METRIC, METRIC_DIMENSIONS, METRIC_NAMESPACE, STACK_DIMENSION } from '../../core/observability.ts';
-import { PROVIDER_IDS } from '../../core/provider-calls/providers.ts';
+import { PROVIDER_IDS } from '../../core/provider-names.ts';
 import { codeIn, readDocument } from '../unit/docs/documents.ts';
 import {
   ofType,

@@ -10,11 +10,10 @@ import { takeAllInputs } from './input-files.ts';
 import { drawImage } from './media/draw-image.ts';
 import { encodeVideo } from './media/encode-video.ts';
 import { PLAIN_MEDIA } from './media/plain-media.ts';
-import { createModelArk } from './modelark/modelark.ts';
-import { createModelStudio } from './modelstudio/modelstudio.ts';
 import { createOutputs, type Outputs } from './outputs.ts';
 import { createTaskJournal, type TaskJournal } from './task-journal.ts';
 import type { CreateUpstream } from './upstream.ts';
+import { createUpstreams, upstreamOf } from './upstreams.ts';
 
 const OUTPUTS_PATH = '/outputs';
 const JOURNAL_PATH = '/sandbox/tasks';
@@ -176,17 +175,11 @@ export const startSandbox = async ({
   const checkInputs = isFetching ? fetchInputs : takeAllInputs;
   const journal = createTaskJournal();
   const callbacks = createCallbacks({ journal, now: Date.now, timing: callbackTiming });
-  const modelArk = createModelArk({
-    apiKey,
-    outputs,
-    journal,
-    callbacks,
-    now: Date.now,
-    capacity,
-    checkInputs,
-  });
-  const modelStudio = createModelStudio({ apiKey, outputs, journal, now: Date.now, capacity, checkInputs });
-  const others = upstreams.map((create) => create({ apiKey, outputs, journal, now: Date.now }));
+  const parts = { apiKey, outputs, journal, callbacks, now: Date.now, capacity, checkInputs };
+  const all: [Upstream, ...Upstream[]] = [
+    ...createUpstreams(parts),
+    ...upstreams.map((create) => create({ apiKey, outputs, journal, now: Date.now })),
+  ];
 
   server.on('request', (request, response) => {
     const path = (request.url ?? '/').replace(/\?.*$/, '');
@@ -195,9 +188,7 @@ export const startSandbox = async ({
       return sendJournal(journal, request, response);
     }
     if (path === WEBHOOKS_PATH) return takeWebhook(request, response);
-    // ModelArk answers paths that belong to no other upstream.
-    const upstream = [modelStudio, ...others].find(({ prefix }) => path.startsWith(prefix)) ?? modelArk;
-    void callUpstream(upstream, request, response, path);
+    void callUpstream(upstreamOf(path, all), request, response, path);
   });
 
   return {

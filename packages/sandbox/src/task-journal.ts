@@ -13,7 +13,8 @@ export type CallbackAttempt = {
 /** What happened to one task. */
 export type TaskRecord = {
   id: string;
-  upstream: 'modelark' | 'modelstudio';
+  /** The folder of the upstream. */
+  upstream: string;
   model: string;
   /** As received, with its directives. */
   prompt: string;

@@ -111,7 +111,7 @@ const LAYERS: Record<string, Layer> = {
     typesOnly: /^ops\//,
   },
   // A local run makes its first account by the operators' commands.
-  'local/': { may: ['local/', 'packages/', 'ops/'] },
+  'local/': { may: ['local/', 'packages/', 'ops/', 'core/provider-names.ts'] },
 };
 
 const isPath = (to: string): boolean => /\.tsx?$/.test(to) || to.includes('.json');

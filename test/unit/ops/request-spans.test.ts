@@ -1,11 +1,8 @@
 import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { AttemptOutcome } from '../../../core/provider-calls/provider-attempts.ts';
-import { PROVIDER_IDS } from '../../../core/provider-calls/providers.ts';
 import type { RequestReport } from '../../../ops/request-report.ts';
-import { CALLS_BACK, tellSpans } from '../../../ops/request-spans.ts';
-import { ModelArk } from '../../../providers/modelark/modelark.ts';
-import { ModelStudio } from '../../../providers/modelstudio/modelstudio.ts';
+import { tellSpans } from '../../../ops/request-spans.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import { anAttempt, anImageRequest, aStoredOutput, aVideoRequest } from '../builders/entities.ts';
 import { anExecution, aReport } from './a-report.ts';
@@ -157,18 +154,6 @@ describe('the spans of a request', () => {
       ...[3, 30, 'waiting, provider polled'],
     ]);
   });
-
-  test.each(['image', 'video'] as const)(
-    'says of an %s task what its adapter says about callbacks',
-    (kind) => {
-      const connection = { baseUrl: 'https://upstream.example.com', apiKey: 'key' };
-      const adapters = { modelark: new ModelArk(connection), modelstudio: new ModelStudio(connection) };
-
-      expect(PROVIDER_IDS.map((id) => CALLS_BACK[id].includes(kind))).toEqual(
-        PROVIDER_IDS.map((id) => adapters[id].callsBack(kind)),
-      );
-    },
-  );
 
   test('a video says how long it is to be, and at what resolution', () => {
     const request = aVideoRequest({ model: 'xW2.7S', durationSec: 5, resolution: '720p' });

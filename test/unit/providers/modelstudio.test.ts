@@ -97,7 +97,7 @@ describe('videos of Model Studio', () => {
       mode: 'asynchronous',
       calls: [{ path: '/api/v1/services/aigc/video-generation/video-synthesis' }],
     });
-    expect(studio().callsBack()).toBe(false);
+    expect(studio().callsBack('video')).toBe(false);
   });
 });
 

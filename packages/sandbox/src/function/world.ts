@@ -2,10 +2,9 @@ import { answerCall, type CallAnswer, type IncomingCall } from '../answer-call.t
 import type { Callbacks } from '../callbacks.ts';
 import { capacityOf } from '../capacity.ts';
 import type { Media } from '../media/media.ts';
-import { createModelArk } from '../modelark/modelark.ts';
-import { createModelStudio } from '../modelstudio/modelstudio.ts';
 import { createOutputs, type StoredOutput } from '../outputs.ts';
 import { createTaskJournal } from '../task-journal.ts';
+import { createUpstreams, upstreamOf } from '../upstreams.ts';
 import { fromToken, type MadeRequest } from './token.ts';
 
 /** Both upstreams without a server. Ids and file names come from a token, so another world makes the same ones. */
@@ -38,13 +37,11 @@ export const createWorld = ({ apiKey, outputsUrl, media, maxRunning }: WorldOpti
   const outputs = createOutputs({ baseUrl: outputsUrl, now, media, newName });
   const capacity = maxRunning === undefined ? {} : capacityOf(maxRunning);
   const parts = { apiKey, outputs, journal, now, capacity, newTaskId };
-  const modelArk = createModelArk({ ...parts, callbacks: NO_CALLBACKS });
-  const modelStudio = createModelStudio(parts);
+  const upstreams = createUpstreams({ ...parts, callbacks: NO_CALLBACKS });
   return {
     call(call, token) {
       naming = { token, files: 0 };
-      const upstream = call.path.startsWith(modelStudio.prefix) ? modelStudio : modelArk;
-      return answerCall(upstream, { ...call, signal: new AbortController().signal });
+      return answerCall(upstreamOf(call.path, upstreams), { ...call, signal: new AbortController().signal });
     },
     findFile: (name) => outputs.find(name),
     setTime(now) {

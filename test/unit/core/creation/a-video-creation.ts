@@ -5,7 +5,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import type { ClipMeasure, Clips } from '../../../../core/creation/clip-measuring.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
 import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
-import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
+import type { ProviderId } from '../../../../core/provider-names.ts';
 import { accountKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';

@@ -9,7 +9,7 @@ import {
   PaymentRequiredError,
   RateLimitedError,
 } from '../../../../core/errors.ts';
-import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
+import type { ProviderId } from '../../../../core/provider-names.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { NOW } from '../../builders/clocks.ts';

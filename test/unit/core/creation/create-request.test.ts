@@ -4,7 +4,7 @@ import { createRequest } from '../../../../core/creation/create-request.ts';
 import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../../../core/errors.ts';
 import { logger } from '../../../../core/observability.ts';
-import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
+import type { ProviderId } from '../../../../core/provider-names.ts';
 import {
   accountKey,
   dueListing,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { changeBalance, LedgerEntry } from '../../../../core/ledger/ledger.ts';
-import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
+import type { ProviderId } from '../../../../core/provider-names.ts';
 import { getRequest } from '../../../../core/requests/requests.ts';
 import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';

@@ -4,9 +4,9 @@ import type {
   Provider,
   ProviderAnswer,
   ProviderCall,
-  ProviderId,
   ProviderPlan,
 } from '../../../../core/provider-calls/providers.ts';
+import type { ProviderId } from '../../../../core/provider-names.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import {
   cancelAnswerOf,

@@ -1,0 +1,75 @@
+import type { RequestKind } from './ids.ts';
+
+/** Facts of a provider that its adapter, the stack and the tools of operators share. */
+interface ProviderFacts {
+  /** Its name in the stack: `ModelArk` gives the context key `modelArkBaseUrl` and the output `ModelArkSecretName`. */
+  label: string;
+  /** Its product's name. */
+  product: string;
+  /** The kinds of request that it calls back about. */
+  callsBackFor: readonly RequestKind[];
+  /** Where the sandbox stands in for it: appended to the sandbox's URL. */
+  sandboxPath: string;
+}
+
+/** Every provider, by the id used in model routes, callback URLs, metrics and alarms. */
+export const PROVIDERS = {
+  modelark: {
+    label: 'ModelArk',
+    product: 'BytePlus ModelArk',
+    callsBackFor: ['video'],
+    sandboxPath: '/api/v3',
+  },
+  modelstudio: {
+    label: 'ModelStudio',
+    product: 'Alibaba Cloud Model Studio',
+    callsBackFor: [],
+    sandboxPath: '',
+  },
+} as const satisfies Record<string, ProviderFacts>;
+
+export type ProviderId = keyof typeof PROVIDERS;
+type Label = (typeof PROVIDERS)[ProviderId]['label'];
+
+/** The ids of all providers. */
+export const PROVIDER_IDS = Object.keys(PROVIDERS) as [ProviderId, ...ProviderId[]];
+
+/** The environment variables of the functions that belong to a provider. */
+export type ProviderVariable = `${Uppercase<ProviderId>}_${'BASE_URL' | 'PREVIOUS_BASE_URL' | 'SECRET_ARN'}`;
+
+/** The names that belong to a provider, all made from its id and label. */
+export interface ProviderNames {
+  /** Variables of the functions: its base URL, the one it had before, and the ARN of its API key's secret. */
+  baseUrlVariable: `${Uppercase<ProviderId>}_BASE_URL`;
+  previousBaseUrlVariable: `${Uppercase<ProviderId>}_PREVIOUS_BASE_URL`;
+  secretVariable: `${Uppercase<ProviderId>}_SECRET_ARN`;
+  /** The variable of a shell that holds its own key. */
+  keyVariable: `${Uppercase<ProviderId>}_API_KEY`;
+  baseUrlContextKey: `${Uncapitalize<Label>}BaseUrl`;
+  previousBaseUrlContextKey: `${Uncapitalize<Label>}PreviousBaseUrl`;
+  baseUrlOutput: `${Label}BaseUrl`;
+  secretOutput: `${Label}SecretName`;
+}
+
+/** The names that belong to a provider. */
+export const namesOfProvider = (id: ProviderId): ProviderNames => {
+  const { label } = PROVIDERS[id];
+  const upper = id.toUpperCase() as Uppercase<ProviderId>;
+  const lower = `${label.charAt(0).toLowerCase()}${label.slice(1)}` as Uncapitalize<Label>;
+  return {
+    baseUrlVariable: `${upper}_BASE_URL`,
+    previousBaseUrlVariable: `${upper}_PREVIOUS_BASE_URL`,
+    secretVariable: `${upper}_SECRET_ARN`,
+    keyVariable: `${upper}_API_KEY`,
+    baseUrlContextKey: `${lower}BaseUrl`,
+    previousBaseUrlContextKey: `${lower}PreviousBaseUrl`,
+    baseUrlOutput: `${label}BaseUrl`,
+    secretOutput: `${label}SecretName`,
+  };
+};
+
+/** Whether a provider calls back about requests of a kind. False for one that this version does not know. */
+export const callsBackFor = (provider: string, kind: RequestKind): boolean =>
+  Object.entries(PROVIDERS).some(
+    ([id, facts]) => id === provider && (facts.callsBackFor as readonly RequestKind[]).includes(kind),
+  );
