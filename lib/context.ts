@@ -67,6 +67,11 @@ const baseUrl = z
 const providerAddresses = Object.fromEntries(
   PROVIDER_IDS.map((id) => [namesOfProvider(id).baseUrlContextKey, baseUrl]),
 ) as Record<ProviderNames['baseUrlContextKey'], typeof baseUrl>;
+/** The address that each provider had before. */
+const previousBaseUrl = baseUrl.optional();
+const previousAddresses = Object.fromEntries(
+  PROVIDER_IDS.map((id) => [namesOfProvider(id).previousBaseUrlContextKey, previousBaseUrl]),
+) as Record<ProviderNames['previousBaseUrlContextKey'], typeof previousBaseUrl>;
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;
@@ -216,6 +221,7 @@ export const StackContext = z
     providers: z.enum(['real', 'sandbox']).default('real'),
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     ...providerAddresses,
+    ...previousAddresses,
     modelRoutes: json(ModelRoutes),
     maxRunning: wholeNumber(1, MAX_RUNNING).optional(),
   })

@@ -55,6 +55,20 @@ const OVERRIDES = [
     'MODELSTUDIO_BASE_URL',
     'http://localhost:2',
   ],
+  [
+    'modelArkPreviousBaseUrl',
+    'https://ark.example/v2/',
+    'events/reconcile',
+    'MODELARK_PREVIOUS_BASE_URL',
+    'https://ark.example/v2',
+  ],
+  [
+    'modelStudioPreviousBaseUrl',
+    'https://studio.example',
+    'api/get-video',
+    'MODELSTUDIO_PREVIOUS_BASE_URL',
+    'https://studio.example',
+  ],
 ] as const;
 
 describe('the context', () => {

@@ -35,7 +35,7 @@ export const KEPT: readonly Kept[] = [
   },
   {
     of: 'ReconcilerReconcileFunction',
-    actions: ['dynamodb:BatchWriteItem', 'dynamodb:Query', 's3:DeleteObject'],
+    actions: ['dynamodb:BatchWriteItem', 'dynamodb:DeleteItem', 'dynamodb:Query', 's3:DeleteObject'],
     why: 'goes on with a deletion whose call died',
   },
   {

@@ -60,8 +60,8 @@ export const storedRequest = (requestId = REQUEST_ID): StoredRequest =>
 /** Puts another account's request beside it, with an unfinished task at the route of the queue's tests. */
 export const putOther = (requestId: string, accountId: string): void => {
   memory.put(requestKey(requestId), anImageRequest({ requestId, accountId, status: 'processing' }));
-  const task = { taskId: 'task-9', outcome: { kind: 'accepted', taskId: 'task-9' } } as const;
   const route = { provider: 'modelstudio', upstreamModel: 'upstream-model' };
+  const task = { taskId: 'task-9', outcome: { kind: 'accepted', taskId: 'task-9' } } as const;
   memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, ...route, ...task }));
 };
 

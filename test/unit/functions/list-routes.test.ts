@@ -24,8 +24,7 @@ beforeEach(() => {
 });
 
 const call = (handler: Handler, query: Record<string, string[]> = {}) => world.call(handler, { query });
-const given = (overrides: Partial<ImageRequest> = {}): string => {
-  const requestId = aRequestId(NOW);
+const given = (overrides: Partial<ImageRequest> = {}, requestId = aRequestId(NOW)): string => {
   putRequest(memory, anImageRequest({ requestId, ...overrides }));
   return requestId;
 };
@@ -65,14 +64,18 @@ describe('GET /v1/generations', () => {
 
   test('returns the same records as reading each one, signed URLs included', async () => {
     const queued = given();
-    const succeeded = given({
-      status: 'succeeded',
-      outputs: [aStoredOutput(0)],
-      finishedAt: NOW.toISOString(),
-      expiresAt: atSeconds(100).toISOString(),
-      costThousandths: 4_000,
-      ttl: NOW.getTime() / 1000 + 1000,
-    });
+    const requestId = aRequestId(NOW);
+    const succeeded = given(
+      {
+        status: 'succeeded',
+        outputs: [aStoredOutput(0, { objectKey: `outputs/${requestId}/0.png` })],
+        finishedAt: NOW.toISOString(),
+        expiresAt: atSeconds(100).toISOString(),
+        costThousandths: 4_000,
+        ttl: NOW.getTime() / 1000 + 1000,
+      },
+      requestId,
+    );
 
     const { body } = await call(listGenerations, { pageSize: ['2'] });
 

@@ -123,32 +123,35 @@ describe('the context', () => {
     expect(read({ publicBaseUrl }).publicBaseUrl).toBe(expected);
   });
 
-  test.each(['publicBaseUrl', 'deliveryBaseUrl', 'modelArkBaseUrl', 'modelStudioBaseUrl'])(
-    'takes an http or https URL as %s, without query, fragment and user',
-    (key) => {
-      for (const url of [
-        'ftp://x.example',
-        'javascript:alert(1)',
-        'http:x.example',
-        'http:///x.example',
-        'https://x.example?a=b',
-        'https://x.example/?',
-        'https://x.example/#part',
-        'https://me@x.example',
-        'https://me:secret@x.example/base',
-        ' https://x.example',
-        'https://x.example/a b',
-        'https://x.example\\a',
-      ]) {
-        expect(() => read({ [key]: url })).toThrow(
-          `✖ Expected an http or https URL without query, fragment and user\n  → at ${key}`,
-        );
-      }
-      for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:8080/a%20b']) {
-        expect(read({ [key]: url })).toMatchObject({ [key]: url });
-      }
-    },
-  );
+  test.each([
+    'publicBaseUrl',
+    'deliveryBaseUrl',
+    'modelArkBaseUrl',
+    'modelStudioBaseUrl',
+    'modelArkPreviousBaseUrl',
+  ])('takes an http or https URL as %s, without query, fragment and user', (key) => {
+    for (const url of [
+      'ftp://x.example',
+      'javascript:alert(1)',
+      'http:x.example',
+      'http:///x.example',
+      'https://x.example?a=b',
+      'https://x.example/?',
+      'https://x.example/#part',
+      'https://me@x.example',
+      'https://me:secret@x.example/base',
+      ' https://x.example',
+      'https://x.example/a b',
+      'https://x.example\\a',
+    ]) {
+      expect(() => read({ [key]: url })).toThrow(
+        `✖ Expected an http or https URL without query, fragment and user\n  → at ${key}`,
+      );
+    }
+    for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:8080/a%20b']) {
+      expect(read({ [key]: url })).toMatchObject({ [key]: url });
+    }
+  });
 
   test('has no webhook schedule that outlasts its execution, jitter included', () => {
     expect(() => read({ webhookRetrySeconds: `${'86400,'.repeat(11)}70692` })).toThrow(
@@ -212,6 +215,7 @@ describe('the context', () => {
     ['maxRunning', [0, 201, 1.5, 'many', '']],
     ['sandboxMaxRunning', [0, 10_001, 1.5, 'many', '']],
     ['modelArkBaseUrl', [null, 'none']],
+    ['modelArkPreviousBaseUrl', ['ark']],
     ['modelStudioBaseUrl', [null, '']],
     [
       'modelRoutes',

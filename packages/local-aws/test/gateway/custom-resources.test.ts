@@ -186,7 +186,9 @@ describe('a custom resource', () => {
     const { functions } = await provision({}, refuse, stateFile);
 
     expect(functions).toEqual([]);
-    expect(log.mock.calls).toEqual([['[custom resources] not deleted: Function not found']]);
+    expect(log.mock.calls).toEqual([
+      ['[cloudformation] physical-Old was not removed:', new Error('Function not found')],
+    ]);
     log.mockRestore();
   });
 

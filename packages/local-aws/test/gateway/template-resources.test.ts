@@ -56,10 +56,27 @@ describe('the statements of a role', () => {
     ]);
   });
 
+  test('keep the condition on attributes, and the one that there are any', () => {
+    const Condition = {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'KEY#*' },
+      'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['PK', 'tat'] },
+      Null: { 'dynamodb:Attributes': 'false' },
+    };
+    const statement = { Effect: 'Allow', Action: 'dynamodb:UpdateItem', Resource: '*', Condition };
+
+    expect(role({ Policies: [document([statement])] })).toEqual([
+      {
+        ...{ effect: 'Allow', actions: ['dynamodb:UpdateItem'], resources: ['*'] },
+        ...{ leadingKeys: ['KEY#*'], attributes: ['PK', 'tat'], present: ['attributes'] },
+      },
+    ]);
+  });
+
   test.each<[string, Record<string, unknown>, RegExp]>([
     ['operator', { Bool: { 'aws:SecureTransport': false } }, /Role: .*Bool on aws:SecureTransport/],
     ['quantifier', { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'a' } }, /ForAnyValue:StringLike/],
     ['key', { 'ForAllValues:StringLike': { 'dynamodb:Attributes': ['a'] } }, /dynamodb:Attributes/],
+    ['value', { Null: { 'dynamodb:Attributes': 'true' } }, /Null on dynamodb:Attributes is true/],
     [
       'variable',
       { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [placeholder('aws:userid')] } },

@@ -231,7 +231,7 @@ describe('a key is refused', () => {
     const key = await issue();
 
     await expect(consumeApiKey({ ...key, digest: '0'.repeat(64) }, NOW)).rejects.toThrow(UnauthorizedError);
-    expect(memory.get(apiKeyKey(key.keyId))).not.toHaveProperty('lastUsedAt');
+    expect(memory.get(apiKeyKey(key.keyId))).toMatchObject({ digest: key.digest });
   });
 
   test('from the next request on once revoked, whether or not its bucket is empty', async () => {

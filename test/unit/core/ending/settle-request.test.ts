@@ -61,7 +61,7 @@ describe('settling a request', () => {
           'SET #status = :status, #costThousandths = :costThousandths, #expiresAt = :expiresAt, ' +
           '#finishedAt = :finishedAt, #refundThousandths = :refundThousandths, #ttl = :ttl, ' +
           '#GSI1PK = :GSI1PK, #GSI1SK = :GSI1SK',
-        ConditionExpression: '#status IN (:queued, :processing)',
+        ConditionExpression: '#status IN (:queued, :processing) AND attribute_not_exists(refundThousandths)',
         ExpressionAttributeNames: {
           '#status': 'status',
           '#finishedAt': 'finishedAt',

@@ -21,6 +21,7 @@ import {
   listingOf,
   putRequest,
   REQUEST_ID,
+  VIDEO_ID,
 } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
@@ -84,11 +85,23 @@ describe('a request', () => {
   });
 
   test('that is stored malformed is refused, not guessed', () => {
-    expect(() => toRequest({ ...anImageRequest(), status: 'expired' })).toThrow();
-    expect(() => toRequest({ ...anImageRequest(), kind: 'audio' })).toThrow();
-    expect(() => toRequest({ ...anImageRequest(), kind: 'video' })).toThrow();
-    expect(() => toRequest({ ...aVideoRequest(), billedSeconds: undefined })).toThrow();
-    expect(() => toRequest({ ...anImageRequest(), debitThousandths: undefined })).toThrow();
+    const { PK } = requestKey(REQUEST_ID);
+    const image = { PK, ...anImageRequest() };
+
+    expect(toRequest(image)).toEqual(anImageRequest());
+    expect(() => toRequest({ ...image, status: 'expired' })).toThrow();
+    expect(() => toRequest({ ...image, kind: 'audio' })).toThrow();
+    expect(() => toRequest({ ...image, kind: 'video' })).toThrow();
+    expect(() =>
+      toRequest({ ...requestKey(VIDEO_ID), ...aVideoRequest(), billedSeconds: undefined }),
+    ).toThrow();
+    expect(() => toRequest({ ...image, debitThousandths: undefined })).toThrow();
+  });
+
+  test('that names another request than its key is refused: some roles could write the name', () => {
+    const { PK } = requestKey(VIDEO_ID);
+
+    expect(() => toRequest({ PK, ...anImageRequest() })).toThrow(`${PK} names another request.`);
   });
 
   test.each([

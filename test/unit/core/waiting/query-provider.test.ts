@@ -1,6 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
+import { UnknownAddressError } from '../../../../core/provider-calls/provider-address.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
@@ -66,6 +67,17 @@ describe('querying the tasks of a request', () => {
     expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 560, timeoutSeconds: 561 });
     expect(attempt()).toMatchObject(open('task-1'));
     expect(attempt()).not.toHaveProperty('finishedAt');
+  });
+
+  test('queries nothing at an address that is not configured, and fails the request at its deadline', async () => {
+    const nowhere = async () => {
+      throw new UnknownAddressError('https://stranger.example is no configured address of modelark.');
+    };
+    const at = (seconds: number) => queryProvider(REQUEST_ID, nowhere, new StoppedClock(atSeconds(seconds)));
+
+    expect(await at(40)).toMatchObject({ next: 'wait' });
+    expect(attempt()).toMatchObject(open('task-1'));
+    expect(await at(600)).toEqual(LATE);
   });
 
   test('pauses nobody when the provider refuses us until the deadline: that is not slowness', async () => {
