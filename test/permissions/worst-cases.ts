@@ -117,7 +117,7 @@ export const WORST_CASES: readonly WorstCase[] = [
     of: ['workflow/store-outputs'],
     could: [
       ...([READ_REQUESTS, FALSIFY, 'change permits of providers'] as const),
-      ...(['read outputs', 'replace outputs', 'remove outputs', 'remove clips'] as const),
+      ...(['replace outputs', 'remove outputs', 'remove clips'] as const),
     ],
   },
   { of: ['workflow/settle-request'], could: ['money', 'start webhook deliveries'] },
