@@ -39,7 +39,7 @@ describe('a role that is taken over', () => {
   test('issues no key, deletes no ledger entry and changes no rate, whichever it is', () => {
     expect(NOBODY_COULD).toEqual([
       ...['issue or change API keys', 'delete ledger entries', 'change rates and switches'],
-      ...['delete accounts', 'read clips'],
+      ...['delete accounts', 'read outputs', 'read clips'],
     ]);
   });
 

@@ -245,6 +245,7 @@ export const MISUSES = {
     call('states:ListExecutions', 'GenerationWorkflowMachine'),
     call('states:StopExecution', 'GenerationWorkflowMachine', { execution: true }),
   ],
+  'see the state of the stack': [call('cloudformation:DescribeStacks', 'stack')],
   'have clips fetched and measured': [call('lambda:InvokeFunction', 'ClipMeasuringMeasureClipsFunction')],
   'start the reconciler': [call('lambda:InvokeFunction', 'ReconcilerReconcileFunction')],
   'have texts judged at our cost': [call('bedrock:ApplyGuardrail', 'guardrail')],

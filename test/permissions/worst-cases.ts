@@ -158,7 +158,7 @@ export const WORST_CASES: readonly WorstCase[] = [
       ...(['read marks of deletions', 'list the requests of an account'] as const),
     ],
   },
-  { of: ['events/stop-executions'], could: ['stop all executions'] },
+  { of: ['events/stop-executions'], could: ['stop all executions', 'see the state of the stack'] },
   { of: ['events/publish-pages'], could: ['replace public pages'] },
   { of: ['events/create-signing-key'], could: [SIGN, 'replace the signing key of files'] },
 ];
