@@ -33,7 +33,7 @@ export const CALL_LIMITS = {
   measuring: { maxAttempts: 2, connectMs: 1_000, answerMs: 11_000, silenceMs: 11_000, totalMs: 24_000 },
   // Lambda only queues the event.
   invocations: { maxAttempts: 3, connectMs: 1_000, answerMs: 2_500, silenceMs: 2_500 },
-  // The operators' command line only.
+  // The operators' command line, and the function that stops executions with the stack.
   stack: { maxAttempts: 3, connectMs: 2_000, answerMs: 10_000, silenceMs: 5_000 },
 } satisfies Record<string, CallLimits>;
 export type CallKind = keyof typeof CALL_LIMITS;

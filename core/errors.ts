@@ -27,6 +27,12 @@ const errorCodes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 export const Failure = z.object({ code: z.enum(errorCodes), message: z.string() });
 export type Failure = z.infer<typeof Failure>;
 
+/** A failure from the table or an execution. A code of another version reads as `internal_error`. */
+export const StoredFailure = z.object({
+  code: z.catch(z.enum(errorCodes), 'internal_error'),
+  message: z.string(),
+});
+
 /** The error that a caller sees for an unexpected one: no internals. */
 export const UNEXPECTED_ERROR: Failure = {
   code: 'internal_error',

@@ -61,6 +61,8 @@ export const METRIC = {
   providerUsageDiffers: 'ProviderUsageDiffers',
   /** A provider's output that could not be stored. The provider charges for it, and its price is refunded. */
   outputStorageFailed: 'OutputStorageFailed',
+  /** A stored item that this version cannot read; a list leaves it out. */
+  itemUnreadable: 'ItemUnreadable',
   /** A problem found in a ledger. */
   ledgerProblem: 'LedgerProblem',
   /** A verification of all ledgers without a problem. */
@@ -97,6 +99,7 @@ export const METRIC_DIMENSIONS = {
   [METRIC.webhookGivenUp]: [],
   [METRIC.providerUsageDiffers]: ['direction', 'provider'],
   [METRIC.outputStorageFailed]: [],
+  [METRIC.itemUnreadable]: [],
   [METRIC.ledgerProblem]: [],
   [METRIC.ledgerVerified]: [],
 } as const satisfies Record<MetricName, readonly string[]>;

@@ -35,16 +35,18 @@ type Label = (typeof PROVIDERS)[ProviderId]['label'];
 export const PROVIDER_IDS = Object.keys(PROVIDERS) as [ProviderId, ...ProviderId[]];
 
 /** The environment variables of the functions that belong to a provider. */
-export type ProviderVariable = `${Uppercase<ProviderId>}_${'BASE_URL' | 'SECRET_ARN'}`;
+export type ProviderVariable = `${Uppercase<ProviderId>}_${'BASE_URL' | 'PREVIOUS_BASE_URL' | 'SECRET_ARN'}`;
 
 /** The names that belong to a provider, all made from its id and label. */
 export interface ProviderNames {
-  /** Variables of the functions: its base URL, and the ARN of its API key's secret. */
+  /** Variables of the functions: its base URL, the one it had before, and the ARN of its API key's secret. */
   baseUrlVariable: `${Uppercase<ProviderId>}_BASE_URL`;
+  previousBaseUrlVariable: `${Uppercase<ProviderId>}_PREVIOUS_BASE_URL`;
   secretVariable: `${Uppercase<ProviderId>}_SECRET_ARN`;
   /** The variable of a shell that holds its own key. */
   keyVariable: `${Uppercase<ProviderId>}_API_KEY`;
   baseUrlContextKey: `${Uncapitalize<Label>}BaseUrl`;
+  previousBaseUrlContextKey: `${Uncapitalize<Label>}PreviousBaseUrl`;
   baseUrlOutput: `${Label}BaseUrl`;
   secretOutput: `${Label}SecretName`;
 }
@@ -56,9 +58,11 @@ export const namesOfProvider = (id: ProviderId): ProviderNames => {
   const lower = `${label.charAt(0).toLowerCase()}${label.slice(1)}` as Uncapitalize<Label>;
   return {
     baseUrlVariable: `${upper}_BASE_URL`,
+    previousBaseUrlVariable: `${upper}_PREVIOUS_BASE_URL`,
     secretVariable: `${upper}_SECRET_ARN`,
     keyVariable: `${upper}_API_KEY`,
     baseUrlContextKey: `${lower}BaseUrl`,
+    previousBaseUrlContextKey: `${lower}PreviousBaseUrl`,
     baseUrlOutput: `${label}BaseUrl`,
     secretOutput: `${label}SecretName`,
   };

@@ -31,6 +31,10 @@ export type EndpointName = keyof typeof ROUTES;
 /** A route as text: `POST /v1/videos`. */
 export const routeText = (name: EndpointName): string => `${ROUTES[name].method} ${ROUTES[name].path}`;
 
+/** The methods that a path takes, in the order of the routes; none for an unknown one. */
+export const methodsOf = (path: string): string[] =>
+  Object.values(ROUTES).flatMap((route) => (route.path === path ? [route.method] : []));
+
 /** A route's path with its parameters filled in, not encoded. Throws when one is missing. */
 export const routePath = (name: EndpointName, parameters: Record<string, string>): string =>
   ROUTES[name].path.replace(/\{(\w+)\}/g, (_, parameter: string) => {

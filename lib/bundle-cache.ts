@@ -11,6 +11,7 @@ const INPUTS = [
   'functions',
   'core',
   'providers',
+  'packages/media/src',
   'packages/sandbox/src',
   'console',
   'packages/client/src',

@@ -10,7 +10,7 @@ const BROWSERS = ['chrome123', 'firefox120', 'safari17.5'];
 
 /**
  * The console's script, style sheet, and licenses of bundled packages, by file name. Rules shared with the
- * service are bundled from `core/`; `console/node-net.ts` stands in for the Node.js module that they import.
+ * service are bundled from `core/`; `console/node-net.ts` and `node-url.ts` stand in for the Node.js modules that they import.
  */
 export const bundleConsole = async (): Promise<Record<string, string | Uint8Array>> => {
   const { outputFiles, metafile } = await build({
@@ -27,7 +27,10 @@ export const bundleConsole = async (): Promise<Record<string, string | Uint8Arra
     target: BROWSERS,
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    alias: { 'node:net': join(root, 'console/node-net.ts') },
+    alias: {
+      'node:net': join(root, 'console/node-net.ts'),
+      'node:url': join(root, 'console/node-url.ts'),
+    },
     banner: { js: '/* Licenses of the packages in it: /console/licenses.txt */' },
     legalComments: 'none',
     logLevel: 'warning',

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LIBAV_FILES, LIBAV_PACKAGE } from '@generation-service/media/libav';
 import { build } from 'esbuild';
 import { bundlePages } from './bundle-pages.ts';
 import { leanPackages } from './lean-packages.ts';
@@ -14,6 +16,10 @@ const ENTRY_FOLDERS = ['api', 'workflow', 'events', 'media'];
 const SANDBOX = {
   [join('sandbox', 'answer-as-providers', 'index')]: join(root, 'packages/sandbox/src/function/index.ts'),
 };
+
+/** The functions that measure videos: beside each lies the module of the thread that does, and the library that it loads. */
+const VIDEO_FUNCTIONS = [join('media', 'measure-clips'), join('workflow', 'store-outputs')];
+const VIDEO_WORKER = join(root, 'packages/media/src/video-worker.ts');
 
 const entryPoints = (): Record<string, string> => ({
   ...SANDBOX,
@@ -37,11 +43,15 @@ export const functionNames = (): string[] => Object.keys(entryPoints()).map(dirn
  * Bundles each function into one minified ES module, `<outputFolder>/<name>/index.mjs`. Returns the folder of a
  * function by its name (`api/get-balance`). The AWS SDK is included at the version of the lock file, in its ES
  * build, which tree-shakes and loads in about half the time, without what no function uses of it (`leanPackages`). `require` is defined for the few CommonJS packages. Beside the
- * function that publishes the public pages lie those.
+ * function that publishes the public pages lie those; beside one that measures videos lie its thread's module and FFmpeg's demuxers, as
+ * their package has them.
  */
 export const bundleFunctions = async (outputFolder: string): Promise<(name: string) => string> => {
   await build({
-    entryPoints: entryPoints(),
+    entryPoints: {
+      ...entryPoints(),
+      ...Object.fromEntries(VIDEO_FUNCTIONS.map((name) => [join(name, 'video-worker'), VIDEO_WORKER])),
+    },
     outdir: outputFolder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -58,5 +68,13 @@ export const bundleFunctions = async (outputFolder: string): Promise<(name: stri
     logLevel: 'warning',
   });
   await bundlePages(join(outputFolder, 'events', 'publish-pages'));
+  for (const name of VIDEO_FUNCTIONS) copyLibav(join(outputFolder, name));
   return (name) => join(outputFolder, name);
+};
+
+const copyLibav = (folder: string): void => {
+  const description = findPackageJSON(LIBAV_PACKAGE, import.meta.url);
+  if (description === undefined) throw new Error(`The package ${LIBAV_PACKAGE} is not installed.`);
+  for (const file of LIBAV_FILES)
+    cpSync(join(dirname(description), file), join(folder, 'node_modules', LIBAV_PACKAGE, file));
 };

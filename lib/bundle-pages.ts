@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { CONSOLE_PAGES, OPENAPI_FILE, PUBLIC_PAGES } from '../core/files/pages.ts';
 import { bundleConsole } from './bundle-console.ts';
 
@@ -32,9 +33,9 @@ const contents = async (): Promise<Record<string, string | Uint8Array>> => ({
 export const bundlePages = async (folder: string): Promise<void> => {
   mkdirSync(folder, { recursive: true });
   const made = await contents();
-  for (const { file } of [...PUBLIC_PAGES, ...CONSOLE_PAGES]) {
+  for (const { file, encoding } of [...PUBLIC_PAGES, ...CONSOLE_PAGES]) {
     const content = made[file];
     if (content === undefined) throw new Error(`Nothing says what ${file} is made from.`);
-    writeFileSync(join(folder, file), content);
+    writeFileSync(join(folder, file), encoding === 'gzip' ? gzipSync(content, { level: 9 }) : content);
   }
 };

@@ -21,6 +21,8 @@ export class ClipMeasuring extends Construct {
       timeout: Duration.seconds(TIMEOUT_SECONDS),
       // One processor: a caller waits while up to 500 MB pass through it.
       memorySize: 1769,
+      // Five clips of 100 MB are on it at once.
+      diskMegabytes: 1024,
     });
   }
 

@@ -1,5 +1,6 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
+import { FILTER_PLACES } from '../core/creation/content-filter.ts';
 import { findModel } from '../core/models/catalog.ts';
 import { MAX_RUNNING, ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import { namesOfProvider, PROVIDER_IDS, type ProviderNames } from '../core/provider-names.ts';
@@ -60,11 +61,17 @@ const baseUrl = z
     (text) => /^https?:\/\/[^\s?#@\\/][^\s?#@\\]*$/i.test(text) && URL.canParse(text),
     'Expected an http or https URL without query, fragment and user',
   )
-  .transform((url) => url.replace(/\/+$/, ''));
+  // Hosts in lower case, as browsers and signatures of file URLs have them.
+  .transform((url) => new URL(url).href.replace(/\/+$/, ''));
 /** The address of each provider, by its context key. */
 const providerAddresses = Object.fromEntries(
   PROVIDER_IDS.map((id) => [namesOfProvider(id).baseUrlContextKey, baseUrl]),
 ) as Record<ProviderNames['baseUrlContextKey'], typeof baseUrl>;
+/** The address that each provider had before. */
+const previousBaseUrl = baseUrl.optional();
+const previousAddresses = Object.fromEntries(
+  PROVIDER_IDS.map((id) => [namesOfProvider(id).previousBaseUrlContextKey, previousBaseUrl]),
+) as Record<ProviderNames['previousBaseUrlContextKey'], typeof previousBaseUrl>;
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;
@@ -93,6 +100,8 @@ interface Addresses {
   apiCertificateArn?: string | undefined;
   filesDomainName?: string | undefined;
   filesCertificateArn?: string | undefined;
+  wafRequestsPer5Minutes?: number | undefined;
+  filesWebAclArn?: string | undefined;
 }
 
 /** Keys that are valid each but not together, with what is wrong. */
@@ -116,6 +125,12 @@ const contradictionsIn = (given: Addresses): [key: keyof Addresses, message: str
   }
   if (given.filesDomainName !== undefined && given.deliveryBaseUrl !== undefined) {
     found.push(['deliveryBaseUrl', 'filesDomainName is the base URL already']);
+  }
+  if (given.wafRequestsPer5Minutes !== undefined && given.filesWebAclArn === undefined) {
+    found.push([
+      'filesWebAclArn',
+      'wafRequestsPer5Minutes limits the API only: CloudFront takes a web ACL of us-east-1 (docs/operating.md)',
+    ]);
   }
   return found;
 };
@@ -162,6 +177,8 @@ export const StackContext = z
     outputTtlSeconds: seconds(1, 30 * 86_400).default(82_800),
     retentionDays: number(0, 3650).default(90),
     pauseSeconds: seconds(1, 3600).default(180),
+    // Fewer than prompts that are judged at once would refuse the first creations of an hour.
+    refusedWorkPerHour: wholeNumber(FILTER_PLACES, 1_000_000).default(60),
     imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
     videoDeadlineSeconds: seconds(1, MAX_VIDEO_SECONDS).default(3600),
     queueDeadlineSeconds: seconds(1, MAX_QUEUE_SECONDS).default(3600),
@@ -193,10 +210,18 @@ export const StackContext = z
     logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
     removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
     wafRequestsPer5Minutes: wholeNumber(10, 2_000_000_000).optional(),
+    filesWebAclArn: z
+      .string()
+      .regex(
+        /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]{1,128}\/[0-9a-f-]+$/,
+        'Expected the ARN of a web ACL of scope CLOUDFRONT',
+      )
+      .optional(),
     console: flag.default(false),
     providers: z.enum(['real', 'sandbox']).default('real'),
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     ...providerAddresses,
+    ...previousAddresses,
     modelRoutes: json(ModelRoutes),
     maxRunning: wholeNumber(1, MAX_RUNNING).optional(),
   })

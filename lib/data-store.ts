@@ -17,15 +17,16 @@ import {
 } from '../core/table/keys.ts';
 import { SECONDS_PER_DAY } from '../core/time.ts';
 import type { StackContext } from './context.ts';
-import type { ServiceFunction } from './service-function.ts';
+import type { Conditions, ServiceFunction } from './service-function.ts';
 import type { ItemAccess } from './table-access.ts';
+import { attributesNamed } from './table-attributes.ts';
 
 const patterns = partitionPatterns();
 
 /** The actions that each kind of access to the files takes. */
 const FILE_ACCESS = {
   store: {
-    onFiles: ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject', 's3:DeleteObject'],
+    onFiles: ['s3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'],
     onBucket: [],
   },
   // To write without reading: this is for the function that parses what strangers send.
@@ -98,19 +99,14 @@ export class DataStore extends Construct {
   }
 
   /** Lets a function touch these items of the table, and no others; its indexes are apart. */
-  bindItems(to: ServiceFunction, { reads, queries, writes, updates, gates }: ItemAccess): void {
-    const rules: (ItemAccess['reads'] | NonNullable<ItemAccess['writes']>)[] = [reads];
-    if (queries) rules.push([queries, 'Query']);
-    if (writes) rules.push(writes);
-    if (updates) rules.push([updates, 'UpdateItem']);
-    if (gates) this.allowOnTable(to, gates, [this.table.tableArn], [patterns.gates]);
-    for (const [kinds, ...operations] of rules) {
-      this.allowOnTable(
-        to,
-        operations,
-        [this.table.tableArn],
-        kinds.map((kind) => patterns[kind]),
-      );
+  bindItems(to: ServiceFunction, { reads, queries, writes = [], updates, gates }: ItemAccess): void {
+    const [readable, ...readOperations] = reads;
+    this.allowOnItems(to, readOperations, readable);
+    if (queries) this.allowOnItems(to, ['Query'], queries);
+    if (updates) this.allowOnItems(to, ['UpdateItem'], updates);
+    if (gates) this.allowOnItems(to, gates, ['gates']);
+    for (const { kinds, operations, attributes } of writes) {
+      this.allowOnItems(to, operations, kinds, attributes);
     }
   }
 
@@ -151,17 +147,33 @@ export class DataStore extends Construct {
     }
   }
 
+  private allowOnItems(
+    to: ServiceFunction,
+    operations: readonly string[],
+    kinds: readonly PartitionKind[],
+    attributes?: readonly string[],
+  ): void {
+    const partitions = kinds.map((kind) => patterns[kind]);
+    // `ForAllValues` alone is met by a call that names no attribute.
+    const onAttributes = attributes && {
+      'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributesNamed(attributes) },
+      Null: { 'dynamodb:Attributes': 'false' },
+    };
+    this.allowOnTable(to, operations, [this.table.tableArn], partitions, onAttributes);
+  }
+
   private allowOnTable(
     to: ServiceFunction,
     operations: readonly string[],
     resources: string[],
     partitions: string[],
+    conditions: Conditions = {},
   ): void {
     to.addEnvironment({ TABLE_NAME: this.table.tableName });
     to.allow(
       operations.map((operation) => `dynamodb:${operation}`),
       resources,
-      { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions } },
+      { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions }, ...conditions },
     );
   }
 }

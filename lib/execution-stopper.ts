@@ -1,4 +1,5 @@
-import { CustomResource, Duration } from 'aws-cdk-lib';
+import { CustomResource, Duration, Stack } from 'aws-cdk-lib';
+import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { ServiceFunction } from './service-function.ts';
@@ -17,8 +18,9 @@ export interface ExecutionStopperProps {
 }
 
 /**
- * Stops what still runs before CloudFormation deletes or replaces a state machine, which otherwise waits for
- * hours. Resources that start executions are deleted before: see `after`.
+ * Stops what still runs before CloudFormation deletes a state machine with its stack, or after it replaced one; CloudFormation
+ * otherwise waits for hours. Any other deletion of these resources stops nothing: `events/stop-executions` decides.
+ * Resources that start executions are deleted before: see `after`.
  */
 export class ExecutionStopper extends Construct {
   private readonly resources: CustomResource[];
@@ -27,16 +29,28 @@ export class ExecutionStopper extends Construct {
     super(scope, id);
     const stopper = new ServiceFunction(this, 'StopExecutions', {
       bundle: bundleOf('events/stop-executions'),
-      description: 'Stops the executions of a state machine that is about to be deleted',
+      description: 'Stops the executions of a state machine that is deleted with its stack, or was replaced',
       timeout: TIMEOUT,
     });
     const machines = Object.values(stateMachines);
-    stopper.allow(
-      ['states:ListExecutions'],
-      machines.map(({ stateMachineArn }) => stateMachineArn),
-    );
-    stopper.allow(['states:StopExecution'], machines.map(executionsArn));
+    stopper.addEnvironment({
+      STATE_MACHINE_ARNS: machines.map(({ stateMachineArn }) => stateMachineArn).join(','),
+    });
+    stopper.allow(['cloudformation:DescribeStacks'], [Stack.of(this).stackId]);
     const { lambda } = stopper;
+    const policy = new ManagedPolicy(this, 'Policy', {
+      // IAM changes no description. Another state machine therefore needs another policy, and the old one stays until the
+      // executions of the old state machine are stopped.
+      description: `Stops executions of ${machines.map(({ stateMachineName }) => stateMachineName).join(', ')}`,
+      roles: lambda.role ? [lambda.role] : [],
+      statements: [
+        new PolicyStatement({
+          actions: ['states:ListExecutions'],
+          resources: machines.map(({ stateMachineArn }) => stateMachineArn),
+        }),
+        new PolicyStatement({ actions: ['states:StopExecution'], resources: machines.map(executionsArn) }),
+      ],
+    });
     this.resources = Object.entries(stateMachines).map(([name, { stateMachineArn }]) => {
       const resource = new CustomResource(this, name, {
         resourceType: 'Custom::RunningExecutions',
@@ -44,7 +58,7 @@ export class ExecutionStopper extends Construct {
         serviceTimeout: SERVICE_TIMEOUT,
         properties: { StateMachineArn: stateMachineArn },
       });
-      resource.node.addDependency(lambda.role ?? lambda);
+      resource.node.addDependency(lambda.role ?? lambda, policy);
       return resource;
     });
     // CloudFormation deletes in the reverse order of the dependencies.

@@ -21,7 +21,7 @@ import { consoleBehaviors } from './console.ts';
 import type { StackContext } from './context.ts';
 import type { HttpApi } from './http-api.ts';
 import { emptySecret } from './provider-secrets.ts';
-import { publicBehaviors } from './public-pages.ts';
+import { HTTPS_ONLY, publicBehaviors } from './public-pages.ts';
 import { ServiceFunction } from './service-function.ts';
 
 /** The content that the file delivery serves, and its origins. */
@@ -33,9 +33,27 @@ export interface FileDeliveryProps {
   /** `deliveryBaseUrl` replaces the distribution's own domain. */
   context: Pick<
     StackContext,
-    'deliveryBaseUrl' | 'filesDomainName' | 'filesCertificateArn' | 'signingKeys' | 'console'
+    | 'deliveryBaseUrl'
+    | 'filesDomainName'
+    | 'filesCertificateArn'
+    | 'filesWebAclArn'
+    | 'signingKeys'
+    | 'console'
   >;
 }
+
+/**
+ * The content security policy of files. They can have the console's origin, and their bytes come from a provider: a document
+ * among them runs no script and shares no storage. Browsers show images and videos by styles of their own.
+ */
+const FILE_POLICY = [
+  'sandbox',
+  "default-src 'none'",
+  "img-src 'self'",
+  "media-src 'self'",
+  "style-src 'unsafe-inline'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 /** How long CloudFormation waits for a key pair: longer than its function runs, with its retries. */
 const KEY_PAIR_TIMEOUT = Duration.minutes(5);
@@ -77,8 +95,12 @@ export class FileDelivery extends Construct {
     });
     const responseHeadersPolicy = new ResponseHeadersPolicy(this, 'ResponseHeaders', {
       responseHeadersPolicyName: this.globalName('headers'),
-      comment: 'Files are what their content type says, and nothing else',
-      securityHeadersBehavior: { contentTypeOptions: { override: true } },
+      comment: 'Files are what their content type says, and run nothing',
+      securityHeadersBehavior: {
+        contentTypeOptions: { override: true },
+        contentSecurityPolicy: { contentSecurityPolicy: FILE_POLICY, override: true },
+        strictTransportSecurity: HTTPS_ONLY,
+      },
     });
     const origin = S3BucketOrigin.withOriginAccessControl(bucket, { originAccessControl });
     const ownUrl = filesDomainName === undefined ? undefined : `https://${filesDomainName}`;
@@ -104,6 +126,7 @@ export class FileDelivery extends Construct {
           })),
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
+      ...(context.filesWebAclArn !== undefined && { webAclId: context.filesWebAclArn }),
       ...(filesDomainName !== undefined &&
         filesCertificateArn !== undefined && {
           domainNames: [filesDomainName],

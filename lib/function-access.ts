@@ -160,7 +160,7 @@ export const bindSettings = (
     'QUEUE_DEADLINE_SECONDS',
     'POLL_INTERVAL_SECONDS',
   );
-  settings.bind(creators, 'RETENTION_DAYS');
+  settings.bind(creators, 'RETENTION_DAYS', 'REFUSED_WORK_PER_HOUR');
   settings.bind(finishers, 'PAUSE_SECONDS');
   settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
   settings.bind([...creators, measureClips, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');

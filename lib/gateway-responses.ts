@@ -1,14 +1,11 @@
 import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { ERROR_STATUS, type ErrorCode, UNEXPECTED_ERROR } from '../core/errors.ts';
 
-/** Status for a known path with a method that it does not take. The error code in its body is `not_found`. */
-export const METHOD_NOT_ALLOWED = 405;
 /** Message for an unknown path. */
 const NO_SUCH_ROUTE = 'There is no such route.';
 
 /** Body of an error made by the gateway, in the API's format. */
-export const errorBody = (code: ErrorCode, message: string): string =>
-  JSON.stringify({ error: { code, message } });
+const errorBody = (code: ErrorCode, message: string): string => JSON.stringify({ error: { code, message } });
 
 const gatewayError = (
   code: ErrorCode,
@@ -38,14 +35,6 @@ export const GATEWAY_RESPONSES: [ResponseType, Omit<GatewayResponseOptions, 'typ
   // The gateway's error for every unknown path, by `http-api.ts`.
   [ResponseType.INVALID_API_KEY, gatewayError('not_found', NO_SUCH_ROUTE)],
   [ResponseType.REQUEST_TOO_LARGE, gatewayError('validation_error', 'The request body is too large.')],
-  // Only the mocks that answer 405 check the content type. This replaces their response for a rare one.
-  [
-    ResponseType.UNSUPPORTED_MEDIA_TYPE,
-    {
-      ...gatewayError('not_found', 'This route does not take this method.'),
-      statusCode: String(METHOD_NOT_ALLOWED),
-    },
-  ],
   [ResponseType.ACCESS_DENIED, gatewayError('forbidden', 'Access is denied.')],
   [ResponseType.WAF_FILTERED, gatewayError('forbidden', 'Access is denied.')],
   [ResponseType.THROTTLED, TOO_MANY],

@@ -79,10 +79,11 @@ export class GenerationServiceStack extends Stack {
       context,
       ...WEBHOOK_DELIVERY_DEFINITION,
     });
-    const reconciler = new Reconciler(this, 'Reconciler', { bundleOf, context, generation });
+    const reconciler = new Reconciler(this, 'Reconciler', { bundleOf, context, generation, webhookDelivery });
     const ledgers = new LedgerVerification(this, 'LedgerVerification', { bundleOf, context });
     const verifyLedgers = ledgers.workflow;
-    const monitoring = new Monitoring(this, 'Monitoring', { context, api: httpApi.api, generation, expiry });
+    const workflows = { generation, expiry, webhookDelivery };
+    const monitoring = new Monitoring(this, 'Monitoring', { context, api: httpApi.api, ...workflows });
 
     new ExecutionStopper(this, 'ExecutionStopper', {
       bundleOf,

@@ -9,7 +9,6 @@ import {
   LogGroupLogDestination,
   Method,
   MockIntegration,
-  PassthroughBehavior,
   Resource,
   RestApi,
   SecurityPolicy,
@@ -22,7 +21,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Route } from '../core/routes.ts';
 import type { StackContext } from './context.ts';
-import { errorBody, GATEWAY_RESPONSES, METHOD_NOT_ALLOWED } from './gateway-responses.ts';
+import { GATEWAY_RESPONSES } from './gateway-responses.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 /** A route and its function. */
@@ -31,21 +30,7 @@ export interface ApiRoute extends Route {
 }
 
 const STAGE = 'prod';
-
-/**
- * Content types of calls with a wrong method: a mock integration takes only those that it lists. For any other the
- * gateway answers with the response that `gateway-responses.ts` gives `UNSUPPORTED_MEDIA_TYPE`.
- */
-const REFUSED_MEDIA_TYPES = [
-  'application/json',
-  'application/octet-stream',
-  'application/x-www-form-urlencoded',
-  'application/xml',
-  'multipart/form-data',
-  'text/html',
-  'text/plain',
-  'text/xml',
-];
+const EVERY_MEDIA_TYPE = ['*', '*'].join('/');
 
 /** Settings of the API from the context. */
 export type HttpApiContext = Pick<
@@ -89,6 +74,8 @@ export class HttpApi extends Construct {
       // The dimension of the gateway's metrics: stacks of the same name share them.
       restApiName: Stack.of(this).stackName,
       endpointTypes: [EndpointType.REGIONAL],
+      // Bodies reach the functions as they were sent: as text, bytes that are not UTF-8 would be replaced.
+      binaryMediaTypes: [EVERY_MEDIA_TYPE],
       deployOptions: {
         stageName: STAGE,
         throttlingRateLimit: context.apiRequestsPerSecond,
@@ -144,16 +131,17 @@ export class HttpApi extends Construct {
     return `${this.api.restApiId}.execute-api.${region}.${urlSuffix}`;
   }
 
-  /** Adds all routes at once. A path's other methods return 405. */
+  /** Adds all routes at once. A path's other methods lead to the function of its first route, which refuses them. */
   addRoutes(routes: readonly ApiRoute[]): void {
     for (const { method, path, handler } of routes) {
       this.api.root
         .resourceForPath(path)
         .addMethod(method, new LambdaIntegration(handler, { allowTestInvoke: false }));
     }
-    for (const path of new Set(routes.map((route) => route.path))) {
-      const allowed = routes.filter((route) => route.path === path).map(({ method }) => method);
-      refuseOtherMethods(this.api.root.resourceForPath(path), allowed);
+    for (const [path, [first]] of Map.groupBy(routes, (route) => route.path)) {
+      if (!first) continue;
+      const refusing = new LambdaIntegration(first.handler, { allowTestInvoke: false });
+      this.api.root.resourceForPath(path).addMethod('ANY', refusing);
     }
     // The gateway itself takes a call without a route for a signed one, and finds fault with its `Authorization`.
     const withoutRoute = [this.api.root, ...resourcesBelow(this.api.root)].filter(
@@ -178,42 +166,4 @@ const resourcesBelow = (parent: IResource & Construct): Resource[] =>
  */
 const refuseAsUnknown = (resource: IResource): void => {
   resource.addMethod('ANY', new MockIntegration(), { apiKeyRequired: true });
-};
-
-/** Answers every method that has no function with `not_found`, by the gateway alone. */
-const refuseOtherMethods = (resource: IResource, allowed: readonly string[]): void => {
-  const headers = {
-    'X-Request-Id': 'context.requestId',
-    'X-Content-Type-Options': "'nosniff'",
-    Allow: `'${allowed.join(', ')}'`,
-  };
-  const parameters = Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, value]),
-  );
-  const statusCode = String(METHOD_NOT_ALLOWED);
-  const message = `This route takes ${allowed.join(', ')} only.`;
-  resource.addMethod(
-    'ANY',
-    new MockIntegration({
-      passthroughBehavior: PassthroughBehavior.NEVER,
-      requestTemplates: Object.fromEntries(
-        REFUSED_MEDIA_TYPES.map((mediaType) => [mediaType, `{"statusCode": ${statusCode}}`]),
-      ),
-      integrationResponses: [
-        {
-          statusCode,
-          responseTemplates: { 'application/json': errorBody('not_found', message) },
-          responseParameters: parameters,
-        },
-      ],
-    }),
-    {
-      methodResponses: [
-        {
-          statusCode,
-          responseParameters: Object.fromEntries(Object.keys(parameters).map((name) => [name, true])),
-        },
-      ],
-    },
-  );
 };

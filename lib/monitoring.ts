@@ -29,6 +29,7 @@ export interface MonitoringProps {
   api: RestApi;
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
+  webhookDelivery: { stateMachine: StateMachine };
   /** Without `alarmEmail`, alarms show in the console only. */
   context: Pick<StackContext, 'alarmEmail' | 'reconcileIntervalSeconds' | 'queueDeadlineSeconds'>;
 }
@@ -179,6 +180,17 @@ export class Monitoring extends Construct {
       serviceMetric(METRIC.webhookGivenUp, {}),
       'Webhooks are given up: many receivers refuse them, or our own deliveries fail.',
       { atLeast: 50 },
+    );
+    const { stateMachine: deliveries } = props.webhookDelivery;
+    this.alarm(
+      'WebhookFailed',
+      deliveries.metricFailed(failed),
+      'An execution that delivers a webhook failed: its function is gone, or could not be invoked for half a day.',
+    );
+    this.alarm(
+      'WebhookTimedOut',
+      deliveries.metricTimedOut(failed),
+      'An execution that delivers a webhook has met our own faults for 14 days.',
     );
     for (const provider of PROVIDER_IDS) {
       this.alarm(

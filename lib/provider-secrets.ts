@@ -16,7 +16,7 @@ import type { Environment, ServiceFunction } from './service-function.ts';
 /** Where the providers are, and which of them serves each model. */
 export type ProviderSettings = Pick<
   StackContext,
-  'modelRoutes' | 'maxRunning' | ProviderNames['baseUrlContextKey']
+  'modelRoutes' | 'maxRunning' | ProviderNames['baseUrlContextKey' | 'previousBaseUrlContextKey']
 >;
 
 /**
@@ -55,10 +55,12 @@ export class ProviderSecrets extends Construct {
         : settings[namesOfProvider(provider).baseUrlContextKey],
     );
     const variables = PROVIDER_IDS.flatMap((provider) => {
-      const { baseUrlVariable, secretVariable } = namesOfProvider(provider);
+      const names = namesOfProvider(provider);
+      const previous = settings[names.previousBaseUrlContextKey];
       return [
-        [baseUrlVariable, this.baseUrls[provider]],
-        [secretVariable, this.apiKeys[provider].secretArn],
+        [names.baseUrlVariable, this.baseUrls[provider]],
+        [names.secretVariable, this.apiKeys[provider].secretArn],
+        ...(previous === undefined ? [] : [[names.previousBaseUrlVariable, previous]]),
       ];
     });
     this.environment = { MODEL_ROUTES: this.modelRoutes, ...Object.fromEntries(variables) };

@@ -33,6 +33,9 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Browsers call the distribution by HTTPS only, for two years after each answer. Not its subdomains, which may be someone else's. */
+export const HTTPS_ONLY = { accessControlMaxAge: Duration.days(730), override: true } as const;
+
 /** The distribution's behaviours for the public pages. By path pattern. */
 export const publicBehaviors = (
   scope: Construct,
@@ -70,6 +73,7 @@ export const pageBehavior = (
     securityHeadersBehavior: {
       contentSecurityPolicy: { contentSecurityPolicy: contentPolicy, override: true },
       contentTypeOptions: { override: true },
+      strictTransportSecurity: HTTPS_ONLY,
       referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
     },
   }),

@@ -3,7 +3,7 @@ import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { LOST_STATUSES } from '../core/executions/execution-statuses.ts';
+import { FAILED_STATUSES, LOST_STATUSES } from '../core/executions/execution-statuses.ts';
 import type { StackContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -13,6 +13,8 @@ export interface ReconcilerProps {
   context: Pick<StackContext, 'reconcileIntervalSeconds'>;
   /** The workflow whose lost executions trigger a run. */
   generation: { stateMachine: StateMachine };
+  /** The workflow whose failed executions are started again. */
+  webhookDelivery: { stateMachine: StateMachine };
 }
 
 /** Lambda's shortest: a run that could not start for a minute has a successor. */
@@ -60,19 +62,26 @@ export class Reconciler extends Construct {
         }),
       ],
     });
-    const lost = new Rule(this, 'GenerationLost', {
+    const lost = this.report('GenerationLost', props.generation, LOST_STATUSES);
+    const failed = this.report('WebhookFailed', props.webhookDelivery, FAILED_STATUSES);
+    this.rules = [schedule, lost, failed];
+  }
+
+  /** A rule that reports executions with these ends. */
+  private report(
+    id: string,
+    { stateMachine }: { stateMachine: StateMachine },
+    status: readonly string[],
+  ): Rule {
+    return new Rule(this, id, {
       description: 'Reports an execution that did not complete',
       eventPattern: {
         source: ['aws.states'],
         detailType: ['Step Functions Execution Status Change'],
-        detail: {
-          status: [...LOST_STATUSES],
-          stateMachineArn: [props.generation.stateMachine.stateMachineArn],
-        },
+        detail: { status: [...status], stateMachineArn: [stateMachine.stateMachineArn] },
       },
       targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
     });
-    this.rules = [schedule, lost];
   }
 
   /**

@@ -40,8 +40,9 @@ export class SandboxProviders extends Construct {
     }
     // The service fetches files by their URLs alone, as it does from the providers.
     const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
-    // `https://<host>/`
-    this.url = Fn.join('', ['https://', Fn.select(2, Fn.split('/', url))]);
+    // `https://<host>/`, without its last slash.
+    const parts = Fn.split('/', url);
+    this.url = Fn.join('//', [Fn.select(0, parts), Fn.select(2, parts)]);
     this.apiKey = new Secret(this, 'ApiKey', {
       description: "The key that the sandbox takes in place of the providers' own",
       secretStringValue: SecretValue.unsafePlainText(API_KEY),

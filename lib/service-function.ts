@@ -1,4 +1,4 @@
-import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import {
   Policy,
   PolicyStatement,
@@ -32,44 +32,73 @@ export interface ServiceFunctionProps {
   timeout: Duration;
   /** Megabytes, 512 by default. CPU grows with memory. */
   memorySize?: number;
+  /** Megabytes of its disk, Lambda's 512 by default. */
+  diskMegabytes?: number;
 }
 
 /** A Lambda function with its own log group and role, on the service's runtime. */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
   private readonly role: Role;
+  private readonly aliases: LambdaFunction[] = [];
+  private readonly environment: Environment = {};
+  private readonly props: ServiceFunctionProps;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    const logGroup = new LogGroup(this, 'Logs', {
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    this.props = props;
     // Without AWS's managed policy for functions, which allows writing to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    this.lambda = new LambdaFunction(this, 'Function', {
+    this.lambda = this.createFunction(this);
+    this.addEnvironment({ STACK_NAME: Stack.of(this).stackName });
+  }
+
+  /**
+   * Another function with this one's code, role and variables. `scope` and `id` are those of a function that was removed, so that
+   * it keeps its logical id, and so its ARN.
+   */
+  addAlias(scope: Construct, id: string): LambdaFunction {
+    const alias = this.createFunction(new Construct(scope, id));
+    for (const [name, value] of Object.entries(this.environment)) alias.addEnvironment(name, value);
+    this.aliases.push(alias);
+    return alias;
+  }
+
+  private createFunction(scope: Construct): LambdaFunction {
+    const { bundle, description, timeout, memorySize = 512, diskMegabytes } = this.props;
+    const logGroup = new LogGroup(scope, 'Logs', {
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const lambda = new LambdaFunction(scope, 'Function', {
       role: this.role,
-      description: props.description,
+      description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      code: Code.fromAsset(props.bundle),
+      code: Code.fromAsset(bundle),
       handler: 'index.handler',
-      timeout: props.timeout,
-      memorySize: props.memorySize ?? 512,
+      timeout,
+      memorySize,
+      ...(diskMegabytes && { ephemeralStorageSize: Size.mebibytes(diskMegabytes) }),
       logGroup,
       loggingFormat: LoggingFormat.JSON,
     });
-    this.addEnvironment({ STACK_NAME: Stack.of(this).stackName });
-    this.allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]);
+    lambda.addToRolePolicy(statement(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]));
+    return lambda;
   }
 
   /** Sets variables; typed, so that only names that `core` reads can be set. */
   addEnvironment(variables: Environment): void {
-    for (const [name, value] of Object.entries(variables)) this.lambda.addEnvironment(name, value);
+    Object.assign(this.environment, variables);
+    for (const [name, value] of Object.entries(variables)) {
+      for (const lambda of [this.lambda, ...this.aliases]) lambda.addEnvironment(name, value);
+    }
   }
 
   /** Sends traces to X-Ray. */
   trace(): void {
-    (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
+    for (const lambda of [this.lambda, ...this.aliases]) {
+      (lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
+    }
     // X-Ray has no resources.
     this.allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], ['*']);
   }

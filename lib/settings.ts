@@ -12,6 +12,7 @@ const variablesOf = (context: StackContext) => ({
   OUTPUT_TTL_SECONDS: String(context.outputTtlSeconds),
   RETENTION_DAYS: String(context.retentionDays),
   PAUSE_SECONDS: String(context.pauseSeconds),
+  REFUSED_WORK_PER_HOUR: String(context.refusedWorkPerHour),
   IMAGE_DEADLINE_SECONDS: String(context.imageDeadlineSeconds),
   VIDEO_DEADLINE_SECONDS: String(context.videoDeadlineSeconds),
   QUEUE_DEADLINE_SECONDS: String(context.queueDeadlineSeconds),

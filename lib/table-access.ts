@@ -1,5 +1,6 @@
 import type { EndpointName } from '../core/routes.ts';
 import type { PartitionKind } from '../core/table/keys.ts';
+import { WRITTEN_ATTRIBUTES } from './table-attributes.ts';
 
 /** Operations that read the table. */
 export type ReadOperation = 'GetItem' | 'BatchGetItem' | 'Query';
@@ -11,11 +12,21 @@ export type WriteOperation =
   | 'ConditionCheckItem'
   | 'BatchWriteItem';
 
+/**
+ * Writes that one transaction may make: IAM may check each of its actions against all its partitions and attributes, so they are one
+ * statement.
+ */
+export interface WriteAccess {
+  kinds: readonly PartitionKind[];
+  operations: readonly WriteOperation[];
+  /** The only attributes that a call may name, besides the primary key. Absent: any. */
+  attributes?: readonly string[];
+}
+
 /** Which items a function may touch: the kinds of their partitions, and the operations. */
 export interface ItemAccess {
   reads: readonly [kinds: readonly PartitionKind[], ...operations: ReadOperation[]];
-  /** One list for all writes: IAM may check a transaction against all its partitions. */
-  writes?: readonly [kinds: readonly PartitionKind[], ...operations: WriteOperation[]];
+  writes?: readonly WriteAccess[];
   /** Partitions that are only queried. */
   queries?: readonly PartitionKind[];
   /** Partitions whose items are only updated, each by a call of its own and in no transaction. */
@@ -40,32 +51,63 @@ export type TableUser =
   | 'reconcile-lost'
   | 'verify-ledgers';
 
-/** Every endpoint but the callback reads the account, and updates the key, which counts the call. */
-const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], updates: ['apiKeys'] };
-const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'endUsers'] };
+/** Counts a call on its API key. */
+const COUNT_CALL: WriteAccess = {
+  kinds: ['apiKeys'],
+  operations: ['UpdateItem'],
+  attributes: WRITTEN_ATTRIBUTES.keyUse,
+};
+/** Notes how far a request has come. */
+const PROGRESS: WriteAccess = {
+  kinds: ['requests'],
+  operations: ['UpdateItem'],
+  attributes: WRITTEN_ATTRIBUTES.progress,
+};
+/** Changes a balance with its ledger entry, and the request that causes it. No other write reaches accounts or ledgers. */
+const MOVE_MONEY: WriteAccess = {
+  kinds: ['requests', 'accounts', 'endUsers', 'ledgers'],
+  operations: ['PutItem', 'UpdateItem'],
+};
+/** Removes a request with everything beside it and leaves a mark. */
+const REMOVE: WriteAccess = {
+  kinds: ['requests', 'webhookAttempts', 'deletedRequests'],
+  operations: ['BatchWriteItem', 'DeleteItem', 'PutItem'],
+  attributes: WRITTEN_ATTRIBUTES.deletion,
+};
+const REMOVE_END_USER: WriteAccess = {
+  kinds: ['endUsers'],
+  operations: ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+};
+
+/** Every endpoint but the callback reads the account, and counts the call. */
+const ACCOUNT = { reads: [['accounts'], 'GetItem'], writes: [COUNT_CALL] } satisfies ItemAccess;
+const BLOCK: ItemAccess = {
+  ...ACCOUNT,
+  writes: [
+    COUNT_CALL,
+    { kinds: ['endUsers'], operations: ['UpdateItem'], attributes: WRITTEN_ATTRIBUTES.block },
+  ],
+};
 const CREATE: ItemAccess = {
   reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],
   queries: ['modelSettings'],
-  writes: [['accounts', 'endUsers', 'idempotency', 'requests', 'ledgers'], 'PutItem', 'UpdateItem'],
-  updates: ['apiKeys', 'inFlightFilter'],
+  writes: [COUNT_CALL, { ...MOVE_MONEY, kinds: [...MOVE_MONEY.kinds, 'idempotency'] }],
+  updates: ['inFlightFilter'],
 };
-const DELETE: ItemAccess = {
-  reads: [['accounts', 'requests', 'ledgers'], 'GetItem', 'Query'],
-  writes: [['requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
-  updates: ['apiKeys'],
-};
+const DELETE = {
+  reads: [['accounts', 'requests', 'webhookAttempts', 'deletedRequests'], 'GetItem', 'Query'],
+  writes: [COUNT_CALL, REMOVE],
+  updates: ['deletedRequests'],
+} satisfies ItemAccess;
 /** A list reads an index, and the items of the page. */
 const listOf = (kind: PartitionKind): ItemAccess => ({
   ...ACCOUNT,
   reads: [['accounts', kind], 'BatchGetItem', 'GetItem'],
 });
 /** Functions that call providers or read their outputs reach only requests: no account, key or ledger. */
-const TASK: ItemAccess = { reads: [['requests'], 'GetItem', 'Query'], writes: [['requests'], 'UpdateItem'] };
+const TASK: ItemAccess = { reads: [['requests'], 'GetItem', 'Query'], writes: [PROGRESS] };
 /** Functions that end a request also refund it. */
-const END: ItemAccess = {
-  reads: [['requests', 'accounts'], 'GetItem', 'Query'],
-  writes: [['requests', 'accounts', 'endUsers', 'ledgers'], 'PutItem', 'UpdateItem'],
-};
+const END: ItemAccess = { reads: [['requests', 'accounts'], 'GetItem', 'Query'], writes: [MOVE_MONEY] };
 
 /** Takes a request that has ended out of its queue and gives its permit back. */
 const LEAVE = ['UpdateItem', 'DeleteItem'] as const;
@@ -73,19 +115,19 @@ const LEAVE = ['UpdateItem', 'DeleteItem'] as const;
 /** The items that each function may touch. */
 export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'create-generation': CREATE,
-  'create-video': { ...CREATE, updates: ['apiKeys', 'inFlightFilter', 'inFlightClips'] },
+  'create-video': { ...CREATE, updates: ['inFlightFilter', 'inFlightClips'] },
   'get-generation': { ...ACCOUNT, reads: [['accounts', 'requests'], 'GetItem'] },
   'get-video': {
     reads: [['accounts', 'requests', 'reconcilerRun'], 'GetItem', 'Query'],
-    updates: ['apiKeys', 'requests'],
+    writes: [COUNT_CALL, PROGRESS],
   },
   'list-generations': listOf('requests'),
   'delete-generation': DELETE,
   'bulk-delete-generations': DELETE,
   'delete-end-user': {
-    reads: [['accounts', 'endUsers', 'requests', 'ledgers'], 'GetItem', 'Query'],
-    writes: [['endUsers', 'requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
-    updates: ['apiKeys'],
+    ...DELETE,
+    reads: [[...DELETE.reads[0], 'endUsers'], 'GetItem', 'Query'],
+    writes: [...DELETE.writes, REMOVE_END_USER],
   },
   'list-models': { ...ACCOUNT, queries: ['modelSettings'] },
   'list-end-users': listOf('endUsers'),
@@ -96,12 +138,12 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'receive-callback': TASK,
   'dispatch-request': {
     reads: [['requests'], 'Query'],
-    writes: [['requests'], 'PutItem', 'UpdateItem'],
+    writes: [{ ...PROGRESS, operations: ['PutItem', 'UpdateItem'] }],
     gates: LEAVE,
   },
   'await-capacity': {
     reads: [['requests', 'reconcilerRun'], 'GetItem'],
-    writes: [['requests'], 'UpdateItem'],
+    writes: [PROGRESS],
     updates: ['reconcilerRun'],
     gates: [...LEAVE, 'PutItem'],
   },
@@ -114,31 +156,29 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'store-outputs': { ...TASK, gates: ['UpdateItem'] },
   'settle-request': END,
   'fail-request': { ...END, gates: LEAVE },
-  'expire-requests': { ...TASK, reads: [['requests'], 'GetItem'] },
+  'expire-requests': {
+    reads: [['requests'], 'GetItem'],
+    writes: [{ ...PROGRESS, attributes: WRITTEN_ATTRIBUTES.expiry }],
+  },
   'deliver-webhook': {
-    reads: [['requests', 'accounts', 'webhookHosts'], 'GetItem', 'Query'],
-    writes: [['requests'], 'ConditionCheckItem', 'PutItem'],
+    reads: [['requests', 'accounts', 'webhookHosts', 'webhookAttempts'], 'GetItem', 'Query'],
+    writes: [{ kinds: ['webhookAttempts'], operations: ['ConditionCheckItem', 'PutItem'] }],
     updates: ['webhookHosts', 'inFlightWebhooks'],
   },
   reconcile: {
     reads: [
-      ['requests', 'accounts', 'endUsers', 'ledgers', 'reconcilerRun'],
+      ['requests', 'accounts', 'endUsers', 'webhookAttempts', 'deletedRequests', 'reconcilerRun'],
       'BatchGetItem',
       'GetItem',
       'Query',
     ],
-    updates: ['reconcilerRun'],
-    writes: [
-      ['requests', 'accounts', 'endUsers', 'ledgers'],
-      'BatchWriteItem',
-      'DeleteItem',
-      'PutItem',
-      'UpdateItem',
-    ],
+    // Marks of earlier releases, in the ledgers' partitions, are updated by its right to move money.
+    writes: [MOVE_MONEY, REMOVE, REMOVE_END_USER],
+    updates: ['reconcilerRun', 'deletedRequests'],
     gates: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
   },
   'reconcile-lost': { ...END, gates: LEAVE },
   'verify-ledgers': {
-    reads: [['accounts', 'requests', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
+    reads: [['accounts', 'requests', 'ledgers', 'deletedRequests'], 'BatchGetItem', 'GetItem', 'Query'],
   },
 };

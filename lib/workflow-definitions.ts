@@ -37,6 +37,8 @@ export const generationDefinition = (imageDeadlineSeconds: number) =>
       description: 'Copies outputs to the bucket',
       timeoutSeconds: MAX_LAMBDA_SECONDS,
       memorySize: 1024,
+      // A video of up to 2 GiB is on it while it is measured.
+      diskMegabytes: 2560,
     },
     'settle-request': { description: 'Ends a request according to its stored outputs', timeoutSeconds: 30 },
     'fail-request': { description: 'Fails a request and refunds it', timeoutSeconds: 30 },

@@ -6,6 +6,7 @@ import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cd
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
 import type { StackContext } from './context.ts';
+import { FORMER_TASKS } from './former-tasks.ts';
 import { pascalCase } from './names.ts';
 import { functionsByName, ServiceFunction } from './service-function.ts';
 
@@ -15,6 +16,7 @@ export interface TaskSettings {
   timeoutSeconds: number;
   /** Megabytes, 512 by default. */
   memorySize?: number;
+  diskMegabytes?: number;
 }
 
 /** A workflow: its definition and its tasks. */
@@ -27,11 +29,13 @@ export interface WorkflowProps<Task extends string> {
   arnVariable: Extract<EnvironmentName, `${string}_STATE_MACHINE_ARN`>;
   /** Tasks by the file name of their function: `settle-request` fills `${SettleRequestArn}`. */
   tasks: Record<Task, TaskSettings>;
+  /** As `FORMER_TASKS`, which is the default: former task functions, each with the task that does its work now. */
+  formerTasks?: Record<string, string>;
   /** The `Label` of its Distributed Map, whose executions it starts itself. */
   mapLabel?: string;
 }
 
-/** A Standard state machine and the functions of its tasks, which are all that it may invoke. */
+/** A Standard state machine and the functions of its tasks, present and former, which are all that it may invoke. */
 export class Workflow<Task extends string> extends Construct {
   readonly stateMachine: StateMachine;
   /** The functions of the tasks, by file name. */
@@ -43,13 +47,21 @@ export class Workflow<Task extends string> extends Construct {
     this.arnVariable = props.arnVariable;
     const names = Object.keys(props.tasks) as Task[];
     this.tasks = functionsByName(names, (name) => {
-      const { description, timeoutSeconds, memorySize = 512 } = props.tasks[name];
+      const { timeoutSeconds, ...settings } = props.tasks[name];
       const bundle = props.bundleOf(`workflow/${name}`);
       const timeout = Duration.seconds(timeoutSeconds);
-      return new ServiceFunction(this, pascalCase(name), { bundle, description, timeout, memorySize });
+      return new ServiceFunction(this, pascalCase(name), { bundle, timeout, ...settings });
     });
     const arns = names.map(
       (name) => [`${pascalCase(name)}Arn`, this.tasks[name].lambda.functionArn] as const,
+    );
+    const formerArns = Object.entries(props.formerTasks ?? FORMER_TASKS[props.definition] ?? {}).map(
+      ([former, now]) => {
+        const task: ServiceFunction | undefined = this.tasks[now as Task];
+        if (!task)
+          throw new Error(`The former task ${former} names ${now}, which is no task of ${props.definition}.`);
+        return task.addAlias(this, pascalCase(former)).functionArn;
+      },
     );
 
     // The path of this id is fixed: another id would replace the state machine and its running executions.
@@ -74,7 +86,10 @@ export class Workflow<Task extends string> extends Construct {
     });
     // `grantInvoke` would also allow every version and alias.
     this.stateMachine.addToRolePolicy(
-      new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: arns.map(([, arn]) => arn) }),
+      new PolicyStatement({
+        actions: ['lambda:InvokeFunction'],
+        resources: [...arns.map(([, arn]) => arn), ...formerArns],
+      }),
     );
     if (props.mapLabel !== undefined) this.allowMap(props.mapLabel);
   }

@@ -146,9 +146,11 @@ export const startLocalRun = async (
   const synthesizeStack = async ({ baseUrl, filesUrl }: Addresses): Promise<string> => {
     if (needsSandbox(environment)) {
       const { plainImages } = options;
+      const allowPrivateTargets = String(givenContext.allowPrivateTargets ?? true) === 'true';
       const maxRunning = sandboxMaxRunning({ ...projectContext(), ...givenContext });
       sandbox = await startSandboxWhereItWas(
-        (port) => parts.startSandbox({ port, apiKey: SANDBOX_KEY, plainImages, maxRunning }),
+        (port) =>
+          parts.startSandbox({ port, apiKey: SANDBOX_KEY, plainImages, maxRunning, allowPrivateTargets }),
         data.file('sandbox-port'),
       );
     }

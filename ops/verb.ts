@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Result } from './output.ts';
 import { type Progress, reportLate } from './progress.ts';
 import { connect, type TargetOptions } from './target.ts';
+import { terminalJson } from './terminal-text.ts';
 
 /** Options of every verb. */
 export interface GlobalOptions extends TargetOptions {
@@ -70,6 +71,6 @@ export const performer =
     if (!result) return;
     const { value, text, failure } = result;
     const shown = typeof text === 'string' ? text : text(streams.columns);
-    streams.out(`${json ? JSON.stringify(value, null, 2) : shown}\n`);
+    streams.out(`${json ? terminalJson(value) : shown}\n`);
     if (failure !== undefined) throw new FailureFoundError(failure);
   };

@@ -1,5 +1,6 @@
 import { requiredEnv } from '../core/environment.ts';
 import { findModelRoute } from '../core/provider-calls/model-routes.ts';
+import { providerAddress } from '../core/provider-calls/provider-address.ts';
 import type { CallOrigin, Provider, ProviderRoute } from '../core/provider-calls/providers.ts';
 import { namesOfProvider, type ProviderId } from '../core/provider-names.ts';
 import { readSecret } from '../core/secrets.ts';
@@ -13,17 +14,13 @@ const ADAPTERS: Record<ProviderId, new (connection: { baseUrl: string; apiKey: s
 
 /**
  * The provider of a model or of a call's origin, ready to call with today's key. Throws when the deployment
- * configures none, or its key is missing.
+ * configures none or does not know the origin's address, or its key is missing.
  */
 export const providerRouteOf = async (model: string, origin?: CallOrigin): Promise<ProviderRoute> => {
   const route = origin ?? findModelRoute(model);
   if (!route) throw new Error(`No upstream is configured for ${model}.`);
   if (!Object.hasOwn(ADAPTERS, route.provider)) throw new Error(`There is no adapter for ${route.provider}.`);
-  const { baseUrlVariable, secretVariable } = namesOfProvider(route.provider);
-  const apiKey = await readSecret(requiredEnv(secretVariable));
-  const provider = new ADAPTERS[route.provider]({
-    baseUrl: origin?.baseUrl ?? requiredEnv(baseUrlVariable),
-    apiKey,
-  });
-  return { provider, upstreamModel: route.upstreamModel };
+  const baseUrl = providerAddress(route.provider, origin?.baseUrl);
+  const apiKey = await readSecret(requiredEnv(namesOfProvider(route.provider).secretVariable));
+  return { provider: new ADAPTERS[route.provider]({ baseUrl, apiKey }), upstreamModel: route.upstreamModel };
 };

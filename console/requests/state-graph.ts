@@ -43,6 +43,7 @@ export const NODES: readonly GraphNode[] = [
   node('Settle request', 'Settle', 3, 1),
   node('Fail request', 'Fail and refund', 2, 3),
   node('Nothing left to do', 'Nothing left to do', 0, 4),
+  node('Function not found', 'Function not found', 1, 4),
   node(WEBHOOK, 'Webhook attempts', 3, 3),
   node(EXPIRY, 'Files expire', 3, 4),
 ];
@@ -74,6 +75,7 @@ export const EDGES: readonly Edge[] = [
   ['Wait for provider', 'Query provider'],
   ['Wait for provider', 'Wait after error'],
   ['Query provider', 'Wait after error'],
+  ['Query provider', 'Function not found'],
   ['Wait after error', 'Query provider'],
   ['Store outputs', 'Settle request'],
   ['Store outputs', 'Fail request'],

@@ -12,12 +12,21 @@ export interface Route {
   query: URLSearchParams;
 }
 
+/** A part of the path, decoded; as it is where its encoding is broken, so that the page can say that there is no such request. */
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
 const readRoute = (): Route => {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
   const [page = '', id] = path.split('/');
   return {
     page: page === '' ? 'make' : page,
-    id: id === undefined || id === '' ? undefined : decodeURIComponent(id),
+    id: id === undefined || id === '' ? undefined : decoded(id),
     query: new URLSearchParams(query),
   };
 };

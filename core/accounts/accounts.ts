@@ -1,5 +1,6 @@
 import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { EarnedWork } from '../concurrency/work-allowance.ts';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
 import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing, accountPartition } from '../table/keys.ts';
@@ -32,6 +33,8 @@ export const Account = z.object({
   previousWebhookSecret: z.optional(z.string()),
   previousValidUntil: z.optional(z.string()),
   limits: RequestLimits,
+  /** Changes only with the balance, in the transaction of a creation. */
+  earnedWork: z.optional(EarnedWork),
 });
 export type Account = z.infer<typeof Account>;
 

@@ -34,7 +34,11 @@ export const ApiKey = z.object({
   digest: z.string(),
   last4: z.string(),
   label: z.string(),
-  scopes: z.array(z.enum(SCOPES)),
+  /** A scope of another version gives nothing here. */
+  scopes: z.pipe(
+    z.array(z.string()),
+    z.transform((scopes: string[]) => SCOPES.filter((scope) => scopes.includes(scope))),
+  ),
   createdAt: z.string(),
   lastUsedAt: z.optional(z.string()),
   revokedAt: z.optional(z.string()),

@@ -14,15 +14,17 @@ export interface KeyUse {
   retryAfterSeconds: number | undefined;
 }
 
-const NOT_REVOKED = 'digest = :digest AND attribute_not_exists(revokedAt)';
-/** DynamoDB has no `max`, so the update has one form for a refilled bucket and one for a bucket in use. */
+/**
+ * DynamoDB has no `max`, so the update has one form for a refilled bucket and one for a bucket in use. Neither names the digest or the
+ * revocation: IAM lets a role that may name an attribute in a condition write it too.
+ */
 const UPDATES = {
   idle: {
-    ConditionExpression: `${NOT_REVOKED} AND (attribute_not_exists(tat) OR tat < :now)`,
+    ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(tat) OR tat < :now)',
     UpdateExpression: 'SET tat = :now + intervalMs, allowAt = :now - spareMs, lastUsedAt = :at',
   },
   busy: {
-    ConditionExpression: `${NOT_REVOKED} AND tat >= :now AND allowAt <= :now`,
+    ConditionExpression: 'tat >= :now AND allowAt <= :now',
     UpdateExpression: 'SET tat = tat + intervalMs, allowAt = allowAt + intervalMs, lastUsedAt = :at',
   },
 } as const;
@@ -38,7 +40,7 @@ const MAX_GUESSES = 4;
  * Access pattern 13: looks a key up and counts one request against its bucket (GCRA), in one conditional
  * update. Guesses the form of the update from what this process last saw; a wrong guess costs a second call.
  * A call that was slow to arrive is judged by the time that has passed since, as later ones have been.
- * Throws `UnauthorizedError` for an unknown or revoked key.
+ * Throws `UnauthorizedError` for an unknown or revoked key. Of a revoked key the use is counted, too.
  */
 export const consumeApiKey = async (
   { keyId, digest }: ParsedKey,
@@ -84,7 +86,7 @@ const updateBucket = async (
       TableName: tableName(),
       Key: apiKeyKey(keyId),
       ...UPDATES[form],
-      ExpressionAttributeValues: { ':digest': digest, ':now': now.getTime(), ':at': toInstant(now) },
+      ExpressionAttributeValues: { ':now': now.getTime(), ':at': toInstant(now) },
       ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     }),

@@ -3,6 +3,7 @@ import { deleteItems } from '../table/batches.ts';
 import {
   accountKey,
   apiKeyKey,
+  deletedRequestPartition,
   endUserPartition,
   type ItemKey,
   idempotencyPartition,
@@ -12,7 +13,7 @@ import { table, tableName } from '../table/table.ts';
 import { listApiKeys } from './api-keys.ts';
 
 /**
- * Access pattern 14: deletes an account that has no requests, with its keys, end-users and ledger. The account goes before its ledger, so
+ * Access pattern 14: deletes an account that has no requests, with its keys, end-users, ledger and marks of deleted requests. The account goes before its ledger, so
  * that a verification finds both or no account. Safe to repeat.
  */
 export const deleteAccount = async (accountId: string): Promise<void> => {
@@ -22,6 +23,7 @@ export const deleteAccount = async (accountId: string): Promise<void> => {
   await removePartition(endUserPartition(accountId));
   await removePartition(idempotencyPartition(accountId));
   await removePartition(ledgerPartition(accountId));
+  await removePartition(deletedRequestPartition(accountId));
 };
 
 /** Deletes page by page: what is deleted is not read again. */

@@ -103,14 +103,20 @@ export const giveOwnPermitBack = (request: StoredRequest, clock: Clock): Promise
     if (request.gate !== undefined) await leaveGate(request.gate, request, clock);
   });
 
+/** Takes a request that makes no more calls out of the queue of its model's route. Repeating it is harmless. */
+export const leaveQueue = async (request: StoredRequest): Promise<void> => {
+  const gate = gateOfModel(request.model)?.name;
+  if (gate !== undefined) await removeWaiter(gate, request);
+};
+
 /**
  * Takes a request that has ended out of its route: out of the queue, then out of the gate of its model and the gate in its record.
  * Repeating it is harmless. Never rejects.
  */
 export const leaveRoute = (request: StoredRequest, clock: Clock): Promise<void> =>
   quietly(request, clock, async () => {
+    await leaveQueue(request);
     const gate = gateOfModel(request.model)?.name;
-    if (gate !== undefined) await removeWaiter(gate, request);
     for (const name of new Set([gate, request.gate])) {
       if (name !== undefined) await leaveGate(name, request, clock);
     }

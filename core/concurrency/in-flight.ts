@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../clock.ts';
+import { ServiceError } from '../errors.ts';
 import { logger } from '../observability.ts';
 import { type InFlightKind, type ItemKey, inFlightKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY } from '../time.ts';
+import { hourOf, secondsToNextHour, type WorkAllowance } from './work-allowance.ts';
 
 /**
  * How many calls of a kind may be under way at once for an account, in all or to one host. Each call holds one of
@@ -15,6 +17,8 @@ export interface InFlightLimit {
   key: ItemKey;
   places: number;
   leaseSeconds: number;
+  /** Used by taking a place, in the same update, and given back with the place when the work cost nothing. */
+  allowance?: WorkAllowance;
 }
 
 /** The limit of an account. */
@@ -44,7 +48,7 @@ export type WithinLimits<T> = { ran: true; result: T } | { ran: false };
 
 /**
  * Runs `work` while holding a place of every limit, and frees them afterwards. Takes no place twice, and none when one
- * of the limits is full. Throws what `work` throws.
+ * of the limits is full. Throws what `work` throws, and `ServiceError` with `rate_limited` when an allowance is used up.
  */
 export const withinLimits = async <T>(
   limits: readonly InFlightLimit[],
@@ -52,6 +56,7 @@ export const withinLimits = async <T>(
   work: () => Promise<T>,
 ): Promise<WithinLimits<T>> => {
   const held: HeldPlace[] = [];
+  let free: (place: HeldPlace) => boolean = () => false;
   try {
     for (const limit of limits) {
       const place = await takePlace(limit, clock.now());
@@ -59,8 +64,11 @@ export const withinLimits = async <T>(
       held.push(place);
     }
     return { ran: true, result: await work() };
+  } catch (error) {
+    free = ({ isFree }) => isFree?.(error) ?? false;
+    throw error;
   } finally {
-    await Promise.all(held.map(freeQuietly));
+    await Promise.all(held.map((place) => freeQuietly(place, free(place))));
   }
 };
 
@@ -69,59 +77,91 @@ interface HeldPlace {
   key: ItemKey;
   attribute: string;
   holder: string;
+  /** Of a place that used an allowance: which errors give it back. */
+  isFree?: WorkAllowance['isFree'] | undefined;
 }
 
-/** Attempts to take a place: each further one follows another caller who took the place that was found free. */
+/** Attempts to take a place: each further one follows another caller who took the place that was found free, or a new hour. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Access pattern 100: takes a place of a limit, free or past its lease; undefined when all are held. After ten
- * attempts it counts as full.
+ * Access pattern 100: takes a place of a limit, free or past its lease, and uses its allowance; undefined when all are
+ * held. After ten attempts it counts as full. Throws `ServiceError` with `rate_limited` when the
+ * allowance of the hour is used up.
  */
 export const takePlace = async (limit: InFlightLimit, now: Date): Promise<HeldPlace | undefined> => {
+  const { key, allowance } = limit;
   const holder = randomUUID();
+  let spending = allowance && firstGuess(allowance, now);
   let index: number | undefined = Math.floor(Math.random() * limit.places);
   for (let attempt = 0; attempt < MAX_ATTEMPTS && index !== undefined; attempt++) {
     const attribute = attributeOf(index);
-    const refused = await updatePlace(limit, attribute, holder, now);
-    if (!refused) return { key: limit.key, attribute, holder };
+    const refused = await updatePlace(limit, attribute, { holder, now, spending });
+    // A repeat of an update whose answer was lost is refused by its own lease.
+    if (!refused || leaseOf(refused.item, attribute)?.holder === holder)
+      return { key, attribute, holder, isFree: allowance?.isFree };
+    spending = allowance && spendingOf(refused.item, allowance, now);
     index = freePlaceOf(refused.item, limit, now);
   }
   return undefined;
 };
 
+/** How an update uses an allowance: the first time in an hour, or once more in an hour of which at most `most` are used. */
+type Spending = { hour: number; most?: number };
+
+const firstGuess = ({ earnedHour, most }: WorkAllowance, now: Date): Spending => {
+  const hour = hourOf(now);
+  return earnedHour === hour ? { hour, most: most(hour) } : { hour };
+};
+
+/** The way that fits the item as stored. Another process may be in the next hour already. */
+const spendingOf = (item: StoredItem, allowance: WorkAllowance, now: Date): Spending => {
+  const { spentHour = 0, spent = 0 } = item as { spentHour?: number; spent?: number };
+  const hour = Math.max(hourOf(now), spentHour);
+  if (spentHour < hour) return { hour };
+  const most = allowance.most(hour);
+  if (spent >= most) throw allowanceUsedUp(now);
+  return { hour, most };
+};
+
 const attributeOf = (index: number): string => `place${index}`;
+
+const allowanceUsedUp = (now: Date): ServiceError =>
+  new ServiceError('rate_limited', 'Too many creations were refused in this hour.', {
+    retryAfterSeconds: secondsToNextHour(now),
+  });
 
 /** A free place of the item, chosen at random so that callers who collided do not collide again. */
 const freePlaceOf = (item: StoredItem, { places }: InFlightLimit, now: Date): number | undefined => {
   const free = Array.from({ length: places }, (_, index) => index).filter((index) => {
-    const lease = item[attributeOf(index)] as { heldUntil: number } | undefined;
+    const lease = leaseOf(item, attributeOf(index));
     return lease === undefined || lease.heldUntil <= now.getTime();
   });
   return free[Math.floor(Math.random() * free.length)];
 };
 
+const leaseOf = (item: StoredItem, attribute: string) =>
+  item[attribute] as { holder: string; heldUntil: number } | undefined;
+
 const updatePlace = async (
   { key, leaseSeconds }: InFlightLimit,
   attribute: string,
-  holder: string,
-  now: Date,
+  { holder, now, spending }: { holder: string; now: Date; spending: Spending | undefined },
 ): Promise<{ item: StoredItem } | undefined> => {
   const heldUntil = now.getTime() + leaseSeconds * 1000;
+  const spend = spending && spendingExpressions(spending);
   const { done, item = {} } = await writeOnCondition(
     new UpdateCommand({
       TableName: tableName(),
       Key: key,
-      UpdateExpression: 'SET #place = :lease, #ttl = :ttl',
-      // A repeat of this update, whose answer was lost, finds its own lease.
-      ConditionExpression:
-        'attribute_not_exists(#place) OR #place.heldUntil <= :now OR #place.holder = :holder',
+      UpdateExpression: `SET #place = :lease, #ttl = :ttl${spend?.update ?? ''}`,
+      ConditionExpression: `(attribute_not_exists(#place) OR #place.heldUntil <= :now)${spend?.condition ?? ''}`,
       ExpressionAttributeNames: { '#place': attribute, '#ttl': TTL_ATTRIBUTE },
       ExpressionAttributeValues: {
         ':lease': { holder, heldUntil },
-        ':holder': holder,
         ':now': now.getTime(),
         ':ttl': Math.ceil(heldUntil / 1000) + SECONDS_PER_DAY,
+        ...spend?.values,
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     }),
@@ -129,24 +169,41 @@ const updatePlace = async (
   return done ? undefined : { item };
 };
 
-/** Access pattern 101: frees a place, unless its lease has ended and another holds it. Repeating it is harmless. */
-export const freePlace = async ({ key, attribute, holder }: HeldPlace): Promise<void> => {
+/** DynamoDB has no `max`, so the update has one form for the first use in an hour and one for the others. */
+const spendingExpressions = ({ hour, most }: Spending) =>
+  most === undefined
+    ? {
+        update: ', spentHour = :hour, spent = :one',
+        condition: ' AND (attribute_not_exists(spentHour) OR spentHour < :hour)',
+        values: { ':hour': hour, ':one': 1 },
+      }
+    : {
+        update: ', spent = spent + :one',
+        condition: ' AND spentHour = :hour AND spent < :most',
+        values: { ':hour': hour, ':one': 1, ':most': most },
+      };
+
+/**
+ * Access pattern 101: frees a place, unless its lease has ended and another holds it, and gives the allowance that it used back if
+ * `giveBack`. Repeating it is harmless.
+ */
+export const freePlace = async ({ key, attribute, holder }: HeldPlace, giveBack = false): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: key,
-      UpdateExpression: 'REMOVE #place',
+      UpdateExpression: `REMOVE #place${giveBack ? ' SET spent = spent - :one' : ''}`,
       ConditionExpression: '#place.holder = :holder',
       ExpressionAttributeNames: { '#place': attribute },
-      ExpressionAttributeValues: { ':holder': holder },
+      ExpressionAttributeValues: { ':holder': holder, ...(giveBack && { ':one': 1 }) },
     }),
   );
 };
 
 /** A place that could not be freed is free when its lease ends, and the work is done. */
-const freeQuietly = async (place: HeldPlace): Promise<void> => {
+const freeQuietly = async (place: HeldPlace, giveBack: boolean): Promise<void> => {
   try {
-    await freePlace(place);
+    await freePlace(place, giveBack);
   } catch (error) {
     logger.warn('a place could not be freed', { error: error as Error });
   }

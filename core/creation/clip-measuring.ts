@@ -1,6 +1,6 @@
+import { FILE_EXTENSIONS } from '@generation-service/media/file-types';
 import * as z from 'zod/mini';
 import { ServiceError } from '../errors.ts';
-import { FILE_EXTENSIONS } from '../media/file-types.ts';
 
 /** The most characters of a message for a reference video, which callers are shown. */
 const MAX_PROBLEM_LENGTH = 200;

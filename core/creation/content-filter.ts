@@ -1,5 +1,7 @@
+import type { Account } from '../accounts/accounts.ts';
 import { systemClock } from '../clock.ts';
 import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
+import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError } from '../errors.ts';
 
 /** Most prompts of one account that are judged at once. The filter is one host, which has its own limit. */
@@ -16,11 +18,20 @@ const RETRY_AFTER_SECONDS = 1;
  * Amazon Bedrock Guardrails decides when a guardrail is configured. Otherwise every prompt passes, and a
  * provider's own refusal appears in the record.
  *
- * Throws `ServiceError` with `rate_limited` when too many prompts of the account are being judged.
+ * Throws `ServiceError` with `rate_limited` when too many prompts of the account are being judged, or too many were judged in this
+ * hour for creations that were refused. Returns whether the prompt was judged.
  */
-export const screenPrompt = async (accountId: string, prompt: string): Promise<void> => {
-  if (!process.env.GUARDRAIL_ID) return;
-  const limit = accountLimit('filter', accountId, { places: FILTER_PLACES, leaseSeconds: LEASE_SECONDS });
+export const screenPrompt = async (
+  { accountId, earnedWork }: Pick<Account, 'accountId' | 'earnedWork'>,
+  prompt: string,
+): Promise<boolean> => {
+  if (!process.env.GUARDRAIL_ID) return false;
+  const limit = accountLimit('filter', accountId, {
+    places: FILTER_PLACES,
+    leaseSeconds: LEASE_SECONDS,
+    // Without a decision there is no charge for it.
+    allowance: workAllowance(earnedWork, 'filter', () => true),
+  });
   const judged = await withinLimits([limit], systemClock, () => isBlocked(prompt));
   if (!judged.ran) {
     throw new ServiceError('rate_limited', 'Too many prompts are being judged at once.', {
@@ -28,6 +39,7 @@ export const screenPrompt = async (accountId: string, prompt: string): Promise<v
     });
   }
   if (judged.result) throw new ServiceError('content_policy', 'The content filter refused the prompt.');
+  return true;
 };
 
 const isBlocked = async (prompt: string): Promise<boolean> => {

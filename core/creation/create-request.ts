@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
+import type { CreationWork } from '../concurrency/work-allowance.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
@@ -66,13 +67,14 @@ export const createRequest = async <New extends NewRequest>(
   const rate = rateOf(creation.model.id, facts.settings);
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   if (priceOf(creation, rate) > account.balanceThousandths) throw new PaymentRequiredError();
-  await screenPrompt(accountId, creation.prompt);
+  const isJudged = await screenPrompt(account, creation.prompt);
   const requestId = newRequestId(creation.model.type, now);
   const completed = await complete(creation, requestId);
   const request = newRequest(requestId, accountId, completed, rate, now);
   let earlierId: string | undefined;
   try {
-    earlierId = await writeCreation(request, account, facts.endUser, idempotency, now);
+    const work = workDone(request, isJudged);
+    earlierId = await writeCreation(request, { account, endUser: facts.endUser, idempotency, work }, now);
   } catch (error) {
     if (!leavesOutcomeOpen(error)) await discard(completed, requestId);
     throw error;
@@ -85,6 +87,12 @@ export const createRequest = async <New extends NewRequest>(
   await start(request);
   return { request, replayed: false };
 };
+
+/** What an accepted creation used of the account's allowance, and earns back. */
+const workDone = (request: StoredRequest, isJudged: boolean): CreationWork[] => [
+  ...(isJudged ? (['filter'] as const) : []),
+  ...(request.kind === 'video' && request.referenceVideos.length > 0 ? (['clips'] as const) : []),
+];
 
 /** The request that was created before, as it is now. Throws `ConflictError` when it was deleted. */
 const replay = async (requestId: string): Promise<Creation> => {

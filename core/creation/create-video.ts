@@ -1,6 +1,7 @@
 import type { Account } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
+import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
 import { clipKeys } from '../files/clip-keys.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
@@ -26,7 +27,8 @@ const LEASE_SECONDS = 25;
  * Accepts a request for a video like `createRequest`. Its reference videos are copied into the bucket and measured last, once
  * everything else allows it and the balance covers the output alone. `discard` removes the copies of a creation that is refused
  * in the end. The bucket's lifecycle removes what a dead process or a failed removal leaves. Throws `ServiceError` with `rate_limited` when too
- * many of the account, or of the whole service, are being measured, and the errors of `measure`.
+ * many of the account, or of the whole service, are being measured. Throws the same when the account's allowance of the hour is used up, and
+ * the errors of `measure`.
  */
 export const createVideo = (
   account: Account,
@@ -40,7 +42,7 @@ export const createVideo = (
     complete: async (creation, requestId) => {
       if (creation.referenceVideos.length === 0) return creation;
       const clips = clipsToCopy(creation, requestId);
-      const measures = await measureInTurn(account.accountId, clips, { measure, clock, discard });
+      const measures = await measureInTurn(account, clips, { measure, clock, discard });
       const { referenceVideosSeconds } = earlyLimitsOf(creation.model.id);
       const fields = clipProblems(creation, measures, referenceVideosSeconds);
       const extensions = measures.flatMap((one) => ('extension' in one ? (one.extension ?? []) : []));
@@ -70,19 +72,24 @@ const clipsToCopy = ({ model, referenceVideos }: NewVideoRequest, requestId: str
 
 /** Copies and measures clips when it is their turn. What may have been copied is removed when that fails. */
 const measureInTurn = async (
-  accountId: string,
+  { accountId, earnedWork }: Account,
   clips: Clips,
   { measure, clock, discard }: { measure: MeasureClips; clock: Clock; discard: DiscardClips },
 ): Promise<ClipMeasure[]> => {
   try {
-    const limit = accountLimit('clips', accountId, { places: CLIP_PLACES, leaseSeconds: LEASE_SECONDS });
+    const limit = accountLimit('clips', accountId, {
+      places: CLIP_PLACES,
+      leaseSeconds: LEASE_SECONDS,
+      allowance: workAllowance(earnedWork, 'clips', isThrottled),
+    });
     const measured = await withinLimits([limit], clock, () => measure(clips));
     if (!measured.ran) throw tooManyClips();
     return measured.result;
   } catch (error) {
-    // Throttled: measuring never began, so there are no copies.
-    const isThrottled = error instanceof ServiceError;
-    if (!isThrottled) await discard(clips);
+    if (!isThrottled(error)) await discard(clips);
     throw error;
   }
 };
+
+/** Measuring never began, so it cost nothing and there are no copies. */
+const isThrottled = (error: unknown): boolean => error instanceof ServiceError;

@@ -1,5 +1,5 @@
+import { UnreadableVideoError } from '@generation-service/media/video-type';
 import { ClipNotCopiedError, ClipTooLongError, copyClip } from '../files/copy-clip.ts';
-import { UnreadableVideoError } from '../media/video-bytes.ts';
 import { logger } from '../observability.ts';
 import { clipObjectKey } from '../table/keys.ts';
 import type { ClipMeasure, Clips } from './clip-measuring.ts';

@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
+import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
 import { countCreationWrite, type EndUser, endUserIdOf, toEndUser } from '../end-users/end-users.ts';
 import { AccountBlockedError, PaymentRequiredError } from '../errors.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
@@ -22,6 +23,14 @@ const END_USER_WRITE = 2;
 const REQUEST_WRITE = 3;
 const IDEMPOTENCY_WRITE = 4;
 
+/** Account and end-user as read before, the caller's key, and the work already done for the creation. */
+export interface CreationContext {
+  account: Account;
+  endUser: EndUser | undefined;
+  idempotency: Idempotency | undefined;
+  work: readonly CreationWork[];
+}
+
 /**
  * Access pattern 104: writes debit, ledger entry, end-user counters, request and idempotency record in one
  * transaction. Returns undefined, or the id of the request that the same key and body created in the
@@ -30,9 +39,7 @@ const IDEMPOTENCY_WRITE = 4;
  */
 export const writeCreation = async (
   request: StoredRequest,
-  account: Account,
-  endUser: EndUser | undefined,
-  idempotency: Idempotency | undefined,
+  { account, endUser, idempotency, work }: CreationContext,
   now: Date,
 ): Promise<string | undefined> => {
   const { accountId, debitThousandths, requestId, retentionDays } = request;
@@ -69,6 +76,7 @@ export const writeCreation = async (
       reason: 'generation',
       reference: requestId,
       retentionDays,
+      earnedWork: earnedWith(head.earnedWork, work, now),
     } as const;
     const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);
     const endUserId = endUserIdOf(request, foundEndUser);

@@ -1,8 +1,9 @@
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { newDeletionId } from '../ids.ts';
 import { logger } from '../observability.ts';
+import { removeRequest } from '../requests/deleted-requests.ts';
 import { isRemoved, isTerminal, type StoredRequest, statusAt } from '../requests/request-rules.ts';
-import { findRequest, removeRequest } from '../requests/requests.ts';
+import { findRequest } from '../requests/requests.ts';
 import { waitForTable } from '../table/retries.ts';
 import { finishDeletion } from './finish-deletion.ts';
 

@@ -1,4 +1,11 @@
-import { askForPass, giveBack, leaveRoute, type Pass, startWith } from '../admission/admission.ts';
+import {
+  askForPass,
+  giveBack,
+  leaveQueue,
+  leaveRoute,
+  type Pass,
+  startWith,
+} from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { requiredNumberEnv } from '../environment.ts';
@@ -35,8 +42,8 @@ const CLIP_URL_SLACK_SECONDS = 300;
 /**
  * Makes the provider calls of a request: each planned call once, however often this runs.
  *
- * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: store the
- *    outputs so far; only a task may still be open.
+ * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: leave the queue, where
+ *    its time may have run out, and store the outputs so far; only a task may still be open.
  * 2. Ask for a pass of the provider's route, if it is limited. Without one, the request waits in the queue.
  * 3. Claim and make every planned call that has no outcome. From here on, a request that waited is due soon
  *    again, and a request to a synchronous provider is processing. The claim is refused, and nothing called,
@@ -68,6 +75,7 @@ export const dispatchRequest = async (
   const firstCall = { kind: request.kind, firstCallAt: firstCallAt(all) ?? toInstant(now) };
   const deadline = deadlineOf(firstCall, settings);
   if (toInstant(now) >= deadline) {
+    await leaveQueue(request);
     if (isAccepted(stored)) await markProcessing(request);
     return stepAfterCalls(stored, deadline, now);
   }

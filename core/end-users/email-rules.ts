@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url';
 import * as z from 'zod/mini';
 import { text } from '../fields.ts';
 
@@ -16,17 +17,34 @@ const MAX_GIVEN_LENGTH = 2_000;
 
 /**
  * An email address in the form that identifies an end-user: in compatibility form (NFKC), so that full-width and
- * combining spellings are one, trimmed and lower-cased. Text too long for an address is returned as it is.
+ * combining spellings are one, trimmed and lower-cased, its domain in Unicode rather than punycode. Text too long for an address is
+ * returned as it is.
  */
 export const normalizeEmail = (email: string): string =>
-  email.length > MAX_GIVEN_LENGTH ? email : foldEmailPart(email).trim();
+  email.length > MAX_GIVEN_LENGTH ? email : withUnicodeDomain(foldEmailPart(email).trim());
+
+/** A label that DNS spells in ASCII. */
+const PUNYCODE_LABEL = /(?<![^.@])xn--/;
+
+/** The address with the labels of its domain as people read them. One that no domain can have stays, and is refused by `isEmail`. */
+const withUnicodeDomain = (email: string): string => {
+  const at = email.lastIndexOf('@');
+  const domain = email.slice(at + 1);
+  if (at < 0 || !PUNYCODE_LABEL.test(domain)) return email;
+  const unicode = domainToUnicode(domain);
+  return unicode === '' ? email : `${email.slice(0, at)}@${foldEmailPart(unicode)}`;
+};
 
 /** A part of an address as normalized addresses spell it; not trimmed. Lower-casing can undo the normal form, hence twice. */
 export const foldEmailPart = (part: string): string => part.normalize('NFKC').toLowerCase().normalize('NFKC');
 
 /** Whether a normalized address is syntactically an email address of at most 254 characters, all of them visible. */
 export const isEmail = (email: string): boolean =>
-  email.length <= MAX_EMAIL_LENGTH && email.indexOf('@') <= 64 && !INVISIBLE.test(email) && EMAIL.test(email);
+  email.length <= MAX_EMAIL_LENGTH &&
+  email.indexOf('@') <= 64 &&
+  !INVISIBLE.test(email) &&
+  EMAIL.test(email) &&
+  !PUNYCODE_LABEL.test(email.slice(email.indexOf('@') + 1));
 
 /** A required email address, normalized. */
 export const emailField = () => normalizedEmail(text());

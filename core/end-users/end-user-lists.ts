@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { readable } from '../readable.ts';
 import { batchGet } from '../table/batches.ts';
 import { endUserKey, endUserListingPartition } from '../table/keys.ts';
 import { listingQuery } from '../table/listings.ts';
@@ -40,10 +41,10 @@ export const listEndUsers = async (
     if (found.length === wanted) break;
   }
   const items = await batchGet(found.slice(0, page.pageSize).map(({ PK, SK }) => ({ PK, SK })));
-  const endUsers = items
-    .filter((item): item is StoredItem => item !== undefined)
-    .map(toEndUser)
-    .filter(({ blockedAt }) => blocked === undefined || (blockedAt !== undefined) === blocked);
+  const stored = items.filter((item): item is StoredItem => item !== undefined);
+  const endUsers = readable(stored, toEndUser, ({ PK }) => String(PK)).filter(
+    ({ blockedAt }) => blocked === undefined || (blockedAt !== undefined) === blocked,
+  );
   return pageOf(endUsers, page, found.length === wanted);
 };
 

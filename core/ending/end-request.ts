@@ -70,8 +70,8 @@ export const endRequest = async (
 
   await transact(async (refusals): Promise<TransactItem[]> => {
     isEndedHere = !refusedBy(refusals, 0);
-    const found = refusals[0]?.item as Pick<StoredRequest, 'status'> | undefined;
-    isStored = !isEndedHere && found !== undefined && !isTerminal(found);
+    const found = refusals[0]?.item as Pick<StoredRequest, 'status' | 'refundThousandths'> | undefined;
+    isStored = !isEndedHere && found?.refundThousandths === undefined && !!found && !isTerminal(found);
     if (!isEndedHere) return [];
     const counts = [countSettlementWrite(owner, refund), ...pauseWrites(request, state, finishedAt)];
     const settlement = { finishedAt, refundThousandths: refund, ttl, ...noted };

@@ -1,4 +1,4 @@
-import { FILE_EXTENSIONS, type VideoExtension } from '../media/file-types.ts';
+import { FILE_EXTENSIONS, type VideoExtension } from '@generation-service/media/file-types';
 import { clipObjectKey } from '../table/keys.ts';
 
 /** The key of each copied reference video, in their order. */

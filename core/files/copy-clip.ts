@@ -1,14 +1,8 @@
+import { VIDEO_HEAD_BYTES, type VideoType, videoTypeOf } from '@generation-service/media/video-type';
 import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
-import {
-  type ClipMeasurement,
-  measureClip,
-  VIDEO_HEAD_BYTES,
-  type VideoType,
-  videoTypeOf,
-} from '../media/measure-video.ts';
-import { StreamedFile } from '../media/streamed-file.ts';
 import { clipBucket } from './clip-bucket.ts';
-import { type FileKind, uploadFile } from './upload.ts';
+import type { FileKind } from './upload.ts';
+import { uploadVideo } from './upload-video.ts';
 
 /** The most bytes of a reference video: the limit of Wan 3.0, "<= 100 MB" (Model Studio, Wan 3.0 video generation). */
 const MAX_CLIP_BYTES = 100 * 1024 * 1024;
@@ -45,68 +39,31 @@ export interface ClipCopy {
   signal: AbortSignal;
 }
 
+/** A copied clip. */
+export interface CopiedClip extends VideoType {
+  /** The longest that a player may take it for: it is billed by its length. Seconds, rounded to milliseconds. */
+  durationSec: number;
+}
+
 /**
- * Copies a video at a caller's URL into the bucket and measures the same bytes on the way, so that the
- * measured file is the stored file. Fetches it once, up to 100 MiB, with a few parts of 5 MiB in memory, and
- * stops once it is known to be too long. Throws `UnreadableVideoError`, `ClipNotCopiedError` when it cannot
+ * Copies a video at a caller's URL into the bucket and measures the same bytes, so that the measured file is the stored file. Fetches
+ * it once, up to 100 MiB, with a few parts of 5 MiB in memory. Throws `UnreadableVideoError`, `ClipNotCopiedError` when it cannot
  * be fetched, `ClipTooLongError`, and the errors of the bucket. Leaves no object when it throws.
  */
-export const copyClip = async ({
-  url,
-  keyOf,
-  longestSeconds,
-  signal,
-}: ClipCopy): Promise<ClipMeasurement> => {
+export const copyClip = async ({ url, keyOf, longestSeconds, signal }: ClipCopy): Promise<CopiedClip> => {
   const body = await openFile(url, signal).catch((error: unknown) => {
     throw new ClipNotCopiedError('could not be fetched', { cause: error });
   });
-  const file = new StreamedFile();
-  const measuring = measureClip(file, longestSeconds)
-    .then((clip) => {
-      if (clip.durationSec > longestSeconds) throw new ClipTooLongError(clip.durationSec);
-      return clip;
-    })
-    .finally(() => file.release());
-  const [measured, uploaded] = await Promise.allSettled([
-    measuring,
-    uploadFile(passing(body, file, measuring), CLIPS, keyOf, { client: clipBucket, signal }),
-  ]);
-  // Refusing a clip fails its upload too, so the reason of the refusal comes first. A failed upload ends the
-  // measuring.
-  if (measured.status === 'rejected' && !(measured.reason instanceof UploadEndedError)) throw measured.reason;
-  if (uploaded.status === 'rejected') throw asClipError(uploaded.reason);
-  if (measured.status === 'rejected') throw measured.reason;
-  return measured.value;
-};
-
-/** The upload ended before the file did. */
-class UploadEndedError extends Error {
-  override name = 'UploadEndedError';
-}
-
-/** The bytes of a file on their way to the bucket, read as they pass. It ends only once the file is measured. */
-const passing = async function* (
-  body: AsyncIterable<Uint8Array>,
-  file: StreamedFile,
-  measuring: Promise<unknown>,
-): AsyncGenerator<Uint8Array> {
-  let refusal: { error: unknown } | undefined;
-  measuring.catch((error: unknown) => {
-    refusal = { error };
-  });
   try {
-    for await (const chunk of fetched(body)) {
-      await file.push(chunk);
-      if (refusal) throw refusal.error;
-      yield chunk;
-    }
-    file.end();
-    await measuring;
+    const way = { client: clipBucket, signal };
+    const { type, measured } = await uploadVideo(fetched(body), CLIPS, keyOf, way, async (video) => {
+      const { longestSec } = await video.measure(signal);
+      if (longestSec > longestSeconds) throw new ClipTooLongError(longestSec);
+      return longestSec;
+    });
+    return { ...type, durationSec: measured };
   } catch (error) {
-    file.fail(error);
-    throw error;
-  } finally {
-    file.fail(new UploadEndedError('The upload ended before the file did.'));
+    throw asClipError(error);
   }
 };
 

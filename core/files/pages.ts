@@ -5,6 +5,10 @@ export interface PublicPage {
   /** Its key in the bucket, and after a slash its path. */
   key: string;
   contentType: string;
+  /** How it is stored, and sent to every client. Scripts only, which browsers read: all of them take gzip. */
+  encoding?: 'gzip';
+  /** How long browsers and edges keep it; otherwise as `publishPages` says. */
+  maxAgeSeconds?: number;
 }
 
 /** The OpenAPI document, which names the address of the API once it is published. */
@@ -18,6 +22,8 @@ export const PUBLIC_PAGES: readonly PublicPage[] = [
     file: 'redoc.standalone.js',
     key: 'docs/redoc.standalone.js',
     contentType: 'text/javascript; charset=utf-8',
+    encoding: 'gzip',
+    maxAgeSeconds: 86_400,
   },
   {
     file: 'redoc.standalone.js.LICENSE.txt',
@@ -32,7 +38,12 @@ export const PUBLIC_PATHS = ['/openapi.json', '/docs', '/docs/*'];
 /** The console, which is published where it is asked for. */
 export const CONSOLE_PAGES: readonly PublicPage[] = [
   { file: 'console.html', key: 'console', contentType: 'text/html; charset=utf-8' },
-  { file: 'console.js', key: 'console/console.js', contentType: 'text/javascript; charset=utf-8' },
+  {
+    file: 'console.js',
+    key: 'console/console.js',
+    contentType: 'text/javascript; charset=utf-8',
+    encoding: 'gzip',
+  },
   { file: 'console.css', key: 'console/console.css', contentType: 'text/css; charset=utf-8' },
   { file: 'console.licenses.txt', key: 'console/licenses.txt', contentType: 'text/plain; charset=utf-8' },
 ];

@@ -1,4 +1,4 @@
-import { FILE_EXTENSIONS } from '../media/file-types.ts';
+import { FILE_EXTENSIONS } from '@generation-service/media/file-types';
 import { clipsOf, maxOutputs, type StoredRequest } from '../requests/request-rules.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { possibleClips } from './clip-keys.ts';

@@ -5,7 +5,7 @@ import { bucket } from './bucket.ts';
 import { OPENAPI_FILE, type PublicPage } from './pages.ts';
 
 /** How long browsers and edges keep a page: after an upgrade the old one is seen for so long. */
-const CACHE_CONTROL = 'public, max-age=300';
+const MAX_AGE_SECONDS = 300;
 
 /**
  * Puts pages of a folder into the bucket; the OpenAPI document with the address of this API. Repeating it replaces
@@ -21,7 +21,7 @@ export const publishPages = async (
 
 const publish = async (
   folder: URL,
-  { file, key, contentType }: PublicPage,
+  { file, key, contentType, encoding, maxAgeSeconds = MAX_AGE_SECONDS }: PublicPage,
   baseUrl: string,
 ): Promise<void> => {
   const bytes = await readFile(new URL(file, folder));
@@ -31,7 +31,8 @@ const publish = async (
       Key: key,
       Body: file === OPENAPI_FILE ? withServer(bytes.toString(), baseUrl) : bytes,
       ContentType: contentType,
-      CacheControl: CACHE_CONTROL,
+      CacheControl: `public, max-age=${maxAgeSeconds}`,
+      ...(encoding && { ContentEncoding: encoding }),
     }),
   );
 };

@@ -1,17 +1,15 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { clientOptions } from '../aws-clients.ts';
-import { FileUnavailableError } from '../guarded-http/http-files.ts';
-import { type ImageMeasurement, measureImage } from '../media/measure-image.ts';
+import { type ImageMeasurement, measureImage } from '@generation-service/media/measure-image';
 import {
+  UnreadableVideoError,
   VIDEO_HEAD_BYTES,
-  type VideoMeasurement,
   type VideoType,
   videoTypeOf,
-} from '../media/measure-video.ts';
-import { UnreadableVideoError } from '../media/video-bytes.ts';
-import { removeObjects } from './remove-objects.ts';
-import { measureStoredVideo } from './stored-video.ts';
+} from '@generation-service/media/video-type';
+import { clientOptions } from '../aws-clients.ts';
+import { FileUnavailableError } from '../guarded-http/http-files.ts';
 import { type FileKind, uploadFile } from './upload.ts';
+import { uploadVideo } from './upload-video.ts';
 
 /** The S3 client of uploads, which take longer. */
 const WAY = { client: new S3Client(clientOptions('upload')) };
@@ -42,7 +40,11 @@ export interface StoredImage extends ImageMeasurement {
 }
 
 /** A stored video, measured by its own bytes. */
-export interface StoredVideo extends VideoMeasurement {
+export interface StoredVideo extends VideoType {
+  /** Seconds, rounded to milliseconds. */
+  durationSec: number;
+  width?: number;
+  height?: number;
   objectKey: string;
   sizeBytes: number;
 }
@@ -59,21 +61,26 @@ export const storeImage = async (
   return { ...fileType, ...stored };
 };
 
+/** Measuring 2 GiB takes a few seconds. */
+const MEASURE_MS = 60_000;
+
 /**
- * Streams a video into the bucket, as `storeImage` does an image, then measures it. Throws
+ * Streams a video into the bucket, as `storeImage` does an image, and measures it. Throws
  * `FileUnavailableError` when the file is not a supported video, is too large, or its duration cannot be
- * determined. A stored file without a duration is removed, because no request refers to it.
+ * determined, and leaves no object then.
  */
 export const storeVideo = async (
   body: AsyncIterable<Uint8Array>,
   keyOf: (type: VideoType) => string,
 ): Promise<StoredVideo> => {
-  const { objectKey, sizeBytes } = await uploadFile(body, VIDEOS, keyOf, WAY);
   try {
-    return { ...(await measureStoredVideo(objectKey, sizeBytes)), objectKey, sizeBytes };
+    const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, WAY, (video) =>
+      video.measure(AbortSignal.timeout(MEASURE_MS)),
+    );
+    const { longestSec: _, ...shown } = measured;
+    return { ...type, ...shown, ...stored };
   } catch (error) {
     if (!(error instanceof UnreadableVideoError)) throw error;
-    await removeObjects([objectKey]);
     throw new FileUnavailableError(`The video ${error.message}.`, false, error);
   }
 };

@@ -1,9 +1,11 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Account, findAccount, getAccount, toAccount } from '../accounts/accounts.ts';
+import type { EarnedWork } from '../concurrency/work-allowance.ts';
 import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
+import { readable } from '../readable.ts';
 import {
   accountKey,
   ledgerEntryKey,
@@ -26,7 +28,8 @@ export const LedgerEntry = z.object({
   accountId: z.string(),
   number: z.number(),
   type: z.enum(ENTRY_TYPES),
-  reason: z.enum(LEDGER_REASONS),
+  /** One of another version reads as an operator's. */
+  reason: z.catch(z.enum(LEDGER_REASONS), 'admin_adjustment'),
   amountThousandths: z.number(),
   balanceAfterThousandths: z.number(),
   reference: z.string(),
@@ -62,12 +65,14 @@ export interface BalanceChange {
   guardLimit?: boolean;
   /** The entry's id, for a writer that must recognize its entry; otherwise a new one. */
   entryId?: string;
+  /** Of a debit: the account's allowance of work with what this creation earns. */
+  earnedWork?: EarnedWork;
 }
 
 /** The account's state that a balance change expects to find. */
 export type LedgerHead = Pick<
   Account,
-  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt'
+  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt' | 'earnedWork'
 >;
 
 /**
@@ -99,6 +104,7 @@ export const balanceChangeWrites = (
   const funds = change.guardFunds
     ? ' AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)'
     : '';
+  const work = change.earnedWork ? ', earnedWork = :work' : '';
   const limit = change.guardLimit ? ' AND balanceThousandths <= :most' : '';
   return {
     entry,
@@ -107,8 +113,7 @@ export const balanceChangeWrites = (
         Update: {
           TableName: tableName(),
           Key: accountKey(head.accountId),
-          UpdateExpression:
-            'SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now',
+          UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
           ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected${funds}${limit}`,
           ExpressionAttributeValues: {
             ':after': entry.balanceAfterThousandths,
@@ -116,6 +121,7 @@ export const balanceChangeWrites = (
             ':expected': head.ledgerEntries,
             ':now': createdAt,
             ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
+            ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
             ...(change.guardLimit ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
           },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -276,6 +282,7 @@ export const listLedgerEntries = async (
       ConsistentRead: true,
     }),
   );
-  const entries = Items.map(toLedgerEntry);
-  return pageOf(entries, request, (entries.at(-1)?.number ?? 1) > 1);
+  const entries = readable(Items, toLedgerEntry, ({ PK, SK }) => `${PK} ${SK}`);
+  const oldest = Items.at(-1);
+  return pageOf(entries, request, oldest !== undefined && oldest.SK !== ledgerEntrySort(1));
 };

@@ -1,5 +1,5 @@
 import type { ImageModel } from './catalog.ts';
-import { type AspectRatio, PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
+import { PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
 
 /** Width and height in whole pixels. */
 export interface Dimensions {
@@ -49,9 +49,10 @@ export const pricedPixels = (size: string): number => {
 
 /**
  * The dimensions of an accepted size and aspect ratio. For a preset of side s: landscape is 1.25 s by
- * 0.703125 s, portrait its transpose, square and `auto` (unless the provider chooses) s by s.
+ * 0.703125 s, portrait its transpose, square and `auto` (unless the provider chooses) s by s. Throws for a size or ratio that this
+ * version does not know: a provider would be paid for another picture.
  */
-export const dimensionsOf = (size: string, aspectRatio: AspectRatio): Dimensions => {
+export const dimensionsOf = (size: string, aspectRatio: string): Dimensions => {
   if (!isPreset(size)) {
     const explicit = parseExplicitSize(size);
     if (!explicit) throw new Error(`${size} is no image size.`);
@@ -61,5 +62,6 @@ export const dimensionsOf = (size: string, aspectRatio: AspectRatio): Dimensions
   const landscape = { width: side * 1.25, height: side * 0.703125 };
   if (aspectRatio === 'landscape') return landscape;
   if (aspectRatio === 'portrait') return { width: landscape.height, height: landscape.width };
-  return { width: side, height: side };
+  if (aspectRatio === 'square' || aspectRatio === 'auto') return { width: side, height: side };
+  throw new Error(`${aspectRatio} is no aspect ratio.`);
 };

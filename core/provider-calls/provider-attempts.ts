@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { Failure } from '../errors.ts';
+import { StoredFailure } from '../errors.ts';
 import { countMetric, METRIC } from '../observability.ts';
 import type { ProviderId } from '../provider-names.ts';
 import {
@@ -37,16 +37,16 @@ const Outcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('accepted'), taskId: z.string() }),
   z.object({
     kind: z.literal('done'),
-    outputs: z.array(z.union([z.object({ url: z.string() }), z.object({ failure: Failure })])),
+    outputs: z.array(z.union([z.object({ url: z.string() }), z.object({ failure: StoredFailure })])),
     usage: z.optional(Usage),
   }),
-  z.object({ kind: z.literal('failed'), failure: Failure, taken: z.optional(z.enum(TAKEN)) }),
+  z.object({ kind: z.literal('failed'), failure: StoredFailure, taken: z.optional(z.enum(TAKEN)) }),
   z.object({
     kind: z.literal('busy'),
     reason: z.string(),
     retryAfterSeconds: z.optional(z.number()),
   }),
-  z.object({ kind: z.literal('lost'), failure: Failure }),
+  z.object({ kind: z.literal('lost'), failure: StoredFailure }),
 ]);
 export type AttemptOutcome = z.infer<typeof Outcome>;
 

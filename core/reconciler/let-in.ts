@@ -52,7 +52,7 @@ export interface LetInOptions {
  *
  * 1. Wake the requests that have a permit: the run that let them in died, or they wait under a newer token. Remove the accounts with
  *    permits that have no waiting request any more.
- * 2. At a full gate, take spare permits back: at most 12 are audited in a tick, in turn.
+ * 2. At a gate without room for the next request, take spare permits back: at most 12 are audited in a tick, in turn.
  * 3. Take a permit for the next request and note it on the waiter, in one transaction. Then wake the request and take it out of
  *    the queue.
  */
@@ -75,7 +75,8 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
     else if (hasPermit(head, seen)) await wakeWaiter(gate.name, head, options);
   }
   const now = (): Date => clock.now();
-  let state = isFull(gate, seen) ? await takeSpareBack(gate.name, seen, options) : seen;
+  let isAudited = isFull(gate, seen);
+  let state = isAudited ? await takeSpareBack(gate.name, seen, options) : seen;
   while (hasRoom(gate, state, 1, now().getTime())) {
     const account = chooseAccount(accounts, runningOf(state));
     if (!account) return;
@@ -87,7 +88,12 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
     } else {
       // The gate may have become smaller since the request began to wait.
       const waiter = { ...head, weight: weightOf(head.weight, gate) };
-      if (!hasRoom(gate, state, waiter.weight, now().getTime())) return;
+      if (!hasRoom(gate, state, waiter.weight, now().getTime())) {
+        if (isAudited) return;
+        isAudited = true;
+        state = await takeSpareBack(gate.name, state, options);
+        continue;
+      }
       const after = await takePermitFor(gate, waiter, state, now());
       // The gate or the waiter has changed: the next tick reads both.
       if (!after) return;

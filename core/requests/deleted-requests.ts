@@ -1,11 +1,20 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { newDeletionId } from '../ids.ts';
 import { batchGetAll } from '../table/batches.ts';
-import { deletedRequestKey, dueListing } from '../table/keys.ts';
+import {
+  deletedRequestKey,
+  dueListing,
+  formerDeletedRequestKey,
+  type ItemKey,
+  requestKey,
+  TTL_ATTRIBUTE,
+  webhookAttemptsEndKey,
+} from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
-import { addSeconds } from '../time.ts';
-import { AccountedRequest } from './request-rules.ts';
+import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
+import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { AccountedRequest, type StoredRequest, type VideoRequest } from './request-rules.ts';
 
 /**
  * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
@@ -42,6 +51,20 @@ export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   },
 });
 
+/** Far longer than an attempt of a webhook that is under way can still take. */
+const ATTEMPTS_END_SECONDS = SECONDS_PER_DAY;
+
+/** Access pattern 110: keeps late webhook attempts of a request from being recorded, in the transaction that removes the request. */
+export const endWebhookAttemptsWrite = ({ requestId, deletedAt }: DeletedRequest): TransactItem => ({
+  Put: {
+    TableName: tableName(),
+    Item: {
+      ...webhookAttemptsEndKey(requestId),
+      [TTL_ATTRIBUTE]: toEpochSeconds(deletedAt) + ATTEMPTS_END_SECONDS,
+    },
+  },
+});
+
 /** Access pattern 20: the deletion of a request, strongly consistent; undefined when it was not deleted. */
 export const findDeletedRequest = async (
   accountId: string,
@@ -59,25 +82,79 @@ export const findDeletedRequest = async (
 
 /**
  * Access pattern 21: deletions of any number of requests, strongly consistent, in the given order; undefined
- * where there is none.
+ * where there is none. Also finds the marks of earlier releases, which stay in the ledgers' partitions.
  */
 export const findDeletedRequests = async (
   ids: readonly Pick<DeletedRequest, 'accountId' | 'requestId'>[],
 ): Promise<(DeletedRequest | undefined)[]> => {
-  const items = await batchGetAll(
-    ids.map(({ accountId, requestId }) => deletedRequestKey(accountId, requestId)),
-  );
-  return items.map((item) => item && toDeletedRequest(item));
+  const keysOf = (keyOf: typeof deletedRequestKey): ItemKey[] =>
+    ids.map(({ accountId, requestId }) => keyOf(accountId, requestId));
+  const items = await batchGetAll([...keysOf(deletedRequestKey), ...keysOf(formerDeletedRequestKey)]);
+  return ids.map((_, index) => {
+    const item = items[index] ?? items[ids.length + index];
+    return item && toDeletedRequest(item);
+  });
 };
 
-/** Access pattern 22: takes a completed deletion off the due list. Does nothing when its mark is absent. Repeating it changes nothing. */
-export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
+/**
+ * Access pattern 22: takes a completed deletion off the due list. `key` is that of its mark, wherever that is. Does nothing when the mark is
+ * absent. Repeating it changes nothing.
+ */
+export const closeDeletion = async (
+  { accountId, requestId }: DeletedRequest,
+  key = deletedRequestKey(accountId, requestId),
+): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
-      Key: deletedRequestKey(accountId, requestId),
+      Key: key,
       UpdateExpression: 'REMOVE files, deletionId, GSI1PK, GSI1SK',
       ConditionExpression: 'attribute_exists(PK)',
     }),
   );
+};
+
+/**
+ * Access pattern 41: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
+ * remove.
+ * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
+ * under the same `deletionId` whose answer was lost is returned, not repeated.
+ */
+export const removeRequest = async (
+  request: AccountedRequest &
+    Pick<StoredRequest, 'requestId' | 'outputs' | 'webhookUrl'> &
+    Pick<VideoRequest, 'clips'>,
+  now: Date,
+  deletionId = newDeletionId(now),
+): Promise<DeletedRequest | undefined> => {
+  const { accountId, requestId, outputs = [], clips = [] } = request;
+  const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
+  const accounted = AccountedRequest.parse(request);
+  const deletion = { accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files };
+  const isDone = async (): Promise<boolean> =>
+    (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
+  let isRefused = false;
+  try {
+    await transact((refusals) => {
+      isRefused = refusedBy(refusals, 0);
+      if (isRefused) return [];
+      return [
+        {
+          Delete: {
+            TableName: tableName(),
+            Key: requestKey(requestId),
+            ConditionExpression: '#status IN (:succeeded, :failed)',
+            ExpressionAttributeNames: { '#status': 'status' },
+            ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
+          },
+        },
+        markDeletedWrite(deletion),
+        ...(request.webhookUrl === undefined ? [] : [endWebhookAttemptsWrite(deletion)]),
+      ];
+    });
+  } catch (error) {
+    if (await isDone()) return deletion;
+    throw error;
+  }
+  return !isRefused || (await isDone()) ? deletion : undefined;
 };

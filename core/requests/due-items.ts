@@ -12,7 +12,6 @@ import {
   FORMER_DUE_SHARDS,
   type ItemKey,
   LISTING_INDEX,
-  ledgerPartition,
   requestPartition,
 } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
@@ -41,7 +40,8 @@ const Entry = z.object({ PK: z.string(), SK: z.string(), GSI1PK: z.string(), GSI
 
 const workOf = ({ PK, SK }: ItemKey): DueWork => {
   if (SK.startsWith(DELETED_REQUEST_PREFIX)) {
-    const accountId = PK.slice(ledgerPartition('').length);
+    // Marks of earlier releases are in the ledger's partition.
+    const accountId = PK.slice(PK.indexOf('#') + 1);
     return { kind: 'deletion', accountId, requestId: SK.slice(DELETED_REQUEST_PREFIX.length) };
   }
   if (SK.startsWith(END_USER_REMOVAL_PREFIX)) {

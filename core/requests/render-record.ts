@@ -3,6 +3,7 @@ import { outputId } from '../ids.ts';
 import { dimensionsOf } from '../models/image-sizes.ts';
 import { toXTokens } from '../money.ts';
 import { routePath } from '../routes.ts';
+import { outputObjectPrefix } from '../table/keys.ts';
 import type { Instant } from '../time.ts';
 import type { RequestRecord } from './records.ts';
 import {
@@ -113,15 +114,17 @@ const outputRenderer =
       const { index, objectKey } = output;
       const item = { id: outputId(requestId, index), expiresAt };
       const measures = measuresOf(output);
-      return objectKey === undefined
-        ? { ...item, error: { code: STORAGE_FAILED }, ...measures }
-        : { ...item, url: signUrl(objectKey, expiresAt), ...measures };
+      // Falsified outputs must not give URLs of other requests' files.
+      return objectKey?.startsWith(outputObjectPrefix(requestId))
+        ? { ...item, url: signUrl(objectKey, expiresAt), ...measures }
+        : { ...item, error: { code: STORAGE_FAILED }, ...measures };
     });
 
 /** The size of the stored image, or the requested size when there is no file. */
-const sizeOf = (request: ImageRequest, stored: StoredOutput): string => {
+const sizeOf = (request: ImageRequest, { width, height }: StoredOutput): string => {
+  if (width !== undefined && height !== undefined) return `${width}x${height}`;
   const asked = dimensionsOf(request.size, request.aspectRatio);
-  return `${stored.width ?? asked.width}x${stored.height ?? asked.height}`;
+  return `${width ?? asked.width}x${height ?? asked.height}`;
 };
 
 const lengthOf = ({ durationSec, resolution }: VideoRequest, stored: StoredOutput) => ({

@@ -1,6 +1,7 @@
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { REQUEST_ID_PREFIX } from '../ids.ts';
+import { readable } from '../readable.ts';
 import { batchGet } from '../table/batches.ts';
 import { PRIMARY_KEY, REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
@@ -90,9 +91,8 @@ const readRequests = async (
   now: Date,
 ): Promise<StoredRequest[]> => {
   const items = await batchGet(entries.map(({ PK }) => ({ ...requestKey(''), PK })));
-  return items
-    .filter((item): item is StoredItem => item !== undefined)
-    .map(toRequest)
+  const found = items.filter((item): item is StoredItem => item !== undefined);
+  return readable(found, toRequest, ({ PK }) => String(PK))
     .filter((request) => !isRemoved(request, now))
     .filter((request) => status === undefined || statusAt(request, now) === status);
 };

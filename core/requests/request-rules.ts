@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { Failure } from '../errors.ts';
-import { ASPECT_RATIOS } from '../models/size-presets.ts';
+import { StoredFailure } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
@@ -61,7 +60,7 @@ const common = {
   /** The numbers of its debit and refund in the ledger. Requests from before they were kept have none. */
   debitEntryNumber: z.optional(z.number()),
   refundEntryNumber: z.optional(z.number()),
-  error: z.optional(Failure),
+  error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
   /** The place in a due list, while the request is in one: its partition, and when it is due. */
@@ -72,14 +71,14 @@ const common = {
 };
 
 /**
- * A request for images as stored. `size` is a preset or `<width>x<height>`; `images` is the most it can
- * deliver.
+ * A request for images as stored. `size` is a preset or `<width>x<height>`; with a preset, `aspectRatio` gives its shape. `images` is
+ * the most it can deliver. Texts that this version does not know can be read, and are not sent to a provider.
  */
 export const ImageRequest = z.object({
   kind: z.literal('image'),
   ...common,
   size: z.string(),
-  aspectRatio: z.enum(ASPECT_RATIOS),
+  aspectRatio: z.string(),
   images: z.number(),
   sequential: z.boolean(),
   references: z.array(z.string()),

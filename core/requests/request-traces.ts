@@ -1,24 +1,33 @@
 import { deleteItems } from '../table/batches.ts';
-import { requestKey, requestPartition } from '../table/keys.ts';
+import {
+  type ItemKey,
+  requestKey,
+  requestPartition,
+  webhookAttemptPartition,
+  webhookAttemptsEndKey,
+} from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 
 /**
  * Access pattern 32: removes what is stored about a request beside itself: provider attempts, provider wait,
- * webhook attempts.
+ * webhook attempts. Leaves the end of its webhook attempts, which keeps late ones out.
  */
 export const removeTraces = async (requestId: string): Promise<void> => {
-  const own = requestKey(requestId);
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :request',
-    ExpressionAttributeValues: { ':request': requestPartition(requestId) },
-    ProjectionExpression: 'PK, SK',
-    ConsistentRead: true,
+  const kept = [requestKey(requestId), webhookAttemptsEndKey(requestId)].map(({ SK }) => SK);
+  const keys: ItemKey[] = [];
+  const list = async (partition: string): Promise<void> => {
+    const query = {
+      TableName: tableName(),
+      KeyConditionExpression: 'PK = :partition',
+      ExpressionAttributeValues: { ':partition': partition },
+      ProjectionExpression: 'PK, SK',
+      ConsistentRead: true,
+    };
+    for await (const { PK, SK } of queryAll(query)) {
+      if (!kept.includes(String(SK))) keys.push({ PK: String(PK), SK: String(SK) });
+    }
   };
-  const keys: { PK: string; SK: string }[] = [];
-  for await (const { PK, SK } of queryAll(query)) {
-    if (SK !== own.SK) keys.push({ PK: String(PK), SK: String(SK) });
-  }
+  await Promise.all([requestPartition(requestId), webhookAttemptPartition(requestId)].map(list));
   await deleteItems(keys);
 };

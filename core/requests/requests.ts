@@ -1,24 +1,30 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
-import { newDeletionId } from '../ids.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import { type DueList, dueListing, dueListPrefix, requestKey, requestListing } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
-import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
 import {
-  AccountedRequest,
-  type StoredOutput,
-  StoredRequest,
-  type StoredStatus,
-  type VideoRequest,
-} from './request-rules.ts';
+  type DueList,
+  dueListing,
+  dueListPrefix,
+  requestKey,
+  requestListing,
+  requestPartition,
+} from '../table/keys.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
+import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
+import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { type StoredOutput, StoredRequest, type StoredStatus } from './request-rules.ts';
 
-/** A request from a stored item. Throws when the item is malformed. */
-export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
+/**
+ * A request from a stored item. Throws when the item is malformed or names another request: roles that may write its attempts' `requestId`
+ * may write its own.
+ */
+export const toRequest = (item: StoredItem): StoredRequest => {
+  const request = StoredRequest.parse(item);
+  if (item.PK !== requestPartition(request.requestId)) throw new Error(`${item.PK} names another request.`);
+  return request;
+};
 
 /** Access pattern 34: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
@@ -137,6 +143,12 @@ export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOut
 /** That no output has a file, as far as a request knows. */
 const NOTHING_STORED = ' AND attribute_not_exists(outputs) AND attribute_not_exists(storedSoFar)';
 
+/**
+ * That a request has not been refunded: every end writes `refundThousandths`. Roles that call providers can write a status, but not that
+ * attribute, so no request that they set back is refunded again.
+ */
+const NEVER_ENDED = ' AND attribute_not_exists(refundThousandths)';
+
 /** The terminal state of a request. */
 export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
@@ -154,7 +166,7 @@ interface Settlement {
 
 /**
  * Access pattern 38: moves a request to its terminal state, and lists it for what follows, if anything does.
- * Refused when it is terminal already, or absent; with `unlessStored`, also when it has outputs, and the refusal then
+ * Refused when it is absent, terminal, or was terminal before; with `unlessStored`, also when it has outputs, and the refusal then
  * has the item.
  */
 export const endRequestWrite = (
@@ -174,7 +186,7 @@ export const endRequestWrite = (
       Key: requestKey(request.requestId),
       ...update,
       UpdateExpression: `${update.UpdateExpression}${follows ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
-      ConditionExpression: `#status IN (:queued, :processing)${unlessStored ? NOTHING_STORED : ''}`,
+      ConditionExpression: `#status IN (:queued, :processing)${NEVER_ENDED}${unlessStored ? NOTHING_STORED : ''}`,
       ...(unlessStored && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
     },
   };
@@ -245,46 +257,4 @@ export const closeWork = ({
       ConditionExpression: 'begins_with(#GSI1PK, :looked)',
     }),
   );
-};
-
-/**
- * Access pattern 41: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
- * remove.
- * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
- * under the same `deletionId` whose answer was lost is returned, not repeated.
- */
-export const removeRequest = async (
-  request: AccountedRequest & Pick<StoredRequest, 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
-  now: Date,
-  deletionId = newDeletionId(now),
-): Promise<DeletedRequest | undefined> => {
-  const { accountId, requestId, outputs = [], clips = [] } = request;
-  const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
-  const accounted = AccountedRequest.parse(request);
-  const deletion = { accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files };
-  const isDone = async (): Promise<boolean> =>
-    (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
-  let isRefused = false;
-  try {
-    await transact((refusals) => {
-      isRefused = refusedBy(refusals, 0);
-      if (isRefused) return [];
-      return [
-        {
-          Delete: {
-            TableName: tableName(),
-            Key: requestKey(requestId),
-            ConditionExpression: '#status IN (:succeeded, :failed)',
-            ExpressionAttributeNames: { '#status': 'status' },
-            ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
-          },
-        },
-        markDeletedWrite(deletion),
-      ];
-    });
-  } catch (error) {
-    if (await isDone()) return deletion;
-    throw error;
-  }
-  return !isRefused || (await isDone()) ? deletion : undefined;
 };

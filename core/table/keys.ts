@@ -11,6 +11,8 @@ export const partitionPatterns = () => ({
   apiKeys: apiKeyKey('*').PK,
   ledgers: ledgerPartition('*'),
   requests: requestPartition('*'),
+  deletedRequests: deletedRequestPartition('*'),
+  webhookAttempts: webhookAttemptPartition('*'),
   // Functions of the earlier release, which an update replaces one by one, read eight copies.
   modelSettings: 'CATALOG#*',
   accountList: ACCOUNT_LISTING_PARTITION,
@@ -80,7 +82,7 @@ export const apiKeyListing = (accountId: string, createdAt: Instant, keyId: stri
 });
 export const apiKeyListingPartition = (accountId: string): string => `ACCOUNT#${accountId}#KEYS`;
 
-/** The partition of an account's ledger entries, deleted-request marks and operators' idempotency keys. */
+/** The partition of an account's ledger entries and operators' idempotency keys. Earlier releases also put marks of deleted requests there. */
 export const ledgerPartition = (accountId: string): string => `LEDGER#${accountId}`;
 /** Entry numbers count from 1; padding to 12 digits makes text order number order. */
 export const ledgerEntrySort = (number: number): string => `ENTRY#${String(number).padStart(12, '0')}`;
@@ -128,7 +130,7 @@ export const endUserRemovalKey = ({
 export const removalPrefix = (email: string): string => `${END_USER_REMOVAL_PREFIX}${email}#`;
 export const END_USER_REMOVAL_PREFIX = 'REMOVAL#';
 
-/** The partition of a request, its provider attempts, its wait and its webhook attempts. */
+/** The partition of a request, its provider attempts and its wait. Earlier releases also put its webhook attempts there. */
 export const requestPartition = (requestId: string): string => `REQUEST#${requestId}`;
 /** A request. */
 export const requestKey = (requestId: string): ItemKey => ({
@@ -173,8 +175,15 @@ const shardOf = (id: string): number => hashOf(id) % DUE_SHARDS;
 const hashOf = (id: string): number =>
   [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0);
 
+/** The partition of the marks of an account's deleted requests. */
+export const deletedRequestPartition = (accountId: string): string => `DELETED#${accountId}`;
 /** Marks a request as deleted, so that the ledger can still be verified. */
 export const deletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
+  PK: deletedRequestPartition(accountId),
+  SK: `${DELETED_REQUEST_PREFIX}${requestId}`,
+});
+/** Where earlier releases put such a mark. */
+export const formerDeletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
   PK: ledgerPartition(accountId),
   SK: `${DELETED_REQUEST_PREFIX}${requestId}`,
 });
@@ -215,12 +224,19 @@ export const providerWaitKey = (requestId: string): ItemKey => ({
   SK: 'WAIT',
 });
 
+/** The partition of a request's webhook attempts: apart, so that the function that calls foreign URLs writes no request. */
+export const webhookAttemptPartition = (requestId: string): string => `WEBHOOK_ATTEMPTS#${requestId}`;
 /** An attempt of a webhook delivery; `number` counts the attempts of that delivery from 1. */
 export const webhookAttemptKey = (requestId: string, delivery: string, number: number): ItemKey => ({
-  PK: requestPartition(requestId),
+  PK: webhookAttemptPartition(requestId),
   SK: `${WEBHOOK_ATTEMPT_PREFIX}${delivery}#${String(number).padStart(3, '0')}`,
 });
 export const WEBHOOK_ATTEMPT_PREFIX = 'WEBHOOK#';
+/** Stands in the partition of a deleted request's webhook attempts: no attempt is recorded beside it. */
+export const webhookAttemptsEndKey = (requestId: string): ItemKey => ({
+  PK: webhookAttemptPartition(requestId),
+  SK: 'DELETED',
+});
 
 /** How a host hangs when an account's webhooks are sent to it. Takes the host's digest: a host can be any text. */
 export const webhookHostKey = (accountId: string, digest: string): ItemKey => ({

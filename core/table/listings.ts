@@ -1,4 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { readable } from '../readable.ts';
 import { batchGetAll } from './batches.ts';
 import { type ItemKey, LISTING_INDEX } from './keys.ts';
 import { queryAll } from './queries.ts';
@@ -28,12 +29,13 @@ export const listedKeys = async (
 
 /**
  * Every item listed in a partition, oldest first. Reads the keys from the index, eventually consistent, then
- * the items, strongly consistent, and leaves out those deleted since.
+ * the items, strongly consistent, and leaves out those deleted since, and those that cannot be read.
  */
 export const listedItems = async <T>(partition: string, parse: (item: StoredItem) => T): Promise<T[]> => {
   const keys: ItemKey[] = [];
   for await (const { PK, SK } of queryAll(listingQuery(partition)))
     keys.push({ PK: String(PK), SK: String(SK) });
   const items = await batchGetAll(keys);
-  return items.filter((item): item is StoredItem => item !== undefined).map(parse);
+  const found = items.filter((item): item is StoredItem => item !== undefined);
+  return readable(found, parse, ({ PK }) => String(PK));
 };

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { TASK_REFUSED } from '../executions/step-rules.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { firstCallAt, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { UnknownAddressError } from '../provider-calls/provider-address.ts';
 import {
   isOpenTask,
   listAttempts,
@@ -11,7 +12,7 @@ import {
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
 import { findProviderWait, holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
-import type { ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
@@ -105,13 +106,29 @@ interface TaskResult {
   retryAfterSeconds?: number | undefined;
 }
 
+/** The provider of a task; undefined, which is logged, when the address of its call is not configured. */
+const findProvider = async (
+  attempt: ProviderAttempt,
+  model: string,
+  providerRouteOf: ProviderRouteOf,
+): Promise<Provider | undefined> => {
+  try {
+    return (await providerRouteOf(model, originOf(attempt))).provider;
+  } catch (error) {
+    if (!(error instanceof UnknownAddressError)) throw error;
+    logger.error('a task cannot be queried', { provider: attempt.provider, error });
+    return undefined;
+  }
+};
+
 const queryTask = async (
   attempt: ProviderAttempt,
   { request, providerRouteOf, clock, timeoutMs, during = (query) => query() }: TaskQuery,
 ): Promise<TaskResult> => {
   const { outcome } = attempt;
   if (outcome?.kind !== 'accepted') return { attempt, answered: true };
-  const { provider } = await providerRouteOf(request.model, originOf(attempt));
+  const provider = await findProvider(attempt, request.model, providerRouteOf);
+  if (!provider) return { attempt, answered: false };
   const answer = await during(() => provider.query(outcome.taskId, AbortSignal.timeout(timeoutMs)));
   const now = clock.now();
   const isSince = (since: Instant, milliseconds: number) => now.getTime() - Date.parse(since) >= milliseconds;

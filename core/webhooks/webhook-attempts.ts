@@ -1,11 +1,12 @@
 import * as z from 'zod/mini';
 import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/attempt-retention.ts';
 import {
-  requestKey,
   requestPartition,
   TTL_ATTRIBUTE,
   WEBHOOK_ATTEMPT_PREFIX,
   webhookAttemptKey,
+  webhookAttemptPartition,
+  webhookAttemptsEndKey,
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
@@ -29,37 +30,41 @@ export const WebhookAttempt = z.object({
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
 /**
- * Access pattern 105: a request's webhook attempts by time, of all deliveries or of one. Strongly consistent.
+ * Access pattern 105: a request's webhook attempts by time, of all deliveries or of one, those in the request's partition included, where
+ * the earlier release put them. Strongly consistent.
  */
 export const listWebhookAttempts = async (
   requestId: string,
   delivery?: string,
 ): Promise<WebhookAttempt[]> => {
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :request AND begins_with(SK, :attempts)',
-    ExpressionAttributeValues: {
-      ':request': requestPartition(requestId),
-      ':attempts': delivery === undefined ? WEBHOOK_ATTEMPT_PREFIX : `${WEBHOOK_ATTEMPT_PREFIX}${delivery}#`,
-    },
-    ConsistentRead: true,
+  const prefix = delivery === undefined ? WEBHOOK_ATTEMPT_PREFIX : `${WEBHOOK_ATTEMPT_PREFIX}${delivery}#`;
+  const listOf = async (partition: string): Promise<WebhookAttempt[]> => {
+    const query = {
+      TableName: tableName(),
+      KeyConditionExpression: 'PK = :partition AND begins_with(SK, :attempts)',
+      ExpressionAttributeValues: { ':partition': partition, ':attempts': prefix },
+      ConsistentRead: true,
+    };
+    const attempts: WebhookAttempt[] = [];
+    for await (const item of queryAll(query)) attempts.push(WebhookAttempt.parse(item));
+    return attempts;
   };
-  const attempts: WebhookAttempt[] = [];
-  for await (const item of queryAll(query)) attempts.push(WebhookAttempt.parse(item));
+  const partitions = [requestPartition(requestId), webhookAttemptPartition(requestId)];
+  const attempts = (await Promise.all(partitions.map(listOf))).flat();
   return attempts.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 };
 
 /**
- * Access pattern 106: records an attempt, over an earlier one of the same number. Does nothing when the request is absent: an attempt must not
- * outlive a deletion that came while the receiver was called.
+ * Access pattern 106: records an attempt, over an earlier one of the same number. Does nothing once the request is deleted: an attempt must
+ * not outlive a deletion that came while the receiver was called.
  */
 export const putWebhookAttempt = (attempt: WebhookAttempt): Promise<void> => {
   const writes: TransactItem[] = [
     {
       ConditionCheck: {
         TableName: tableName(),
-        Key: requestKey(attempt.requestId),
-        ConditionExpression: 'attribute_exists(PK)',
+        Key: webhookAttemptsEndKey(attempt.requestId),
+        ConditionExpression: 'attribute_not_exists(PK)',
       },
     },
     {

@@ -12,7 +12,10 @@ export const webhookIdOf = (requestId: string): string => `msg_${requestId}`;
 /** Suffix after the request id in the name of a delivery that an operator started at `now`. */
 export const newDeliverySuffix = (now: Date): string => `-${ulid(now.getTime())}`;
 
-/** When a delivery began: with the end of its request, or when an operator started it. */
+/** Suffix in the name of the delivery that follows one that failed at `failedAt`: always the same. */
+export const followingDeliverySuffix = (failedAt: Date): string => `-${ulid(failedAt.getTime(), () => 0)}`;
+
+/** When a delivery began: with the end of its request, when an operator started it, or when the one before it failed. */
 export const deliveryStartedAt = (
   delivery: string,
   { requestId, finishedAt = '' }: Pick<StoredRequest, 'requestId' | 'finishedAt'>,

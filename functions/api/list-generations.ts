@@ -1,8 +1,8 @@
 import { requiredEnv } from '../../core/environment.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
+import { readable } from '../../core/readable.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
 import { listImageRequests } from '../../core/requests/request-lists.ts';
-import { mapPage } from '../../core/table/pages.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { GENERATIONS_QUERY } from '../http/queries.ts';
@@ -17,8 +17,10 @@ export const handler = apiHandler(async (request) => {
     loadUrlSigner(),
   ]);
   const context = { now: request.now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl };
-  return json(
-    200,
-    mapPage(found, (stored) => renderRecord(stored, context)),
+  const items = readable(
+    found.items,
+    (stored) => renderRecord(stored, context),
+    ({ requestId }) => requestId,
   );
+  return json(200, { ...found, items });
 });

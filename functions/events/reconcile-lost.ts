@@ -3,21 +3,27 @@ import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { systemClock } from '../../core/clock.ts';
 import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
+import { requiredEnv } from '../../core/environment.ts';
 import { LOST_STATUSES } from '../../core/executions/execution-statuses.ts';
 import { logger } from '../../core/observability.ts';
+import { restartDelivery } from '../../core/webhooks/restart-delivery.ts';
 import { endsEarly } from '../time-limit.ts';
 
 /** The fields used of a "Step Functions Execution Status Change" event. */
 const ExecutionEnded = z.object({
   detail: z.object({
+    stateMachineArn: z.string(),
+    name: z.string(),
     status: z.enum(LOST_STATUSES),
+    stopDate: z.number(),
     input: z.string(),
   }),
 });
 const ExecutionInput = z.object({ requestId: z.string() });
 
 /**
- * Repairs one request when its execution failed, timed out or was stopped. Throws when it cannot, or its time runs
+ * Repairs one request when its execution failed, timed out or was stopped, and starts a first delivery of its webhook again when that failed
+ * or timed out. Throws when it cannot, or its time runs
  * out: Lambda then delivers the event again.
  */
 export const handler = middy<unknown, void>(
@@ -27,8 +33,11 @@ export const handler = middy<unknown, void>(
 )
   .use(injectLambdaContext(logger, { resetKeys: true }))
   .handler(async (event) => {
-    const { input, status } = ExecutionEnded.parse(event).detail;
+    const { stateMachineArn, name, input, status, stopDate } = ExecutionEnded.parse(event).detail;
     const { requestId } = ExecutionInput.parse(JSON.parse(input));
     logger.appendKeys({ requestId });
-    await reconcileRequest(requestId, systemClock, status);
+    if (stateMachineArn === requiredEnv('WEBHOOK_DELIVERY_STATE_MACHINE_ARN')) {
+      logger.warn('a webhook delivery failed', { delivery: name, status });
+      await restartDelivery(requestId, name, new Date(stopDate));
+    } else await reconcileRequest(requestId, systemClock, status);
   });

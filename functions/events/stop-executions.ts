@@ -1,22 +1,44 @@
 import * as z from 'zod/mini';
+import { requiredEnv } from '../../core/environment.ts';
+import { isStackEnding } from '../../core/executions/stack-status.ts';
 import { stopRunningExecutions } from '../../core/executions/stop-executions.ts';
 import { logger } from '../../core/observability.ts';
 import { CustomResourceError, customResource } from '../cloudformation.ts';
 
-/** The state machine that CloudFormation deletes next. */
+/** The state machine whose executions are stopped. */
 const Properties = z.object({ StateMachineArn: z.string().check(z.minLength(1)) });
 
 /** Time kept to answer CloudFormation. */
 const ANSWER_MS = 30_000;
 
+const stackEnds = async (stackId: string): Promise<boolean> => {
+  try {
+    return await isStackEnding(stackId);
+  } catch (error) {
+    logger.error('the status of the stack could not be read', { error: error as Error });
+    throw new CustomResourceError(
+      'The status of the stack could not be read, so no execution was stopped. Delete the stack again, or first run: ops executions stop-all --yes',
+    );
+  }
+};
+
 /**
- * Custom resource that is deleted before a state machine, and stops what it still runs: CloudFormation otherwise waits
- * for the executions' own ends. A replaced state machine replaces this resource, so its executions are stopped too.
- * Fails when its time does not suffice; the deletion can then be repeated.
+ * Custom resource that is deleted before a state machine. It stops the running executions of a state machine that goes: with
+ * the whole stack, or after another one replaced it. CloudFormation would otherwise wait for the executions' own ends.
+ *
+ * CloudFormation also sends `Delete` when a resource leaves the template or gets another logical id, and when an update that
+ * added it rolls back. The state machine then stays, and its executions run on. Fails, having stopped nothing, when it
+ * cannot tell; and when its time does not suffice. The deletion can then be repeated.
  */
 export const handler = customResource(async (event, context) => {
   const { StateMachineArn } = Properties.parse(event.ResourceProperties);
   if (event.RequestType !== 'Delete') return { physicalId: StateMachineArn };
+  // CloudFormation has updated this function, or rolled it back, before it deletes what that left over.
+  const isOurs = requiredEnv('STATE_MACHINE_ARNS').split(',').includes(StateMachineArn);
+  if (isOurs && !(await stackEnds(event.StackId))) {
+    logger.info('executions left running', { stateMachineArn: StateMachineArn });
+    return { physicalId: event.PhysicalResourceId };
+  }
   const isTime = () => context.getRemainingTimeInMillis() > ANSWER_MS;
   const { stopped, areLeft } = await stopRunningExecutions(StateMachineArn, isTime);
   logger.info('executions stopped', { stateMachineArn: StateMachineArn, stopped, areLeft });

@@ -6,6 +6,7 @@ import { logger } from '../../core/observability.ts';
 import { endsEarly } from '../time-limit.ts';
 import { ApiRequest } from './api-request.ts';
 import { errorResponse, internalError } from './responses.ts';
+import { wrongMethod } from './wrong-method.ts';
 
 type Route = (request: ApiRequest) => Promise<APIGatewayProxyResult>;
 
@@ -48,7 +49,7 @@ const ANSWER_EARLY_MS = 2_000;
 
 /**
  * The Lambda handler of an API route: logs with the HTTP request id, renders errors in the API's format and
- * adds the standard headers. A route that is not done after 27 s is answered with `internal_error`. The route
+ * adds the standard headers. Another method of the path is refused. A route that is not done after 27 s is answered with `internal_error`. The route
  * parses, calls and responds.
  */
 export const apiHandler = (route: Route) =>
@@ -60,5 +61,5 @@ export const apiHandler = (route: Route) =>
     .use(errorResponses())
     .handler(async (event) => {
       logger.appendKeys({ httpRequestId: event.requestContext.requestId, route: event.resource });
-      return route(new ApiRequest(event, new Date()));
+      return wrongMethod(event) ?? route(new ApiRequest(event, new Date()));
     });

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type * as z from 'zod/mini';
 import { idempotencyKeyProblem } from '../../core/creation/idempotency.ts';
@@ -23,6 +24,14 @@ export class ApiRequest {
     const wanted = name.toLowerCase();
     const found = Object.entries(this.event.headers ?? {}).find(([key]) => key.toLowerCase() === wanted);
     return found?.[1];
+  }
+
+  /** Every value of a header. */
+  private valuesOf(name: string): string[] {
+    const wanted = name.toLowerCase();
+    return Object.entries(this.event.multiValueHeaders ?? {}).flatMap(([key, values = []]) =>
+      key.toLowerCase() === wanted ? values : [],
+    );
   }
 
   /**
@@ -52,7 +61,12 @@ export class ApiRequest {
   /** The `Idempotency-Key`, if there is one. Throws `ValidationError` when it is malformed. */
   idempotencyKey(): string | undefined {
     const key = this.header('Idempotency-Key');
-    const problem = key === undefined ? undefined : idempotencyKeyProblem(key);
+    const isRepeated = this.valuesOf('Idempotency-Key').length > 1;
+    const problem = isRepeated
+      ? 'is given more than once'
+      : key === undefined
+        ? undefined
+        : idempotencyKeyProblem(key);
     if (problem) throw new ValidationError({ 'Idempotency-Key': problem });
     return key;
   }
@@ -63,6 +77,7 @@ export class ApiRequest {
     if (body === null || body === '') return { ok: true, body: {} };
     const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
     if (bytes.byteLength > MAX_BODY_BYTES) return refusedBody('must be at most 256 KiB');
+    if (!isUtf8(bytes)) return refusedBody('must be UTF-8');
     let value: unknown;
     try {
       value = JSON.parse(bytes.toString('utf8'));

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { failRequest, settleOrFailRequest } from '../../core/ending/fail-request.ts';
 import { failureOfWorkflow } from '../../core/ending/workflow-failures.ts';
-import { Failure } from '../../core/errors.ts';
+import { StoredFailure } from '../../core/errors.ts';
 import { workflowTask } from '../workflow-task.ts';
 
 /** The whole state of the execution: the last step's result and, if a state caught one, the error. */
@@ -11,7 +11,7 @@ const FailInput = z.object({
     z.object({
       result: z.object({
         next: z.string(),
-        error: z.optional(Failure),
+        error: z.optional(StoredFailure),
       }),
     }),
   ),

@@ -106,7 +106,7 @@ export const createOperatorEndpoint = (options: OperatorEndpointOptions): Handle
     if (!timingSafeEqual(digest(given), digest(token))) {
       throw new RefusedError(401, 'The address of the console that the start prints has the token.');
     }
-    const { pathname } = new URL(request.url ?? '', baseUrl);
+    const [pathname = ''] = (request.url ?? '').split('?', 1);
     const path = pathname.slice(OPERATOR_PREFIX.length);
     const { accountId, apiKey } = account();
     if (request.method === 'GET' && path === 'key') return { apiKey };

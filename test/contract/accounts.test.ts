@@ -98,6 +98,13 @@ describe('A key with one scope', () => {
       else expect([200, 202, 404]).toContain(answer.status);
     }
   });
+
+  test('is refused before its body and query are checked', async () => {
+    const limited = await keyWith(await newCaller(service, 0), ['models:read']);
+
+    expect(refusal(await limited.post('/v1/generations', 'no JSON'))).toEqual([403, 'forbidden']);
+    expect(refusal(await limited.get('/v1/balance/history?page=0'))).toEqual([403, 'forbidden']);
+  });
 });
 
 test('A revoked key is refused on every route from the next request on', async () => {

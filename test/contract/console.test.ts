@@ -88,3 +88,13 @@ inBrowser(
     expect(problems).toEqual([]);
   },
 );
+
+inBrowser('An address that is not encoded well shows a page, not nothing', async () => {
+  const { page, problems } = await session.open();
+  await page.goto(`${session.caller.service.baseUrl}/console`);
+  await signIn(page, session.caller.key);
+  await page.evaluate("location.hash = '#/requests/%'");
+
+  await page.getByText('There is no request %.').waitFor();
+  expect(problems.filter((problem) => problem.includes('URIError'))).toEqual([]);
+});

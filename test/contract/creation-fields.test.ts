@@ -1,238 +1,175 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { wrongFields } from './support/answers.ts';
-import { anUndrawnGeneration, type Caller, newCaller, sharedService } from './support/client.ts';
+import {
+  type AnyRecord,
+  anUndrawnGeneration,
+  type Caller,
+  newCaller,
+  sharedService,
+} from './support/client.ts';
+import { balance } from './support/ledger.ts';
+import { anUnfilmedVideo, VIDEO_MODELS } from './support/videos.ts';
 
+// The rule of each field is tested in test/unit/core/creation. Here: that the API asks them, of every field.
 let caller: Caller;
+let refused: Caller;
 beforeAll(async () => {
-  caller = await newCaller(await sharedService());
+  const service = await sharedService();
+  [caller, refused] = await Promise.all([newCaller(service), newCaller(service, 100)]);
 });
 
-const create = (body: Record<string, unknown>) =>
-  caller.post<{ prompt: string; endUserEmail: string }>('/v1/generations', anUndrawnGeneration(body));
+const ROUTES = {
+  image: { path: '/v1/generations', bodyOf: anUndrawnGeneration },
+  video: { path: '/v1/videos', bodyOf: anUnfilmedVideo },
+};
+type Kind = keyof typeof ROUTES;
+const create = (kind: Kind, body: Record<string, unknown>) =>
+  caller.post<AnyRecord & { referencesCount?: number }>(ROUTES[kind].path, ROUTES[kind].bodyOf(body));
+const fieldsOf = async (kind: Kind, body: unknown, query = '', headers = {}) =>
+  wrongFields(await refused.post(ROUTES[kind].path + query, body, headers));
 
-/** A prompt of this length; `[fail=content_policy]` makes the provider refuse it without drawing. */
-const promptOf = (characters: number) => '[fail=content_policy]'.padEnd(characters, '.');
+const urls = (count: number) => Array.from({ length: count }, (_, i) => `https://example.com/${i}.png`);
+const LOOPBACK = 'http://127.0.0.1:4999/a.png';
+const NOT_HTTPS = 'http://10.0.0.1/a.png';
 
-describe('model', () => {
-  test.each([
-    ['a video model', 'xW3.0s'],
-    ['an unknown model', 'xSD9'],
-    ['in the wrong case', 'xsd4.5'],
-    ['the name of an inherited property', 'toString'],
-    ['empty', ''],
-    ['a number', 1],
-    ['null', null],
-  ])('is refused when it is %s', async (_what, model) => {
-    expect(wrongFields(await create({ model }))).toEqual(['model']);
+describe('A creation takes every field', () => {
+  test.each<[Kind, Record<string, unknown>]>([
+    ['image', { model: 'xSD4.5', size: '7680x480', aspectRatio: 'auto', n: 15, references: urls(10) }],
+    ['image', { model: 'xZI1.0Pro', size: '1K', aspectRatio: 'landscape', references: [] }],
+    [
+      'image',
+      { model: 'xSD4.5', sequential: 'auto', sequentialOptions: { maxImages: 5 }, references: urls(10) },
+    ],
+    ['video', { model: 'xW2.7S', durationSec: 15, resolution: '1080p' }],
+    ['video', { model: 'xW3.0s', ratio: '9:16', image: urls(1)[0], lastFrame: urls(1)[0] }],
+    ['video', { model: 'xW3.0sPro', referenceImages: urls(10), referenceAudios: urls(5) }],
+    // A local run allows loopback targets, so that developers can use servers on their own machine.
+    ['image', { model: 'xSD4.5', references: [LOOPBACK], webhookUrl: LOOPBACK }],
+  ])('of an %s: %j', async (kind, body) => {
+    const answer = await create(kind, body);
+
+    expect(answer.status).toBe(202);
+    const { references } = body as { references?: unknown[] };
+    if (references) expect(answer.body.referencesCount).toBe(references.length);
   });
 
-  test('is checked before the fields whose rules depend on the model', async () => {
-    expect(wrongFields(await create({ model: 'xSD9', size: '9x9', n: 99 }))).toEqual(['model']);
-  });
-});
+  test.each(['image', 'video'] as const)(
+    'of an %s, and shows prompt and address normalized',
+    async (kind) => {
+      const { body } = await create(kind, {
+        prompt: ' \n [fail=content_policy] a  pier\t ',
+        endUserEmail: '  Ada.Lovelace+Test@Example.COM ',
+      });
 
-describe('prompt', () => {
-  test('is echoed trimmed', async () => {
-    const { status, body } = await create({ prompt: ' \n [fail=content_policy] a  pier\t ' });
-
-    expect([status, body.prompt]).toEqual([202, '[fail=content_policy] a  pier']);
-  });
-
-  test('holds at most 4,000 characters after trimming', async () => {
-    expect((await create({ prompt: promptOf(4000) })).status).toBe(202);
-    expect((await create({ prompt: `   ${promptOf(4000)}   ` })).status).toBe(202);
-    expect(wrongFields(await create({ prompt: promptOf(4001) }))).toEqual(['prompt']);
-  });
-
-  test.each([[''], ['   \n\t'], [7], [null], [['a pier']]])('is refused when it is %j', async (prompt) => {
-    expect(wrongFields(await create({ prompt }))).toEqual(['prompt']);
-  });
-});
-
-describe('endUserEmail', () => {
-  test('is echoed trimmed and in lower case', async () => {
-    const { status, body } = await create({ endUserEmail: '  Ada.Lovelace+Test@Example.COM ' });
-
-    expect([status, body.endUserEmail]).toEqual([202, 'ada.lovelace+test@example.com']);
-  });
-
-  test('holds at most 254 characters', async () => {
-    const domain = `${Array(3).fill('d'.repeat(63)).join('.')}.com`;
-    const longest = `${'l'.repeat(254 - 1 - domain.length)}@${domain}`;
-
-    expect((await create({ endUserEmail: longest })).status).toBe(202);
-    expect(wrongFields(await create({ endUserEmail: `l${longest}` }))).toEqual(['endUserEmail']);
-  });
-
-  test.each([
-    [''],
-    ['ada'],
-    ['ada@'],
-    ['@example.com'],
-    ['ada@@example.com'],
-    ['ada lovelace@example.com'],
-    ['ada@example..com'],
-    ['ada@example.com, bob@example.com'],
-    [7],
-    [null],
-  ])('is refused when it is %j', async (endUserEmail) => {
-    expect(wrongFields(await create({ endUserEmail }))).toEqual(['endUserEmail']);
-  });
-});
-
-describe('n', () => {
-  test.each([
-    ['xSD4.5', 15],
-    ['xSD5Pro', 15],
-    ['xQI3Pro', 6],
-    ['xZI1.0Pro', 1],
-  ])('for %s is at most %i', async (model, most) => {
-    expect((await create({ model, n: most })).status).toBe(202);
-    expect(wrongFields(await create({ model, n: most + 1 }))).toEqual(['n']);
-  });
-
-  test.each([[0], [-1], [1.5], ['2'], [true], [null]])('is refused when it is %j', async (n) => {
-    expect(wrongFields(await create({ model: 'xSD4.5', n }))).toEqual(['n']);
-  });
-});
-
-describe('sequential', () => {
-  test('is accepted by a model that supports it', async () => {
-    expect((await create({ model: 'xSD4.5', sequential: 'auto' })).status).toBe(202);
-  });
-
-  test.each(['xSD5Pro', 'xQI3Pro', 'xZI1.0Pro'])('is refused by %s', async (model) => {
-    expect(wrongFields(await create({ model, sequential: 'auto' }))).toEqual(['sequential']);
-  });
-
-  test.each([['Auto'], ['disabled'], [''], [true], [null]])(
-    'is refused when it is %j',
-    async (sequential) => {
-      expect(wrongFields(await create({ model: 'xSD4.5', sequential }))).toEqual(['sequential']);
+      expect(body).toMatchObject({
+        prompt: '[fail=content_policy] a  pier',
+        endUserEmail: 'ada.lovelace+test@example.com',
+      });
     },
   );
-
-  test('requires n = 1', async () => {
-    expect((await create({ model: 'xSD4.5', sequential: 'auto', n: 1 })).status).toBe(202);
-    expect(wrongFields(await create({ model: 'xSD4.5', sequential: 'auto', n: 2 }))).toEqual(['n']);
-  });
 });
 
-describe('sequentialOptions.maxImages', () => {
-  const references = (count: number) =>
-    Array.from({ length: count }, (_, i) => `https://example.com/${i}.png`);
-  const sequence = (sequentialOptions: unknown, more: Record<string, unknown> = {}) =>
-    create({ model: 'xSD4.5', sequential: 'auto', sequentialOptions, ...more });
+describe('A creation names every wrong field at once, by its path', () => {
+  const text = { prompt: ' ', endUserEmail: 'ada', webhookUrl: NOT_HTTPS };
+  // A computed name: a literal one would set the prototype.
+  const unknown = { seed: 1, ['__proto__']: 1, 'a.b[0]': 1 };
 
-  test.each([1, 15])('is accepted when it is %i', async (maxImages) => {
-    expect((await sequence({ maxImages })).status).toBe(202);
-  });
-
-  test.each([[0], [16], [-1], [2.5], ['3'], [null]])('is refused when it is %j', async (maxImages) => {
-    expect(wrongFields(await sequence({ maxImages }))).toEqual(['sequentialOptions.maxImages']);
-  });
-
-  test('plus the number of references is at most maxImagesPerRequest', async () => {
-    expect((await sequence({ maxImages: 5 }, { references: references(10) })).status).toBe(202);
-    expect(wrongFields(await sequence({ maxImages: 6 }, { references: references(10) }))).toEqual([
-      'sequentialOptions.maxImages',
-    ]);
-  });
-
-  test('is refused without sequential', async () => {
-    expect(wrongFields(await create({ model: 'xSD4.5', sequentialOptions: { maxImages: 2 } }))).toEqual([
-      'sequentialOptions.maxImages',
-    ]);
-  });
-
-  test.each([[null], [[]], ['auto'], [3]])('is refused when its parent is %j', async (options) => {
-    expect(wrongFields(await sequence(options))).toEqual(['sequentialOptions']);
-  });
-});
-
-describe('Unknown fields', () => {
-  test('are refused by name, or by path when nested', async () => {
-    const body = { model: 'xSD4.5', sequential: 'auto', sequentialOptions: { max: 2 }, seed: 1, N: 2 };
-
-    expect(wrongFields(await create(body))).toEqual(['N', 'seed', 'sequentialOptions.max']);
-  });
-
-  test('are refused when named like inherited object properties', async () => {
-    const body = JSON.stringify(
-      anUndrawnGeneration({ model: 'xSD4.5', sequential: 'auto', sequentialOptions: { toString: 1 } }),
-    );
-    const withInherited = body.replace('{', '{"__proto__":{},"constructor":1,');
-
-    expect(wrongFields(await caller.post('/v1/generations', withInherited))).toEqual([
-      '__proto__',
-      'constructor',
-      'sequentialOptions.toString',
-    ]);
-  });
-});
-
-describe('Every error is reported at once', () => {
-  test('across all fields', async () => {
-    const answer = await caller.post('/v1/generations', {
-      model: 'xSD4.5',
-      prompt: '',
-      size: '1K',
-      aspectRatio: 'round',
-      n: 16,
-      references: ['https://example.com/a.png', 'ftp://example.com/b.png', 3],
-      sequential: 'never',
-      sequentialOptions: { maxImages: 0, min: 1 },
-      webhookUrl: 'example.com',
-      seed: 1,
-    });
-
-    expect(wrongFields(answer)).toEqual(
+  test.each<[Kind, Record<string, unknown>, string[]]>([
+    [
+      'image',
+      {
+        ...{ ...text, ...unknown, model: 'xSD4.5', size: '1x1', aspectRatio: 'round', n: 1.5 },
+        references: [...urls(1), 'ftp://example.com/b.png', 3, NOT_HTTPS],
+        sequential: 'always',
+        sequentialOptions: { maxImages: 0, order: 'random' },
+      },
       [
-        'aspectRatio',
-        'endUserEmail',
-        'n',
-        'prompt',
-        'references[1]',
-        'references[2]',
-        'seed',
-        'sequential',
-        'sequentialOptions.maxImages',
-        'sequentialOptions.min',
-        'size',
-        'webhookUrl',
-      ].sort(),
-    );
+        ...[
+          'prompt',
+          'endUserEmail',
+          'webhookUrl',
+          'seed',
+          '__proto__',
+          'a.b[0]',
+          'size',
+          'aspectRatio',
+          'n',
+        ],
+        ...['references[1]', 'references[2]', 'references[3]', 'sequential'],
+        ...['sequentialOptions.maxImages', 'sequentialOptions.order'],
+      ],
+    ],
+    [
+      'video',
+      {
+        ...{ ...text, ...unknown, model: 'xW2.7S', durationSec: 16, resolution: '480p', ratio: '16:9', n: 1 },
+        ...{ lastFrame: urls(1)[0], referenceImages: urls(1), referenceAudios: 7, size: '1K' },
+      },
+      [
+        ...[
+          'prompt',
+          'endUserEmail',
+          'webhookUrl',
+          'seed',
+          '__proto__',
+          'a.b[0]',
+          'durationSec',
+          'resolution',
+        ],
+        ...['ratio', 'n', 'image', 'lastFrame', 'referenceImages', 'referenceAudios', 'size'],
+      ],
+    ],
+    [
+      'video',
+      {
+        ...{ model: 'xW3.0s', prompt: 'x', endUserEmail: 'ada@example.com', image: NOT_HTTPS },
+        referenceVideos: ['https://ada@example.com/a.mp4', NOT_HTTPS],
+      },
+      ['image', 'referenceVideos', 'referenceVideos[0]', 'referenceVideos[1]'],
+    ],
+    ['image', { prompt: null, model: null, endUserEmail: null }, ['endUserEmail', 'model', 'prompt']],
+    ['video', {}, ['endUserEmail', 'model', 'prompt']],
+    // Without a model of the route, no field that depends on it is checked.
+    ['image', anUndrawnGeneration({ model: 'xW3.0s', size: '9x9', n: 99 }), ['model']],
+    ['video', anUnfilmedVideo({ model: 'xSD4.5', durationSec: 99 }), ['model']],
+  ])('for an %s: %j', async (kind, body, fields) => {
+    expect(await fieldsOf(kind, body)).toEqual(fields.sort());
   });
 
-  test('for null, which is not the same as absent', async () => {
-    const optional = [
-      'size',
-      'aspectRatio',
-      'n',
-      'references',
-      'sequential',
-      'sequentialOptions',
-      'webhookUrl',
-    ];
+  test.each<[Kind, string[]]>([
+    ['image', ['size', 'aspectRatio', 'n', 'references', 'sequential', 'sequentialOptions', 'webhookUrl']],
+    [
+      'video',
+      [
+        ...['resolution', 'durationSec', 'image', 'lastFrame', 'ratio', 'webhookUrl'],
+        ...['referenceImages', 'referenceVideos', 'referenceAudios'],
+      ],
+    ],
+  ])('for an %s whose optional fields are null or of another type', async (kind, optional) => {
+    for (const value of [null, true]) {
+      const wrong = Object.fromEntries(optional.map((name) => [name, value]));
 
-    const answer = await create(Object.fromEntries(optional.map((name) => [name, null])));
-
-    expect(wrongFields(answer)).toEqual(optional.sort());
+      expect(await fieldsOf(kind, ROUTES[kind].bodyOf(wrong))).toEqual(optional.toSorted());
+    }
   });
 
-  test('for values of the wrong type', async () => {
-    const optional = [
-      'size',
-      'aspectRatio',
-      'n',
-      'references',
-      'sequential',
-      'sequentialOptions',
-      'webhookUrl',
-    ];
+  test.each(['image', 'video'] as const)('along with wrong parameters and headers of an %s', async (kind) => {
+    const body = ROUTES[kind].bodyOf({ model: 'nope' });
 
-    const answer = await create(Object.fromEntries(optional.map((name) => [name, true])));
-
-    expect(wrongFields(answer)).toEqual(optional.sort());
+    expect(await fieldsOf(kind, body, '?page=1', { 'idempotency-key': 'x'.repeat(256) })).toEqual([
+      ...['Idempotency-Key', 'model', 'page'],
+    ]);
   });
+
+  test('and charges nothing', async () => {
+    expect(await balance(refused)).toBe(100);
+  });
+});
+
+test('A resolution of another model is refused by every video model', async () => {
+  for (const model of VIDEO_MODELS) {
+    const resolution = model === 'xW3.0s' ? '2k' : '480p';
+
+    expect(await fieldsOf('video', anUnfilmedVideo({ model, resolution }))).toEqual(['resolution']);
+  }
 });

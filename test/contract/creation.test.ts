@@ -1,10 +1,9 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
 import {
   type AnyRecord,
   anUndrawnGeneration,
-  type Caller,
   callerWith,
   newCaller,
   send,
@@ -13,11 +12,9 @@ import {
 } from './support/client.ts';
 import { balance, entriesOf, history } from './support/ledger.ts';
 import { ops } from './support/local-service.ts';
+import { useCaller } from './support/use-caller.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 const create = (body: unknown) => caller.post<AnyRecord>('/v1/generations', body);
 

@@ -1,23 +1,13 @@
 import { DescribeExecutionCommand, paginateGetExecutionHistory } from '@aws-sdk/client-sfn';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { withStepFunctions } from './support/aws.ts';
-import {
-  type AnyRecord,
-  accepted,
-  type Caller,
-  eventually,
-  newCaller,
-  settled,
-  sharedService,
-} from './support/client.ts';
+import { type AnyRecord, accepted, eventually, settled } from './support/client.ts';
 import { refusedCalls } from './support/permissions.ts';
 import { executionsNamed } from './support/stopping.ts';
 import { storedRequests } from './support/stored.ts';
+import { useCaller } from './support/use-caller.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 /** An execution's status, input, entered states and whole history as text. */
 const executionOf = (requestId: string) =>

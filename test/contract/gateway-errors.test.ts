@@ -1,7 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from './support/answers.ts';
-import { type Caller, newCaller, send, sharedService } from './support/client.ts';
+import { send } from './support/client.ts';
 import { filled, ROUTES } from './support/routes.ts';
+import { useCaller } from './support/use-caller.ts';
 
 /** The methods `fetch` can send. Without HEAD, whose answers have no body. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -9,10 +10,7 @@ const PATHS = [...new Set(ROUTES.map(({ path }) => path))];
 const methodsOf = (path: string): string[] =>
   ROUTES.filter((route) => route.path === path).map(({ method }) => method);
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService(), 0);
-});
+const caller = useCaller(0);
 
 const request = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   send(caller.service, method, path, {
@@ -24,7 +22,7 @@ describe.each(PATHS)('%s', (path) => {
   const allowed = methodsOf(path);
 
   test.each(METHODS.filter((method) => !allowed.includes(method)))(
-    'refuses %s with 405, code not_found and the allowed methods, with or without a key',
+    'refuses %s with 404, code not_found and the allowed methods, with or without a key',
     async (method) => {
       const answers = [
         await request(method, filled(path)),
@@ -32,13 +30,16 @@ describe.each(PATHS)('%s', (path) => {
         await request(method, `${filled(path)}?x=1`),
         ...(method === 'GET'
           ? []
-          : [await request(method, filled(path), 'text', { 'content-type': 'text/plain' })]),
+          : [
+              await request(method, filled(path), 'text', { 'content-type': 'text/plain' }),
+              await request(method, filled(path), '<a/>', { 'content-type': 'application/vnd.rare+xml' }),
+            ]),
       ];
 
       for (const answer of answers) {
-        expect(refusal(answer)).toEqual([405, 'not_found']);
+        expect(refusal(answer)).toEqual([404, 'not_found']);
+        expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(allowed.toSorted());
       }
-      expect(answers[0]?.headers.get('allow')?.split(', ').sort()).toEqual(allowed.toSorted());
     },
   );
 
@@ -60,12 +61,18 @@ describe('An unknown route is 404 not_found', () => {
     '/v1/',
     '/v2/generations',
     '/generations',
+    '/v1/model',
+    '/v1/Models',
+    '/v1/models/xSD4.5',
+    '/v1/generations/img_01ARZ3NDEKTSV4RRFFQ69G5FAV/images',
+    '/v1/balance/history/led_01ARZ3NDEKTSV4RRFFQ69G5FAV',
     '/v1/end_users',
     '/v1/users',
     '/favicon.ico',
-  ])('%s with every method', async (path) => {
+  ])('%s with every method, with or without a key', async (path) => {
     for (const method of METHODS) {
       expect(refusal(await request(method, path))).toEqual([404, 'not_found']);
+      expect(refusal(await send(caller.service, method, path))).toEqual([404, 'not_found']);
     }
   });
 
@@ -122,6 +129,26 @@ describe.each(['/v1/generations', '/v1/generations/bulk-delete'])('A body sent t
       expect(wrongFields(await request('POST', path, body))).toEqual(['body']);
     }
   });
+});
+
+test('A path with a broken escape is refused in the shape of every error', async () => {
+  expect(refusal(await request('GET', '/v1/generations/%E0%A4%A'))).toEqual([400, 'validation_error']);
+});
+
+test('An error reveals no internals to the caller', async () => {
+  const answers = await Promise.all([
+    send(caller.service, 'GET', '/v1/balance'),
+    request('GET', '/v1/nothing'),
+    request('PUT', '/v1/balance'),
+    request('POST', '/v1/generations', '{'),
+    request('GET', '/v1/generations/img_01ARZ3NDEKTSV4RRFFQ69G5FAV'),
+  ]);
+
+  for (const { body } of answers) {
+    expect(JSON.stringify(body)).not.toMatch(
+      /arn:|dynamodb|lambda|\bat .+:\d+|Exception|Syntax|node_modules/i,
+    );
+  }
 });
 
 test("Every answer has its own X-Request-Id, including the gateway's refusals", async () => {

@@ -1,71 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type AnyRecord,
-  accepted,
-  type Caller,
-  eventually,
-  newCaller,
-  read,
-  settled,
-  sharedService,
-  unique,
-} from './support/client.ts';
+import { type AnyRecord, accepted, settled, unique } from './support/client.ts';
 import { balance, entriesOf } from './support/ledger.ts';
+import { useCaller } from './support/use-caller.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 const create = async (body: Record<string, unknown>): Promise<AnyRecord> => {
   const { requestId } = await accepted(caller, body);
   return settled(caller, requestId);
 };
-
-const BASE_FIELDS = [
-  'requestId',
-  'model',
-  'status',
-  'prompt',
-  'referencesCount',
-  'endUserEmail',
-  'createdAt',
-];
-
-describe('A record has exactly the fields of its status', () => {
-  test('queued, as returned by the creation', async () => {
-    const record = await accepted(caller, {});
-
-    expect(record.status).toBe('queued');
-    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'pollUrl'].sort());
-  });
-
-  test('processing', async () => {
-    const { requestId } = await accepted(caller, { prompt: unique('[delay=2]') });
-
-    const record = await eventually(
-      () => read(caller, requestId),
-      ({ status }) => status !== 'queued',
-    );
-
-    expect(record.status).toBe('processing');
-    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS].sort());
-  });
-
-  test('succeeded', async () => {
-    const record = await create({});
-
-    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'images', 'cost', 'finishedAt'].sort());
-    expect(Object.keys(record.images?.[0] ?? {}).sort()).toEqual(['expiresAt', 'id', 'size', 'url']);
-  });
-
-  test('failed', async () => {
-    const record = await create({ prompt: unique('[fail=provider_error]') });
-
-    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'error', 'finishedAt'].sort());
-    expect(Object.keys(record.error ?? {}).sort()).toEqual(['code', 'message']);
-  });
-});
 
 describe.each(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro'])('With %s', (model) => {
   const FAILURES = [
@@ -102,7 +45,6 @@ describe.each(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro'])('With %s', (model) 
 
 describe('What a provider takes', () => {
   const REFUSED = ['256x256', '2560x2560'];
-  const RETRY_AFTER_SECONDS = 4;
   const ids = new Map<string, string>();
   beforeAll(async () => {
     const create = async (what: string, body: Record<string, unknown>) => {
@@ -112,7 +54,6 @@ describe('What a provider takes', () => {
       ...REFUSED.map((size) => create(size, { model: 'xZI1.0Pro', size })),
       create('long', { model: 'xZI1.0Pro', prompt: `${unique().padEnd(800, 'a')}[fail=content_policy]` }),
       create('few at once', { model: 'xSD4.5', n: 4, prompt: unique('[running=1][delay=0.1]') }),
-      create('later', { prompt: unique(`[flaky=1][retry-after=${RETRY_AFTER_SECONDS}]`) }),
     ]);
   });
   const recordOf = (what: string) => settled(caller, ids.get(what) ?? '');
@@ -136,13 +77,6 @@ describe('What a provider takes', () => {
     const { status, images } = await recordOf('few at once');
 
     expect([status, images?.filter(({ url }) => url).length]).toEqual(['succeeded', 4]);
-  });
-
-  test('it takes again after its Retry-After, and is not called before', async () => {
-    const { status, createdAt = '', finishedAt = '' } = await recordOf('later');
-
-    expect(status).toBe('succeeded');
-    expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(RETRY_AFTER_SECONDS * 1000);
   });
 });
 

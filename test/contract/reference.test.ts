@@ -38,9 +38,11 @@ describe('Without a key, at the address of the API', () => {
   });
 
   test('nothing else of the bucket is', async () => {
-    const answers = await Promise.all(['/docs/other.js', '/docs/', '/files/outputs/a'].map(get));
+    const answers = await Promise.all(
+      ['/docs/other.js', '/docs/', '/files/outputs/a', `/docs/${'a'.repeat(300)}`].map(get),
+    );
 
-    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
     expect((await get('/docsx')).status).toBe(404);
   });
 });

@@ -1,18 +1,15 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { refusal, wrongFields } from './support/answers.ts';
+import { describe, expect, test } from '@jest/globals';
+import { refusal } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type Caller, newCaller, sharedService, unique } from './support/client.ts';
+import { newCaller, unique } from './support/client.ts';
 import { balance, entriesOf, history } from './support/ledger.ts';
 import { endUserOf, endUserPath, uniqueEmail } from './support/resources.ts';
+import { useCaller } from './support/use-caller.ts';
 import { anUnfilmedVideo, createVideo, VIDEO_MODELS, videoPath } from './support/videos.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 const create = (body: Record<string, unknown>) => createVideo(caller, anUnfilmedVideo(body));
-const IMAGE = 'https://example.com/a.png';
 const urls = (count: number) => Array.from({ length: count }, (_, i) => `https://example.com/${i}`);
 
 describe('An accepted creation of a video', () => {
@@ -63,167 +60,6 @@ describe('An accepted creation of a video', () => {
       expect((await entriesOf(caller, answer.body.requestId)).at(-1)).toEqual(['generation', debit]);
     },
   );
-});
-
-describe('A video model accepts what its catalog entry says', () => {
-  test.each([
-    ['xW2.7S', 2, 15],
-    ['xW3.0s', 2, 30],
-    ['xW3.0sPro', 2, 30],
-  ])('%s accepts from %i to %i whole seconds', async (model, least, most) => {
-    for (const durationSec of [least - 1, most + 1]) {
-      expect(wrongFields(await create({ model, durationSec }))).toEqual(['durationSec']);
-    }
-    expect((await create({ model, durationSec: least })).status).toBe(202);
-    expect((await create({ model, durationSec: most })).status).toBe(202);
-  });
-
-  test.each([[0], [-5], [2.5], ['5'], [true], [null]])(
-    'no model accepts the durationSec %j',
-    async (durationSec) => {
-      expect(wrongFields(await create({ durationSec }))).toEqual(['durationSec']);
-    },
-  );
-
-  test.each([
-    ['xW2.7S', ['480p', '2k', '4k', '720P', '']],
-    ['xW3.0s', ['2k', '4k', '1080', '1080P']],
-    ['xW3.0sPro', ['480p', '720p', '2K', '4K']],
-  ])('%s accepts none of the resolutions %j', async (model, resolutions) => {
-    for (const resolution of resolutions) {
-      expect(wrongFields(await create({ model, resolution }))).toEqual(['resolution']);
-    }
-  });
-
-  test.each(['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'])(
-    'xW3.0s accepts the ratio %s',
-    async (ratio) => {
-      expect((await create({ model: 'xW3.0s', ratio })).status).toBe(202);
-    },
-  );
-
-  test.each(['21:9', '16x9', '1', 'auto', ''])(
-    'xW3.0s and xW3.0sPro do not accept the ratio %j',
-    async (ratio) => {
-      expect(wrongFields(await create({ model: 'xW3.0s', ratio }))).toEqual(['ratio']);
-      expect(wrongFields(await create({ model: 'xW3.0sPro', ratio }))).toEqual(['ratio']);
-    },
-  );
-
-  test('xW2.7S requires an image and accepts no other input', async () => {
-    expect((await create({ model: 'xW2.7S', image: IMAGE })).status).toBe(202);
-    expect(wrongFields(await create({ model: 'xW2.7S', image: undefined }))).toEqual(['image']);
-    const others = {
-      ...{ lastFrame: IMAGE, ratio: 'adaptive' },
-      ...{ referenceImages: urls(1), referenceVideos: urls(1), referenceAudios: urls(1) },
-    };
-    expect(wrongFields(await create({ model: 'xW2.7S', ...others }))).toEqual(Object.keys(others).sort());
-  });
-
-  test.each(['xW3.0s', 'xW3.0sPro'])(
-    '%s accepts a first frame, and a last frame only with it',
-    async (model) => {
-      expect((await create({ model, image: IMAGE })).status).toBe(202);
-      expect((await create({ model, image: IMAGE, lastFrame: IMAGE })).status).toBe(202);
-      expect(wrongFields(await create({ model, lastFrame: IMAGE }))).toEqual(['lastFrame']);
-    },
-  );
-
-  test.each([
-    ['xW3.0s', 'referenceImages', 10],
-    ['xW3.0s', 'referenceAudios', 5],
-    ['xW3.0sPro', 'referenceImages', 10],
-    ['xW3.0sPro', 'referenceAudios', 5],
-  ])('%s limits %s to %i', async (model, field, most) => {
-    expect((await create({ model, [field]: urls(most) })).status).toBe(202);
-    expect(wrongFields(await create({ model, [field]: urls(most + 1) }))).toEqual([field]);
-  });
-
-  test('xW3.0s and xW3.0sPro limit reference videos to 5, before fetching any', async () => {
-    for (const model of ['xW3.0s', 'xW3.0sPro']) {
-      expect(wrongFields(await create({ model, referenceVideos: urls(6) }))).toEqual(['referenceVideos']);
-    }
-  });
-
-  test('every model accepts empty lists of references', async () => {
-    const none = { referenceImages: [], referenceVideos: [], referenceAudios: [] };
-
-    for (const model of VIDEO_MODELS) expect((await create({ model, ...none })).status).toBe(202);
-  });
-});
-
-describe('An invalid creation of a video', () => {
-  test.each(['xSD4.5', 'xW3', 'xw3.0s', 'toString', '', 1, null])(
-    'is refused with the model %j',
-    async (model) => {
-      expect(wrongFields(await create({ model }))).toEqual(['model']);
-    },
-  );
-
-  test('is refused for every required field when it is empty', async () => {
-    expect(wrongFields(await createVideo(caller, {}))).toEqual(['endUserEmail', 'model', 'prompt']);
-    expect(wrongFields(await createVideo(caller, { model: 'xW2.7S' }))).toEqual([
-      ...['endUserEmail', 'image', 'prompt'],
-    ]);
-  });
-
-  test('is refused with each wrong URL named', async () => {
-    const frames = await create({
-      image: 'http://example.com/a.png',
-      lastFrame: 'data:image/png;base64,AAAA',
-      webhookUrl: 'example.com',
-    });
-    const references = await create({
-      referenceImages: [IMAGE, 'ftp://example.com/a.png', 3],
-      referenceVideos: ['https://ada@example.com/a.mp4', 'http://10.0.0.1/a.mp4'],
-      referenceAudios: 'https://example.com/a.mp3',
-    });
-
-    expect(wrongFields(frames)).toEqual(['image', 'lastFrame', 'webhookUrl']);
-    expect(wrongFields(references)).toEqual([
-      ...['referenceAudios', 'referenceImages[1]', 'referenceImages[2]'],
-      ...['referenceVideos[0]', 'referenceVideos[1]'],
-    ]);
-  });
-
-  test('is refused with every wrong field named at once', async () => {
-    const answer = await createVideo(caller, {
-      model: 'xW2.7S',
-      prompt: ' ',
-      durationSec: 16,
-      resolution: '480p',
-      ratio: '16:9',
-      lastFrame: IMAGE,
-      referenceImages: urls(1),
-      referenceAudios: 7,
-      n: 1,
-      size: '1K',
-    });
-
-    expect(wrongFields(answer)).toEqual(
-      [
-        ...['prompt', 'endUserEmail', 'durationSec', 'resolution', 'ratio', 'image', 'lastFrame'],
-        ...['referenceImages', 'referenceAudios', 'n', 'size'],
-      ].sort(),
-    );
-  });
-
-  test.each([null, true, {}])('is refused for an optional field that is %j', async (value) => {
-    const optional = [
-      ...['resolution', 'durationSec', 'image', 'lastFrame', 'ratio', 'webhookUrl'],
-      ...['referenceImages', 'referenceVideos', 'referenceAudios'],
-    ];
-
-    const answer = await create(Object.fromEntries(optional.map((name) => [name, value])));
-
-    expect(wrongFields(answer)).toEqual(optional.sort());
-  });
-
-  test('may be a body that is not JSON, or a query parameter', async () => {
-    expect(refusal(await createVideo(caller, '{"model":'))).toEqual([400, 'validation_error']);
-    const answer = await caller.post('/v1/videos?wait=1', anUnfilmedVideo());
-    expect(wrongFields(answer)).toEqual(['wait']);
-  });
 });
 
 describe('A refused creation of a video writes nothing', () => {

@@ -1,6 +1,6 @@
 import { armFault } from '@generation-service/local-aws/faults';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { aVideo as aClip } from '../unit/builders/videos.ts';
+import { aVideo as aClip } from '../../packages/media/test/videos.ts';
 import { wrongFields } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
 import { type Caller, callerWith, eventually, newCaller, sharedService, unique } from './support/client.ts';

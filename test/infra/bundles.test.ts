@@ -1,13 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { LIBAV_FILES, LIBAV_PACKAGE } from '@generation-service/media/libav';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stop } from 'esbuild';
 import { CONSOLE_PAGES, PUBLIC_PAGES } from '../../core/files/pages.ts';
 import { cachedBundles } from '../../lib/bundle-cache.ts';
 import { bundleFunctions, functionNames } from '../../lib/bundle-functions.ts';
+import { aVideo } from '../../packages/media/test/videos.ts';
 import { DEVELOPMENT, SANDBOX } from './option-sets.ts';
 import { synthesizeService } from './service-template.ts';
 
@@ -23,11 +27,21 @@ const maxKilobytesOf = (name: string): number => {
 };
 
 const NAMES = functionNames();
-/** The files of a bundle: its module, and the pages beside the function that publishes them. */
+/** The functions that measure videos. */
+const VIDEO_FUNCTIONS = ['media/measure-clips', 'workflow/store-outputs'];
+/** The files of a bundle: its module; the pages beside the function that publishes them; the thread and the library of one that measures videos. */
 const filesOf = (name: string): string[] => {
   const pages = name === 'events/publish-pages' ? [...PUBLIC_PAGES, ...CONSOLE_PAGES] : [];
-  return ['index.mjs', ...pages.map(({ file }) => file)].toSorted();
+  const forVideos = VIDEO_FUNCTIONS.includes(name)
+    ? ['video-worker.mjs', ...LIBAV_FILES.map((file) => `node_modules/${LIBAV_PACKAGE}/${file}`)]
+    : [];
+  return ['index.mjs', ...pages.map(({ file }) => file), ...forVideos].toSorted();
 };
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .toSorted();
 
 let folder: string;
 let bundleOf: (name: string) => string;
@@ -95,9 +109,24 @@ test('cached bundles are reused for the same sources, and equal a fresh build', 
   }
 });
 
+test.each(VIDEO_FUNCTIONS)('the bundle of %s measures a video outside the project', async (name) => {
+  const file = join(folder, 'clip.mp4');
+  const video = await aVideo({ seconds: 3 });
+  writeFileSync(file, video);
+  const thread = new Worker(join(bundleOf(name), 'video-worker.mjs'), {
+    workerData: { fd: openSync(file, 'r'), sizeBytes: video.length, demuxer: 'mov' },
+    execArgv: [],
+  });
+
+  const [answer] = await once(thread, 'message');
+
+  expect(answer).toMatchObject({ measurement: { durationSec: 3 } });
+  rmSync(file);
+});
+
 describe.each(NAMES)('the bundle of %s', (name) => {
-  test('is one file within its size limit', () => {
-    expect(readdirSync(bundleOf(name)).toSorted()).toEqual(filesOf(name));
+  test('has its files and no others, and a module within its size limit', () => {
+    expect(filesIn(bundleOf(name))).toEqual(filesOf(name));
     const kilobytes = statSync(join(bundleOf(name), 'index.mjs')).size / 1024;
 
     expect(kilobytes).toBeLessThanOrEqual(maxKilobytesOf(name));

@@ -91,6 +91,7 @@ describe('with -c console=true', () => {
     expect(others).toEqual({
       ContentTypeOptions: { Override: true },
       ReferrerPolicy: { Override: true, ReferrerPolicy: 'no-referrer' },
+      StrictTransportSecurity: { AccessControlMaxAgeSec: 63_072_000, Override: true },
     });
   });
 

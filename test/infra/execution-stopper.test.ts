@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   ofType,
+  onlyOne,
   type Resource,
   render,
   type ServiceTemplate,
@@ -57,11 +58,30 @@ describe('before a state machine is deleted, its executions are stopped', () => 
 
   test('while its function still has its permissions', () => {
     const role = service.functions['events/stop-executions']?.properties.Role['Fn::GetAtt'][0];
-    const [policyId] = ofType(service.resources, 'AWS::IAM::Policy').flatMap(([id, { Properties }]) =>
-      Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role) ? [id] : [],
+    const policies = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap((type) =>
+      ofType(service.resources, type).flatMap(([id, { Properties }]) =>
+        Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role) ? [id] : [],
+      ),
     );
 
-    for (const [, [logicalId]] of stoppers) expect(createdBefore(logicalId).has(policyId ?? '')).toBe(true);
+    expect(policies).toHaveLength(2);
+    for (const [, [logicalId]] of stoppers)
+      expect([...createdBefore(logicalId)]).toEqual(expect.arrayContaining(policies));
+  });
+
+  test('by a function that knows which state machines the stack has, and its own stack only', () => {
+    const { properties } = service.functions['events/stop-executions'] ?? {};
+
+    const known = render(properties?.Environment.Variables.STATE_MACHINE_ARNS).split(',');
+    expect(known.toSorted()).toEqual([...stoppers.keys()].toSorted());
+  });
+
+  // IAM changes no description, so CloudFormation makes another policy, and deletes the old one last.
+  test('also of one that was replaced: another state machine is another policy, while the old one stays', () => {
+    const { Properties } = onlyOne(service.resources, 'AWS::IAM::ManagedPolicy');
+
+    const description = render(Properties.Description);
+    for (const id of machines()) expect(description).toContain(`${render({ Ref: id })}.Name`);
   });
 
   test('of the expiry while nothing can start one: only the reconciler may, which its rules alone run', () => {
@@ -104,7 +124,7 @@ describe('before a state machine is deleted, its executions are stopped', () => 
     );
     const starting = [...rules, ...ofType(service.resources, 'AWS::ApiGateway::Stage')].map(([id]) => id);
 
-    expect(starting).toHaveLength(4);
+    expect(starting).toHaveLength(5);
     for (const logicalId of starting) {
       const before = createdBefore(logicalId);
       for (const [, [stopper]] of stoppers)

@@ -27,25 +27,48 @@ export const BATCHES_RUN = executionsOf(VERIFICATION).replace('.Name:', '.Name/V
 const onTable = (...operations: string[]): string =>
   operations.map((operation) => `dynamodb:${operation}`).join(' ');
 /** Partitions of the table, as `core/table/keys.ts` builds their keys. */
-const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
+const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, DELETED, WEBHOOK_ATTEMPTS, CATALOG] = [
   'ACCOUNT#*',
   'USERS#*',
   'IDEMPOTENCY#*',
   'KEY#*',
   'LEDGER#*',
   'REQUEST#*',
+  'DELETED#*',
+  'WEBHOOK_ATTEMPTS#*',
   'CATALOG#*',
 ];
+/** These items, and writes that name no attributes but these and the primary key. */
+const naming = (items: string, ...attributes: string[]): string =>
+  `${items} naming ${['PK', 'SK', ...attributes].toSorted().join(' ')}`;
 /** The listing index's partitions of a kind, and those of an index of requests. */
 const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
 const requestsIn = (...names: string[]): string => `${names.map(index).join(' ')} of acc_*`;
 
 const READS_ACCOUNT = { [itemsOf(ACCOUNTS)]: onTable('GetItem') };
-const COUNTS_CALL = { [itemsOf(KEYS)]: onTable('UpdateItem') };
+const COUNTS_CALL = {
+  [naming(itemsOf(KEYS), 'tat', 'allowAt', 'intervalMs', 'spareMs', 'lastUsedAt')]: onTable('UpdateItem'),
+};
+const LISTING = ['GSI1PK', 'GSI1SK'];
+/** The progress of a request, its attempts and its wait: not its owner, price or receiver. */
+const PROGRESS = naming(
+  itemsOf(REQUESTS),
+  ...['status', 'dispatchedAt', 'gate', 'permitMs', 'outputs', 'storedSoFar', ...LISTING, 'ttl'],
+  ...['requestId', 'call', 'attempt', 'provider', 'upstreamModel', 'baseUrl', 'startedAt', 'aliveAt'],
+  ...['suspectedAt', 'refusedAt', 'finishedAt', 'taskId', 'outcome', 'cancellation', 'claimId'],
+  ...['taskToken', 'tokenOrder', 'waitingSince', 'queriedAt', 'calledBackAt', 'callbackQueryAt'],
+  ...['callbackQueryIsPlanned', 'notBefore'],
+);
+const DELETION = naming(
+  itemsOf(REQUESTS, WEBHOOK_ATTEMPTS, DELETED),
+  ...['status', 'accountId', 'requestId', 'deletedAt', 'accounted', 'deletionId', 'files', ...LISTING, 'ttl'],
+);
+const MOVES_MONEY = [REQUESTS, ACCOUNTS, END_USERS, LEDGERS];
 const CREATE = {
+  ...COUNTS_CALL,
   [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
   [itemsOf(CATALOG)]: onTable('Query'),
-  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
+  [itemsOf(...MOVES_MONEY, IDEMPOTENCY)]: onTable('PutItem', 'UpdateItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   [GENERATION]: 'states:StartExecution',
   [GUARDRAIL]: 'bedrock:ApplyGuardrail',
@@ -54,23 +77,30 @@ const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
 const PAGES = PUBLIC_PAGES.map(({ key }) => `${BUCKET}/${key}`)
   .toSorted()
   .join(' ');
-const DELETES = onTable('BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem');
-const READS_TO_DELETE = { [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query') };
-const DELETE = {
-  ...READS_TO_DELETE,
-  ...COUNTS_CALL,
-  [itemsOf(REQUESTS, LEDGERS)]: DELETES,
+const REMOVES_REQUEST = {
+  [DELETION]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem'),
+  [itemsOf(DELETED)]: onTable('UpdateItem'),
   ...REMOVE_FILES,
+};
+const REMOVES_END_USER = {
+  [itemsOf(END_USERS)]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'),
+};
+const READ_TO_DELETE = [ACCOUNTS, REQUESTS, WEBHOOK_ATTEMPTS, DELETED];
+const DELETE = {
+  [itemsOf(...READ_TO_DELETE)]: onTable('GetItem', 'Query'),
+  ...COUNTS_CALL,
+  ...REMOVES_REQUEST,
 };
 const BLOCK = {
   ...READS_ACCOUNT,
-  [itemsOf(KEYS, END_USERS)]: onTable('UpdateItem'),
+  ...COUNTS_CALL,
+  [naming(itemsOf(END_USERS), 'blockedAt')]: onTable('UpdateItem'),
 };
-/** Reads and writes of the same partitions have the same resource here, and are told apart by their actions. */
-const TASK = 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem';
+const READS_REQUESTS = { [itemsOf(REQUESTS)]: onTable('GetItem', 'Query') };
+const TASK = { ...READS_REQUESTS, [PROGRESS]: onTable('UpdateItem') };
 const END = {
   [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem', 'Query'),
-  [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
+  [itemsOf(...MOVES_MONEY)]: onTable('PutItem', 'UpdateItem'),
 };
 /** The function that parses what strangers' servers send for a creation. */
 const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
@@ -88,11 +118,11 @@ const START_RUN = {
 export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/create-generation': {
     ...CREATE,
-    [itemsOf(KEYS, 'IN_FLIGHT#filter#*')]: onTable('UpdateItem'),
+    [itemsOf('IN_FLIGHT#filter#*')]: onTable('UpdateItem'),
   },
   'api/create-video': {
     ...CREATE,
-    [itemsOf(KEYS, 'IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
+    [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
     [MEASURE_CLIPS]: 'lambda:InvokeFunction',
   },
   'api/list-generations': {
@@ -109,10 +139,10 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [listOf('END_USERS#*')]: onTable('Query'),
   },
   'api/delete-end-user': {
-    [itemsOf(ACCOUNTS, END_USERS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query'),
-    [itemsOf(END_USERS, REQUESTS, LEDGERS)]: DELETES,
+    [itemsOf(...READ_TO_DELETE, END_USERS)]: onTable('GetItem', 'Query'),
     ...COUNTS_CALL,
-    ...REMOVE_FILES,
+    ...REMOVES_REQUEST,
+    ...REMOVES_END_USER,
     [requestsIn('GSI3')]: onTable('Query'),
   },
   'api/block-end-user': BLOCK,
@@ -124,7 +154,8 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   },
   'api/get-video': {
     [itemsOf(ACCOUNTS, REQUESTS, RUN)]: onTable('GetItem', 'Query'),
-    [itemsOf(KEYS, REQUESTS)]: onTable('UpdateItem'),
+    ...COUNTS_CALL,
+    [PROGRESS]: onTable('UpdateItem'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
@@ -141,37 +172,38 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   },
   // Anyone can call it.
   'api/receive-callback': {
-    [itemsOf(REQUESTS)]: TASK,
+    ...TASK,
     [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
   'workflow/dispatch-request': {
-    [itemsOf(REQUESTS)]: onTable('PutItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: onTable('Query'),
+    [PROGRESS]: onTable('PutItem', 'UpdateItem'),
     [`${SIGNING_KEY} ${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     ...LEAVE,
   },
   'workflow/await-capacity': {
     [itemsOf(REQUESTS, RUN)]: onTable('GetItem'),
-    [itemsOf(REQUESTS)]: onTable('UpdateItem'),
+    [PROGRESS]: onTable('UpdateItem'),
     ...START_RUN,
     [itemsOf('GATE#*')]: onTable('DeleteItem', 'PutItem', 'UpdateItem'),
     [GENERATION]: WAKE,
   },
   'workflow/await-provider': {
     [itemsOf(REQUESTS, RUN)]: onTable('GetItem', 'Query'),
-    [itemsOf(REQUESTS)]: onTable('UpdateItem'),
+    [PROGRESS]: onTable('UpdateItem'),
     ...START_RUN,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
   'workflow/query-provider': {
-    [itemsOf(REQUESTS)]: TASK,
+    ...TASK,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
   },
   // It parses what providers' URLs serve.
   'workflow/store-outputs': {
-    [itemsOf(REQUESTS)]: TASK,
-    [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
+    ...TASK,
+    [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:PutObject',
     [CLIPS]: 's3:DeleteObject',
     [itemsOf('GATE#*')]: onTable('UpdateItem'),
   },
@@ -179,27 +211,33 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'workflow/fail-request': { ...END, ...REMOVE_FILES, ...LEAVE, [WEBHOOKS]: 'states:StartExecution' },
   'workflow/list-expired-requests': { [listOf('DUE#EXPIRE#*')]: onTable('Query') },
   'workflow/expire-requests': {
-    [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: onTable('GetItem'),
+    [naming(itemsOf(REQUESTS), 'expiresAt', 'expiredAt', 'removalFailures', ...LISTING)]:
+      onTable('UpdateItem'),
     [FILES]: 's3:DeleteObject',
   },
   // It parses what callers' URLs serve.
   'media/measure-clips': { [CLIPS]: 's3:AbortMultipartUpload s3:DeleteObject s3:PutObject' },
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
-    [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),
-    [itemsOf(REQUESTS)]: onTable('ConditionCheckItem', 'PutItem'),
+    [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*', WEBHOOK_ATTEMPTS)]: onTable('GetItem', 'Query'),
+    [itemsOf(WEBHOOK_ATTEMPTS)]: onTable('ConditionCheckItem', 'PutItem'),
     [itemsOf('WEBHOOK_HOST#*', 'IN_FLIGHT#webhooks#*')]: onTable('UpdateItem'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'events/reconcile': {
-    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS, RUN)]: onTable('BatchGetItem', 'GetItem', 'Query'),
-    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: DELETES,
-    [itemsOf(RUN)]: onTable('UpdateItem'),
+    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, WEBHOOK_ATTEMPTS, DELETED, RUN)]: onTable(
+      ...['BatchGetItem', 'GetItem', 'Query'],
+    ),
+    [itemsOf(...MOVES_MONEY)]: onTable('PutItem', 'UpdateItem'),
+    [DELETION]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem'),
+    ...REMOVE_FILES,
+    ...REMOVES_END_USER,
+    [itemsOf(RUN, DELETED)]: onTable('UpdateItem'),
     [itemsOf('GATE#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),
     [listOf('DUE#*')]: onTable('Query'),
     [listOf('GATES')]: onTable('Query'),
     [requestsIn('GSI3')]: onTable('Query'),
-    ...REMOVE_FILES,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
     [GENERATION]: WAKE,
@@ -213,13 +251,14 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'workflow/verify-ledgers': {
-    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS, DELETED)]: onTable('BatchGetItem', 'GetItem', 'Query'),
     [requestsIn('GSI2')]: onTable('Query'),
   },
   'workflow/list-ledgers': { [listOf('ACCOUNTS')]: onTable('Query') },
   'events/stop-executions': {
     [`${EXPIRY} ${GENERATION} ${VERIFICATION} ${WEBHOOKS}`]: 'states:ListExecutions',
     [ALL_RUN]: 'states:StopExecution',
+    'AWS::StackId': 'cloudformation:DescribeStacks',
   },
   'events/publish-pages': { [PAGES]: 's3:PutObject' },
   'events/create-signing-key': {

@@ -36,9 +36,15 @@ describe('the distribution', () => {
     expect(behaviour.TrustedSigners).toBeUndefined();
   });
 
-  test('tells browsers not to guess a type from the bytes, which a provider made', () => {
+  test('tells browsers not to guess a type from the bytes, which a provider made, and to run nothing in them', () => {
     expect(securityHeadersOf(distribution.DefaultCacheBehavior)).toEqual({
       ContentTypeOptions: { Override: true },
+      ContentSecurityPolicy: {
+        ContentSecurityPolicy:
+          "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        Override: true,
+      },
+      StrictTransportSecurity: { AccessControlMaxAgeSec: 63_072_000, Override: true },
     });
   });
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
+import { namesOfProvider, PROVIDER_IDS } from '../../core/provider-names.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -33,16 +34,29 @@ export const codeOf = (name: string): string => {
   return code;
 };
 
+/** The variables of each provider, each with its end, which code adds to the provider's id. */
+const PROVIDER_VARIABLES = new Map(
+  PROVIDER_IDS.flatMap((id) =>
+    Object.values(namesOfProvider(id))
+      .filter((name) => /^[A-Z_]+_(BASE_URL|SECRET_ARN)$/.test(name))
+      .map((name) => [name, name.slice(id.length)] as const),
+  ),
+);
+
 /** The members of `EnvironmentName`. */
 export const environmentNames = (): string[] => {
   const source = readFileSync(new URL('core/environment.ts', root), 'utf8');
   const union = /export type EnvironmentName =([^;]+);/.exec(source)?.[1] ?? '';
-  return [...union.matchAll(/'([A-Z_]+)'/g)].map(([, name = '']) => name);
+  const written = [...union.matchAll(/'([A-Z_]+)'/g)].map(([, name = '']) => name);
+  return [...written, ...PROVIDER_VARIABLES.keys()];
 };
 
 /** The variables named in code. */
 export const variablesNamedIn = (code: string): string[] =>
-  environmentNames().filter((name) => new RegExp(`\\b${name}\\b`).test(code));
+  environmentNames().filter((name) => {
+    const end = PROVIDER_VARIABLES.get(name);
+    return end === undefined ? new RegExp(`\\b${name}\\b`).test(code) : code.includes(`}${end}\``);
+  });
 
 /** The code that shows an action is used. */
 const ACTION_SIGNS: Record<string, RegExp> = {
@@ -69,6 +83,7 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   'states:ListExecutions': /\bpaginateListExecutions\d*\(|new ListExecutionsCommand\d*\(/,
   'states:StopExecution': /new StopExecutionCommand\d*\(/,
   'states:SendTaskSuccess': /new SendTaskSuccessCommand\d*\(/,
+  'cloudformation:DescribeStacks': /new DescribeStacksCommand\d*\(/,
   'lambda:InvokeFunction': /new InvokeCommand\d*\(/,
   'bedrock:ApplyGuardrail': /new ApplyGuardrailCommand\d*\(/,
 };

@@ -11,8 +11,8 @@ import { ofType, synthesizeService } from './service-template.ts';
 
 const { resources } = await synthesizeService({ ...PRODUCTION, guardrailId: 'g1' });
 /** The policies of roles, and those of resources. Only what they allow: a Deny may be as wide as it likes. */
-const ROLE_POLICY = 'AWS::IAM::Policy';
-const policies = [ROLE_POLICY, 'AWS::S3::BucketPolicy', 'AWS::SNS::TopicPolicy'].flatMap((type) =>
+const ROLE_POLICIES = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'];
+const policies = [...ROLE_POLICIES, 'AWS::S3::BucketPolicy', 'AWS::SNS::TopicPolicy'].flatMap((type) =>
   ofType(resources, type).map(([id, { Properties }]) => ({
     ...{ id, type },
     statements: (Properties.PolicyDocument.Statement as Statement[]).filter(
@@ -22,7 +22,9 @@ const policies = [ROLE_POLICY, 'AWS::S3::BucketPolicy', 'AWS::SNS::TopicPolicy']
 );
 const statements = policies.flatMap((policy) => policy.statements);
 /** Conditions of other policies are on keys that all services have. */
-const roleStatements = policies.flatMap((policy) => (policy.type === ROLE_POLICY ? policy.statements : []));
+const roleStatements = policies.flatMap((policy) =>
+  ROLE_POLICIES.includes(policy.type) ? policy.statements : [],
+);
 const actionsOf = ({ Action }: Statement): string[] => [Action].flat();
 const ACTIONS = [...new Set(statements.flatMap(actionsOf))].toSorted();
 

@@ -28,6 +28,8 @@ const PSEUDO: Record<string, string> = {
   'AWS::Partition': 'aws',
   'AWS::Region': 'us-east-1',
   'AWS::AccountId': '111122223333',
+  'AWS::StackId':
+    'arn:aws:cloudformation:us-east-1:111122223333:stack/GenerationService/5b918d10-cd98-11ea-90d5-0a9cd3354c10',
 };
 
 const arnOf = (resources: Resources, logicalId: string): string => {

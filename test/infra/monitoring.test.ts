@@ -35,6 +35,8 @@ const ALARMS: Alarm[] = [
   ofService(METRIC.reconcileFailed, '>= 1 in 1 x 300 s'),
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsFailed'),
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsTimedOut'),
+  executionsOf('WebhookWorkflowMachineStateMachine', 'ExecutionsFailed'),
+  executionsOf('WebhookWorkflowMachineStateMachine', 'ExecutionsTimedOut'),
   executionsOf('ExpiryWorkflowMachineStateMachine', 'ExecutionsFailed'),
   ofService(METRIC.filesNotRemoved, '>= 1 in 1 x 300 s'),
   ofService(METRIC.outputStorageFailed, '>= 1 in 1 x 300 s'),

@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals';
 import { ofType, type Resource, synthesizeService } from './service-template.ts';
 
 /**
- * Resources that hold what cannot be made again, and the properties whose change makes CloudFormation replace them, or is refused. A
- * dot leads into an object. From the resources' references: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
+ * Resources that hold data or keys, and those called by their ARN: by running executions, schedules and CloudFormation. Each type has
+ * the properties that CloudFormation replaces it for, or refuses to change. A dot leads into an object. From the resources' references: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
  */
 const REPLACING: Record<string, string[]> = {
   'AWS::ApiGateway::RestApi': [],
@@ -18,12 +18,17 @@ const REPLACING: Record<string, string[]> = {
     'PublicKeyConfig.Name',
   ],
   'AWS::DynamoDB::Table': ['TableName', 'KeySchema', 'LocalSecondaryIndexes'],
+  'AWS::Events::Rule': ['Name', 'EventBusName'],
+  'AWS::IAM::Role': ['RoleName', 'Path'],
+  'AWS::Lambda::Function': ['FunctionName', 'PackageType'],
   'AWS::S3::Bucket': ['BucketName'],
   'AWS::SecretsManager::Secret': ['Name'],
   'AWS::SNS::Topic': ['TopicName', 'FifoTopic'],
   'AWS::StepFunctions::StateMachine': ['StateMachineName', 'StateMachineType'],
   // A custom resource is replaced when its function answers with another id, here the secret's.
   'Custom::DeliveryKeyPair': ['ServiceToken', 'SecretArn'],
+  'Custom::PublicPages': ['ServiceToken'],
+  'Custom::RunningExecutions': ['ServiceToken', 'StateMachineArn'],
 };
 
 const at = (resource: Resource, path: string): unknown =>
@@ -31,29 +36,62 @@ const at = (resource: Resource, path: string): unknown =>
     .split('.')
     .reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], resource.Properties);
 
-const held = async () => {
+type Held = Record<string, Record<string, Record<string, unknown>>>;
+
+/** By type, then by logical id: the properties. */
+const held = async (): Promise<Held> => {
   const { resources } = await synthesizeService();
+  const propertiesOf = (resource: Resource, paths: string[]) =>
+    Object.fromEntries(
+      paths.flatMap((path) => {
+        const value = at(resource, path);
+        return value === undefined ? [] : [[path, value]];
+      }),
+    );
   return Object.fromEntries(
-    Object.entries(REPLACING)
-      .flatMap(([type, properties]) => ofType(resources, type).map((entry) => [entry, properties] as const))
-      .map(([[logicalId, resource], properties]) => [
-        logicalId,
-        {
-          Type: resource.Type,
-          ...Object.fromEntries(
-            properties.flatMap((path) => {
-              const value = at(resource, path);
-              return value === undefined ? [] : [[path, value]];
-            }),
-          ),
-        },
-      ]),
+    Object.entries(REPLACING).map(([type, paths]) => [
+      type,
+      Object.fromEntries(
+        ofType(resources, type).map(([logicalId, resource]) => [logicalId, propertiesOf(resource, paths)]),
+      ),
+    ]),
   );
 };
 
-test('no upgrade replaces table, bucket, keys, secrets, API or state machines: compare test/infra/never-replaced.json', async () => {
-  const committed = JSON.parse(readFileSync(new URL('never-replaced.json', import.meta.url), 'utf8'));
+const committed: Held = JSON.parse(readFileSync(new URL('never-replaced.json', import.meta.url), 'utf8'));
 
-  // A line that changes here deletes what the resource holds, or fails the upgrade. A new resource is a new line.
+test('no upgrade replaces or removes what holds data or is called by its ARN: compare test/infra/never-replaced.json', async () => {
+  // A line that changes here deletes what the resource holds, or breaks those who call it, or fails the upgrade. A new resource is a
+  // new line.
   expect(await held()).toEqual(committed);
+});
+
+test('every custom resource is among them', async () => {
+  const { resources } = await synthesizeService();
+  const types = Object.values(resources).flatMap(({ Type }) => (Type.startsWith('Custom::') ? [Type] : []));
+
+  expect(Object.keys(REPLACING)).toEqual(expect.arrayContaining(types));
+});
+
+/** Logical ids of the functions that a state machine calls, present and former ones. */
+const calledBy = async () => {
+  const { resources } = await synthesizeService();
+  const machines = ofType(resources, 'AWS::StepFunctions::StateMachine').map(
+    ([, { Properties }]) => Properties.RoleArn['Fn::GetAtt'][0],
+  );
+  return ofType(resources, 'AWS::IAM::Policy')
+    .filter(([, { Properties }]) =>
+      Properties.Roles.some(({ Ref }: { Ref: string }) => machines.includes(Ref)),
+    )
+    .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement)
+    .filter(({ Action }) => Action === 'lambda:InvokeFunction')
+    .flatMap(({ Resource }) => [Resource].flat().map((arn) => arn['Fn::GetAtt'][0]));
+};
+
+// To rename or remove a task function, name it in `lib/former-tasks.ts`. It leaves this list with the release after.
+test('each task function of the last release stays for one release, and its state machine may call it', async () => {
+  const tasks = Object.keys(committed['AWS::Lambda::Function'] ?? {}).filter((id) => /Workflow/.test(id));
+
+  expect(tasks).toHaveLength(12);
+  expect(await calledBy()).toEqual(expect.arrayContaining(tasks));
 });

@@ -2,6 +2,9 @@
 export const API_CERTIFICATE = 'arn:aws:acm:eu-west-1:111122223333:certificate/1a2b';
 /** A certificate for CloudFront. */
 export const FILES_CERTIFICATE = 'arn:aws:acm:us-east-1:111122223333:certificate/3c4d';
+/** A web ACL for CloudFront. */
+export const FILES_WEB_ACL =
+  'arn:aws:wafv2:us-east-1:111122223333:global/webacl/files/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0';
 /** Context for custom domains. */
 export const DOMAINS = {
   apiDomainName: 'api.example.com',
@@ -13,6 +16,7 @@ export const DOMAINS = {
 export const PRODUCTION = {
   ...DOMAINS,
   wafRequestsPer5Minutes: '3000',
+  filesWebAclArn: FILES_WEB_ACL,
   executionLogs: 'true',
   tracing: 'true',
   logRetentionDays: '365',

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { API_CERTIFICATE, DEVELOPMENT, DOMAINS, FILES_CERTIFICATE, PRODUCTION } from './option-sets.ts';
+import {
+  API_CERTIFICATE,
+  DEVELOPMENT,
+  DOMAINS,
+  FILES_CERTIFICATE,
+  FILES_WEB_ACL,
+  PRODUCTION,
+} from './option-sets.ts';
 import { ofType, onlyOne, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
 const plain = await synthesizeService();
@@ -55,6 +62,7 @@ describe('custom domains', () => {
       'deliveryBaseUrl',
       'filesDomainName is the base URL',
     ],
+    [{ wafRequestsPer5Minutes: '3000' }, 'filesWebAclArn', 'CloudFront takes a web ACL of us-east-1'],
   ])('with %j fail the synthesis at %s: %s', async (context, key, message) => {
     await expect(synthesizeService(context)).rejects.toThrow(new RegExp(`${message}[\\s\\S]*at ${key}`));
   });
@@ -82,6 +90,13 @@ describe('the web ACL', () => {
     expect(render(onlyOne(resources, 'AWS::WAFv2::WebACLAssociation').Properties.ResourceArn)).toBe(
       'arn:AWS::Partition:apigateway:AWS::Region::/restapis/HttpApiRestApi/stages/HttpApiRestApiDeploymentStageprod',
     );
+  });
+
+  test('is another for the distribution, which takes one of us-east-1 only', () => {
+    const aclOf = ({ resources }: typeof plain) =>
+      onlyOne(resources, 'AWS::CloudFront::Distribution').Properties.DistributionConfig.WebACLId;
+
+    expect([aclOf(plain), aclOf(production)]).toEqual([undefined, FILES_WEB_ACL]);
   });
 
   test('only counts what our own API sends by design: large bodies, any text, URLs in bodies, no user agent', () => {

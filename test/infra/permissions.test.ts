@@ -34,7 +34,8 @@ const roleOf = (name: string): string => {
 };
 
 const statements = (inPolicy: (roles: { Ref: string }[]) => boolean = () => true): Statement[] =>
-  ofType(service.resources, 'AWS::IAM::Policy')
+  ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']
+    .flatMap((type) => ofType(service.resources, type))
     .filter(([, { Properties }]) => inPolicy(Properties.Roles))
     .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement);
 
@@ -42,7 +43,9 @@ const statements = (inPolicy: (roles: { Ref: string }[]) => boolean = () => true
 const resourcesOf = ({ Resource, Condition }: Statement): string => {
   const resources = list(Resource).map(render).toSorted().join(' ');
   const items = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
-  return items ? `${resources} of ${items.join(', ')}` : resources;
+  const attributes = Condition?.['ForAllValues:StringEquals']?.['dynamodb:Attributes'];
+  const naming = attributes ? ` naming ${attributes.toSorted().join(' ')}` : '';
+  return items ? `${resources} of ${items.join(', ')}${naming}` : resources;
 };
 
 const isLogging = ({ Action }: Statement): boolean =>
@@ -127,11 +130,32 @@ describe('of the table', () => {
     }
   });
 
-  test('API keys are put and deleted by no role, only updated, which counts a call', () => {
+  test('API keys are put and deleted by no role, only updated, in the numbers that count a call', () => {
     const onKeys = NAMES.flatMap(onTheTable).filter((statement) => resourcesOf(statement).includes('KEY#'));
 
     expect(onKeys.length).toBeGreaterThan(10);
-    for (const { Action } of onKeys) expect(list(Action)).toEqual(['dynamodb:UpdateItem']);
+    for (const statement of onKeys) {
+      expect(list(statement.Action)).toEqual(['dynamodb:UpdateItem']);
+      expect(resourcesOf(statement)).toMatch(
+        / of KEY#\* naming PK SK allowAt intervalMs lastUsedAt spareMs tat$/,
+      );
+    }
+  });
+
+  test('ledger entries are deleted by no role, and put by those that move money', () => {
+    const writers = (operation: RegExp): string[] =>
+      NAMES.filter((name) =>
+        onTheTable(name).some(
+          (statement) =>
+            resourcesOf(statement).includes('LEDGER#') && operation.test(String(statement.Action)),
+        ),
+      );
+
+    expect(writers(/Delete|BatchWrite/)).toEqual([]);
+    expect(writers(/Put|Update/).toSorted()).toEqual([
+      ...['api/create-generation', 'api/create-video', 'events/reconcile', 'events/reconcile-lost'],
+      ...['workflow/fail-request', 'workflow/settle-request'],
+    ]);
   });
 
   test.each([
@@ -155,12 +179,12 @@ describe('of the table', () => {
 });
 
 describe('what strangers send', () => {
-  /** Functions whose own code has one of these modules: a bundle names each before its code. */
+  /** Functions whose own code has or imports one of these modules. */
   const withModule = (pattern: RegExp): string[] =>
     NAMES.filter((name) => pattern.test(codeOf(name))).toSorted();
 
   test('is parsed as media only by functions that write no account, key or ledger', () => {
-    const parsers = withModule(/^\/\/ core\/media\/(measure-|isobmff|matroska)/m);
+    const parsers = withModule(/from "@generation-service\/media\/(measure-image|spooled-video)"/);
 
     expect(parsers).toEqual(['media/measure-clips', 'workflow/store-outputs']);
     for (const name of parsers) expect(resourcesWrittenBy(name)).not.toMatch(/ACCOUNT|KEY#|LEDGER|CATALOG/);
@@ -173,6 +197,18 @@ describe('what strangers send', () => {
     for (const name of callers) expect(resourcesWrittenBy(name)).not.toMatch(/ACCOUNT|KEY#|LEDGER|CATALOG/);
   });
 });
+
+/** More than the longest ARN of the stack, of a function with a generated name. */
+const LONGEST_ARN = 160;
+
+/** The conditions of a statement on the table, and those of one that is also limited to attributes. */
+const ON_ITEMS = ['ForAllValues:StringLike dynamodb:LeadingKeys'];
+const ON_ATTRIBUTES = [
+  'ForAllValues:StringEquals dynamodb:Attributes',
+  ...ON_ITEMS,
+  // A call that names no attribute would meet the first.
+  'Null dynamodb:Attributes false',
+];
 
 describe('no policy of the stack', () => {
   test('allows a scan of the table, or a wildcard action', () => {
@@ -193,10 +229,26 @@ describe('no policy of the stack', () => {
   test('denies, or has conditions other than on items: the list above is complete', () => {
     for (const { Effect, Condition = {} } of statements()) {
       expect(Effect).toBe('Allow');
-      for (const [operator, keys] of Object.entries(Condition)) {
-        expect([operator, ...Object.keys(keys)]).toEqual(['ForAllValues:StringLike', 'dynamodb:LeadingKeys']);
-      }
+      const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
+        Object.entries(keys).map(
+          ([key, value]) => `${operator} ${key}${operator === 'Null' ? ` ${value}` : ''}`,
+        ),
+      );
+
+      expect([[], ON_ITEMS, ON_ATTRIBUTES]).toContainEqual(conditions.toSorted());
     }
+  });
+
+  test('comes near the 10,240 characters that all inline policies of a role may have', () => {
+    // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html; whitespace does not count. An ARN is longer than its reference.
+    const sizeOf = (name: string): number =>
+      allStatementsOf(name)
+        .map(({ Resource, ...rest }) => JSON.stringify(rest).length + list(Resource).length * LONGEST_ARN)
+        .reduce((sum, size) => sum + size, 0);
+    const sizes = NAMES.map((name) => [sizeOf(name), name] as const).toSorted(([a], [b]) => b - a);
+
+    expect(sizes[0]?.[1]).toBe('events/reconcile');
+    expect(sizes[0]?.[0]).toBeLessThan(7_000);
   });
 
   test('belongs to anything but the functions and the state machines', () => {
@@ -220,7 +272,10 @@ describe('no policy of the stack', () => {
     expect(service.resources[gateway]?.Properties.ManagedPolicyArns.map(render)).toEqual([
       'arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs',
     ]);
-    expect(ofType(service.resources, 'AWS::IAM::ManagedPolicy')).toEqual([]);
+    // The stopper's: see `lib/execution-stopper.ts`.
+    expect(
+      ofType(service.resources, 'AWS::IAM::ManagedPolicy').map(([, { Properties }]) => Properties.Roles),
+    ).toEqual([[{ Ref: roleOf('events/stop-executions') }]]);
     expect(ofType(service.resources, 'AWS::IAM::User')).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stop } from 'esbuild';
 import { CONSOLE_PAGES, CONSOLE_PATHS, PUBLIC_PAGES, PUBLIC_PATHS } from '../../core/files/pages.ts';
@@ -19,6 +20,8 @@ import {
 /** AWS's managed cache policy: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html */
 const CACHING_OPTIMIZED = '658327ea-f89d-4fab-a63d-7e88639e58f6';
 
+/** Bytes of each page as it is sent to a client that takes no compression. */
+const sizes = new Map<string, number>();
 let files: Record<string, string>;
 let service: ServiceTemplate;
 let distribution: Resource['Properties'];
@@ -28,7 +31,11 @@ beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pages-'));
   await bundlePages(folder);
   files = Object.fromEntries(
-    [...PUBLIC_PAGES, ...CONSOLE_PAGES].map(({ file }) => [file, readFileSync(join(folder, file), 'utf8')]),
+    [...PUBLIC_PAGES, ...CONSOLE_PAGES].map(({ file, encoding }) => {
+      const bytes = readFileSync(join(folder, file));
+      sizes.set(file, bytes.length);
+      return [file, (encoding === 'gzip' ? gunzipSync(bytes) : bytes).toString()];
+    }),
   );
   rmSync(folder, { recursive: true });
   distribution = onlyOne(service.resources, 'AWS::CloudFront::Distribution').Properties.DistributionConfig;
@@ -77,6 +84,7 @@ describe('the paths of the public pages', () => {
       expect(others).toEqual({
         ContentTypeOptions: { Override: true },
         ReferrerPolicy: { Override: true, ReferrerPolicy: 'no-referrer' },
+        StrictTransportSecurity: { AccessControlMaxAgeSec: 63_072_000, Override: true },
       });
     }
   });
@@ -118,6 +126,16 @@ describe('the pages', () => {
     expect(files['redoc.standalone.js']?.length).toBeGreaterThan(500_000);
     expect(files['redoc.standalone.js']).not.toContain('cdn.redoc');
     expect(files['redoc.standalone.js.LICENSE.txt']).toContain('license');
+  });
+
+  test('cost less than $35 a million, whoever asks: the scripts are stored compressed', () => {
+    // https://aws.amazon.com/cloudfront/pricing/: the dearest request and gigabyte of North America and Europe.
+    const dollarsPerMillion = (bytes: number): number => 1.2 + (bytes / 1e9) * 0.085 * 1e6;
+
+    expect([...sizes.keys()].filter((file) => file.endsWith('.js'))).toHaveLength(2);
+    for (const [file, bytes] of sizes) {
+      expect([file, dollarsPerMillion(bytes) < 35]).toEqual([file, true]);
+    }
   });
 
   test('of the console load only their own, and their script asks no other host', () => {

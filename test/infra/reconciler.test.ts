@@ -51,7 +51,11 @@ describe('the schedule of the reconciler', () => {
 describe('lost executions', () => {
   const LOST = ['FAILED', 'TIMED_OUT', 'ABORTED'];
   // An expiry that is lost needs no report: the next minute starts another.
-  const STATUSES_BY_MACHINE = { GenerationWorkflowMachineStateMachine: LOST };
+  const STATUSES_BY_MACHINE = {
+    GenerationWorkflowMachineStateMachine: LOST,
+    // A stop is meant, as at the deletion of the stack.
+    WebhookWorkflowMachineStateMachine: ['FAILED', 'TIMED_OUT'],
+  };
   const eventRules = () =>
     rulesOf(service, 'events/reconcile-lost').filter(({ EventPattern }) => EventPattern);
 
@@ -109,7 +113,7 @@ test('a run of the control loop has twice a minute, for the calls under way at i
 
 test('these are all the rules', () => {
   expect(rulesOf(service, 'events/reconcile')).toHaveLength(1);
-  expect(rulesOf(service, 'events/reconcile-lost')).toHaveLength(1);
+  expect(rulesOf(service, 'events/reconcile-lost')).toHaveLength(2);
   // The other starts executions that verify the ledgers.
-  expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(3);
+  expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(4);
 });

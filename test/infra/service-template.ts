@@ -31,7 +31,11 @@ export const projectContext = (): Record<string, unknown> =>
   JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8')).context;
 
 /** Context with which the stack has every optional part. */
-export const EVERYTHING_CONFIGURED = { guardrailId: 'guardrail1' };
+export const EVERYTHING_CONFIGURED = {
+  guardrailId: 'guardrail1',
+  modelArkPreviousBaseUrl: 'https://ark.example',
+  modelStudioPreviousBaseUrl: 'https://studio.example',
+};
 
 /** Names the variable that tells a test process where the server of global set-up is. */
 export const SYNTHESES_URL = 'INFRA_SYNTHESES_URL';

@@ -17,7 +17,6 @@ import {
   startLocalService,
 } from '../contract/support/local-service.ts';
 import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
-import { acceptedVideo, readVideo, settledVideo } from '../contract/support/videos.ts';
 
 const MAX_RUNNING = 2;
 /** Requests of one account that wait at once. */
@@ -105,16 +104,6 @@ describe('A route of two running calls', () => {
     for (const [place, index] of order.entries()) expect(Math.abs(place - index)).toBeLessThanOrEqual(1);
     expect(await routeOf('xSD4.5')).toMatchObject({ running: 0, waiting: 0, oldestWaitingSeconds: null });
   });
-
-  test('makes the images of one request two at a time', async () => {
-    const caller = await newCaller(service, TOPPED_UP);
-    const seen = watch('/images/generations');
-
-    const { requestId } = await accepted(caller, { model: 'xSD4.5', n: 5, prompt: unique('[delay=0.3]') });
-
-    expect((await settled(caller, requestId)).images).toHaveLength(5);
-    expect(seen.most).toBe(MAX_RUNNING);
-  });
 });
 
 describe('A request that waits for capacity', () => {
@@ -169,40 +158,4 @@ describe('A request that waits for capacity', () => {
     expect((await settled(caller, again.requestId)).status).toBe('succeeded');
     expect(await routeOf('xSD5Pro')).toMatchObject({ running: 0, waiting: 0 });
   });
-
-  test('that an operator fails leaves its place to the next', async () => {
-    const caller = await newCaller(service, TOPPED_UP);
-    gate.stop = () => false;
-    const { first, second } = await waitingBehind(caller, 5);
-    const third = await accepted(caller, { model: 'xSD5Pro', prompt: unique('[delay=0]') });
-    await ops(service, 'requests', 'fail', '--id', second.requestId);
-
-    expect((await settled(caller, third.requestId)).status).toBe('succeeded');
-    expect((await settled(caller, first.requestId)).status).toBe('succeeded');
-    expect(await routeOf('xSD5Pro')).toMatchObject({ running: 0, waiting: 0 });
-  });
-});
-
-test('A video keeps its permit until its task has finished: the next one is created then', async () => {
-  const caller = await newCaller(service, TOPPED_UP);
-  const seen = watch('/contents/generations/tasks');
-  const first = await acceptedVideo(caller, { prompt: unique('[delay=4]') });
-  await eventually(
-    () => readVideo(caller, first.requestId),
-    ({ status }) => status === 'processing',
-  );
-  const second = await acceptedVideo(caller, { prompt: unique('[delay=0]') });
-  await eventually(
-    () => routeOf('xW3.0sPro'),
-    (route) => route?.waiting === 1,
-  );
-
-  expect((await readVideo(caller, second.requestId)).status).toBe('queued');
-  const [one, other] = [
-    await settledVideo(caller, first.requestId),
-    await settledVideo(caller, second.requestId),
-  ];
-  expect([one.status, other.status]).toEqual(['succeeded', 'succeeded']);
-  expect(seen.prompts.length).toBeGreaterThanOrEqual(1);
-  expect(await routeOf('xW3.0sPro')).toMatchObject({ running: 0, waiting: 0 });
 });

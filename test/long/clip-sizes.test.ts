@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { aVideo } from '../../packages/media/test/videos.ts';
 import { wrongFields } from '../contract/support/answers.ts';
 import { type Caller, newCaller, sharedService } from '../contract/support/client.ts';
 import { type ClipServer, startClipServer } from '../contract/support/clip-server.ts';
 import { entriesOf, history } from '../contract/support/ledger.ts';
 import { anUnfilmedVideo, createVideo } from '../contract/support/videos.ts';
-import { aVideo } from '../unit/builders/videos.ts';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -3,11 +3,11 @@ import type { Page } from 'playwright-core';
 import { bodyOf } from '../../console/make/form-rules.ts';
 import { CATALOG, type CatalogModel } from '../../core/models/catalog.ts';
 import type { Model } from '../../packages/client/src/types.ts';
+import { aVideo } from '../../packages/media/test/videos.ts';
 import { inBrowser } from '../contract/support/browser.ts';
 import { accepted, eventually, newCaller, send, settled, unique } from '../contract/support/client.ts';
 import { startClipServer } from '../contract/support/clip-server.ts';
 import { seen, signIn, useConsole } from '../contract/support/console.ts';
-import { aVideo } from '../unit/builders/videos.ts';
 import { type BrokenBound, brokenBounds } from '../unit/console/catalog-bounds.ts';
 
 const session = useConsole();

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import {
   accepted,
   anUndrawnGeneration,
@@ -8,18 +8,15 @@ import {
   send,
   setLimits,
   settled,
-  sharedService,
 } from '../contract/support/client.ts';
 import { answersSeen } from '../contract/support/declared-answers.ts';
 import { declaredAnswers, faultAnswers } from '../contract/support/fault-answers.ts';
 import { ops } from '../contract/support/local-service.ts';
 import { filled, ROUTES } from '../contract/support/routes.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 import { anUnfilmedVideo } from '../contract/support/videos.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 const keyWith = async (scope: string): Promise<Caller> => {
   const { accountId, service } = caller;

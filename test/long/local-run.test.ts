@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from '../contract/support/answers.ts';
@@ -17,7 +17,9 @@ import { fetchFile, measure } from '../contract/support/files.ts';
 import { balance, entriesOf, expectUnbrokenChain, history } from '../contract/support/ledger.ts';
 import {
   discard,
+  failToStart,
   newDataDir,
+  ops,
   type RunningService,
   startLocalService,
 } from '../contract/support/local-service.ts';
@@ -25,9 +27,10 @@ import {
 let dataDir: string;
 let service: RunningService | undefined;
 let caller: Caller;
+/** What the first start printed. */
+const lines: string[] = [];
 beforeAll(async () => {
   dataDir = await newDataDir();
-  service = await startLocalService(dataDir, { context: { pollIntervalSeconds: 1 } });
 });
 afterAll(async () => {
   await discard(service);
@@ -77,6 +80,71 @@ const expectAllEnded = async (begun: AnyRecord[]): Promise<void> => {
   expect(ended.slice(2, 4).map(({ status }) => status)).toContain('succeeded');
   await expectUnbrokenChain(caller);
 };
+
+describe('An invalid context value', () => {
+  // test/unit/lib/context.test.ts covers which values are invalid.
+  test('fails the start with a message that names the key', async () => {
+    const { code, stdout, stderr } = await failToStart(dataDir, {
+      context: { imageDeadlineSeconds: 'soon' },
+    });
+
+    expect(code).not.toBe(0);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('imageDeadlineSeconds');
+    expect(existsSync(runFile())).toBe(false);
+  });
+});
+
+describe('A first start', () => {
+  beforeAll(async () => {
+    const onLine = (line: string) => lines.push(line);
+    service = await startLocalService(dataDir, { context: { pollIntervalSeconds: 1 }, onLine });
+  });
+
+  test("prints the service's URL once it accepts requests", () => {
+    const { baseUrl, apiKey } = running();
+    expect(lines.at(-1)).toMatch(/^ready /);
+    expect(lines.join('\n')).toContain(baseUrl);
+    expect(lines.join('\n')).toContain(apiKey);
+    expect(lines.join('\n')).toMatch(/^curl .*\/v1\/generations/m);
+  });
+
+  test('writes local.json, readable only by its owner', async () => {
+    const written = JSON.parse(await readFile(runFile(), 'utf8'));
+
+    const loopback = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const name = expect.stringMatching(/^\S+$/);
+    expect(written).toEqual({
+      baseUrl: loopback,
+      consoleUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/console#operator=[\w-]{32}$/),
+      apiKey: expect.stringMatching(/^gsk_/),
+      accountId: expect.stringMatching(/^acc_/),
+      webhookSecret: expect.stringMatching(/^whsec_/),
+      awsEndpointUrl: loopback,
+      tableName: name,
+      bucketName: name,
+      stateMachines: expect.objectContaining({
+        generation: expect.stringMatching(/^arn:aws:states:[\w-]+:\d{12}:stateMachine:/),
+      }),
+      sandboxUrl: loopback,
+      pid: running().process.pid,
+      // For the operators' command line.
+      outputs: expect.objectContaining({ TableName: written.tableName, BaseUrl: written.baseUrl }),
+      operatorAccessKeyId: name,
+      operatorSecretAccessKey: name,
+    });
+    expect((await stat(runFile())).mode & 0o077).toBe(0);
+  });
+
+  test('creates the account demo with 1,000 xTokens and prints its key', async () => {
+    const accounts = await ops<Record<string, unknown>[]>(running(), 'accounts', 'list');
+
+    expect(accounts).toEqual([
+      expect.objectContaining({ accountId: running().accountId, name: 'demo', xTokens: 1000 }),
+    ]);
+    expect((await demoCaller(running()).get('/v1/balance')).body).toMatchObject({ xTokens: 1000 });
+  });
+});
 
 /** State before the stop. */
 let before: { caller: Caller; entries: unknown; record: AnyRecord; bytes: Buffer };

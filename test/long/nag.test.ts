@@ -7,7 +7,7 @@ import { PRODUCTION, SANDBOX } from '../infra/option-sets.ts';
 import { projectContext } from '../infra/service-template.ts';
 import { addService, withTemporaryFolder } from '../infra/synthesis.ts';
 
-/** The routes that have a function, and those that the gateway refuses by itself. */
+/** The routes, and the methods that refuse every other call. */
 const ROUTES = /^HttpApi\/RestApi\/Default\/.+\/(GET|POST|DELETE)\/Resource$/;
 const REFUSALS = /^HttpApi\/RestApi\/Default\/(.+\/)?ANY\/Resource$/;
 
@@ -26,18 +26,13 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
     'Functions check the API key in the same read as account and rate limit; callbacks carry an HMAC.',
   ],
   [/COG4$/, ROUTES, 'Callers are programs with API keys, not users of Cognito.'],
-  [/(APIG4|COG4)$/, REFUSALS, 'Mocks that refuse every call: there is nothing to authorize.'],
+  [/(APIG4|COG4)$/, REFUSALS, 'They refuse every call: there is nothing to authorize.'],
   [
     /APIG6$/,
     /^HttpApi\/RestApi\/DeploymentStage\.prod\/Resource$/,
     'Execution logs hold paths with email addresses; access logs hold the resource instead.',
   ],
   [/CFR1$/, /^Delivery\/Distribution\/Resource$/, 'Callers are anywhere; URLs are signed.'],
-  [
-    /CFR2$/,
-    /^Delivery\/Distribution\/Resource$/,
-    'It serves files by signed URL, without a query or body that a rule could judge.',
-  ],
   [
     /CFR3$/,
     /^Delivery\/Distribution\/Resource$/,

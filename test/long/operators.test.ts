@@ -86,12 +86,6 @@ describe('A newly set rate', () => {
     ]);
     await expectUnbrokenChain(caller);
   });
-
-  test('does not apply to other models', async () => {
-    const { requestId } = await accepted(caller, anUndrawnGeneration({ model: 'xZI1.0Pro' }));
-
-    expect((await entriesOf(caller, requestId)).at(-1)).toEqual(['generation', 1]);
-  });
 });
 
 describe('A model without an upstream in this deployment', () => {
@@ -99,12 +93,6 @@ describe('A model without an upstream in this deployment', () => {
     const { body } = await caller.get<{ data: { id: string }[] }>('/v1/models');
 
     expect(body.data.map(({ id }) => id)).toEqual(['xSD4.5', 'xZI1.0Pro', ...VIDEO_IDS]);
-  });
-
-  test.each(['xQI3Pro', 'xSD5Pro'])('is refused by creation: %s', async (model) => {
-    const answer = await caller.post('/v1/generations', anUndrawnGeneration({ model }));
-
-    expect(wrongFields(answer)).toEqual(['model']);
   });
 
   test('is listed with the reason by `models list`', async () => {

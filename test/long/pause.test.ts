@@ -1,26 +1,21 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { refusal } from '../contract/support/answers.ts';
 import {
   type AnyRecord,
   accepted,
   anUndrawnGeneration,
-  type Caller,
   eventually,
-  newCaller,
   settled,
-  sharedService,
   unique,
 } from '../contract/support/client.ts';
 import { balance, expectUnbrokenChain, history } from '../contract/support/ledger.ts';
 import { endUserPath, remove, uniqueEmail } from '../contract/support/resources.ts';
 import { SHARED_RUNS } from '../contract/support/shared-runs.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 
 const PAUSE_SECONDS = SHARED_RUNS.guarded.pauseSeconds;
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService('guarded'));
-});
+const caller = useCaller(undefined, 'guarded');
 
 const create = (endUserEmail: string, more: Record<string, unknown> = {}) =>
   caller.post<AnyRecord>('/v1/generations', anUndrawnGeneration({ endUserEmail, ...more }));
@@ -33,21 +28,19 @@ const timeOut = async (endUserEmail: string, model = 'xZI1.0Pro'): Promise<numbe
   return Date.parse(finishedAt);
 };
 
-describe('After a time-out at the provider', () => {
-  const email = uniqueEmail();
-  let failedAt: number;
-  beforeAll(async () => {
-    failedAt = await timeOut(email);
-  });
-
-  test('the same end-user and model are refused with 503 and the remaining seconds, counting down', async () => {
+// The rules of a pause are tested in test/unit/core/end-users/pauses.test.ts, its place among refusals in test/unit/functions.
+test.each(['xZI1.0Pro', 'xQI3Pro'])(
+  'After a time-out at the provider, creations with %s are refused with the remaining seconds, counting down',
+  async (model) => {
+    const email = uniqueEmail();
+    const failedAt = await timeOut(email, model);
     const before = { balance: await balance(caller), entries: await history(caller) };
     const retryAfters: number[] = [];
 
     await eventually(
       async () => {
         const queriedAt = Date.now();
-        const answer = await create(email);
+        const answer = await create(` ${email.toUpperCase()}`, { model });
         const answeredAt = Date.now();
         if (answer.status === 202) {
           expect(answeredAt).toBeGreaterThanOrEqual(failedAt + PAUSE_SECONDS * 1000);
@@ -70,92 +63,19 @@ describe('After a time-out at the provider', () => {
     expect(retryAfters.length).toBeGreaterThan(0);
     expect(retryAfters.toSorted((a, b) => b - a)).toEqual(retryAfters);
     expect(await history(caller)).toHaveLength(before.entries.length + 2);
-  });
-
-  test('it stays over: the next creation is accepted too', async () => {
-    expect((await create(email)).status).toBe(202);
-  });
-});
-
-describe('While an end-user is paused with a model', () => {
-  const email = uniqueEmail();
-  beforeAll(async () => {
-    await timeOut(email);
-  });
-
-  /** Sends a creation certainly during the pause: creations just before and after it are refused. */
-  const whilePaused = async <T>(act: () => Promise<T>): Promise<T> => {
-    const { status, headers } = await create(email);
-    if (status !== 503 || Number(headers.get('retry-after')) < 5) {
-      await eventually(
-        () => create(email),
-        (answer) => answer.status === 202,
-      );
-      await timeOut(email);
-    }
-    const result = await act();
-    expect(refusal(await create(email))).toEqual([503, 'temporarily_unavailable']);
-    return result;
-  };
-
-  test('a creation with another model is accepted', async () => {
-    expect((await whilePaused(() => create(email, { model: 'xSD4.5' }))).status).toBe(202);
-  });
-
-  test('a creation by another end-user is accepted', async () => {
-    expect((await whilePaused(() => create(uniqueEmail()))).status).toBe(202);
-  });
-
-  test('validation and a block come before the pause', async () => {
-    const answer = await whilePaused(() => create(email, { n: 0 }));
-    expect(refusal(answer)).toEqual([400, 'validation_error']);
-
-    await caller.post(`${endUserPath(email)}/block`, undefined);
-    expect(refusal(await create(email))).toEqual([403, 'forbidden']);
-    await caller.post(`${endUserPath(email)}/unblock`, undefined);
-  });
-
-  test('the pause applies to every spelling of the address', async () => {
-    const answer = await whilePaused(() => create(` ${email.toUpperCase()}`));
-
-    expect(refusal(answer)).toEqual([503, 'temporarily_unavailable']);
-  });
-});
-
-test('A task that times out pauses like a call that does', async () => {
-  const email = uniqueEmail();
-  await timeOut(email, 'xQI3Pro');
-
-  expect(refusal(await create(email, { model: 'xQI3Pro' }))).toEqual([503, 'temporarily_unavailable']);
-  expect((await create(email)).status).toBe(202);
-});
-
-test.each(['[fail=provider_error]', '[fail=content_policy]', '[broken=all]'])(
-  'Other failures do not pause: %s',
-  async (directive) => {
-    const email = uniqueEmail();
-    const { requestId } = await accepted(caller, { endUserEmail: email, prompt: unique(directive) });
-    expect((await settled(caller, requestId)).status).toBe('failed');
-
-    expect((await create(email)).status).toBe(202);
+    await expectUnbrokenChain(caller);
   },
 );
 
-test('A pause is deleted with its end-user: a new one with the same address is not paused', async () => {
+test('A pause is of one end-user and one model, and is deleted with its end-user', async () => {
   const email = uniqueEmail();
   await timeOut(email);
   expect((await create(email)).status).toBe(503);
 
+  const others = [await create(email, { model: 'xSD4.5' }), await create(uniqueEmail())];
+  expect(others.map(({ status }) => status)).toEqual([202, 202]);
+  await Promise.all(others.map(({ body }) => settled(caller, body.requestId)));
+
   expect((await remove(caller, endUserPath(email))).status).toBe(200);
-
   expect((await create(email)).status).toBe(202);
-});
-
-test('The ledger is unbroken after all tests', async () => {
-  for (const status of ['queued', 'processing']) {
-    const list = () => caller.get<{ items: unknown[] }>(`/v1/generations?status=${status}`);
-    await eventually(list, ({ body }) => body.items.length === 0);
-  }
-
-  await expectUnbrokenChain(caller);
 });

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { refusal } from '../contract/support/answers.ts';
 import {
   type AnyRecord,
   anUndrawnGeneration,
@@ -106,34 +105,6 @@ describe('A creation and a DELETE of its end-user at the same time', () => {
       }),
     );
   });
-});
-
-describe('A creation and a block of its end-user at the same time', () => {
-  beforeAll(async () => {
-    endUsers = await newEndUsers();
-  });
-
-  test.each(ROUNDS)('have one winner: round %d', async (round) => {
-    const { email } = endUsers[round] ?? { email: '' };
-    const block = () => caller.post<{ blockedAt: string }>(`${endUserPath(email)}/block`, undefined);
-
-    const [creation, blocked] = await Promise.all([create(email), block()]);
-
-    expect(blocked.status).toBe(200);
-    const { status, body } = creation;
-    expect([202, 403]).toContain(status);
-    if (status === 202) await settled(caller, body.requestId);
-    else expect(refusal(creation)).toEqual([403, 'forbidden']);
-    expect(await endUserOf(caller, email)).toMatchObject({
-      blockedAt: blocked.body.blockedAt,
-      totalRequests: status === 202 ? 2 : 1,
-      totalXTokensSpent: 0,
-    });
-    expect(refusal(await create(email))).toEqual([403, 'forbidden']);
-  });
-
-  test('leave the ledger unbroken, with one debit for each accepted creation', () =>
-    expectUnbrokenChain(caller));
 });
 
 describe('Concurrent first creations for one address', () => {

@@ -35,7 +35,7 @@ import {
   stopExecution,
 } from '../contract/support/stopping.ts';
 import { type StoredRequest, storedKeys, storedRequests } from '../contract/support/stored.ts';
-import { acceptedVideo, finishedVideo, readVideo } from '../contract/support/videos.ts';
+import { finishedVideo } from '../contract/support/videos.ts';
 
 const OUTPUT_TTL_SECONDS = 10;
 /** Less than the age at which the schedule picks up a request: anything sooner was triggered by an event. */
@@ -144,19 +144,6 @@ describe('An execution that is stopped in the console', () => {
     expect(await executionStatus(service, 'generation', requestId)).toBe('ABORTED');
   });
 
-  test('fails a video that waits for its callback as lost, and refunds it', async () => {
-    const { requestId } = await acceptedVideo(caller, { prompt: unique('[delay=40]') });
-    await eventually(
-      () => currentState(service, 'generation', requestId),
-      (state) => state === 'Wait for provider',
-    );
-
-    await stopExecution(service, 'generation', requestId);
-
-    expect(await eventually(() => readVideo(caller, requestId), hasEnded, SOON_SECONDS)).toMatchObject(LOST);
-    await expectRefunded(requestId);
-  });
-
   test('does not lose a request whose outputs are stored: it succeeds and is paid once', async () => {
     const endUserEmail = uniqueEmail();
     // The settlement under way arrives too late.
@@ -205,19 +192,6 @@ describe('An execution that is stopped in the console', () => {
     await noneLeft(requestId);
     await expectRefunded(requestId);
   });
-});
-
-test('A request that the operator fails while its files are being stored leaves no file', async () => {
-  const requestId = await storingRequest(300_000);
-
-  await ops(service, 'requests', 'fail', '--id', requestId);
-
-  expect(await read(caller, requestId)).toMatchObject({
-    status: 'failed',
-    error: { code: 'internal_error' },
-  });
-  await noneLeft(requestId);
-  await expectRefunded(requestId);
 });
 
 test("A passing fault that outlasts the SDK's attempts costs a request no file", async () => {

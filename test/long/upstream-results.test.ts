@@ -1,13 +1,12 @@
 import { startSandbox } from '@generation-service/sandbox';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { accepted, type Caller, eventually, newCaller, settled, unique } from '../contract/support/client.ts';
+import { accepted, type Caller, newCaller, settled, unique } from '../contract/support/client.ts';
 import { fetchFile, measure } from '../contract/support/files.ts';
 import { balance, entriesOf } from '../contract/support/ledger.ts';
 import {
   discard,
   newDataDir,
-  ops,
   type RunningService,
   startLocalService,
 } from '../contract/support/local-service.ts';
@@ -15,14 +14,13 @@ import { loggedLines } from '../contract/support/permissions.ts';
 import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
 import { uniqueEmail } from '../contract/support/resources.ts';
 import { openTlsFileServer } from '../contract/support/tls-file-server.ts';
-import { acceptedVideo, findUpstreamTask, settledVideo, upstreamTask } from '../contract/support/videos.ts';
+import { acceptedVideo, findUpstreamTask, settledVideo } from '../contract/support/videos.ts';
 
 const DEADLINE_SECONDS = 12;
 const MAX_RUNNING = 3;
 /** What an image of `xSD4.5` or `xQI3Pro` costs, and the smallest video of `xW3.0s`. */
 const [IMAGE, VIDEO] = [4, 6];
 const STUDIO_IMAGES = '/api/v1/services/aigc/multimodal-generation/generation';
-const STUDIO_VIDEOS = '/api/v1/services/aigc/video-generation/video-synthesis';
 
 const picture = await sharp({ create: { width: 64, height: 48, channels: 3, background: 'red' } })
   .png()
@@ -125,17 +123,6 @@ test('An image of a task that the provider refused is left out and refunded, and
   ]);
 });
 
-test('A call that stays busy until the deadline is refunded, and what the others made is delivered', async () => {
-  const record = await images(unique('[busy=1]'), { n: 3 });
-
-  expect(record).toMatchObject({ status: 'succeeded', cost: 2 * IMAGE });
-  expect(record.images?.map(({ error }) => error)).toEqual([undefined, undefined]);
-  expect(await entriesOf(caller, record.requestId)).toEqual([
-    ['refund', IMAGE],
-    ['generation', 3 * IMAGE],
-  ]);
-});
-
 test('Calls that all stay busy until the deadline fail with provider_error then, whatever their Retry-After, refunded, and pause nobody', async () => {
   const endUserEmail = uniqueEmail();
   const record = await images(unique('[busy=all][retry-after=3600]'), { n: 2, endUserEmail });
@@ -143,65 +130,6 @@ test('Calls that all stay busy until the deadline fail with provider_error then,
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
   expect(await entriesOf(caller, record.requestId)).toEqual(refundedInFull(2 * IMAGE));
   expect(await images(unique(), { endUserEmail })).toMatchObject({ status: 'succeeded' });
-});
-
-test('A provider that is busy for seconds is called until it is not', async () => {
-  const { status, createdAt = '', finishedAt = '' } = await images(unique('[busy-for=3]'));
-
-  expect(status).toBe('succeeded');
-  expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(3_000);
-});
-
-test('Calls that a provider takes one of in a second are all made', async () => {
-  const record = await images(unique('[rate=1]'), { n: 3 });
-
-  expect(record).toMatchObject({ status: 'succeeded', cost: 3 * IMAGE });
-  expect(Date.parse(record.finishedAt ?? '') - Date.parse(record.createdAt ?? '')).toBeGreaterThanOrEqual(
-    2_000,
-  );
-});
-
-test.each([
-  ['xSD4.5', '2K'],
-  ['xQI3Pro', '1K'],
-])(
-  'A reference that the provider of %s cannot read fails the request with provider_error, refunded',
-  async (model, size) => {
-    const references = [`${service.sandboxUrl}/outputs/nothing.png`];
-    const record = await images(unique(), { model, size, references });
-
-    expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
-    expect(await entriesOf(caller, record.requestId)).toEqual(refundedInFull(IMAGE));
-  },
-);
-
-test('A queued task of ModelArk is cancelled when its request fails', async () => {
-  const created = await acceptedVideo(caller, { prompt: unique('[queued=60]') });
-  const { id } = await upstreamTask(caller, created);
-
-  await ops(service, 'requests', 'fail', '--id', created.requestId);
-
-  const task = `${service.sandboxUrl}/api/v3/contents/generations/tasks/${id}`;
-  const status = await eventually(
-    async () => (await fetch(task, { headers: { authorization: 'Bearer sandbox-key' } })).json(),
-    (answer) => (answer as { status: string }).status !== 'queued',
-  );
-  expect(status).toMatchObject({ status: 'cancelled' });
-});
-
-test('Tasks beyond those that the provider runs at once are refused by it, and made once others have ended', async () => {
-  const mark = unique('[delay=3]');
-  const created = await Promise.all(
-    Array.from({ length: MAX_RUNNING + 1 }, (_, index) => video(`${mark} ${index}`)),
-  );
-
-  for (const { requestId } of created) {
-    expect(await settledVideo(caller, requestId)).toMatchObject({ status: 'succeeded' });
-  }
-  const creations = gate.requests.filter(
-    ({ path, body }) => path === STUDIO_VIDEOS && JSON.stringify(body).includes(mark),
-  );
-  expect(creations.length).toBeGreaterThan(created.length);
 });
 
 const testTls = tlsFiles ? test : test.skip;

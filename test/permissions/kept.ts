@@ -15,7 +15,7 @@ export interface Kept {
 export const KEPT: readonly Kept[] = [
   {
     of: 'ExecutionStopperStopExecutionsFunction',
-    actions: ['states:ListExecutions', 'states:StopExecution'],
+    actions: ['cloudformation:DescribeStacks', 'states:ListExecutions', 'states:StopExecution'],
     why: 'runs when the stack is deleted',
   },
   {
@@ -35,7 +35,7 @@ export const KEPT: readonly Kept[] = [
   },
   {
     of: 'ReconcilerReconcileFunction',
-    actions: ['dynamodb:BatchWriteItem', 'dynamodb:Query', 's3:DeleteObject'],
+    actions: ['dynamodb:BatchWriteItem', 'dynamodb:DeleteItem', 'dynamodb:Query', 's3:DeleteObject'],
     why: 'goes on with a deletion whose call died',
   },
   {

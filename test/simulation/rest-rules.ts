@@ -1,4 +1,11 @@
-import { CLIP_PREFIX, DELETED_REQUEST_PREFIX, dueListOf, requestPartition } from '../../core/table/keys.ts';
+import {
+  CLIP_PREFIX,
+  DELETED_REQUEST_PREFIX,
+  dueListOf,
+  requestPartition,
+  WEBHOOK_ATTEMPT_PREFIX,
+  webhookAttemptPartition,
+} from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { callPatiently } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
@@ -45,13 +52,21 @@ const openProblems = ({ world, witness }: Simulation): string[] => [
     .map(({ name, state }) => `the execution of ${name} still runs, in ${state}`),
 ];
 
+/** Whether an item is one of a request, or an attempt of its webhook. */
+const isOf = ({ PK, SK }: { PK?: unknown; SK?: unknown }, requestId: string): boolean => {
+  const attempts = webhookAttemptPartition(requestId);
+  return (
+    PK === requestPartition(requestId) || (PK === attempts && String(SK).startsWith(WEBHOOK_ATTEMPT_PREFIX))
+  );
+};
+
 /** Items that are left of requests that were deleted. */
 const traceProblems = ({ world }: Simulation): string[] =>
   world
     .items(DELETED_REQUEST_PREFIX)
     .flatMap(({ requestId }) =>
       [...world.table.items.values()]
-        .filter(({ PK }) => PK === requestPartition(String(requestId)))
+        .filter((item) => isOf(item, String(requestId)))
         .map(({ SK }) => `[traces] ${SK} of ${requestId} is there and its request was deleted`),
     );
 

@@ -196,7 +196,7 @@ export class Run {
     await scheduler.advance(RETENTION_MS + ATTEMPT_RETENTION_MS);
     table.sweep();
     const left = [...table.items.values()].filter(({ SK }) =>
-      /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK)/.test(String(SK)),
+      /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK|DELETED$)/.test(String(SK)),
     );
     return [...found, ...left.map(({ PK, SK }) => `${PK} ${SK} is kept for ever`)];
   }

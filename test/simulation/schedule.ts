@@ -37,6 +37,7 @@ const LISTED_WORK = [DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {
   generation: ['FAILED', 'TIMED_OUT', 'ABORTED'],
+  'webhook-delivery': ['FAILED', 'TIMED_OUT'],
 };
 
 /** Whether all that is left of a request are its files. */
@@ -187,7 +188,7 @@ export class Schedule {
       detail: {
         executionArn: executionArn(machine, name),
         stateMachineArn: machineArn(machine),
-        ...{ name, status, input },
+        ...{ name, status, input, stopDate: this.world.scheduler.now },
       },
     });
   }

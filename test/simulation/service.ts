@@ -9,7 +9,7 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Upload } from '@aws-sdk/lib-storage';
 import * as workflows from '../../lib/workflow-definitions.ts';
-import { aVideo } from '../unit/builders/videos.ts';
+import { aVideo } from '../../packages/media/test/videos.ts';
 import type { Definition } from './aws/asl.ts';
 import { sendToBucket } from './aws/bucket.ts';
 import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
@@ -21,7 +21,8 @@ import type { Deployment } from './aws/step-functions.ts';
 import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
 import { makeClips } from './upstream/clips.ts';
-import { deliverMp4 } from './upstream/media.ts';
+import { deliverMp4, SECONDS_OF_MP4 } from './upstream/media.ts';
+import { measureWithoutDisk } from './upstream/spooled-video.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -69,7 +70,7 @@ export const loadService = async (): Promise<Deployment> => {
   });
   standIn();
   await readSettings();
-  deliverMp4(await aVideo({ seconds: 1, width: 64, height: 64, framesPerSecond: 2 }));
+  deliverMp4(await aVideo({ seconds: SECONDS_OF_MP4, width: 64, height: 64, framesPerSecond: 2 }));
   await makeClips();
   return { machines: loadMachines(), functions: await loadFunctions() };
 };
@@ -130,6 +131,7 @@ const readSettings = async (): Promise<void> => {
 };
 
 const standIn = (): void => {
+  measureWithoutDisk();
   Object.assign(Metrics.prototype, {
     addMetric: (name: string, _unit: string, value: number): void => {
       const { metrics } = world();

@@ -12,6 +12,8 @@ interface UserChange {
   kind: 'block' | 'unblock' | 'delete-user';
   startedAt: number;
   wasThere: boolean;
+  /** Whether a removal of the end-user that an earlier call began was still under way. */
+  wasLeaving: boolean;
   /**
    * When an earlier end-user of the same address was removed; requests accepted before then are not this end-user's.
    */
@@ -134,10 +136,12 @@ export class Standing {
       (other) => other.accountId === accountId && other.email === email,
     );
     for (const other of others) other.isAlone = false;
+    const endUser = this.endUser(accountId, email);
     const change: UserChange = {
       ...{ accountId, email, kind },
       startedAt: this.world.scheduler.now,
-      wasThere: this.endUser(accountId, email) !== undefined,
+      wasThere: endUser !== undefined,
+      wasLeaving: endUser?.deletingAt !== undefined,
       earlierGoneAt: this.goneAtOf(accountId, email),
       isAlone: others.length === 0,
     };
@@ -148,12 +152,14 @@ export class Standing {
   /** An end-user's change is answered: what was answered stands. */
   endChange(change: UserChange, { status }: Answer): void {
     this.changes.delete(change);
-    const { accountId, email, kind, startedAt, wasThere, isAlone } = change;
+    const { accountId, email, kind, startedAt, wasThere, wasLeaving, isAlone } = change;
     if (status === 200 && kind === 'delete-user') this.removals.push(change);
     if (!isAlone) return;
     const endUser = this.endUser(accountId, email);
-    if (status === 404 && wasThere) this.add(`[end-user 404] ${kind} of ${email} found nobody`);
-    if (status === 200 && kind === 'block' && endUser?.blockedAt === undefined) {
+    // The control loop may have ended the earlier removal meanwhile. A repeated removal succeeds also then.
+    const isGone = wasLeaving && kind !== 'delete-user' && this.goneAtOf(accountId, email) >= startedAt;
+    if (status === 404 && wasThere && !isGone) this.add(`[end-user 404] ${kind} of ${email} found nobody`);
+    if (status === 200 && kind === 'block' && endUser?.blockedAt === undefined && !isGone) {
       this.add(`[end-user] ${email} was blocked and is not`);
     }
     if (status === 200 && kind === 'unblock' && endUser?.blockedAt !== undefined) {

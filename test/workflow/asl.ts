@@ -44,6 +44,23 @@ export const THROTTLING_RETRIER: Retrier = {
   MaxAttempts: 60,
 };
 
+/**
+ * The name Step Functions gives to a missing permission, as after a function has left the stack. Some errors of Lambda that pass have
+ * it too.
+ */
+export const REFUSED = 'Lambda.AWSLambdaException';
+/** A function that was removed: by its own name while the role may call it. */
+export const GONE = ['Lambda.ResourceNotFoundException', REFUSED];
+
+/** A retrier without `REFUSED`, and another for that. */
+export const withRefused = (
+  retrier: Retrier,
+  refused: Pick<Retrier, 'MaxAttempts' | 'MaxDelaySeconds'>,
+): Retrier[] => [
+  { ...retrier, ErrorEquals: retrier.ErrorEquals.filter((error) => error !== REFUSED) },
+  { ...retrier, ...refused, ErrorEquals: [REFUSED] },
+];
+
 /** The names of all definition files. */
 export const definitionFiles = (): string[] => readdirSync(folder).toSorted();
 

@@ -7,9 +7,11 @@ import {
   definitionFiles,
   definitionText,
   fragmentsOf,
+  GONE,
   LAMBDA_TRANSIENT_ERRORS,
   LASTING_RETRIER,
   placeholdersIn,
+  REFUSED,
   reachableStates,
   readDefinition,
   type State,
@@ -18,6 +20,7 @@ import {
   THROTTLING,
   THROTTLING_RETRIER,
   TRANSIENT_RETRIER,
+  withRefused,
 } from './asl.ts';
 
 /** Tasks without a `Catch`, and why. */
@@ -36,8 +39,22 @@ const OUR_TRANSIENT_ERRORS = ['ProviderCallInFlightError', 'TransientError'];
 const USUAL_PAUSES = { JitterStrategy: 'FULL', MaxDelaySeconds: 30 };
 /** Errors with another delay, and why. */
 const OTHER_PAUSES: Record<string, Partial<typeof USUAL_PAUSES>> = {
+  // A webhook waits for Lambda for half a day.
+  [`webhook-delivery.asl.json ${REFUSED}`]: { ...USUAL_PAUSES, MaxDelaySeconds: 900 },
   // Constant: another run is making the call and marks itself alive every 5 s.
-  ProviderCallInFlightError: {},
+  'generation.asl.json ProviderCallInFlightError': {},
+};
+
+/**
+ * Tasks that give up sooner when Lambda refuses the call, and why: the function may be gone for good.
+ */
+const GIVES_UP_SOONER: Record<string, { because: string; refused: Parameters<typeof withRefused>[1] }> = {
+  'Settle request': { because: 'The reconciler settles the request.', refused: { MaxAttempts: 60 } },
+  'Fail request': { because: 'The reconciler fails the request.', refused: { MaxAttempts: 60 } },
+  'Deliver webhook': {
+    because: 'Else it would repeat until its 14 days are over, unseen.',
+    refused: { MaxAttempts: 100, MaxDelaySeconds: 900 },
+  },
 };
 
 /** The workflow whose tasks hold what a provider was paid for: giving up would lose it. */
@@ -142,12 +159,14 @@ describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
     expect(errors(task.Retry)).toEqual(expect.arrayContaining(LAMBDA_TRANSIENT_ERRORS));
   });
 
-  test('retries transient errors exactly as every other task of its workflow does', () => {
+  test('retries transient errors exactly as every other task of its workflow does, unless it may give up sooner', () => {
     const retriers = (task.Retry ?? []).filter(({ ErrorEquals }) =>
       ErrorEquals.some((error) => TRANSIENT_RETRIER.ErrorEquals.includes(error)),
     );
 
-    expect(retriers).toEqual([file === HOLDS_PAID_WORK ? LASTING_RETRIER : TRANSIENT_RETRIER]);
+    const usual = file === HOLDS_PAID_WORK ? LASTING_RETRIER : TRANSIENT_RETRIER;
+    const sooner = GIVES_UP_SOONER[name];
+    expect(retriers).toEqual(sooner ? withRefused(usual, sooner.refused) : [usual]);
   });
 
   test('retries a throttled function by a retrier of its own, for minutes', () => {
@@ -169,7 +188,7 @@ describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
       for (const error of ErrorEquals) {
         expect({ error, JitterStrategy, MaxDelaySeconds }).toEqual({
           error,
-          ...(OTHER_PAUSES[error] ?? USUAL_PAUSES),
+          ...(OTHER_PAUSES[`${file} ${error}`] ?? USUAL_PAUSES),
         });
       }
       expect(MaxAttempts).toBeGreaterThan(0);
@@ -201,6 +220,29 @@ describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
     expect(task.TimeoutSecondsPath).toMatch(/^\$\./);
     expect(task.Catch?.[0]?.ErrorEquals).toEqual(SILENCE);
   });
+});
+
+/** Whether a path from this state to itself leads only through errors and waits, so that only the execution's time limit ends it. */
+const repeatsAfter = (definition: Definition, name: string, error: string): boolean => {
+  const nextAfterError = ({ Catch = [] }: State): string | undefined =>
+    Catch.find(({ ErrorEquals }) => ErrorEquals.includes(error) || ErrorEquals.includes('States.ALL'))?.Next;
+  const seen = new Set<string>();
+  let at: string | undefined = name;
+  while (at !== undefined && !seen.has(at)) {
+    seen.add(at);
+    const state: State | undefined = definition.States[at];
+    at = state?.Type === 'Task' ? nextAfterError(state) : state?.Type === 'Wait' ? state.Next : undefined;
+  }
+  return at !== undefined;
+};
+
+describe.each(GONE)('a function that is gone: %s', (error) => {
+  test.each(TASKS.filter(({ file }) => file === HOLDS_PAID_WORK || file.startsWith('webhook')))(
+    'does not let $name of $file repeat until the time limit of the execution',
+    ({ file, name }) => {
+      expect(repeatsAfter(readDefinition(file), name, error)).toBe(false);
+    },
+  );
 });
 
 describe('the time limits of generation', () => {

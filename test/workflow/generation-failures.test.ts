@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { settleOrFailRequest } from '../../core/ending/fail-request.ts';
 import { recordOutputs } from '../../core/requests/requests.ts';
 import { anImageRequest, aStoredOutput, REQUEST_ID } from '../unit/builders/entities.ts';
 import { done, fail, givenTo, invoked, runGeneration, store, wait } from './generation.ts';
-import { type Behaviour, fails, hangs, type Script } from './harness.ts';
+import { answers, type Behaviour, fails, hangs, type Script } from './harness.ts';
 import { balanceThousandths, failRequest, pausedUntil, putRequest, storedRequest } from './stored-request.ts';
 
 const UNEXPECTED = {
@@ -199,6 +200,82 @@ describe('a task that ends a request', () => {
       expect(execution.path.at(-1)).toBe(state);
       expect(invoked(execution).at(-1)).toBe(task);
       expect(execution.retries).toEqual([]);
+    },
+  );
+});
+
+describe('a function that is gone', () => {
+  test.each(LAST)(
+    '%s without its function fails the execution at once, for the reconciler',
+    async (_state, task, script) => {
+      const execution = await runGeneration({
+        ...script,
+        [task]: [fails('Lambda.ResourceNotFoundException')],
+      });
+
+      expect(execution.status).toBe('FAILED');
+      expect(execution.retries).toEqual([]);
+      expect(execution.seconds).toBe(0);
+    },
+  );
+
+  test.each(LAST)(
+    '%s that may not call its function gives up within half an hour',
+    async (_state, task, script) => {
+      const refused = Array(61).fill(fails('Lambda.AWSLambdaException'));
+      const execution = await runGeneration({ ...script, [task]: refused });
+
+      expect(execution.status).toBe('FAILED');
+      expect(execution.failure?.Error).toBe('Lambda.AWSLambdaException');
+      expect(execution.seconds).toBeLessThan(1_800);
+    },
+  );
+
+  test('outputs that were stored before are settled by the reconciler, and paid', async () => {
+    const request = anImageRequest({ status: 'processing' });
+    putRequest(request);
+    await recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
+    const execution = await runGeneration({
+      'dispatch-request': store,
+      'store-outputs': done,
+      'settle-request': [fails('Lambda.ResourceNotFoundException')],
+    });
+    expect(execution.path.at(-1)).toBe('Settle request');
+
+    await settleOrFailRequest(REQUEST_ID, UNEXPECTED);
+
+    expect(storedRequest()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
+    expect(balanceThousandths()).toBe(100_000);
+  });
+
+  test('Query provider without its function fails the execution at once, for the reconciler', async () => {
+    const execution = await runGeneration({
+      'dispatch-request': wait(60),
+      'await-provider': done,
+      'query-provider': [fails('Lambda.ResourceNotFoundException')],
+    });
+
+    expect(execution.status).toBe('FAILED');
+    expect(execution.failure?.Error).toBe('FunctionNotFound');
+    expect(execution.path.slice(-2)).toEqual(['Query provider', 'Function not found']);
+    expect(execution.seconds).toBe(60);
+  });
+
+  test.each(['await-provider', 'await-capacity'])(
+    '%s without its function does not keep a request from its end',
+    async (task) => {
+      const isQueue = task === 'await-capacity';
+      const queued = answers({ next: 'queue', route: 'route-1', timeoutSeconds: 60 });
+      const execution = await runGeneration({
+        [task]: fails('Lambda.ResourceNotFoundException'),
+        'dispatch-request': isQueue ? [queued, queued, fail(UNEXPECTED)] : wait(60),
+        'query-provider': [wait(60), wait(30), fail(UNEXPECTED)],
+        'fail-request': failRequest,
+      });
+
+      expect(execution.status).toBe('SUCCEEDED');
+      expect(execution.path.at(-1)).toBe('Fail request');
+      expect(storedRequest()).toMatchObject({ status: 'failed' });
     },
   );
 });

@@ -57,11 +57,12 @@ export const putRequest = (request: StoredRequest = anImageRequest()): void => {
 export const storedRequest = (requestId = REQUEST_ID): StoredRequest =>
   toRequest(memory.get(requestKey(requestId)) ?? {});
 
-/** Puts another account's request beside it, with an unfinished task. */
+/** Puts another account's request beside it, with an unfinished task at the route of the queue's tests. */
 export const putOther = (requestId: string, accountId: string): void => {
   memory.put(requestKey(requestId), anImageRequest({ requestId, accountId, status: 'processing' }));
+  const route = { provider: 'modelstudio', upstreamModel: 'upstream-model' };
   const task = { taskId: 'task-9', outcome: { kind: 'accepted', taskId: 'task-9' } } as const;
-  memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, ...task }));
+  memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, ...route, ...task }));
 };
 
 /** Changes the request as another process would. */

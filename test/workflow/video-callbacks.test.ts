@@ -1,21 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
 import { dueListOf } from '../../core/table/keys.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { aVideoRequest, EMAIL, VIDEO_ID } from '../unit/builders/entities.ts';
 import type { Execution } from './harness.ts';
 import { balanceThousandths, failRequest, putRequest, storedRequest } from './stored-request.ts';
-import { stubProvider } from './stub-provider.ts';
-import {
-  ACCEPTED,
-  awaits,
-  CALLING_BACK,
-  callBack,
-  FINISHED,
-  finishedAfter,
-  readsFrom,
-  runVideo,
-} from './video.ts';
+import { awaits, CALLING_BACK, callBack, finishedAfter, runVideo } from './video.ts';
 
 const expectSucceededAt = (execution: Execution, seconds: number): void => {
   expect(execution.status).toBe('SUCCEEDED');
@@ -40,25 +29,14 @@ describe('a video whose provider calls back', () => {
     expect(dueListOf(storedRequest(VIDEO_ID).GSI1PK)).toBe('EXPIRE');
   });
 
-  test('is not finished by callbacks about its progress', async () => {
-    const provider = finishedAfter(3_000, CALLING_BACK);
+  test('is finished once by early, repeated and late callbacks', async () => {
+    const provider = finishedAfter(600, CALLING_BACK);
 
     const execution = await runVideo(provider, ({ at }) => {
-      for (const seconds of [1, 30, 3_000]) at(seconds, () => callBack(provider));
+      for (const seconds of [1, 30, 600, 600, 601]) at(seconds, () => callBack(provider));
     });
 
-    expectSucceededAt(execution, 3_000);
-    expect(execution.transitions).toBe(6);
-  });
-
-  test('is finished once by repeated and late callbacks', async () => {
-    const provider = finishedAfter(60, CALLING_BACK);
-
-    const execution = await runVideo(provider, ({ at }) => {
-      for (const seconds of [60, 60, 61]) at(seconds, () => callBack(provider));
-    });
-
-    expectSucceededAt(execution, 60);
+    expectSucceededAt(execution, 600);
     expect(execution.transitions).toBe(6);
     expect(balanceThousandths()).toBe(100_000);
   });
@@ -129,17 +107,6 @@ describe('a waiting video', () => {
     });
     expect(execution.path.at(-1)).toBe('Nothing left to do');
     expect(balanceThousandths()).toBe(150_000);
-  });
-
-  test('is kept while the provider is out of reach', async () => {
-    const out: ProviderAnswer = { kind: 'busy', reason: 'down' };
-    const query = (): ProviderAnswer => (Date.now() < atSeconds(400).getTime() ? out : FINISHED);
-    const provider = stubProvider('asynchronous', { submit: [ACCEPTED], query });
-
-    const execution = await runVideo(provider, readsFrom(5, provider));
-
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(storedRequest(VIDEO_ID).status).toBe('succeeded');
   });
 
   test('has no content in its execution', async () => {

@@ -1,6 +1,6 @@
-import { measureImage } from '../../../core/media/measure-image.ts';
-import { measureVideo, type VideoMeasurement } from '../../../core/media/measure-video.ts';
-import { UnreadableVideoError } from '../../../core/media/video-bytes.ts';
+import { measureImage } from '@generation-service/media/measure-image';
+import { SpooledVideo, type VideoMeasurement } from '@generation-service/media/spooled-video';
+import { UnreadableVideoError, videoTypeOf } from '@generation-service/media/video-type';
 import { type Check, CheckFailedError, ensure, left } from '../check.ts';
 import type { ServedFile } from '../http.ts';
 import type { Smoke } from '../smoke.ts';
@@ -8,6 +8,8 @@ import type { Kind } from './requests.ts';
 
 /** Seconds by which a video may differ from the requested duration: providers round to frames. */
 const SECONDS_TOLERANCE = 0.5;
+/** Time to measure it. */
+const MEASURE_MS = 60_000;
 /** Part by which the shorter side may differ from its label: providers round to multiples of 16 or 32. */
 const SIDE_TOLERANCE = 0.1;
 const SHORT_SIDES: Record<string, number> = { '2k': 1440, '4k': 2160 };
@@ -60,13 +62,16 @@ const imageFile: Check = {
 };
 
 const measured = async ({ bytes }: ServedFile): Promise<VideoMeasurement> => {
+  const video = new SpooledVideo();
   try {
-    const read = async (start: number, end: number) => bytes.subarray(start, end);
-    return await measureVideo({ sizeBytes: () => bytes.length, read });
+    await video.write(bytes);
+    return await video.measure(AbortSignal.timeout(MEASURE_MS));
   } catch (error) {
     if (error instanceof UnreadableVideoError)
       throw new CheckFailedError(`The file of the video ${error.message}.`);
     throw error;
+  } finally {
+    await video.close();
   }
 };
 
@@ -75,7 +80,8 @@ const videoFile: Check = {
   async run(smoke) {
     const { expected } = left(smoke.made.creations?.video, 'video');
     const file = await servedFile(smoke, 'video');
-    const { contentType, durationSec, width = 0, height = 0 } = await measured(file);
+    const { durationSec, width = 0, height = 0 } = await measured(file);
+    const contentType = videoTypeOf(file.bytes)?.contentType ?? 'no video';
     expectType('video', file, contentType);
     ensure(
       Math.abs(durationSec - expected.seconds) <= SECONDS_TOLERANCE,

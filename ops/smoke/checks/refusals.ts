@@ -42,7 +42,7 @@ const REFUSALS: readonly Refusal[] = [
     method: 'DELETE',
     path: '/v1/balance',
     withKey: true,
-    status: 405,
+    status: 404,
     code: 'not_found',
   },
   {

@@ -14,6 +14,8 @@ export interface ClientOptions {
   baseUrl: string;
   /** Keep it on your servers: it spends your balance. */
   apiKey: string;
+  /** Whether the key may go over plain `http:` to other hosts than this machine. Default: false. */
+  allowHttp?: boolean;
   /** In place of the platform's `fetch`. */
   fetch?: typeof globalThis.fetch;
   /** How often a call is repeated where that is safe. Default: 4. */
@@ -74,9 +76,12 @@ const segment = (text: string): string => {
   return encodeURIComponent(text);
 };
 
+/** Base URLs that show the key to nobody on the way: `https:`, or on this machine. */
+const KEEPS_KEY = /^https:|^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i;
+
 /** Calls the API, and repeats a call where that is safe. */
 export class Http {
-  readonly options: Required<ClientOptions>;
+  readonly options: Required<Omit<ClientOptions, 'allowHttp'>>;
 
   constructor({
     fetch = globalThis.fetch,
@@ -86,6 +91,8 @@ export class Http {
     ...given
   }: ClientOptions) {
     const baseUrl = given.baseUrl.replace(/\/+$/, '');
+    if (!(KEEPS_KEY.test(baseUrl) || (given.allowHttp && /^http:/i.test(baseUrl))))
+      throw new TypeError('baseUrl is not https:');
     this.options = { ...given, baseUrl, fetch, maxRetries, attemptSeconds, maxRetryAfterSeconds };
   }
 

@@ -129,3 +129,28 @@ test('A service that cannot be reached is a ConnectionError with its cause', asy
   expect(error.cause).toMatchObject({ name: 'TypeError' });
   expect(error.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
 });
+
+describe('A base URL of plain http:', () => {
+  test.each(['http://127.0.0.1:3000', 'http://localhost:3000', 'HTTP://LocalHost/base', 'http://[::1]:1/'])(
+    'may be on this machine: %s',
+    (baseUrl) => {
+      expect(() => aClient({ baseUrl })).not.toThrow();
+    },
+  );
+
+  test.each([
+    'http://api.example.com',
+    'http://127.0.0.1.example.com',
+    'http://localhost:1@example.com',
+    'http://localhost@example.com',
+    'http://10.0.0.1',
+    'ftp://localhost',
+  ])('is refused elsewhere before the key is sent: %s', (baseUrl) => {
+    expect(() => aClient({ baseUrl })).toThrow(TypeError);
+  });
+
+  test('may be elsewhere where that is asked for', () => {
+    expect(() => aClient({ baseUrl: 'http://10.0.0.1', allowHttp: true })).not.toThrow();
+    expect(() => aClient({ baseUrl: 'ftp://10.0.0.1', allowHttp: true })).toThrow(TypeError);
+  });
+});

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import { openResourceCalls, type Properties } from './custom-resource-calls.ts';
 import { isCustomResource } from './template/attributes.ts';
 import type { CustomResourceState, Resolver, StackResource } from './template/resolver.ts';
 import type { InvokeFunction } from './types.ts';
@@ -20,14 +18,9 @@ export interface CustomResourcesOptions {
 }
 
 interface KeptResource extends CustomResourceState {
-  properties: Record<string, unknown>;
-}
-
-interface ResourceResponse {
-  Status: 'SUCCESS' | 'FAILED';
-  Reason?: string;
-  PhysicalResourceId?: string;
-  Data?: Record<string, unknown>;
+  /** Of the resource. Absent in files of earlier releases, which knew no deletion. */
+  type?: string;
+  properties: Properties;
 }
 
 /** CloudFormation passes every scalar as text. */
@@ -35,40 +28,6 @@ const asText = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(asText);
   if (typeof value !== 'object' || value === null) return String(value);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asText(item)] as const));
-};
-
-/** A server with one loopback URL per event; the function PUTs its answer there. */
-const startResponseServer = async () => {
-  const waiting = new Map<string, (response: ResourceResponse) => void>();
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const resolve = waiting.get(request.url ?? '');
-    if (request.method !== 'PUT' || !resolve) {
-      response.writeHead(403).end();
-      return;
-    }
-    response.writeHead(200).end();
-    try {
-      resolve(JSON.parse(Buffer.concat(chunks).toString()));
-    } catch {
-      resolve({ Status: 'FAILED', Reason: 'its response is not JSON' });
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    expect: () => {
-      const path = `/${randomUUID()}`;
-      const { promise, resolve } = Promise.withResolvers<ResourceResponse>();
-      waiting.set(path, resolve);
-      return { url: `http://127.0.0.1:${port}${path}`, response: promise };
-    },
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 };
 
 /** Logical ids of the resources that a template value refers to. */
@@ -82,93 +41,135 @@ const referencesIn = (value: unknown): string[] => {
   });
 };
 
+/** A resource that was created or updated in this start. */
+interface Change {
+  resource: StackResource;
+  properties: Properties;
+  previous: KeptResource | undefined;
+  /** Absent when its function failed. */
+  physicalResourceId?: string;
+}
+
 /**
  * Creates the stack's custom resources as CloudFormation does, each after those it refers to. A resource of an earlier start is updated
- * if its properties changed, else left alone. Rejects when a function fails, refuses, or does not answer in time.
+ * if its properties changed, else left alone. Then removes those that were replaced or left the template.
+ *
+ * Rejects when a function fails, refuses, or does not answer in time, once the changes of this start are rolled back, the last first.
  */
 export const provisionCustomResources = async (options: CustomResourcesOptions): Promise<void> => {
   const { resolver, customResources, invoke, stateFile, timeoutMilliseconds = 15_000 } = options;
+  const kept: Record<string, KeptResource> = existsSync(stateFile)
+    ? JSON.parse(readFileSync(stateFile, 'utf8'))
+    : {};
   const pending = new Map(
     resolver
       .resources()
       .filter(({ definition }) => isCustomResource(definition))
       .map((resource) => [resource.logicalId, resource] as const),
   );
-  if (pending.size === 0) return;
+  const gone = Object.keys(kept).filter((logicalId) => !pending.has(logicalId));
+  if (pending.size === 0 && gone.length === 0) return;
 
-  const kept: Record<string, KeptResource> = existsSync(stateFile)
-    ? JSON.parse(readFileSync(stateFile, 'utf8'))
-    : {};
-  const keep = (logicalId: string, resource: KeptResource) => {
-    kept[logicalId] = resource;
+  const save = () => {
     writeFileSync(`${stateFile}.new`, JSON.stringify(kept, null, 2), { mode: 0o600 });
     renameSync(`${stateFile}.new`, stateFile);
   };
-  const server = await startResponseServer();
-
-  const run = async (
-    { logicalId, type, properties }: StackResource,
-    resolved: Record<string, unknown>,
-    previous: KeptResource | undefined,
-  ): Promise<CustomResourceState> => {
-    const { url, response } = server.expect();
-    const failed = (reason: unknown) => new Error(`Custom resource ${logicalId} (${type}) failed: ${reason}`);
-    const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => reject(failed(`no answer within ${timeoutMilliseconds / 1000} s`)),
-      timeoutMilliseconds,
-    );
-    const invocation = invoke(resolver.text(properties.ServiceToken), {
-      RequestType: previous ? 'Update' : 'Create',
-      ResponseURL: url,
-      StackId: resolver.resolve({ Ref: 'AWS::StackId' }),
-      RequestId: randomUUID(),
-      LogicalResourceId: logicalId,
-      ResourceType: type,
-      ResourceProperties: resolved,
-      ...(previous && {
-        PhysicalResourceId: previous.physicalResourceId,
-        OldResourceProperties: previous.properties,
-      }),
-    }).then((result) => {
-      // A failed function will not answer; its error says more than a timeout.
-      if (result.functionError) throw failed(JSON.stringify(result.payload));
-      return response;
-    });
-    try {
-      const answer = await Promise.race([response, invocation, timeout]);
-      if (answer.Status !== 'SUCCESS') throw failed(answer.Reason ?? 'no reason given');
-      return {
-        physicalResourceId: answer.PhysicalResourceId ?? previous?.physicalResourceId ?? logicalId,
-        data: answer.Data ?? {},
-      };
-    } finally {
-      clearTimeout(timer);
-      invocation.catch(() => undefined);
-    }
+  const keep = (logicalId: string, resource: KeptResource | undefined) => {
+    if (resource) kept[logicalId] = resource;
+    else delete kept[logicalId];
+    save();
   };
+  const calls = await openResourceCalls(invoke, timeoutMilliseconds);
+  const stackId = resolver.resolve({ Ref: 'AWS::StackId' });
+  const changes: Change[] = [];
 
   const provision = async (resource: StackResource): Promise<void> => {
-    const { logicalId, properties, definition } = resource;
+    const { logicalId, type, properties, definition } = resource;
     if (!pending.delete(logicalId)) return;
     const before = [...referencesIn(properties), ...[definition.DependsOn ?? []].flat()];
     for (const id of before) {
       const dependency = pending.get(id);
       if (dependency) await provision(dependency);
     }
-    const resolved = asText(resolver.resolve(properties)) as Record<string, unknown>;
+    const resolved = asText(resolver.resolve(properties)) as Properties;
     const previous = kept[logicalId];
-    const state =
-      previous && isDeepStrictEqual(previous.properties, resolved)
-        ? previous
-        : await run(resource, resolved, previous);
-    customResources.set(logicalId, { physicalResourceId: state.physicalResourceId, data: state.data });
-    if (state !== previous) keep(logicalId, { ...state, properties: resolved });
+    if (previous && isDeepStrictEqual(previous.properties, resolved)) {
+      const { physicalResourceId, data } = previous;
+      customResources.set(logicalId, { physicalResourceId, data });
+      return;
+    }
+    const change: Change = { resource, properties: resolved, previous };
+    changes.push(change);
+    const answer = await calls.call(
+      { logicalId, type, stackId },
+      previous
+        ? {
+            RequestType: 'Update',
+            properties: resolved,
+            oldProperties: previous.properties,
+            physicalResourceId: previous.physicalResourceId,
+          }
+        : { RequestType: 'Create', properties: resolved },
+    );
+    const physicalResourceId = answer.PhysicalResourceId ?? previous?.physicalResourceId ?? logicalId;
+    change.physicalResourceId = physicalResourceId;
+    const state = { physicalResourceId, data: answer.Data ?? {} };
+    customResources.set(logicalId, state);
+    keep(logicalId, { ...state, type, properties: resolved });
+  };
+
+  /** Undoes a change: deletes what was created, gives what was updated its old properties. */
+  const undo = async ({ resource, properties, previous, physicalResourceId }: Change): Promise<void> => {
+    const { logicalId, type } = resource;
+    const current = physicalResourceId ?? previous?.physicalResourceId ?? logicalId;
+    await calls.call(
+      { logicalId, type, stackId },
+      previous
+        ? {
+            RequestType: 'Update',
+            properties: previous.properties,
+            oldProperties: properties,
+            physicalResourceId: current,
+          }
+        : { RequestType: 'Delete', properties, physicalResourceId: current },
+    );
+    keep(logicalId, previous);
+  };
+
+  /** Removes what CloudFormation removes once everything else is done. As there, a failure ends nothing. */
+  const cleanUp = async (
+    logicalId: string,
+    { type = 'Custom::Unknown', properties, physicalResourceId }: KeptResource,
+  ): Promise<void> => {
+    try {
+      const request = { RequestType: 'Delete', properties, physicalResourceId } as const;
+      await calls.call({ logicalId, type, stackId }, request);
+    } catch (error) {
+      console.error(`[cloudformation] ${physicalResourceId} was not removed:`, error);
+    }
   };
 
   try {
     for (const resource of [...pending.values()]) await provision(resource);
+    for (const { resource, previous, physicalResourceId } of changes) {
+      if (previous && previous.physicalResourceId !== physicalResourceId)
+        await cleanUp(resource.logicalId, { type: resource.type, ...previous });
+    }
+    for (const logicalId of gone.toReversed()) {
+      await cleanUp(logicalId, kept[logicalId] as KeptResource);
+      keep(logicalId, undefined);
+    }
+  } catch (error) {
+    const problems: unknown[] = [];
+    for (const change of changes.toReversed()) {
+      await undo(change).catch((problem: unknown) => problems.push(problem));
+    }
+    if (problems.length === 0) throw error;
+    throw new AggregateError(
+      [error, ...problems],
+      `${(error as Error).message}; nor could all be rolled back`,
+    );
   } finally {
-    server.close();
+    calls.close();
   }
 };

@@ -69,8 +69,9 @@ const [MIN_COMPRESSED_BYTES, MAX_COMPRESSED_BYTES] = [1_000, 10_000_000];
 
 const isCompressed = (
   { headers }: IncomingMessage,
-  { contentType, contentLength }: Pick<StoredObject, 'contentType' | 'contentLength'>,
+  { contentType, contentLength, headers: stored }: StoredObject,
 ): boolean =>
+  stored?.['content-encoding'] === undefined &&
   headers.range === undefined &&
   /\bgzip\b/.test(String(headers['accept-encoding'])) &&
   COMPRESSED_TYPES.test(contentType) &&

@@ -8,6 +8,7 @@ import { provisionCustomResources } from './custom-resources.ts';
 import { createDelivery, hasOwnBehavior } from './delivery.ts';
 import { createEventBus, type EventBus } from './events/event-bus.ts';
 import { type AsyncInvocations, createAsyncInvocations } from './functions/async-invocations.ts';
+import { type FunctionUrl, startFunctionUrl } from './functions/function-url.ts';
 import { createFunctionRuntime, namedError } from './functions/runtime.ts';
 import { type OwnRoutes, startFrontDoor } from './gateway/front-door.ts';
 import { createGateway } from './gateway/gateway.ts';
@@ -107,7 +108,7 @@ const closeAll = async (parts: ({ close(): Promise<void> } | undefined)[]): Prom
  * 1. Binds the port.
  * 2. Synthesizes and reads the assembly.
  * 3. Starts the AWS endpoint with the stack's tables, buckets, secrets and roles.
- * 4. Creates the custom resources, starts the state machines, opens the routes.
+ * 4. Opens the function URLs, creates the custom resources, starts the state machines, opens the routes.
  * 5. Calls `beforeSchedules`, then starts the schedules.
  *
  * When a step fails, stops everything and rejects: with `TemplateError` for a stack that cannot run locally, with
@@ -124,14 +125,15 @@ export const startLocalAws = async (
   const started: Partial<Record<'frontDoor' | 'endpoint' | 'runtime', { close(): Promise<void> }>> & {
     bus?: EventBus;
     invocations?: AsyncInvocations;
-  } = {};
+    functionUrls: FunctionUrl[];
+  } = { functionUrls: [] };
 
   let stopped: Promise<void> | undefined;
   const close = () => {
     started.bus?.close();
     started.invocations?.close();
     // Executions stop before the functions they wait for, so that none of them takes the stop for a failure.
-    stopped ??= closeAll([started.frontDoor, started.endpoint, started.runtime]);
+    stopped ??= closeAll([started.frontDoor, ...started.functionUrls, started.endpoint, started.runtime]);
     return stopped;
   };
 
@@ -211,6 +213,16 @@ export const startLocalAws = async (
       invocations.add({ functionArn, ...settings }, payload, 'asynchronous invocation');
     });
 
+    await step('function URLs', async () => {
+      for (const { logicalId, functionArn } of stack.functionUrls) {
+        const server = await startFunctionUrl(functionArn, invoke, log('function-urls'));
+        started.functionUrls.push(server);
+        stack.customResources.set(logicalId, {
+          physicalResourceId: functionArn,
+          data: { FunctionUrl: server.url, FunctionArn: functionArn },
+        });
+      }
+    });
     await step('custom resources', () =>
       provisionCustomResources({
         resolver: stack.resolver,
@@ -219,6 +231,7 @@ export const startLocalAws = async (
         stateFile: join(dataDir, 'custom-resources.json'),
       }),
     );
+    for (const { environment } of stack.functions) environment();
     const bus = parts.createEventBus({
       rules: stack.rules,
       invocations,

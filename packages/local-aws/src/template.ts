@@ -3,6 +3,7 @@ import { type ApiSpec, apiSpec } from './template/api.ts';
 import { type Assembly, loadAssembly } from './template/assembly.ts';
 import { bucketNames, secretSpecs, tableSpecs } from './template/data.ts';
 import { type DistributionSpec, distributionSpec } from './template/distribution.ts';
+import { type FunctionUrlSpec, functionUrlSpecs } from './template/function-urls.ts';
 import { type FunctionSpec, functionSpecs, stateMachineSpecs } from './template/functions.ts';
 import { refuseUnknownKinds } from './template/kinds.ts';
 import { type CustomResourceState, createResolver, type Resolver } from './template/resolver.ts';
@@ -18,11 +19,12 @@ export interface Stack {
   buckets: string[];
   secrets: SecretSpec[];
   functions: FunctionSpec[];
+  functionUrls: FunctionUrlSpec[];
   stateMachines: StateMachineSpec[];
   rules: RuleSpec[];
   /** How asynchronous invocations of each function are treated, by its ARN. */
   asyncSettings: Map<string, AsyncSettings>;
-  /** Answers of the custom resources by logical id. `provisionCustomResources` fills it. */
+  /** Attributes that are known once resources run, by logical id: of custom resources and of function URLs. */
   customResources: Map<string, CustomResourceState>;
   /** The REST API, undefined when the stack has none. */
   api: ApiSpec | undefined;
@@ -49,6 +51,7 @@ export const readStack = (directory: string): Stack => {
     buckets: bucketNames(resolver),
     secrets: secretSpecs(resolver),
     functions: functionSpecs(assembly, resolver, roles),
+    functionUrls: functionUrlSpecs(resolver),
     stateMachines: stateMachineSpecs(resolver, roles),
     rules: ruleSpecs(resolver, roles),
     asyncSettings: asyncSettings(resolver),

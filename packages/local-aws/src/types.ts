@@ -10,6 +10,13 @@ export interface PolicyStatement {
    * Undefined: any key.
    */
   leadingKeys?: string[];
+  /**
+   * Every attribute that a DynamoDB call names must be one of these (`ForAllValues:StringEquals` on `dynamodb:Attributes`).
+   * Undefined: any attribute.
+   */
+  attributes?: string[];
+  /** The call must come with a value for these (`Null` of the condition key is `false`): `ForAllValues` is met by a call without one. */
+  present?: ('leadingKeys' | 'attributes')[];
 }
 
 /** A caller of the AWS endpoint, identified by its access key id. */

@@ -1,7 +1,8 @@
 import { ALL_FORMATS, BufferSource, Input, type InputFormat } from 'mediabunny';
 import sharp from 'sharp';
-import type { CheckInputs } from './input-files.ts';
+import type { InputFile, Inputs } from './input-files.ts';
 import { type InputLimits, inputLimitsOf } from './input-limits.ts';
+import { type OpenFileOptions, openFile } from './open-file.ts';
 
 const TIME_LIMIT_MS = 10_000;
 /** Names that lead nowhere (RFC 2606): files there are taken as they are. */
@@ -23,12 +24,16 @@ class InputError extends Error {
  * Fetches the files of a call, as the upstreams do, and checks each by its own bytes against the limits of the model. Files at
  * reserved names, and those that an upstream would keep itself (`asset:`, `oss:`), are taken as they are.
  */
-export const fetchInputs: CheckInputs = async (model, files) => {
+export const fetchInputs = async (
+  model: unknown,
+  files: readonly InputFile[],
+  options: OpenFileOptions = {},
+): Promise<Inputs> => {
   const limits = inputLimitsOf(model);
   const totals = { image: 0, video: 0, audio: 0 };
   for (const { kind, url, field } of files) {
     try {
-      const bytes = await bytesOf(url, limits[kind]?.maxBytes ?? Number.POSITIVE_INFINITY);
+      const bytes = await bytesOf(url, limits[kind]?.maxBytes ?? Number.POSITIVE_INFINITY, options);
       if (!bytes) continue;
       if (kind === 'image') await checkImage(bytes, limits.image);
       else totals[kind] += await secondsOf(bytes, kind, limits);
@@ -45,16 +50,24 @@ export const fetchInputs: CheckInputs = async (model, files) => {
 };
 
 /** The bytes of a file; undefined for one that is not fetched. */
-const bytesOf = async (url: string, maxBytes: number): Promise<Uint8Array | undefined> => {
+const bytesOf = async (
+  url: string,
+  maxBytes: number,
+  options: OpenFileOptions,
+): Promise<Uint8Array | undefined> => {
   const target = URL.parse(url);
+  if (target?.protocol === 'data:') return bytesIn(target, maxBytes);
   if (target && /^https?:$/.test(target.protocol) && RESERVED.test(target.hostname)) return undefined;
-  if (!target || !/^(?:https?|data):$/.test(target.protocol)) return undefined;
+  if (!target || !/^https?:$/.test(target.protocol)) return undefined;
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    const response = await fetch(target, { signal: AbortSignal.timeout(TIME_LIMIT_MS) });
-    if (!response.ok || !response.body) throw new InputError(`its server answered ${response.status}`, true);
-    for await (const chunk of response.body) {
+    const response = await openFile(target, AbortSignal.timeout(TIME_LIMIT_MS), options);
+    if (response.statusCode !== 200) {
+      response.destroy();
+      throw new InputError(`its server answered ${response.statusCode}`, true);
+    }
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
       if (size > maxBytes) throw new InputError(`it is larger than ${maxBytes} bytes`);
       chunks.push(chunk);
@@ -63,6 +76,15 @@ const bytesOf = async (url: string, maxBytes: number): Promise<Uint8Array | unde
     throw error instanceof InputError ? error : new InputError('it could not be downloaded', true);
   }
   return Buffer.concat(chunks);
+};
+
+/** The bytes of a `data:` URL, which leads nowhere. */
+const bytesIn = async (url: URL, maxBytes: number): Promise<Uint8Array> => {
+  const response = await fetch(url).catch(() => undefined);
+  if (!response) throw new InputError('it could not be downloaded', true);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (bytes.length > maxBytes) throw new InputError(`it is larger than ${maxBytes} bytes`);
+  return bytes;
 };
 
 const checkImage = async (bytes: Uint8Array, limits: InputLimits['image']): Promise<void> => {

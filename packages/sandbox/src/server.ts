@@ -6,7 +6,7 @@ import { type CallbackTiming, createCallbacks } from './callbacks.ts';
 import { type Capacity, capacityOf } from './capacity.ts';
 import { fetchInputs } from './fetch-inputs.ts';
 import type { Upstream } from './http.ts';
-import { takeAllInputs } from './input-files.ts';
+import { type CheckInputs, takeAllInputs } from './input-files.ts';
 import { drawImage } from './media/draw-image.ts';
 import { encodeVideo } from './media/encode-video.ts';
 import { PLAIN_MEDIA } from './media/plain-media.ts';
@@ -93,7 +93,7 @@ const sendOutput = async (
 
 /** The journal, which no upstream has: `GET /sandbox/tasks/<id>` and `GET /sandbox/tasks?prompt=<substring>`, without a key. */
 const sendJournal = (journal: TaskJournal, request: IncomingMessage, response: ServerResponse) => {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://sandbox');
+  const { pathname, searchParams } = new URL(`http://sandbox${request.url ?? '/'}`);
   if (pathname === JOURNAL_PATH) {
     sendJson(response, 200, { tasks: journal.list(searchParams.get('prompt') ?? '') });
     return;
@@ -130,6 +130,8 @@ export type SandboxOptions = {
   outputSeconds?: number;
   /** Whether the files that calls name are fetched and checked, as the upstreams do. Default true. */
   fetchInputs?: boolean;
+  /** Whether they are also fetched from this machine and private networks. Default true. */
+  allowPrivateTargets?: boolean;
 };
 
 /** A running sandbox. */
@@ -155,6 +157,7 @@ export const startSandbox = async ({
   maxRunning,
   outputSeconds,
   fetchInputs: isFetching = true,
+  allowPrivateTargets: allowPrivate = true,
 }: SandboxOptions = {}): Promise<Sandbox> => {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MILLISECONDS });
   await new Promise<void>((resolve, reject) => {
@@ -172,7 +175,9 @@ export const startSandbox = async ({
     media: { drawImage: plainImages ? PLAIN_MEDIA.drawImage : drawImage, encodeVideo },
   });
   const capacity = { ...(maxRunning !== undefined && capacityOf(maxRunning)), ...givenCapacity };
-  const checkInputs = isFetching ? fetchInputs : takeAllInputs;
+  const checkInputs: CheckInputs = isFetching
+    ? (model, files) => fetchInputs(model, files, { allowPrivate })
+    : takeAllInputs;
   const journal = createTaskJournal();
   const callbacks = createCallbacks({ journal, now: Date.now, timing: callbackTiming });
   const parts = { apiKey, outputs, journal, callbacks, now: Date.now, capacity, checkInputs };

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { WAN_CAPACITY } from '../src/capacity.ts';
 import { createTasks } from '../src/tasks.ts';
-import { anArkVideo, aSandbox, aStudioRequest, aStudioVideo, poll } from './sandbox-client.ts';
+import { anArkVideo, aStudioRequest, aStudioVideo, poll, useSandbox } from './sandbox-client.ts';
 
 const outcomeOf = async (response: Response) => {
   const body = (await response.json()) as { code?: string; error?: { code: string } };
@@ -52,11 +52,7 @@ describe('the tasks of a model that runs few at once', () => {
 });
 
 describe('a sandbox with limits', () => {
-  let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-  beforeAll(async () => {
-    sandbox = await aSandbox({ capacity: { runningTasks: 2, createsPerSecond: 3, whenFull: 'refuse' } });
-  });
-  afterAll(() => sandbox.close());
+  const sandbox = useSandbox({ capacity: { runningTasks: 2, createsPerSecond: 3, whenFull: 'refuse' } });
 
   test('refuses the tasks beyond, by the codes of each upstream', async () => {
     const submit = {
@@ -85,11 +81,7 @@ describe('a sandbox with limits', () => {
 });
 
 describe('a sandbox that takes few calls and tasks at once', () => {
-  let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-  beforeAll(async () => {
-    sandbox = await aSandbox({ maxRunning: 1 });
-  });
-  afterAll(() => sandbox.close());
+  const sandbox = useSandbox({ maxRunning: 1 });
 
   test('refuses those beyond, of either kind', async () => {
     const calls = () => sandbox.arkImages({ prompt: 'a fox [delay=0.3]' });
@@ -104,11 +96,7 @@ describe('a sandbox that takes few calls and tasks at once', () => {
 });
 
 describe('a sandbox that makes few images at once', () => {
-  let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-  beforeAll(async () => {
-    sandbox = await aSandbox({ capacity: { runningCalls: 1 } });
-  });
-  afterAll(() => sandbox.close());
+  const sandbox = useSandbox({ capacity: { runningCalls: 1 } });
 
   test('refuses the calls beyond, by the codes of each upstream', async () => {
     const prompt = 'a fox [delay=0.3]';
@@ -125,11 +113,7 @@ describe('a sandbox that makes few images at once', () => {
 });
 
 describe('a sandbox without limits', () => {
-  let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-  beforeAll(async () => {
-    sandbox = await aSandbox({ outputSeconds: 0 });
-  });
-  afterAll(() => sandbox.close());
+  const sandbox = useSandbox({ outputSeconds: 0 });
 
   test('is busy where a prompt says so', async () => {
     const prompt = 'a fox [busy=all]';

@@ -62,6 +62,42 @@ describe('the sandbox as a function keeps nothing between calls', () => {
     expect(bytesOf(await fetchFile(url)).equals(bytesOf(file))).toBe(true);
   });
 
+  test.each(['[flaky=0]', '[delay=0.01]', '[delay=0.01] [delay=0.02]', '[hang=0.01]', '[busy=3]'])(
+    'an image is made whose prompt is %s and nothing else',
+    async (prompt) => {
+      const made = await post(ARK_IMAGES, anImage({ prompt }));
+
+      expect((await fetchFile(json(made).data[0].url)).statusCode).toBe(200);
+    },
+  );
+
+  test.each(['[flaky=1]', '[busy-for=2]'])(
+    'an image is made once %s is over, in any instance',
+    async (prompt) => {
+      clock.time = START;
+      const instance = newInstance();
+      const create = () => instance(event('POST', ARK_IMAGES, { body: JSON.stringify(anImage({ prompt })) }));
+      expect((await create()).statusCode).not.toBe(200);
+      clock.time = START + 3_000;
+
+      const made = await create();
+      expect(made.statusCode).toBe(200);
+      expect((await fetchFile(json(made).data[0].url)).statusCode).toBe(200);
+    },
+  );
+
+  test('a video is made whose prompt is [flaky=0] and nothing else', async () => {
+    clock.time = START;
+    const made = json(
+      await post(STUDIO_VIDEOS, aStudioVideo('[flaky=0]'), { 'x-dashscope-async': 'enable' }),
+    );
+    clock.time = START + 600_000;
+    const { output } = json(await get(`/api/v1/tasks/${made.output.task_id}`));
+
+    expect(output.task_status).toBe('SUCCEEDED');
+    expect((await fetchFile(output.video_url)).statusCode).toBe(200);
+  });
+
   test('a ModelArk task is found by any instance, and finishes in its time', async () => {
     clock.time = START;
     const { id } = json(await post(ARK_TASKS, anArkVideo({}, 'a fox [delay=10]')));

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { anArkVideo, aSandbox, aStudioRequest, aStudioVideo } from './sandbox-client.ts';
+import { expect, test } from '@jest/globals';
+import { anArkVideo, aStudioRequest, aStudioVideo, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  sandbox = await aSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = useSandbox();
 
 /** The status of an answer, and the names of its fields. */
 const shapeOf = async (answer: Response) => {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { aSandbox } from './sandbox-client.ts';
+import { useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  // Its files are made up.
-  sandbox = await aSandbox({ fetchInputs: false });
-});
-afterAll(() => sandbox.close());
+// Its files are made up.
+const sandbox = useSandbox({ fetchInputs: false });
 
 const SEEDREAM_4_5 = 'seedream-4-5-251128';
 const A_DATA_URL = 'data:image/png;base64,iVBORw0KGgo=';

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { anArkVideo, aSandbox } from './sandbox-client.ts';
+import { describe, expect, test } from '@jest/globals';
+import { anArkVideo, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  // Its files are made up.
-  sandbox = await aSandbox({ fetchInputs: false });
-});
-afterAll(() => sandbox.close());
+// Its files are made up.
+const sandbox = useSandbox({ fetchInputs: false });
 
 const XW3_PRO = 'sandbox-xw3-pro';
 const URL = 'https://example.com/media';

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createCallbacks } from '../src/callbacks.ts';
 import type { Call } from '../src/http.ts';
 import { PLAIN_MEDIA } from '../src/media/plain-media.ts';
 import { createVideoHandlers } from '../src/modelark/videos.ts';
 import { createOutputs } from '../src/outputs.ts';
 import { createTaskJournal } from '../src/task-journal.ts';
-import { anArkVideo, aSandbox, poll } from './sandbox-client.ts';
+import { anArkVideo, poll, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  sandbox = await aSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = useSandbox();
 
 const XW3_PRO = 'sandbox-xw3-pro';
 const TASK_ID = /^cgt-\d{14}-[a-z0-9]{5}$/;
@@ -115,80 +111,6 @@ describe('a ModelArk video task under directives', () => {
     const response = await sandbox.arkVideo(anArkVideo({ prompt: `a fox ${directive}` }));
 
     expect(await errorOf(response)).toMatchObject({ status, code, type });
-  });
-
-  test.each([
-    ['[fail=content_policy]', 'OutputVideoSensitiveContentDetected'],
-    ['[fail=provider_error]', 'InternalServiceError'],
-  ])('%s with a delay fails the task with %s', async (directive, code) => {
-    const id = await submit(anArkVideo({ prompt: `a fox ${directive} [delay=0.1]` }));
-
-    const failed = await untilStatus(id, 'failed');
-
-    expect(failed).toMatchObject({ id, error: { code, message: expect.any(String) } });
-    expect(failed).not.toHaveProperty('content');
-  });
-
-  test('[fail=timeout] never finishes', async () => {
-    const [forever, short] = [
-      await submit(anArkVideo({ prompt: 'a fox [fail=timeout]' })),
-      await submit(anArkVideo({ prompt: 'a fox [delay=1.2]' })),
-    ];
-
-    await untilStatus(short, 'succeeded');
-
-    expect((await taskOf(forever)).status).toBe('running');
-  });
-
-  test('[flaky] rejects the first creations of a prompt', async () => {
-    const request = anArkVideo({ prompt: 'a flaky fox [flaky=2]' });
-    const create = () => sandbox.arkVideo(request);
-
-    expect(await errorOf(await create())).toMatchObject({ status: 429, code: 'ServerOverloaded' });
-    expect([(await create()).status, (await create()).status]).toEqual([429, 200]);
-  });
-
-  const videoStatusOf = async (prompt: string) => {
-    const { content } = await untilStatus(await submit(anArkVideo({ prompt })), 'succeeded');
-    return (await fetch(content?.video_url ?? '', { method: 'HEAD' })).status;
-  };
-
-  test.each([
-    ['[broken=0]', 404],
-    ['[broken=all]', 404],
-    ['[broken=1]', 200],
-  ])('%s makes the URL of the only video return %i', async (directive, status) => {
-    expect(await videoStatusOf(`a fox ${directive}`)).toBe(status);
-  });
-
-  test('[status] is the status until the task finishes', async () => {
-    const id = await submit(anArkVideo({ prompt: 'a fox [status=in_review] [delay=0.4]' }));
-    const seen = new Set<string>();
-
-    await poll(
-      async () => {
-        const { status } = await taskOf(id);
-        seen.add(status);
-        return status;
-      },
-      (status) => status === 'succeeded',
-    );
-
-    expect([...seen]).toEqual(['in_review', 'succeeded']);
-  });
-
-  test('[empty] succeeds without a video', async () => {
-    const task = await untilStatus(await submit(anArkVideo({ prompt: 'a fox [empty]' })), 'succeeded');
-
-    expect(task).toMatchObject({ error: null, content: {} });
-    expect(task.content).not.toHaveProperty('video_url');
-  });
-
-  test('[forget] is accepted and unknown afterwards', async () => {
-    const id = await submit(anArkVideo({ prompt: 'a fox [forget]' }));
-
-    expect(await errorOf(await query(id))).toMatchObject({ status: 404, code: 'NotFound.id' });
-    expect(await sandbox.journalOf(id)).toMatchObject({ id, queries: 1 });
   });
 });
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { aSandbox, aStudioRequest, poll } from './sandbox-client.ts';
+import { aStudioRequest, poll, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  // Its files are made up.
-  sandbox = await aSandbox({ fetchInputs: false });
-});
-afterAll(() => sandbox.close());
+// Its files are made up.
+const sandbox = useSandbox({ fetchInputs: false });
 
 const Z_IMAGE = 'z-image-turbo';
 const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
@@ -235,43 +231,6 @@ describe('Model Studio images, asynchronous', () => {
     const [url = ''] = urlsOf(succeeded.output.choices);
     const image = await sharp(await (await fetch(url)).arrayBuffer()).metadata();
     expect(image).toMatchObject({ width: 512, height: 512, format: 'png' });
-  });
-
-  test.each([
-    ['content_policy', 'DataInspectionFailed'],
-    ['provider_error', 'InternalError'],
-  ])('[fail=%s] fails the task with %s', async (kind, code) => {
-    const id = await submit(aStudioRequest({ prompt: `a fox [fail=${kind}] [delay=0.1]` }));
-
-    const failed = await poll(() => taskOf(id), statusIs('FAILED'));
-
-    expect(failed.output).toMatchObject({ code, message: expect.any(String), end_time: TIME });
-  });
-
-  test('[fail=timeout] never finishes', async () => {
-    const [forever, short] = [
-      await submit(aStudioRequest({ prompt: 'a fox [fail=timeout]' })),
-      await submit(aStudioRequest({ prompt: 'a fox [delay=1.2]' })),
-    ];
-
-    await poll(() => taskOf(short), statusIs('SUCCEEDED'));
-
-    expect((await taskOf(forever)).output.task_status).toBe('RUNNING');
-  });
-
-  test('[flaky] rejects the creation, [broken=all] breaks every URL', async () => {
-    const request = aStudioRequest({
-      prompt: 'a fox [flaky=1] [broken=all] [delay=0]',
-      parameters: { n: 2 },
-    });
-    expect(await answerOf(await sandbox.studioTask(request))).toMatchObject({
-      status: 429,
-      code: 'Throttling.RateQuota',
-    });
-
-    const task = await taskOf(await submit(request));
-
-    expect(await statusesOf(urlsOf(task.output.choices))).toEqual([404, 404]);
   });
 
   test('only a pending task can be cancelled', async () => {

@@ -1,12 +1,8 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { aSandbox, aStudioVideo } from './sandbox-client.ts';
+import { describe, expect, test } from '@jest/globals';
+import { aStudioVideo, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  sandbox = await aSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = useSandbox();
 
 const WAN_2_7 = 'wan2.7-i2v';
 const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { aSandbox, aStudioVideo, poll } from './sandbox-client.ts';
+import { describe, expect, test } from '@jest/globals';
+import { aStudioVideo, poll, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  sandbox = await aSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = useSandbox();
 
 const WAN_2_7 = 'wan2.7-i2v';
 const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
@@ -165,77 +161,5 @@ describe('a Model Studio video task', () => {
       code: 'AccessDenied',
       message: expect.stringContaining('does not support synchronous calls'),
     });
-  });
-});
-
-describe('a Model Studio video task under directives', () => {
-  test.each([
-    ['[fail=content_policy]', 'DataInspectionFailed'],
-    ['[fail=provider_error]', 'InternalError'],
-  ])('%s fails the task with %s', async (directive, code) => {
-    const { output } = await endOf(await submit(aStudioVideo({ prompt: `a fox [delay=0] ${directive}` })));
-
-    expect(output).toMatchObject({ task_status: 'FAILED', code, message: expect.any(String) });
-  });
-
-  test('[fail=timeout] never finishes', async () => {
-    const [forever, short] = [
-      await submit(aStudioVideo({ prompt: 'a fox [fail=timeout]' })),
-      await submit(aStudioVideo({ prompt: 'a fox [delay=1.2]' })),
-    ];
-
-    await untilStatus(short, 'SUCCEEDED');
-
-    expect((await taskOf(forever)).output.task_status).toBe('RUNNING');
-  });
-
-  test('[flaky] rejects the first creations of a prompt', async () => {
-    const create = async () =>
-      answerOf(await sandbox.studioVideo(aStudioVideo({ prompt: 'a flaky fox [flaky=2]' })));
-
-    expect(await create()).toMatchObject({ status: 429, code: 'Throttling.RateQuota' });
-    expect([(await create()).status, (await create()).status]).toEqual([429, 200]);
-  });
-
-  test('[broken] makes the URL of the video return 404', async () => {
-    const { output } = await endOf(await submit(aStudioVideo({ prompt: 'a fox [delay=0] [broken=0]' })));
-
-    expect((await fetch(output.video_url ?? '')).status).toBe(404);
-  });
-
-  test('[status] is the status until the task finishes', async () => {
-    const id = await submit(aStudioVideo({ prompt: 'a fox [status=SUSPENDED] [delay=0.4]' }));
-    const seen = new Set<string>();
-
-    await poll(
-      async () => {
-        const { task_status: status } = (await taskOf(id)).output;
-        seen.add(status);
-        return status;
-      },
-      (status) => status === 'SUCCEEDED',
-    );
-
-    expect([...seen]).toEqual(['SUSPENDED', 'SUCCEEDED']);
-  });
-
-  test('[empty] succeeds without a video', async () => {
-    const { output } = await endOf(await submit(aStudioVideo({ prompt: 'a fox [delay=0] [empty]' })));
-
-    expect(output.task_status).toBe('SUCCEEDED');
-    expect(output).not.toHaveProperty('video_url');
-  });
-
-  test('[forget] is accepted and UNKNOWN afterwards', async () => {
-    const id = await submit(aStudioVideo({ prompt: 'a fox [forget]' }));
-
-    const response = await sandbox.call('GET', `/api/v1/tasks/${id}`);
-
-    expect(await answerOf(response)).toEqual({
-      status: 200,
-      request_id: UUID,
-      output: { task_id: id, task_status: 'UNKNOWN' },
-    });
-    expect(await sandbox.journalOf(id)).toMatchObject({ id, queries: 1 });
   });
 });

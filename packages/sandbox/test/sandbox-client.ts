@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll } from '@jest/globals';
 import { startSandbox } from '../src/server.ts';
 import type { TaskRecord } from '../src/task-journal.ts';
 
@@ -44,6 +45,18 @@ export const aSandbox = async (
       return response.ok ? ((await response.json()) as TaskRecord) : undefined;
     },
   };
+};
+
+/** A sandbox for all tests of a file or a describe. It is there once they begin. */
+export const useSandbox = (
+  options: Parameters<typeof aSandbox>[0] = {},
+): Awaited<ReturnType<typeof aSandbox>> => {
+  const sandbox = {} as Awaited<ReturnType<typeof aSandbox>>;
+  beforeAll(async () => {
+    Object.assign(sandbox, await aSandbox(options));
+  });
+  afterAll(() => sandbox.close());
+  return sandbox;
 };
 
 /** The body of a Model Studio image call. */

@@ -19,8 +19,7 @@ const STATUSES_OF_CODE: Record<string, number[]> = {
   account_blocked: [401],
   payment_required: [402],
   forbidden: [403],
-  // 405: the route exists, but not for this method.
-  not_found: [404, 405],
+  not_found: [404],
   conflict: [409],
   content_policy: [422],
   rate_limited: [429],

@@ -191,10 +191,19 @@ describe('the sandbox', () => {
 
   test('takes as many calls and tasks at once as the context says, which the stack sees too', async () => {
     expect(await seenBySandbox({ sandboxMaxRunning: '5' })).toEqual([
-      { port: 0, apiKey: 'sandbox-key', plainImages: true, maxRunning: 5 },
+      { port: 0, apiKey: 'sandbox-key', plainImages: true, maxRunning: 5, allowPrivateTargets: true },
     ]);
     expect(fakes.seen.context).toHaveProperty('sandboxMaxRunning', '5');
   });
+
+  test.each([true, 'true', false, 'false'])(
+    'fetches private addresses as allowPrivateTargets=%s says',
+    async (given) => {
+      expect(await seenBySandbox({ allowPrivateTargets: given })).toMatchObject([
+        { allowPrivateTargets: String(given) === 'true' },
+      ]);
+    },
+  );
 
   test.each([undefined, '', '0', '-1', '1.5', 'many'])(
     'takes any number where it says %j: a wrong value is the synthesis to refuse',

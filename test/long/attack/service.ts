@@ -59,7 +59,7 @@ export const send = async (name: EndpointName, event: Parameters<typeof anApiEve
   if (!handler) throw new Error(`${name} has no handler.`);
   memory.client.resetHistory();
   const { statusCode, headers, body } = await handler(
-    anApiEvent({ resource: ROUTES[name].path, ...event }),
+    anApiEvent({ resource: ROUTES[name].path, method: ROUTES[name].method, ...event }),
     aLambdaContext(),
   );
   const answer = { status: statusCode, body: JSON.parse(body), calls: memory.calls() };

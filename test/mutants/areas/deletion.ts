@@ -23,7 +23,7 @@ export const DELETION = bugs('deletion', [
   [
     'an attempt of a webhook is recorded after its request was deleted',
     'core/webhooks/webhook-attempts.ts',
-    'attribute_exists(PK)',
+    'attribute_not_exists(PK)',
     'attribute_not_exists(none)',
   ],
   [

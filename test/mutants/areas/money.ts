@@ -76,7 +76,7 @@ export const MONEY = bugs('money', [
   ],
   [
     'a deleted request keeps no amounts to verify its ledger entries against',
-    'core/requests/requests.ts',
+    'core/requests/deleted-requests.ts',
     'const accounted = AccountedRequest.parse(request);',
     'const accounted = undefined;',
   ],

@@ -1,4 +1,8 @@
-import { DELETED_REQUEST_PREFIX, requestPartition } from '../../../core/table/keys.ts';
+import {
+  DELETED_REQUEST_PREFIX,
+  requestPartition,
+  webhookAttemptPartition,
+} from '../../../core/table/keys.ts';
 import type { Deployment } from '../aws/step-functions.ts';
 import { webhookUrlOf } from '../upstream/receivers.ts';
 import { EMAIL, inService, type Service } from './service.ts';
@@ -13,7 +17,7 @@ export interface Left {
   deletionStatus: number;
   /** The answer to a read of it. */
   status: number;
-  /** The sort keys of its items. */
+  /** The sort keys of its items, but for the one that keeps late webhook attempts out. */
   items: string[];
   files: string[];
   /** Whether its deletion is still listed as unfinished. */
@@ -26,7 +30,8 @@ const anHourLater = async (
 ): Promise<Omit<Left, 'deletionStatus'>> => {
   await world.scheduler.advance(HOUR_MS);
   const { status } = await call({ route: 'get-generation', parameters: { requestId } });
-  const isOf = ({ PK }: { PK?: unknown }): boolean => PK === requestPartition(requestId);
+  const isOf = ({ PK, SK }: { PK?: unknown; SK?: unknown }): boolean =>
+    PK === requestPartition(requestId) || (PK === webhookAttemptPartition(requestId) && SK !== 'DELETED');
   return {
     status,
     items: [...world.table.items.values()].filter(isOf).map(({ SK }) => String(SK)),

@@ -1,4 +1,4 @@
-import { aVideo } from '../../unit/builders/videos.ts';
+import { aVideo } from '../../../packages/media/test/videos.ts';
 import type { World } from '../world.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
 import { aPng } from './media.ts';

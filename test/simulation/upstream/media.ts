@@ -9,6 +9,9 @@ export const aPng: Uint8Array = Buffer.concat([
 
 let mp4: Uint8Array = new Uint8Array();
 
+/** How long the MP4 file is. */
+export const SECONDS_OF_MP4 = 1;
+
 /** A short MP4 file; empty until one was given. */
 export const anMp4 = (): Uint8Array => mp4;
 

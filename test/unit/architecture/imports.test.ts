@@ -28,8 +28,8 @@ const RULES = [...sources.keys()].filter((path) => /-rules\.ts$/.test(path) && p
 /** Modules that are pure without the name: rules of every noun build on them. */
 const ALSO_PURE = [
   'core/requests/render-record.ts',
-  'core/media/measure-image.ts',
-  'core/media/measure-video.ts',
+  'packages/media/src/measure-image.ts',
+  'packages/media/src/video-type.ts',
 ];
 const PACKAGES = [...new Set([...sources.keys()].flatMap((path) => /^packages\/[^/]+\//.exec(path) ?? []))];
 
@@ -76,7 +76,7 @@ describe('the imports of the project', () => {
     const reached = new Set(ways.flatMap((path) => builtInsReachedBy(path, imports)));
 
     expect(ways.length).toBeGreaterThan(20);
-    expect([...reached]).toEqual(['node:net isIP']);
+    expect([...reached]).toEqual(['node:url domainToUnicode', 'node:net isIP']);
   });
 
   test.each(PACKAGES)('of %s lead to its own files and to packages it declares', (directory) => {
@@ -109,6 +109,16 @@ describe('an import is found', () => {
       { from: 'core/x/a.ts', to: 'core/x/b.ts', typeOnly },
     ]);
   });
+});
+
+test('an import of a package of this project leads to its sources', () => {
+  const source = "import '@generation-service/a/b'; import '@generation-service/a'; import '@other/a/b';";
+
+  expect(importsOf('core/x.ts', source).map(({ to }) => to)).toEqual([
+    'packages/a/src/b.ts',
+    'packages/a/src/index.ts',
+    '@other/a/b',
+  ]);
 });
 
 describe('a broken rule is reported', () => {
@@ -154,6 +164,8 @@ describe('a broken rule is reported', () => {
   test.each([
     ['core/x.ts', "import '../functions/a.ts';"],
     ['core/x.ts', "import type { A } from '../packages/sandbox/src/a.ts';"],
+    ['core/x.ts', "import '@generation-service/local-aws';"],
+    ['functions/api/x.ts', "import '@generation-service/media/measure-image';"],
     ['functions/api/x.ts', "import '../../ops/a.ts';"],
     ['functions/api/x.ts', "import '../../core/table/table.ts';"],
     ['providers/x.ts', "import '../core/waiting/a.ts';"],
@@ -172,6 +184,7 @@ describe('a broken rule is reported', () => {
   });
 
   test.each([
+    ['core/x.ts', "import '@generation-service/media/measure-image';"],
     ['ops/x.ts', "import '../core/table/pages.ts';"],
     ['lib/x.ts', "import '../core/table/keys.ts';"],
     ['providers/x.ts', "import type { A } from '../core/waiting/a.ts';"],

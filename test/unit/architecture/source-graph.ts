@@ -80,6 +80,16 @@ const importIn = (
   }
 };
 
+/** A package of this project, and what of it: `@generation-service/media/file-types` is `packages/media/src/file-types.ts`. */
+const OWN_PACKAGE = /^@generation-service\/([^/]+)(?:\/(.+))?$/;
+
+/** The path that a specifier names in the module at `from`; the specifier itself for another's package and for built-ins. */
+const pathOf = (specifier: string, from: string): string => {
+  if (specifier.startsWith('.')) return posix.join(posix.dirname(from), specifier);
+  const [, name, part = 'index'] = OWN_PACKAGE.exec(specifier) ?? [];
+  return name === undefined ? specifier : `packages/${name}/src/${part}.ts`;
+};
+
 /** The imports of a module at a path. `import { type A }` counts as a value: it still loads the module. */
 export const importsOf = (path: string, source: string): Import[] =>
   nodesIn(parseModule(source, path).body).flatMap((node) => {
@@ -87,8 +97,7 @@ export const importsOf = (path: string, source: string): Import[] =>
     if (found?.specifier === undefined) return [];
     const { specifier, typeOnly } = found;
     const names = namesOf(node.specifiers);
-    const to = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier;
-    return [{ from: path, to, typeOnly, names }];
+    return [{ from: path, to: pathOf(specifier, path), typeOnly, names }];
   });
 
 /** The imports of all modules. */

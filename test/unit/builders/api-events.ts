@@ -1,7 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { methodsOf } from '../../../core/routes.ts';
 
 interface EventOptions {
   resource?: string;
+  /** Default: a method of the resource, if it is a route's. */
+  method?: string;
   headers?: Record<string, string>;
   pathParameters?: Record<string, string>;
   /** All values of each parameter. */
@@ -17,7 +20,7 @@ export const anApiEvent = (options: EventOptions = {}): APIGatewayProxyEvent => 
   const event: Partial<APIGatewayProxyEvent> = {
     resource,
     path: resource,
-    httpMethod: 'POST',
+    httpMethod: options.method ?? methodsOf(resource)[0] ?? 'POST',
     headers,
     pathParameters: pathParameters ?? null,
     queryStringParameters: query

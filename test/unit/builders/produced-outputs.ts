@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
+import { anImage } from '../../../packages/media/test/images.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from './entities.ts';
-import { anImage } from './images.ts';
 
 type Answer = (response: ServerResponse, requestNumber: number) => void;
 

@@ -24,6 +24,7 @@ describe('the clients of the service', () => {
     expect(clients).toEqual([
       ['core/creation/guardrail.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/creation/invoke-measure-clips.ts', 'LambdaClient', 'measuring'],
+      ['core/executions/stack-status.ts', 'CloudFormationClient', 'stack'],
       ['core/executions/start-reconciler.ts', 'LambdaClient', 'invocations'],
       ['core/executions/step-functions.ts', 'SFNClient', 'stepFunctions'],
       ['core/files/bucket.ts', 'S3Client', 'files'],

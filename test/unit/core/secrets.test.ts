@@ -5,12 +5,10 @@ import { readSecret } from '../../../core/secrets.ts';
 import { isTransient } from '../../../core/transient-errors.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import { stopTime } from '../builders/stop-time.ts';
-import { MemorySecrets } from '../fakes/memory-secrets.ts';
+import { secrets } from '../fakes/fresh-secrets.ts';
 
-const secrets = new MemorySecrets();
 beforeEach(() => {
   clearCaches();
-  secrets.reset();
 });
 afterEach(() => {
   jest.useRealTimers();

@@ -47,6 +47,33 @@ describe('a response', () => {
   });
 });
 
+describe('a path called with another method', () => {
+  test.each([
+    ['/v1/balance', 'POST', 'GET'],
+    ['/v1/generations', 'PUT', 'POST, GET'],
+    ['/v1/generations/{requestId}', 'HEAD', 'GET, DELETE'],
+    ['/callbacks/{provider}/{requestId}/{token}', 'GET', 'POST'],
+  ])(
+    '%s by %s is 404 not_found with Allow: %s, and its route is not called',
+    async (resource, method, allowed) => {
+      const route = jest.fn(async () => json(200, {}));
+      const event = anApiEvent({
+        resource,
+        method,
+        body: Buffer.of(0xff).toString('base64'),
+        isBase64Encoded: true,
+      });
+
+      expect(read(await apiHandler(route)(event, aLambdaContext()))).toEqual({
+        status: 404,
+        headers: { ...STANDARD, Allow: allowed },
+        body: { error: { code: 'not_found', message: `This route takes ${allowed} only.` } },
+      });
+      expect(route).not.toHaveBeenCalled();
+    },
+  );
+});
+
 describe('an error', () => {
   test.each(Object.entries(ERROR_STATUS) as [ErrorCode, number][])(
     'with code %s answers with status %p, its code and its message',

@@ -29,6 +29,26 @@ describe('the body of a request', () => {
     expect(readBody(Buffer.from(text).toString('base64'), true)).toEqual(readBody(text));
   });
 
+  test.each([
+    ['a byte of another encoding', Buffer.from('{"prompt":"caf\\u00e9 \u00e9"}', 'latin1')],
+    ['half a character', Buffer.from('{"prompt":"ü"}').subarray(0, 12)],
+    ['a surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+  ])('is refused when it is not UTF-8: %s', (_, bytes) => {
+    expect(readBody(bytes.toString('base64'), true)).toMatchObject({
+      ok: false,
+      error: { code: 'validation_error', fields: { body: 'must be UTF-8' } },
+    });
+  });
+
+  test('may hold the replacement character itself', () => {
+    const text = '{"prompt":"\ufffd"}';
+
+    expect(readBody(Buffer.from(text).toString('base64'), true)).toEqual({
+      ok: true,
+      body: { prompt: '\ufffd' },
+    });
+  });
+
   test('keeps a field of any name, so that it can be refused', () => {
     const read = readBody('{"__proto__":1,"constructor":2}');
 
@@ -165,6 +185,20 @@ describe('a parameter of the path', () => {
 });
 
 describe('the Idempotency-Key of a request', () => {
+  test('that is given more than once is refused, however its name is spelled', () => {
+    const event = anApiEvent({ headers: { 'Idempotency-Key': 'b' } });
+    for (const multiValueHeaders of [
+      { 'Idempotency-Key': ['a', 'b'] },
+      { 'idempotency-key': ['a'], 'Idempotency-Key': ['a'] },
+    ]) {
+      const request = new ApiRequest({ ...event, multiValueHeaders }, NOW);
+
+      expect(() => request.idempotencyKey()).toThrow(
+        expect.objectContaining({ fields: { 'Idempotency-Key': 'is given more than once' } }),
+      );
+    }
+  });
+
   const keyIn = (headers: Record<string, string>) => aRequest({ headers }).idempotencyKey();
 
   test('is found in any case of the header name', () => {

@@ -5,7 +5,6 @@ import { revokeApiKey } from '../../../core/accounts/api-keys.ts';
 import { ValidationError } from '../../../core/errors.ts';
 import { logger } from '../../../core/observability.ts';
 import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
 import { authorize, authorizedFirst, identifyCaller } from '../../../functions/http/authorize.ts';
 import { json } from '../../../functions/http/responses.ts';
@@ -14,12 +13,10 @@ import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
 import { stopTime } from '../builders/stop-time.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { memory } from '../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
 const load = jest.fn(async (accountId: string) => `loaded for ${accountId}`);
 beforeEach(() => {
-  memory.reset();
   load.mockReset();
   load.mockImplementation(async (accountId) => `loaded for ${accountId}`);
   stopTime(NOW);
@@ -104,20 +101,6 @@ describe('a caller', () => {
     const other = await aCaller(memory);
     memory.remove(accountKey(ACCOUNT_ID));
     expect(await call(other.headers)).toMatchObject({ status: 401, body: UNAUTHORIZED });
-  });
-
-  test.each([
-    ['a blocked account', { account: { blockedAt: NOW.toISOString() } }, 401, 'account_blocked'],
-    ['a key without the scope', { scopes: ['models:read'] as const }, 403, 'forbidden'],
-    ['an empty bucket', {}, 429, 'rate_limited'],
-    ['a bad query', {}, 400, 'validation_error'],
-  ])('with %s is refused with its code', async (what, options, status, code) => {
-    const { headers } = await aCaller(memory, { ...options, burst: 1 });
-    if (what === 'an empty bucket') await call(headers);
-    if (what === 'a bad query') load.mockRejectedValue(new ValidationError({ page: 'wrong' }));
-
-    const answer = await call(headers);
-    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
   });
 });
 

@@ -5,13 +5,11 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { handler } from '../../../functions/events/create-signing-key.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
-import { MemorySecrets } from '../fakes/memory-secrets.ts';
+import { secrets } from '../fakes/fresh-secrets.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
-const secrets = new MemorySecrets();
 const server = await new LoopbackServer().start();
 beforeEach(() => {
-  secrets.reset();
   secrets.client.on(PutSecretValueCommand).callsFake(async ({ SecretId, SecretString }) => {
     secrets.set(SecretId, SecretString);
     return {};

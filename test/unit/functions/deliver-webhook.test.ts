@@ -3,27 +3,22 @@ import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { accountKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { listWebhookAttempts } from '../../../core/webhooks/webhook-attempts.ts';
 import { handler } from '../../../functions/workflow/deliver-webhook.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../builders/entities.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
-import { MemorySecrets } from '../fakes/memory-secrets.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { secrets } from '../fakes/fresh-secrets.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { answering, signatureOf, WebhookReceiver } from '../servers/webhook-receiver.ts';
 
 Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECONDS: '100' });
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
 const receiver = await new WebhookReceiver().start();
 afterAll(() => receiver.close());
 const signingKey = aSigningKey().privateKeyPem;
 beforeEach(() => {
   clearCaches();
-  memory.reset();
-  secrets.reset();
   secrets.set('arn:delivery-key', signingKey);
   receiver.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());

@@ -1,12 +1,7 @@
 import '../builders/environment.ts';
-import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type EndpointName, ROUTES } from '../../../core/routes.ts';
-import { table } from '../../../core/table/table.ts';
-import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
+import type { EndpointName } from '../../../core/routes.ts';
 import { aGenerationBody, aVideoBody } from '../builders/bodies.ts';
-import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
   anEndUser,
@@ -16,40 +11,20 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
-import { aSigningKey } from '../builders/signing-key.ts';
+import { type ApiEvent, CALLER_ROUTES, loadHandlers, RouteWorld } from '../builders/route-world.ts';
 import { stopTime } from '../builders/stop-time.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
-import { MemorySecrets } from '../fakes/memory-secrets.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
-const executions = new MemoryExecutions();
+const world = new RouteWorld();
+const { memory } = world;
+const handlerOf = await loadHandlers();
 beforeEach(() => {
-  clearCaches();
-  memory.reset();
-  executions.reset();
-  secrets.reset();
-  for (const name of ['delivery-key', 'modelark-key', 'modelstudio-key'])
-    secrets.set(`arn:${name}`, name === 'delivery-key' ? aSigningKey().privateKeyPem : 'key');
+  world.reset();
   stopTime(NOW);
 });
 
-type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
-const names = (Object.keys(ROUTES) as EndpointName[]).filter((name) => name !== 'receive-callback');
-const handlers = new Map<EndpointName, Handler>();
-for (const name of names) handlers.set(name, (await import(`../../../functions/api/${name}.ts`)).handler);
-
-const call = async (name: EndpointName, event: Parameters<typeof anApiEvent>[0]) => {
-  const handler = handlers.get(name);
-  if (!handler) throw new Error(`${name} has no handler.`);
-  const { headers } = await aCaller(memory);
+const call = async (name: EndpointName, event: ApiEvent) => {
   const pathParameters = { email: EMAIL, requestId: REQUEST_ID };
-  const answer = await handler(
-    anApiEvent({ resource: name, headers, pathParameters, ...event }),
-    aLambdaContext(),
-  );
-  return { ...read(answer), bytes: Buffer.byteLength(answer.body) };
+  return world.call(handlerOf(name), { resource: name, pathParameters, ...event });
 };
 
 const TAKES_BODY = ['create-generation', 'create-video', 'bulk-delete-generations'] as const;
@@ -99,7 +74,7 @@ describe.each(TAKES_BODY)('%s', (name) => {
 
     expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error']);
     expect(Object.keys(answer.body.error.fields).length).toBeLessThanOrEqual(20);
-    expect(answer.bytes).toBeLessThan(32 * 1024);
+    expect(Buffer.byteLength(JSON.stringify(answer.body))).toBeLessThan(32 * 1024);
   });
 
   test('answers 400 to a field and a query parameter named __proto__', async () => {
@@ -107,6 +82,17 @@ describe.each(TAKES_BODY)('%s', (name) => {
 
     expect(await call(name, { body })).toMatchObject({ status: 400 });
   });
+});
+
+test('a bulk deletion answers less than 64 KB to any ids, and refuses longer ones', async () => {
+  const ids = Array.from({ length: 200 }, (_, index) => String(index).padEnd(50, '\u0001'));
+
+  const accepted = await call('bulk-delete-generations', { body: { requestIds: ids } });
+  expect([accepted.status, accepted.body.notFound]).toEqual([200, ids]);
+  expect(Buffer.byteLength(JSON.stringify(accepted.body))).toBeLessThan(64 * 1024);
+
+  const refused = await call('bulk-delete-generations', { body: { requestIds: ['a', `${ids[0]}x`] } });
+  expect(refused.body.error.fields).toEqual({ 'requestIds[1]': 'must be at most 50 characters' });
 });
 
 test('a list that is too long is refused for its length, whatever its items', async () => {
@@ -118,33 +104,20 @@ test('a list that is too long is refused for its length, whatever its items', as
   expect(deletion.body.error.fields).toEqual({ requestIds: 'must hold at most 200 ids' });
 });
 
-describe.each(names)('%s', (name) => {
-  test.each(['{"__proto__":["1"]}', '{"__proto__":["1","2"]}', '{"constructor":["1"]}'])(
-    'refuses the query parameters %s',
-    async (query) => {
-      const body = name === 'create-video' ? aVideoBody() : bodiesOf['create-generation']({});
-      const known = name === 'bulk-delete-generations' ? { requestIds: [] } : body;
-      const answer = await call(name, { query: JSON.parse(query), body: known });
+describe.each(CALLER_ROUTES.filter((name) => !(TAKES_BODY as readonly string[]).includes(name)))(
+  '%s',
+  (name) => {
+    test.each(['{', '[]', '{"page":1}', 'x'.repeat(300_000)])('ignores the body %.10s', async (body) => {
+      const given = () => {
+        memory.reset();
+        putEndUser(memory, anEndUser({ activeRequests: 0 }));
+        putRequest(memory, anImageRequest());
+      };
+      given();
+      const without = await call(name, {});
+      given();
 
-      expect([answer.status, Object.keys(answer.body.error.fields)]).toEqual([
-        400,
-        Object.keys(JSON.parse(query)),
-      ]);
-    },
-  );
-});
-
-describe.each(names.filter((name) => !(TAKES_BODY as readonly string[]).includes(name)))('%s', (name) => {
-  test.each(['{', '[]', '{"page":1}', 'x'.repeat(300_000)])('ignores the body %.10s', async (body) => {
-    const given = () => {
-      memory.reset();
-      putEndUser(memory, anEndUser({ activeRequests: 0 }));
-      putRequest(memory, anImageRequest());
-    };
-    given();
-    const without = await call(name, {});
-    given();
-
-    expect(await call(name, { body })).toEqual(without);
-  });
-});
+      expect(await call(name, { body })).toEqual(without);
+    });
+  },
+);

@@ -2,9 +2,9 @@ import '../builders/environment.ts';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../core/observability.ts';
 import { handler } from '../../../functions/media/measure-clips.ts';
+import { aVideo } from '../../../packages/media/test/videos.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { withEnvironment } from '../builders/environment.ts';
-import { aVideo } from '../builders/videos.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 

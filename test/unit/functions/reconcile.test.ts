@@ -2,7 +2,6 @@ import '../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { accountKey, dueListing, endUserKey, requestKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
@@ -15,24 +14,18 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { executions } from '../fakes/fresh-executions.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { metricsCounted } from '../fakes/metrics.ts';
+import '../fakes/fresh-bucket.ts';
 
+const { deliveryStartedAt, newDeliverySuffix } = await import('../../../core/webhooks/webhook-rules.ts');
 const pause = jest.fn<(milliseconds: number) => Promise<void>>();
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));
 const { handler } = await import('../../../functions/events/reconcile.ts');
 const { handler: lostHandler } = await import('../../../functions/events/reconcile-lost.ts');
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
-
 beforeEach(() => {
-  memory.reset();
-  executions.reset();
-  bucket.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
   jest.useFakeTimers({ now: NOW, doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
@@ -119,6 +112,35 @@ describe('on the event of a lost execution', () => {
 
     expect(record()).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
     expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 104_000 });
+  });
+
+  describe("of a webhook's delivery", () => {
+    const failed = (name: string, status = 'FAILED') => {
+      const event = lost('webhook-delivery');
+      return { ...event, detail: { ...event.detail, name, status } };
+    };
+    const deliveries = () => executions.names('webhook-delivery');
+
+    test.each(['FAILED', 'TIMED_OUT'])('that %s starts another one, once for each report', async (status) => {
+      putRequest(memory, anImageRequest({ status: 'processing' }));
+      await run(failed(REQUEST_ID, status));
+      await run(failed(REQUEST_ID, status));
+
+      const [delivery = '', ...more] = deliveries();
+      expect(more).toEqual([]);
+      expect(deliveryStartedAt(delivery, { requestId: REQUEST_ID })).toBe(
+        new Date(1_795_000_060_000).toISOString(),
+      );
+      expect(executions.started[0]?.input).toEqual({ requestId: REQUEST_ID });
+      // The request itself is not touched.
+      expect(record()).toMatchObject({ status: 'processing' });
+    });
+
+    test('that was not the first one is not started again', async () => {
+      await run(failed(`${REQUEST_ID}${newDeliverySuffix(NOW)}`));
+
+      expect(deliveries()).toEqual([]);
+    });
   });
 
   test('reads no other request', async () => {

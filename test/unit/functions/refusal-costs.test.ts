@@ -1,7 +1,6 @@
 import '../builders/environment.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
@@ -12,10 +11,10 @@ import { CLIP_PLACES } from '../../../core/creation/create-video.ts';
 import { idempotencyOf } from '../../../core/creation/idempotency.ts';
 import { currentModelSettings } from '../../../core/models/model-settings.ts';
 import { type ItemKey, idempotencyKey, pauseKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { handler as createVideo } from '../../../functions/api/create-video.ts';
 import { handler as getVideo } from '../../../functions/api/get-video.ts';
 import { handler as measureClips } from '../../../functions/media/measure-clips.ts';
+import { aVideo } from '../../../packages/media/test/videos.ts';
 import { ROOT } from '../architecture/source-graph.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aVideoBody } from '../builders/bodies.ts';
@@ -23,18 +22,13 @@ import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser, VIDEO_ID } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
-import { stopTime } from '../builders/stop-time.ts';
-import { aVideo } from '../builders/videos.ts';
+import { RouteWorld } from '../builders/route-world.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryFunctions } from '../fakes/memory-functions.ts';
-import { MemorySecrets } from '../fakes/memory-secrets.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
-const executions = new MemoryExecutions();
+const world = new RouteWorld();
+const { memory, secrets } = world;
 const functions = new MemoryFunctions();
 functions.set(process.env.MEASURE_CLIPS_FUNCTION_ARN ?? '', measureClips);
 const bedrock = mockClient(BedrockRuntimeClient);
@@ -42,21 +36,13 @@ const bucket = new MemoryBucket();
 const clips = await new LoopbackServer().start();
 const clip = await aVideo({ seconds: 3 });
 afterAll(() => clips.close());
-let now = NOW;
 beforeEach(() => {
-  clearCaches();
-  memory.reset();
-  executions.reset();
+  world.reset();
   functions.reset();
-  secrets.reset();
-  for (const name of ['modelark-key', 'modelstudio-key']) secrets.set(`arn:${name}`, 'key');
   bucket.reset();
   clips.reset();
   bedrock.reset();
   bedrock.on(ApplyGuardrailCommand).resolves({ action: 'NONE', assessments: [] } as never);
-  // Credentials are cached for 5 min: each test starts an hour later.
-  now = new Date(now.getTime() + 3_600_000);
-  stopTime(now);
 });
 
 const READ_UNIT_BYTES = 4_096;
@@ -95,17 +81,17 @@ interface Situation {
 
 const filled = async () => {
   const limit = accountLimit('clips', ACCOUNT_ID, { places: CLIP_PLACES, leaseSeconds: 60 });
-  while (await takePlace(limit, now));
+  while (await takePlace(limit, world.now));
 };
 const block = () => bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED' } as never);
 const usedKey = () => {
   const { keyDigest } = idempotencyOf('key-1', '', {});
-  const keptUntil = new Date(now.getTime() + 1_000).toISOString();
+  const keptUntil = new Date(world.now.getTime() + 1_000).toISOString();
   memory.put(idempotencyKey(ACCOUNT_ID, keyDigest), { fingerprint: 'x', requestId: VIDEO_ID, keptUntil });
 };
 const pause = () =>
   memory.put(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model: 'xW3.0s' }), {
-    until: new Date(now.getTime() + 60_000).toISOString(),
+    until: new Date(world.now.getTime() + 60_000).toISOString(),
   });
 const cents = (xTokens: number) => ({ account: { balanceThousandths: xTokens * 1_000 } });
 
@@ -113,7 +99,7 @@ const cents = (xTokens: number) => ({ account: { balanceThousandths: xTokens * 1
 const OUTCOMES: [string, Situation][] = [
   ['401 `unauthorized`: no key, or a wrong checksum', { key: () => 'gsk_x' }],
   ['401 `unauthorized`: a forged key', { key: () => newKey(ACCOUNT_ID).text }],
-  ['401 `unauthorized`: a revoked key', { given: (keyId) => revokeApiKey(keyId, now) }],
+  ['401 `unauthorized`: a revoked key', { given: (keyId) => revokeApiKey(keyId, world.now) }],
   ['401 `account_blocked`', { caller: { account: { blockedAt: NOW.toISOString() } } }],
   ['403 `forbidden`: the scope', { caller: { scopes: [] } }],
   ['429 `rate_limited`: the rate', { caller: { isExhausted: true } }],
@@ -144,7 +130,7 @@ test.each(OUTCOMES)(
     clips.respond = (_, response) => response.writeHead(200).end(clip);
     const { keyId, headers } = await aCaller(memory, situation.caller);
     await situation.given?.(keyId);
-    await currentModelSettings(now);
+    await currentModelSettings(world.now);
     const authorization = situation.key ? { Authorization: `Bearer ${situation.key()}` } : headers;
     memory.client.resetHistory();
     const body = aVideoBody({ referenceVideos: [`${clips.url}/clip.mp4`], ...situation.body });

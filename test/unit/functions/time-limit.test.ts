@@ -1,7 +1,6 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../core/observability.ts';
-import { table } from '../../../core/table/table.ts';
 import { handler as reconcile } from '../../../functions/events/reconcile.ts';
 import { handler as reconcileLost } from '../../../functions/events/reconcile-lost.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
@@ -19,15 +18,11 @@ import { handler as verifyLedgers } from '../../../functions/workflow/verify-led
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../builders/entities.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { memory } from '../fakes/fresh-table.ts';
+import '../fakes/fresh-executions.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 const logged = jest.spyOn(logger, 'error');
 beforeEach(() => {
-  memory.reset();
-  executions.reset();
   logged.mockClear();
   // A table that never answers.
   memory.client.callsFake(() => new Promise(() => undefined));
@@ -98,6 +93,8 @@ test('the report of a lost execution is delivered again when its function is not
   const detail = {
     status: 'FAILED',
     stateMachineArn: 'any',
+    name: REQUEST_ID,
+    stopDate: 1_795_000_060_000,
     input: JSON.stringify({ requestId: REQUEST_ID }),
   };
 

@@ -9,7 +9,6 @@ import {
   providerAttemptKey,
   requestKey,
 } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
 import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
 import { handler as expireRequests } from '../../../functions/workflow/expire-requests.ts';
@@ -31,22 +30,14 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
-import { MemorySecrets } from '../fakes/memory-secrets.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { bucket } from '../fakes/fresh-bucket.ts';
+import { executions } from '../fakes/fresh-executions.ts';
+import { secrets } from '../fakes/fresh-secrets.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { aClosedUrl } from '../servers/loopback-server.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
-const secrets = new MemorySecrets();
 beforeEach(() => {
-  executions.reset();
-  bucket.reset();
-  secrets.reset();
   clearCaches();
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
   putRequest(

@@ -22,6 +22,7 @@ describe('the context', () => {
       outputTtlSeconds: 82_800,
       retentionDays: 90,
       pauseSeconds: 180,
+      refusedWorkPerHour: 60,
       imageDeadlineSeconds: 600,
       videoDeadlineSeconds: 3600,
       queueDeadlineSeconds: 3600,
@@ -51,6 +52,7 @@ describe('the context', () => {
       logRetentionDays: 30,
       removalPolicy: 'keep',
       wafRequestsPer5Minutes: undefined,
+      filesWebAclArn: undefined,
       providers: 'real',
       sandboxMaxRunning: undefined,
       maxRunning: undefined,
@@ -121,32 +123,35 @@ describe('the context', () => {
     expect(read({ publicBaseUrl }).publicBaseUrl).toBe(expected);
   });
 
-  test.each(['publicBaseUrl', 'deliveryBaseUrl', 'modelArkBaseUrl', 'modelStudioBaseUrl'])(
-    'takes an http or https URL as %s, without query, fragment and user',
-    (key) => {
-      for (const url of [
-        'ftp://x.example',
-        'javascript:alert(1)',
-        'http:x.example',
-        'http:///x.example',
-        'https://x.example?a=b',
-        'https://x.example/?',
-        'https://x.example/#part',
-        'https://me@x.example',
-        'https://me:secret@x.example/base',
-        ' https://x.example',
-        'https://x.example/a b',
-        'https://x.example\\a',
-      ]) {
-        expect(() => read({ [key]: url })).toThrow(
-          `✖ Expected an http or https URL without query, fragment and user\n  → at ${key}`,
-        );
-      }
-      for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:80/a%20b']) {
-        expect(read({ [key]: url })).toMatchObject({ [key]: url });
-      }
-    },
-  );
+  test.each([
+    'publicBaseUrl',
+    'deliveryBaseUrl',
+    'modelArkBaseUrl',
+    'modelStudioBaseUrl',
+    'modelArkPreviousBaseUrl',
+  ])('takes an http or https URL as %s, without query, fragment and user', (key) => {
+    for (const url of [
+      'ftp://x.example',
+      'javascript:alert(1)',
+      'http:x.example',
+      'http:///x.example',
+      'https://x.example?a=b',
+      'https://x.example/?',
+      'https://x.example/#part',
+      'https://me@x.example',
+      'https://me:secret@x.example/base',
+      ' https://x.example',
+      'https://x.example/a b',
+      'https://x.example\\a',
+    ]) {
+      expect(() => read({ [key]: url })).toThrow(
+        `✖ Expected an http or https URL without query, fragment and user\n  → at ${key}`,
+      );
+    }
+    for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:8080/a%20b']) {
+      expect(read({ [key]: url })).toMatchObject({ [key]: url });
+    }
+  });
 
   test('has no webhook schedule that outlasts its execution, jitter included', () => {
     expect(() => read({ webhookRetrySeconds: `${'86400,'.repeat(11)}70692` })).toThrow(
@@ -163,20 +168,38 @@ describe('the context', () => {
   });
 
   test.each<[keyof StackContext, unknown[]]>([
+    ['stackName', ['1st', 'a-name-longer-than-30-characters']],
     ['outputTtlSeconds', [0, 2_592_001, 1.5, 'soon', '', 'NaN']],
     ['retentionDays', [-1, 3651, 'ninety', '']],
     ['imageDeadlineSeconds', [0, 841, '600s', 0.5]],
     ['videoDeadlineSeconds', [0, 5401, '1h', 0.5, '']],
     ['callbackWaitSeconds', [0, 3601, 1.5, '']],
     ['reconcileIntervalSeconds', [0, 3601, 0.5, '']],
-    ['webhookRetrySeconds', ['', ',', '5,', '5, 300', '86401', '-1', '1.5', Array(21).fill(1).join(',')]],
+    [
+      'webhookRetrySeconds',
+      ['', ',', '5,', '5, 300', '5;300', '86401', '-1', '1.5', Array(21).fill(1).join(',')],
+    ],
     ['alarmEmail', ['', 'ops', 7]],
     ['pauseSeconds', [0, 3601, 0.5, '3m', '']],
+    ['refusedWorkPerHour', [19, 1_000_001, 20.5, 'none', '']],
     ['pollIntervalSeconds', [0, 301, '5.5']],
     ['guardrailId', ['', 7]],
-    ['guardrailVersion', ['draft', '0', '-1', '1.5', '', 'v1']],
+    ['guardrailVersion', ['latest', 'draft', '0', '-1', '1.5', '', 'v1']],
     ['publicBaseUrl', ['api.example.com', '', 7]],
-    ['deliveryBaseUrl', ['/files']],
+    ['deliveryBaseUrl', ['/files', 'files']],
+    ['apiDomainName', ['api.example.com/x']],
+    ['filesCertificateArn', ['arn:aws:acm:eu-west-1']],
+    ['apiRequestsPerSecond', ['0']],
+    ['apiBurst', ['5001']],
+    ['accessLogs', ['some']],
+    ['executionLogs', ['']],
+    ['tracing', ['1']],
+    ['logRetentionDays', ['31']],
+    ['removalPolicy', ['retain']],
+    ['wafRequestsPer5Minutes', ['5']],
+    ['signingKeys', ['', '1,1', '1,2,3,4,5,6']],
+    ['reservedConcurrency', ['{"deliver-webhook":0}', '{"get-balance":5}']],
+    ['providers', ['fake']],
     ['allowPrivateTargets', ['yes', 1, 'TRUE', '']],
     [
       'userAgentUrl',
@@ -192,6 +215,7 @@ describe('the context', () => {
     ['maxRunning', [0, 201, 1.5, 'many', '']],
     ['sandboxMaxRunning', [0, 10_001, 1.5, 'many', '']],
     ['modelArkBaseUrl', [null, 'none']],
+    ['modelArkPreviousBaseUrl', ['ark']],
     ['modelStudioBaseUrl', [null, '']],
     [
       'modelRoutes',
@@ -203,6 +227,8 @@ describe('the context', () => {
         { xQI3Pro: { provider: 'other', upstreamModel: 'x' } },
         { xQI3Pro: { provider: 'modelark', upstreamModel: '' } },
         { xQI3Pro: { provider: 'modelark', upstreamModel: 'x', region: 'y' } },
+        { xQI3Pro: { provider: 'modelark', upstreamModel: 'x', maxRunning: 201 } },
+        { xQI3Pro: { provider: 'nobody', upstreamModel: 'x' } },
       ],
     ],
   ])('names %s when its value is invalid', (key, values) => {
@@ -253,6 +279,8 @@ describe('the context', () => {
     ['retentionDays', 0],
     ['retentionDays', 3650],
     ['pauseSeconds', 1],
+    ['refusedWorkPerHour', 20],
+    ['refusedWorkPerHour', 1_000_000],
     ['pauseSeconds', 3600],
     ['imageDeadlineSeconds', 1],
     ['imageDeadlineSeconds', 840],

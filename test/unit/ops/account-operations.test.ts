@@ -1,48 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { insertApiKey } from '../../../core/accounts/api-keys.ts';
 import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
-import { runCommand } from './run-command.ts';
+import { memory } from '../fakes/fresh-table.ts';
+import { describeLocalRun } from './local-run.ts';
 
-const memory = new MemoryTable(table);
-const shell = { ...process.env };
-let dataDirectory: string;
+const run = describeLocalRun();
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
-  dataDirectory = mkdtempSync(join(tmpdir(), 'ops-unit-'));
-  writeFileSync(
-    join(dataDirectory, 'local.json'),
-    JSON.stringify({
-      pid: process.pid,
-      awsEndpointUrl: 'http://127.0.0.1:1',
-      tableName: 'table',
-      operatorAccessKeyId: 'key',
-      operatorSecretAccessKey: 'secret',
-    }),
-  );
-});
-afterEach(() => {
-  rmSync(dataDirectory, { recursive: true });
-  process.env = { ...shell };
 });
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const account = () => memory.get(accountKey(ACCOUNT_ID));
-const ops = (verb: string, ...args: string[]) =>
-  runCommand('accounts', verb, '--account', ACCOUNT_ID, ...args, '--data-dir', dataDirectory);
-/** Runs a verb that must succeed; returns its `--json` value. */
-const jsonOf = async (verb: string, ...args: string[]) => {
-  const { status, stdout, stderr } = await ops(verb, ...args, '--json');
-  expect([status, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout);
-};
+const ops = (verb: string, ...args: string[]) => run.ops('accounts', verb, '--account', ACCOUNT_ID, ...args);
+const jsonOf = (verb: string, ...args: string[]) =>
+  run.json('accounts', verb, '--account', ACCOUNT_ID, ...args) as Promise<Record<string, string>>;
 const LIMITS = ['--requests-per-second', '2.5', '--burst', '4'];
 
 describe('an operation on an account', () => {

@@ -3,7 +3,6 @@ import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../core/clock.ts';
 import { accountKey, accountListing, ledgerPartition, requestKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -13,9 +12,9 @@ import {
   putEndUser,
   putRequest,
 } from '../builders/entities.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { executions } from '../fakes/fresh-executions.ts';
+import { memory } from '../fakes/fresh-table.ts';
+import '../fakes/fresh-bucket.ts';
 
 // The pauses of the command pass at once; it reads the time from here.
 let elapsedMs = 0;
@@ -30,9 +29,6 @@ const { describeLocalRun } = await import('./local-run.ts');
 jest.spyOn(systemClock, 'now').mockImplementation(() => new Date(NOW.getTime() + elapsedMs));
 jest.spyOn(Math, 'random').mockReturnValue(0);
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
 const { ops, json } = describeLocalRun();
 
 const id = (number: number) => `img_0000019a${String(number).padStart(24, '0')}`;
@@ -42,9 +38,6 @@ beforeEach(() => {
   elapsedMs = 0;
   passing.length = 0;
   changes = [];
-  memory.reset();
-  bucket.reset();
-  executions.reset();
   executions.client.on(StopExecutionCommand).callsFake(async ({ executionArn }) => {
     const [machine, name] = executionArn.split(':').slice(-2);
     changes.push(`stop ${machine}`);

@@ -1,15 +1,12 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { accountKey, accountListing, ledgerEntryKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { ACCOUNT_ID, aLedgerEntry, anAccount } from '../builders/entities.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { describeLocalRun } from './local-run.ts';
 
-const memory = new MemoryTable(table);
 const { ops, json } = describeLocalRun();
 beforeEach(() => {
-  memory.reset();
   for (const accountId of [ACCOUNT_ID, 'acc_2']) {
     const account = anAccount({ accountId, balanceThousandths: 2_000, ledgerEntries: 2 });
     memory.put(accountKey(accountId), { ...accountListing(accountId, account.createdAt), ...account });

@@ -1,18 +1,15 @@
 import '../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findModel } from '../../../core/models/catalog.ts';
 import { listModelSettings, putRate } from '../../../core/models/model-settings.ts';
 import type { Rate } from '../../../core/models/rates.ts';
 import { dispatchProblem } from '../../../core/provider-calls/model-routes.ts';
 import { modelSettingsKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { withEnvironment } from '../builders/environment.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { describeLocalRun } from './local-run.ts';
 
-const memory = new MemoryTable(table);
 const { ops, json } = describeLocalRun();
-beforeEach(() => memory.reset());
 
 const MODEL_ROUTES = JSON.stringify({ xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen' } });
 /** Why xQI3Pro cannot be dispatched; undefined when it can. */

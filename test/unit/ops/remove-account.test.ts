@@ -47,6 +47,7 @@ describe('removing an account', () => {
     const gone = [
       ...[accountKey(accountId), apiKeyKey(keyId), endUserKey(accountId, 'ada@example.com')],
       ...[ledgerEntryKey(accountId, 1), ledgerEntryKey(accountId, 2), idempotencyKey(accountId, 'digest')],
+      deletedRequestKey(accountId, aRequestId(NOW)),
     ];
     for (const key of gone) expect(memory.get(key)).toBeUndefined();
     expect(memory.get(accountKey(other.accountId))).toBeDefined();

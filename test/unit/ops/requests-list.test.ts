@@ -5,13 +5,11 @@ import { systemClock } from '../../../core/clock.ts';
 import { newRequestId } from '../../../core/ids.ts';
 import type { StoredRequest } from '../../../core/requests/request-rules.ts';
 import { accountKey, accountListing, requestKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, aVideoRequest, putRequest } from '../builders/entities.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { describeLocalRun } from './local-run.ts';
 
-const memory = new MemoryTable(table);
 const { ops, json } = describeLocalRun();
 jest.spyOn(systemClock, 'now').mockReturnValue(NOW);
 
@@ -31,7 +29,6 @@ const putRequestFrom = (
 
 let ids: Record<'expired' | 'succeeded' | 'failed' | 'video' | 'queued' | 'removed', string>;
 beforeEach(() => {
-  memory.reset();
   for (const accountId of [ACCOUNT_ID, OTHER]) {
     const account = anAccount({ accountId });
     memory.put(accountKey(accountId), { ...accountListing(accountId, account.createdAt), ...account });

@@ -222,7 +222,8 @@ describe('requests show', () => {
   });
 
   test('prints a request that has only been accepted', async () => {
-    for (const { PK, SK } of memory.partition(`REQUEST#${REQUEST_ID}`)) {
+    const partitions = [`REQUEST#${REQUEST_ID}`, `WEBHOOK_ATTEMPTS#${REQUEST_ID}`];
+    for (const { PK, SK } of partitions.flatMap((partition) => memory.partition(partition))) {
       memory.remove({ PK: String(PK), SK: String(SK) });
     }
     putRequest(memory, anImageRequest());

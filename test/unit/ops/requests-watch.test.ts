@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../core/clock.ts';
 import { newRequestId } from '../../../core/ids.ts';
 import { accountKey, accountListing, requestKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { atSeconds } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -14,23 +13,17 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { bucket } from '../fakes/fresh-bucket.ts';
+import { executions } from '../fakes/fresh-executions.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { serveHistories } from './execution-histories.ts';
 import { describeLocalRun } from './local-run.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
 const { ops, opsOn } = describeLocalRun();
 
 const OTHER = 'acc_2';
 let seconds: number;
 beforeEach(() => {
-  memory.reset();
-  executions.reset();
-  bucket.reset();
   serveHistories(executions);
   bucket.client.on(ListObjectsV2Command).resolves({});
   // Each reading of the clock is a second after the last.

@@ -1,21 +1,13 @@
 import '../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { table } from '../../../core/table/table.ts';
+import { describe, expect, test } from '@jest/globals';
 import { retryWebhook } from '../../../ops/retry-webhook.ts';
 import { atSeconds, NOW, StoppedClock } from '../builders/clocks.ts';
 import { anImageRequest, aVideoRequest, putRequest, REQUEST_ID, VIDEO_ID } from '../builders/entities.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { executions } from '../fakes/fresh-executions.ts';
+import { memory } from '../fakes/fresh-table.ts';
 
 process.env.WEBHOOK_DELIVERY_STATE_MACHINE_ARN =
   'arn:aws:states:us-east-1:111122223333:stateMachine:webhook-delivery';
-
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-beforeEach(() => {
-  memory.reset();
-  executions.reset();
-});
 
 const webhookUrl = 'https://receiver.example.com/hook';
 const failed = { status: 'failed', finishedAt: NOW.toISOString(), webhookUrl } as const;

@@ -4,13 +4,10 @@ import { type Gate, gateOf } from '../../../core/admission/gate-rules.ts';
 import { takePermit } from '../../../core/admission/gates.ts';
 import { putWaiter } from '../../../core/admission/waiters.ts';
 import { putEnabled } from '../../../core/models/model-settings.ts';
-import { table } from '../../../core/table/table.ts';
-import { MemorySecrets } from '../fakes/memory-secrets.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
 import { describeLocalRun } from './local-run.ts';
+import '../fakes/fresh-table.ts';
+import { secrets } from '../fakes/fresh-secrets.ts';
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
 const ROUTES = {
   'xW2.7S': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 30, requestsPerSecond: 5 },
   'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', requestsPerSecond: 8 },
@@ -21,11 +18,9 @@ const { ops, json } = describeLocalRun({
   ModelArkSecretName: 'arn:modelark-key',
   ModelStudioSecretName: 'arn:modelstudio-key',
 });
-beforeEach(() => {
-  memory.reset();
-  secrets.reset();
-  secrets.set('arn:modelstudio-key', 'key');
-});
+
+// One provider has no key.
+beforeEach(() => secrets.set('arn:modelark-key', undefined));
 
 describe('routes list', () => {
   test('has each route with its limit and load, and null where there is no limit or nobody waits', async () => {

@@ -49,13 +49,16 @@ describe('the spans of webhook deliveries', () => {
     ]);
   });
 
-  test('a delivery that was given up says so and plans no more', () => {
-    const executions = [{ ...DELIVERY, status: 'FAILED', stoppedAt: at(11) } as const];
+  test.each(['SUCCEEDED', 'FAILED'] as const)(
+    'a delivery that was given up says so and plans no more: %s',
+    (status) => {
+      const executions = [{ ...DELIVERY, status, stoppedAt: at(11) } as const];
 
-    expect(told({ webhooks: [anAttempt(1, 10, { status: 410 })], executions })).toEqual([
-      ['webhook, attempt 1', 10, 10.5, 'failed', 'HTTP 410, given up'],
-    ]);
-  });
+      expect(told({ webhooks: [anAttempt(1, 10, { status: 410 })], executions })).toEqual([
+        ['webhook, attempt 1', 10, 10.5, 'failed', 'HTTP 410, given up'],
+      ]);
+    },
+  );
 
   test('attempts stay when Step Functions has dropped the execution', () => {
     expect(told({ webhooks: [anAttempt(1, 10, { status: 500 })], executions: [] })).toEqual([

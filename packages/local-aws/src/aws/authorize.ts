@@ -6,6 +6,8 @@ export interface Permission {
   resource: string;
   /** The partition keys that the call names; undefined for calls that name none. An unknown key is empty text, which only `*` matches. */
   leadingKeys?: readonly string[];
+  /** The top-level attributes that the call names, those of its keys included; undefined for calls on no items. */
+  attributes?: readonly string[];
 }
 
 /** Whether `text` matches an IAM pattern: `*` is any run of characters, `?` is exactly one. */
@@ -36,15 +38,23 @@ export const matchesPattern = (pattern: string, text: string): boolean => {
   return patternAt === pattern.length;
 };
 
-/** As `ForAllValues` does, a call without keys meets the condition. */
-const coversKeys = ({ leadingKeys }: PolicyStatement, keys: readonly string[] = []): boolean =>
-  leadingKeys === undefined ||
-  keys.every((key) => leadingKeys.some((pattern) => matchesPattern(pattern, key)));
+/** As `ForAllValues` does, a call without values meets the conditions, unless `Null` asks for one. */
+const meetsConditions = (
+  { leadingKeys, attributes, present = [] }: PolicyStatement,
+  permission: Permission,
+): boolean =>
+  (permission.leadingKeys ?? []).every(
+    (key) => leadingKeys?.some((pattern) => matchesPattern(pattern, key)) ?? true,
+  ) &&
+  (permission.attributes ?? []).every((name) => attributes?.includes(name) ?? true) &&
+  present.every((condition) => (permission[condition] ?? []).length > 0);
 
-const covers = (statement: PolicyStatement, { action, resource, leadingKeys }: Permission): boolean =>
-  statement.actions.some((pattern) => matchesPattern(pattern.toLowerCase(), action.toLowerCase())) &&
-  statement.resources.some((pattern) => matchesPattern(pattern, resource)) &&
-  coversKeys(statement, leadingKeys);
+const covers = (statement: PolicyStatement, permission: Permission): boolean =>
+  statement.actions.some((pattern) =>
+    matchesPattern(pattern.toLowerCase(), permission.action.toLowerCase()),
+  ) &&
+  statement.resources.some((pattern) => matchesPattern(pattern, permission.resource)) &&
+  meetsConditions(statement, permission);
 
 const refusal = (principal: Principal, { action, resource }: Permission, explicit: boolean): string =>
   `User: ${principal.name} is not authorized to perform: ${action} on resource: ${resource} ` +

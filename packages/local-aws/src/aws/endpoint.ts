@@ -17,6 +17,7 @@ import { createCallCounter } from './call-counter.ts';
 import { type CallDirectly, createDirectCalls } from './direct-calls.ts';
 import { createDynamoDbClient } from './dynamodb/client.ts';
 import { startDynoxide } from './dynamodb/dynoxide.ts';
+import { createStartKeyCheck } from './dynamodb/start-keys.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { createFaults, type Faults } from './faults.ts';
 import type { InvokeLater } from './lambda/lambda.ts';
@@ -169,6 +170,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       faults,
       principals,
       dynamodbPermissions,
+      checkStartKey: createStartKeyCheck(options.tables),
       dynamodb,
       s3,
       secrets,

@@ -39,7 +39,13 @@ const allowDynamoDb: Allow = (services, { principal, operation, body }) => {
   if (principal.statements) {
     refuseUnlessAllowed(principal, services.dynamodbPermissions(operation, parseJsonObject(body)));
   }
-  return { text: () => body, perform: () => services.dynamodb.forward(operation, body) };
+  return {
+    text: () => body,
+    perform: () => {
+      services.checkStartKey(operation, body);
+      return services.dynamodb.forward(operation, body);
+    },
+  };
 };
 
 const allowSecrets: Allow = ({ place, secrets }, { principal, operation, body }) => {

@@ -119,7 +119,7 @@ const sendError = (request: IncomingMessage, response: ServerResponse, service: 
   const error =
     thrown instanceof AwsError ? thrown : new AwsError('InternalServerError', messageOf(thrown), 500);
   if (service === 's3') sendXmlError(response, error);
-  else if (service in ANSWERS && !REST_JSON.includes(service)) {
+  else if (Object.hasOwn(ANSWERS, service) && !REST_JSON.includes(service)) {
     sendAnswer(response, errorAnswer(error, JSON_SERVICES[service]?.version));
   } else sendProtocolError(request, response, error);
 };
@@ -135,9 +135,9 @@ export const createRouter =
     let service = scope?.service ?? '';
     try {
       if (isForeign(request)) throw new AwsError('AccessDeniedException', FOREIGN, 403);
-      const caller = identify(scope, services.principals, (name) => name in ANSWERS);
+      const caller = identify(scope, services.principals, (name) => Object.hasOwn(ANSWERS, name));
       service = caller.service;
-      const answer = ANSWERS[service];
+      const answer = Object.hasOwn(ANSWERS, service) ? ANSWERS[service] : undefined;
       if (!answer) {
         const message = `The local run has no service "${service}" (${request.method} ${target.pathname}${operationOf(request) && ` ${operationOf(request)}`})`;
         console.error(`[aws] ${caller.principal.name}: ${message}`);

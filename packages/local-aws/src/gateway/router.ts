@@ -51,7 +51,8 @@ const match = (segments: Segment[], parts: string[]): Record<string, string> | u
 };
 
 /**
- * Routes as API Gateway does: the most specific resource wins, then its method, then its `ANY`. One trailing slash is ignored.
+ * Routes as API Gateway does: the most specific resource wins, then its method, then its `ANY`. Further leading slashes and one trailing slash are
+ * ignored.
  * A resource of `resourcePaths` without a method wins too, and has no route.
  */
 export const createRouter = (routes: RouteSpec[], resourcePaths: string[] = []): FindRoute => {
@@ -63,7 +64,7 @@ export const createRouter = (routes: RouteSpec[], resourcePaths: string[] = []):
     .sort((left, right) => bySpecificity(left.segments, right.segments));
 
   return (method, path) => {
-    const trimmed = path.replace(/^\//, '').replace(/\/$/, '');
+    const trimmed = path.replace(/^\/+/, '').replace(/\/$/, '');
     const parts = trimmed === '' ? [] : trimmed.split('/');
     for (const { segments, methods } of resources) {
       const pathParameters = match(segments, parts);

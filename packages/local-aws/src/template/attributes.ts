@@ -175,6 +175,10 @@ const shortName = (text: string, maxLength: number) =>
 export const isCustomResource = ({ Type }: TemplateResource) =>
   Type.startsWith('Custom::') || Type === 'AWS::CloudFormation::CustomResource';
 
+/** Whether a resource has its attributes only at run time: custom resources and function URLs. */
+export const isKnownLater = (resource: TemplateResource) =>
+  isCustomResource(resource) || resource.Type === 'AWS::Lambda::Url';
+
 /**
  * The physical name of a resource: `givenName` (resolved) if the template has one, else one derived from the logical id, at most 64
  * characters (the limit of Lambda and IAM) and the same in every run.

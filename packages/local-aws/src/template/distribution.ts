@@ -46,6 +46,14 @@ const SECURITY_HEADERS: Record<string, (config: Record<string, unknown>) => [nam
   ContentTypeOptions: () => ['X-Content-Type-Options', 'nosniff'],
   ContentSecurityPolicy: (config) => ['Content-Security-Policy', String(config.ContentSecurityPolicy)],
   ReferrerPolicy: (config) => ['Referrer-Policy', String(config.ReferrerPolicy)],
+  StrictTransportSecurity: (config) => [
+    'Strict-Transport-Security',
+    [
+      `max-age=${config.AccessControlMaxAgeSec}`,
+      ...(config.IncludeSubdomains ? ['includeSubDomains'] : []),
+      ...(config.Preload ? ['preload'] : []),
+    ].join('; '),
+  ],
 };
 
 /** The headers of a response headers policy of the stack. Throws `TemplateError` for one that is not known. */

@@ -14,7 +14,7 @@ export interface FunctionSpec {
   entryFile: string;
   /** The exported name of the handler. */
   handlerExport: string;
-  /** Its own variables. Throws `TemplateError` while one refers to a custom resource that was not created yet. */
+  /** Its own variables. Throws `TemplateError` for more than 4 KB, and while one refers to a custom resource that was not created yet. */
   environment: () => Record<string, string>;
   timeoutSeconds: number;
   memoryMegabytes: number;
@@ -29,6 +29,18 @@ const DEFAULT_TIMEOUT_SECONDS = 3;
 const DEFAULT_MEMORY_MEGABYTES = 128;
 
 const MODULE_EXTENSIONS = ['.mjs', '.js', '.cjs'];
+
+/** Most bytes of a function's own variables: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
+const MAX_VARIABLES_BYTES = 4_096;
+
+/** The variables. Throws `TemplateError` for more than Lambda takes: it measures them as JSON, as its refusal shows. */
+const checkedVariables = (logicalId: string, variables: Record<string, string>): Record<string, string> => {
+  const bytes = Buffer.byteLength(JSON.stringify(variables));
+  if (bytes <= MAX_VARIABLES_BYTES) return variables;
+  throw new TemplateError(
+    `${logicalId}: its environment variables take ${bytes} bytes, and Lambda takes 4 KB`,
+  );
+};
 
 const entryOf = (assembly: Assembly, resolver: Resolver, { logicalId, properties }: StackResource) => {
   const code = (resolver.resolve(properties.Code) ?? {}) as { S3Key?: string };
@@ -62,8 +74,11 @@ export const functionSpecs = (
       arn: String(resolver.attribute(logicalId, 'Arn')),
       ...entryOf(assembly, resolver, resource),
       environment: () =>
-        Object.fromEntries(
-          Object.entries(variables ?? {}).map(([key, value]) => [key, resolver.text(value)] as const),
+        checkedVariables(
+          logicalId,
+          Object.fromEntries(
+            Object.entries(variables ?? {}).map(([key, value]) => [key, resolver.text(value)] as const),
+          ),
         ),
       timeoutSeconds: Number(resolver.resolve(properties.Timeout) ?? DEFAULT_TIMEOUT_SECONDS),
       memoryMegabytes: Number(resolver.resolve(properties.MemorySize) ?? DEFAULT_MEMORY_MEGABYTES),

@@ -25,6 +25,7 @@ const EMULATED = new Set([
   'AWS::IAM::Role',
   'AWS::Lambda::Function',
   'AWS::Lambda::Permission',
+  'AWS::Lambda::Url',
   'AWS::Logs::LogGroup',
   'AWS::S3::Bucket',
   'AWS::S3::BucketPolicy',

@@ -2,7 +2,7 @@ import { type Template, TemplateError, type TemplateResource } from './assembly.
 import {
   ACCOUNT_ID,
   attributeOf,
-  isCustomResource,
+  isKnownLater,
   nameProperty,
   PARTITION,
   physicalName,
@@ -12,7 +12,7 @@ import {
   URL_SUFFIX,
 } from './attributes.ts';
 
-/** The answer of a custom resource's function. */
+/** The answer of a custom resource's function, or the attributes of a function URL. */
 export interface CustomResourceState {
   physicalResourceId: string;
   data: Record<string, unknown>;
@@ -74,7 +74,7 @@ export const createResolver = (
 
   const customResource = (logicalId: string): CustomResourceState => {
     const state = customResources.get(logicalId);
-    if (!state) throw new TemplateError(`${logicalId} is a custom resource that has not been made yet`);
+    if (!state) throw new TemplateError(`${logicalId} has not been made yet`);
     return state;
   };
 
@@ -86,13 +86,13 @@ export const createResolver = (
 
   const reference = (logicalId: string): string => {
     const definition = definitionOf(logicalId);
-    if (isCustomResource(definition)) return customResource(logicalId).physicalResourceId;
+    if (isKnownLater(definition)) return customResource(logicalId).physicalResourceId;
     return referenceOf({ logicalId, name: nameOf(logicalId) }, definition);
   };
 
   const attribute = (logicalId: string, name: string): unknown => {
     const definition = definitionOf(logicalId);
-    if (!isCustomResource(definition))
+    if (!isKnownLater(definition))
       return attributeOf({ logicalId, name: nameOf(logicalId) }, definition, name);
     const { data } = customResource(logicalId);
     if (!Object.hasOwn(data, name)) {

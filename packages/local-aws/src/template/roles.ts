@@ -14,23 +14,31 @@ interface StatementDocument {
 
 const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
 
-/** The patterns of the one supported condition. Throws `TemplateError` for any other: ignoring it would allow what is refused when deployed. */
-const leadingKeysOf = (condition: Record<string, unknown>, owner: string): string[] => {
+type Conditions = Pick<PolicyStatement, 'leadingKeys' | 'attributes' | 'present'>;
+
+/** What each supported condition asks of a call, by the values it names. */
+const CONDITIONS: Record<string, (values: string[]) => Conditions> = {
+  'ForAllValues:StringLike on dynamodb:LeadingKeys': (leadingKeys) => ({ leadingKeys }),
+  'ForAllValues:StringEquals on dynamodb:Attributes': (attributes) => ({ attributes }),
+  'Null on dynamodb:Attributes is false': () => ({ present: ['attributes'] }),
+};
+
+/** The conditions of a statement. Throws `TemplateError` for an unsupported one: ignoring it would allow what is refused when deployed. */
+const conditionsOf = (condition: Record<string, unknown>, owner: string): Conditions => {
   const conditions = Object.entries(condition).flatMap(([operator, keys]) =>
-    Object.entries(keys as Record<string, string | string[]>).map(
-      ([key, values]) => ({ name: `${operator} on ${key}`, values: list(values) }) as const,
-    ),
+    Object.entries(keys as Record<string, unknown>).map(([key, given]): Conditions => {
+      const values = list(given).map(String);
+      const name = `${operator} on ${key}${operator === 'Null' ? ` is ${values.join()}` : ''}`;
+      const variable = values.find((value) => value.includes('${'));
+      if (variable !== undefined) {
+        throw new TemplateError(`${owner}: the policy variable in ${variable} is not known to the local run`);
+      }
+      const read = CONDITIONS[name];
+      if (!read) throw new TemplateError(`${owner}: the condition ${name} is not evaluated by the local run`);
+      return read(values);
+    }),
   );
-  const other = conditions.find(({ name }) => name !== 'ForAllValues:StringLike on dynamodb:LeadingKeys');
-  if (other) {
-    throw new TemplateError(`${owner}: the condition ${other.name} is not evaluated by the local run`);
-  }
-  const patterns = conditions.flatMap(({ values }) => values);
-  const variable = patterns.find((pattern) => pattern.includes('${'));
-  if (variable !== undefined) {
-    throw new TemplateError(`${owner}: the policy variable in ${variable} is not known to the local run`);
-  }
-  return patterns;
+  return Object.assign({}, ...conditions);
 };
 
 /** The statements of a policy document. Throws `TemplateError` for one that would be evaluated differently when deployed. */
@@ -44,12 +52,11 @@ const statementsOf = (resolver: Resolver, document: unknown, owner: string): Pol
         `${owner}: a statement without Action or Resource (NotAction, NotResource) is not supported`,
       );
     }
-    const leadingKeys = Condition && leadingKeysOf(Condition, owner);
     return {
       effect: Effect,
       actions: list(Action),
       resources: list(Resource),
-      ...(leadingKeys && { leadingKeys }),
+      ...(Condition && conditionsOf(Condition, owner)),
     };
   });
 };

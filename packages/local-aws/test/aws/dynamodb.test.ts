@@ -166,6 +166,11 @@ describe('DynamoDB behind the endpoint', () => {
         }),
       );
 
+    const startKey = { ...key('elsewhere'), GSI1PK: 'oldest', GSI1SK: '1' };
+    expect(await rejectionOf(query({ ExclusiveStartKey: startKey }))).toMatchObject({
+      name: 'ValidationException',
+      message: 'The provided starting key is outside query boundaries based on provided conditions',
+    });
     const skipped = await query({ Select: 'COUNT', Limit: 2 });
     const page = await query({ Limit: 2, ExclusiveStartKey: skipped.LastEvaluatedKey });
 

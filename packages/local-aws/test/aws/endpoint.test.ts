@@ -16,9 +16,9 @@ import {
   PutSecretValueCommand,
 } from '@aws-sdk/client-secrets-manager';
 import { ListStateMachinesCommand } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 
-import { type AwsEndpoint, startAwsEndpoint } from '../../src/aws/endpoint.ts';
+import { startAwsEndpoint } from '../../src/aws/endpoint.ts';
 import type { Principal } from '../../src/types.ts';
 import {
   ACCOUNT,
@@ -33,6 +33,7 @@ import {
   startEndpoint,
   TABLE,
   TABLE_ARN,
+  useEndpoint,
 } from './support.ts';
 
 const secretArn = (name: string) => `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:${name}-AbCdEf`;
@@ -43,15 +44,7 @@ const secret = (name: string, initialValue?: string) => ({
 });
 
 const options = endpointOptions({ secrets: [secret('signing-key'), secret('provider-key', 'initial')] });
-let endpoint: AwsEndpoint;
-
-beforeAll(async () => {
-  endpoint = await startEndpoint(options);
-});
-afterAll(async () => {
-  await endpoint.close();
-  removeDirectory(options.dataDir);
-});
+const endpoint = useEndpoint(options);
 
 const keyOf = (PK: string, SK = 'x') => ({ PK: { S: PK }, SK: { S: SK } });
 
@@ -158,6 +151,24 @@ describe('callers', () => {
     const { Item } = await dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf('ORDER#2') }));
     expect(Item).toBeUndefined();
   });
+
+  test.each(['__proto__', 'constructor', 'toString'])(
+    'a service named %s is an unknown one',
+    async (service) => {
+      const log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+      const answer = await fetch(endpoint.url, {
+        method: 'POST',
+        headers: {
+          authorization: `AWS4-HMAC-SHA256 Credential=AKIAOPERATOR/20260101/us-east-1/${service}/aws4_request`,
+          'content-type': 'application/x-amz-json-1.0',
+        },
+        body: '{}',
+      });
+
+      expect(answer.status).toBe(501);
+      log.mockRestore();
+    },
+  );
 
   test("an unknown service is refused in the request's protocol, and logged", async () => {
     const log = jest.spyOn(console, 'error').mockImplementation(() => undefined);

@@ -2,20 +2,15 @@ import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { ListStateMachinesCommand } from '@aws-sdk/client-sfn';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 
 import { armFault, disarmFaults, faultsLeft } from '../../src/aws/fault-control.ts';
 import { createFaults, type Fault } from '../../src/aws/faults.ts';
-import { type Local, startMachines } from './step-functions-support.ts';
+import { useMachines } from './step-functions-support.ts';
 import { allow, aPrincipal, BUCKET, clientsOf, OPERATOR, rejectionOf, TABLE } from './support.ts';
 
-let local: Local;
-
-beforeAll(async () => {
-  local = await startMachines();
-});
+const local = useMachines();
 afterEach(() => local.endpoint.faults.disarm());
-afterAll(() => local.close());
 
 const keyOf = (PK: string) => ({ PK: { S: PK }, SK: { S: 'x' } });
 const callTo = (

@@ -4,10 +4,9 @@ import {
   ConverseCommand,
   type GuardrailContentBlock,
 } from '@aws-sdk/client-bedrock-runtime';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 
-import type { AwsEndpoint } from '../../src/aws/endpoint.ts';
 import {
   ACCOUNT,
   allow,
@@ -17,23 +16,14 @@ import {
   OPERATOR,
   REGION,
   rejectionOf,
-  removeDirectory,
-  startEndpoint,
+  useEndpoint,
 } from './support.ts';
 
 const GUARDRAIL = 'gr5k2';
 const ARN = `arn:aws:bedrock:${REGION}:${ACCOUNT}:guardrail/${GUARDRAIL}`;
 
 const options = endpointOptions();
-let endpoint: AwsEndpoint;
-
-beforeAll(async () => {
-  endpoint = await startEndpoint(options);
-});
-afterAll(async () => {
-  await endpoint.close();
-  removeDirectory(options.dataDir);
-});
+const endpoint = useEndpoint(options);
 
 /** A client over HTTP/1.1; the SDK's default is HTTP/2. */
 const clientOf = (caller = OPERATOR): BedrockRuntimeClient =>

@@ -1,16 +1,11 @@
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { statusChangeEvent } from '../../src/aws/step-functions/status-change.ts';
-import { type Local, startMachines } from './step-functions-support.ts';
+import { useMachines } from './step-functions-support.ts';
 import { ACCOUNT, eventually, machineArn, REGION } from './support.ts';
 
-let local: Local;
-
-beforeAll(async () => {
-  local = await startMachines();
-});
-afterAll(() => local.close());
+const local = useMachines();
 
 const eventsOf = (executionArn: string | undefined) =>
   local.events.filter(({ resources }) => resources[0] === executionArn);

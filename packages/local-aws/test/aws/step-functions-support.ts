@@ -8,6 +8,8 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 
+import { afterAll, beforeAll } from '@jest/globals';
+
 import type { AwsEvent } from '../../src/types.ts';
 import { MACHINES } from './machines.ts';
 import {
@@ -113,4 +115,14 @@ export const startMachines = async () => {
       removeDirectory(options.dataDir);
     },
   };
+};
+
+/** The machines for all tests of a file. They are there once they begin. */
+export const useMachines = (): Local => {
+  const local = {} as Local;
+  beforeAll(async () => {
+    Object.assign(local, await startMachines());
+  });
+  afterAll(() => local.close());
+  return local;
 };

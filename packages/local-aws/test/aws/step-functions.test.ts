@@ -6,18 +6,13 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { MACHINES } from './machines.ts';
-import { type Local, startMachines } from './step-functions-support.ts';
+import { useMachines } from './step-functions-support.ts';
 import { eventually, functionArn, machineArn, rejectionOf } from './support.ts';
 
-let local: Local;
-
-beforeAll(async () => {
-  local = await startMachines();
-});
-afterAll(() => local.close());
+const local = useMachines();
 
 describe('executions', () => {
   test('a definition runs its states and ends with their output', async () => {

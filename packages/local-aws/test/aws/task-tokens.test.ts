@@ -4,18 +4,13 @@ import {
   SendTaskSuccessCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 
 import { createTaskTokens } from '../../src/aws/step-functions/task-tokens.ts';
-import { type Local, startMachines } from './step-functions-support.ts';
+import { useMachines } from './step-functions-support.ts';
 import { allow, aPrincipal, clientsOf, eventually, machineArn, rejectionOf } from './support.ts';
 
-let local: Local;
-
-beforeAll(async () => {
-  local = await startMachines();
-});
-afterAll(() => local.close());
+const local = useMachines();
 
 describe('task tokens', () => {
   test('a task waits for its token, and continues with the output', async () => {

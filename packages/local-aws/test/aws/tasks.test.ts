@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
-import { type Local, startMachines } from './step-functions-support.ts';
+import { useMachines } from './step-functions-support.ts';
 import { functionArn } from './support.ts';
 
-let local: Local;
-
-beforeAll(async () => {
-  local = await startMachines();
-});
-afterAll(() => local.close());
+const local = useMachines();
 
 describe('tasks', () => {
   test('a failing function is retried by the name of its error', async () => {

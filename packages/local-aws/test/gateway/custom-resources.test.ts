@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { provisionCustomResources } from '../../src/custom-resources.ts';
 import type { TemplateResource } from '../../src/template/assembly.ts';
 import { type CustomResourceState, createResolver } from '../../src/template/resolver.ts';
@@ -132,6 +132,66 @@ describe('a custom resource', () => {
     );
   });
 
+  test('that its function answers under another id is deleted under the old one, after all are made', async () => {
+    const events: Event[] = [];
+    const answer = async (event: Event): Promise<InvocationResult> => {
+      events.push(event);
+      await respond(event, {
+        Status: 'SUCCESS',
+        PhysicalResourceId: `size-${event.ResourceProperties.Size}`,
+      });
+      return { payload: null };
+    };
+    const { stateFile } = await provision({ Pair: aCustomResource({ Size: 1 }) }, answer);
+
+    const made = { Pair: aCustomResource({ Size: 2 }), Last: aCustomResource({ Size: 3 }) };
+    const { customResources } = await provision(made, answer, stateFile);
+    await provision(made, answer, stateFile);
+
+    expect(events.map(({ RequestType, LogicalResourceId }) => `${RequestType} ${LogicalResourceId}`)).toEqual(
+      ['Create Pair', 'Update Pair', 'Create Last', 'Delete Pair'],
+    );
+    expect(events[3]).toMatchObject({
+      PhysicalResourceId: 'size-1',
+      ResourceType: 'Custom::Thing',
+      ResourceProperties: { Size: '1' },
+    });
+    expect(events[3]).not.toHaveProperty('OldResourceProperties');
+    expect(customResources.get('Pair')?.physicalResourceId).toBe('size-2');
+  });
+
+  test('that left the template is deleted, the last one too, and only once', async () => {
+    const { events, answer } = succeeding();
+    const { stateFile } = await provision({ Old: aCustomResource({ Size: 1 }) }, answer);
+
+    await provision({ New: aCustomResource() }, answer, stateFile);
+    await provision({}, answer, stateFile);
+    await provision({}, answer, stateFile);
+
+    expect(events.map(({ RequestType, LogicalResourceId }) => `${RequestType} ${LogicalResourceId}`)).toEqual(
+      ['Create Old', 'Create New', 'Delete Old', 'Delete New'],
+    );
+    expect(events[2]).toMatchObject({
+      PhysicalResourceId: 'physical-Old',
+      ResourceProperties: { Size: '1' },
+    });
+  });
+
+  test('that cannot be deleted is given up, and the start goes on', async () => {
+    const log = jest.spyOn(console, 'error').mockReturnValue();
+    const { stateFile } = await provision({ Old: aCustomResource() }, succeeding().answer);
+    const refuse = () => Promise.reject(new Error('Function not found'));
+
+    await provision({}, refuse, stateFile);
+    const { functions } = await provision({}, refuse, stateFile);
+
+    expect(functions).toEqual([]);
+    expect(log.mock.calls).toEqual([
+      ['[cloudformation] physical-Old was not removed:', new Error('Function not found')],
+    ]);
+    log.mockRestore();
+  });
+
   test('is stored in a file that only its owner can read', async () => {
     const { stateFile } = await provision({ Pair: aCustomResource() }, succeeding().answer);
 
@@ -184,5 +244,100 @@ describe('a custom resource', () => {
     ['nothing is answered in time', async () => ({ payload: null }), /no answer within 0\.2 s/],
   ])('stops the start when %s', async (_title, answer, message) => {
     await expect(provision({ Pair: aCustomResource() }, answer, undefined, 200)).rejects.toThrow(message);
+  });
+});
+
+describe('custom resources that change together', () => {
+  /** What each event asked for: its type, the resource, its size and its physical id. */
+  const asked = (events: Event[]) =>
+    events.map(({ RequestType, LogicalResourceId, ResourceProperties, PhysicalResourceId }) =>
+      [RequestType, LogicalResourceId, ResourceProperties.Size ?? '-', PhysicalResourceId ?? '-'].join(' '),
+    );
+  /** A function that refuses events of these kinds, such as `Create Second`. */
+  const refusing = (...kinds: string[]) => {
+    const { events, answer } = succeeding();
+    return {
+      events,
+      answer: async (event: Event): Promise<InvocationResult> => {
+        if (!kinds.includes(`${event.RequestType} ${event.LogicalResourceId}`)) return answer(event);
+        events.push(event);
+        await respond(event, { Status: 'FAILED', Reason: 'refused' });
+        return { payload: null };
+      },
+    };
+  };
+  const pair = (size: number, more: Record<string, TemplateResource> = {}) => ({
+    First: aCustomResource({ Size: size }),
+    Second: aCustomResource({ Size: size }, { DependsOn: 'First' }),
+    ...more,
+  });
+
+  test('are deleted, the last first, when one of them is not created, and are then created anew', async () => {
+    const stateFile = join(folder, `${crypto.randomUUID()}.json`);
+    const { events, answer } = refusing('Create Second');
+
+    await expect(provision(pair(1), answer, stateFile)).rejects.toThrow(/Second .* refused$/);
+    expect(asked(events)).toEqual([
+      'Create First 1 -',
+      'Create Second 1 -',
+      'Delete Second 1 Second',
+      'Delete First 1 physical-First',
+    ]);
+    const next = succeeding();
+    await provision(pair(1), next.answer, stateFile);
+    expect(asked(next.events)).toEqual(['Create First 1 -', 'Create Second 1 -']);
+  });
+
+  test('get their old properties back when one of them is not updated', async () => {
+    const { stateFile } = await provision(pair(1), succeeding().answer);
+    const { events, answer } = refusing('Create Third');
+    const changed = pair(2, { Third: aCustomResource({}, { DependsOn: 'Second' }) });
+
+    await expect(provision(changed, answer, stateFile)).rejects.toThrow(/Third .* refused$/);
+    expect(asked(events).slice(3)).toEqual([
+      'Delete Third - Third',
+      'Update Second 1 physical-Second',
+      'Update First 1 physical-First',
+    ]);
+    const next = succeeding();
+    await provision(pair(1), next.answer, stateFile);
+    expect(next.events).toEqual([]);
+  });
+
+  test('say so when they cannot be rolled back', async () => {
+    const { answer } = refusing('Create Second', 'Delete First');
+
+    await expect(provision(pair(1), answer)).rejects.toThrow(
+      /Second .* refused; nor could all be rolled back/,
+    );
+  });
+
+  test('are deleted at the end when they left the template, once', async () => {
+    const { stateFile } = await provision(pair(1), succeeding().answer);
+    const { events, answer } = succeeding();
+    const { Second: _, ...left } = pair(2);
+
+    await provision(left, answer, stateFile);
+    expect(asked(events)).toEqual(['Update First 2 physical-First', 'Delete Second 1 physical-Second']);
+    await provision({}, answer, stateFile);
+    expect(asked(events).slice(2)).toEqual(['Delete First 2 physical-First']);
+    await provision({}, answer, stateFile);
+    expect(events).toHaveLength(3);
+  });
+
+  test('are deleted under their old id when an update made others', async () => {
+    const { stateFile } = await provision({ First: aCustomResource({ Size: 1 }) }, succeeding().answer);
+    const events: Event[] = [];
+    await provision(
+      { First: aCustomResource({ Size: 2 }) },
+      async (event) => {
+        events.push(event);
+        await respond(event, { Status: 'SUCCESS', PhysicalResourceId: 'another' });
+        return { payload: null };
+      },
+      stateFile,
+    );
+
+    expect(asked(events)).toEqual(['Update First 2 physical-First', 'Delete First 1 physical-First']);
   });
 });

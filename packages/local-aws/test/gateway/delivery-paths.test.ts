@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { createDelivery, hasOwnBehavior } from '../../src/delivery.ts';
 import { startFrontDoor } from '../../src/gateway/front-door.ts';
@@ -69,15 +70,20 @@ describe('a path with a behaviour of its own', () => {
 
 describe('a compressed path', () => {
   const TEXT = 'a line of a page\n'.repeat(100);
-  const openPage = async (contentType = 'text/html; charset=utf-8', text = TEXT) => {
+  const openPage = async (
+    contentType = 'text/html; charset=utf-8',
+    text = TEXT,
+    headers: Record<string, string> = {},
+  ) => {
     const door = await startFrontDoor(0);
     doors.push(door);
     const distribution = { bucketName: 'pages', originPath: '', compresses: true };
     const readObject = async () => ({
       ...anObject(),
-      body: Readable.from([Buffer.from(text)]),
+      body: Readable.from([Buffer.from(text, headers['content-encoding'] ? 'latin1' : 'utf8')]),
       contentType,
       contentLength: text.length,
+      headers,
     });
     const handle = createDelivery({ distribution, deliveryBaseUrl: `${door.baseUrl}/files`, readObject });
     door.open({
@@ -94,6 +100,18 @@ describe('a compressed path', () => {
     expect(answer.headers.get('vary')).toBe('Accept-Encoding');
     expect(answer.headers.get('etag')).toBe(`W/${ETAG}`);
     expect(await answer.text()).toBe(TEXT);
+  });
+
+  test('is sent as it is stored where that is compressed, also to a client that does not take it', async () => {
+    const url = await openPage('text/javascript', gzipSync(TEXT).toString('latin1'), {
+      'content-encoding': 'gzip',
+    });
+    const answer = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
+
+    expect(answer.headers.get('content-encoding')).toBe('gzip');
+    expect(await answer.text()).toBe(TEXT);
+    const taking = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });
+    expect(await taking.text()).toBe(TEXT);
   });
 
   test.each([

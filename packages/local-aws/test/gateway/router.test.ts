@@ -47,6 +47,15 @@ describe('a router', () => {
     expect(router('GET', '/v1/other')?.route.resourcePath).toBe('/{proxy+}');
   });
 
+  test.each(['//v1/generations', '////v1/generations/'])(
+    'reads %s as the gateway does, without the slashes',
+    (path) => {
+      const router = createRouter([aRoute('GET', '/v1/generations')]);
+
+      expect(router('GET', path)?.route.resourcePath).toBe('/v1/generations');
+    },
+  );
+
   test.each(['/v1//generations', '//', '/v2', '/v1/generations/a/b'])('has no route for %s', (path) => {
     const router = createRouter([
       aRoute('GET', '/v1/generations/{requestId}'),

@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import type { Template } from '../../src/template/assembly.ts';
 import { secretSpecs } from '../../src/template/data.ts';
 import { distributionSpec } from '../../src/template/distribution.ts';
+import { functionSpecs } from '../../src/template/functions.ts';
 import { refuseUnknownKinds } from '../../src/template/kinds.ts';
 import { createResolver } from '../../src/template/resolver.ts';
 import { roleSpecs } from '../../src/template/roles.ts';
@@ -54,10 +56,27 @@ describe('the statements of a role', () => {
     ]);
   });
 
+  test('keep the condition on attributes, and the one that there are any', () => {
+    const Condition = {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'KEY#*' },
+      'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['PK', 'tat'] },
+      Null: { 'dynamodb:Attributes': 'false' },
+    };
+    const statement = { Effect: 'Allow', Action: 'dynamodb:UpdateItem', Resource: '*', Condition };
+
+    expect(role({ Policies: [document([statement])] })).toEqual([
+      {
+        ...{ effect: 'Allow', actions: ['dynamodb:UpdateItem'], resources: ['*'] },
+        ...{ leadingKeys: ['KEY#*'], attributes: ['PK', 'tat'], present: ['attributes'] },
+      },
+    ]);
+  });
+
   test.each<[string, Record<string, unknown>, RegExp]>([
     ['operator', { Bool: { 'aws:SecureTransport': false } }, /Role: .*Bool on aws:SecureTransport/],
     ['quantifier', { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'a' } }, /ForAnyValue:StringLike/],
     ['key', { 'ForAllValues:StringLike': { 'dynamodb:Attributes': ['a'] } }, /dynamodb:Attributes/],
+    ['value', { Null: { 'dynamodb:Attributes': 'true' } }, /Null on dynamodb:Attributes is true/],
     [
       'variable',
       { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [placeholder('aws:userid')] } },
@@ -295,5 +314,34 @@ describe('a distribution', () => {
   test('with a header or an origin that the local run does not know ends the start', () => {
     expect(() => spec({ FrameOptions: { FrameOption: 'DENY' } })).toThrow(/FrameOptions is not known/);
     expect(() => spec({}, 'Elsewhere')).toThrow(/the origin Elsewhere is not a bucket/);
+  });
+});
+
+describe('the variables of a function', () => {
+  const variablesOf = (value: string) => {
+    const Resources = {
+      Echo: {
+        Type: 'AWS::Lambda::Function',
+        Properties: {
+          Handler: 'index.handler',
+          Code: { S3Key: 'asset' },
+          Role: 'none',
+          Environment: { Variables: { LONG: value } },
+        },
+      },
+    };
+    const template = { Resources };
+    const folder = fileURLToPath(new URL('fixtures/functions/behave', import.meta.url));
+    const assembly = { template, stackName: 'Shop', assetPath: () => folder };
+    const [echo] = functionSpecs(assembly, createResolver(template, 'Shop', new Map()), new Map());
+    return echo?.environment();
+  };
+  // As JSON: {"LONG":"…"}
+  const most = 4_096 - 11;
+
+  test('take at most 4 KB together, as Lambda measures them', () => {
+    expect(variablesOf('x'.repeat(most))).toEqual({ LONG: 'x'.repeat(most) });
+    expect(() => variablesOf('x'.repeat(most + 1))).toThrow(/Echo: .* take 4097 bytes/);
+    expect(() => variablesOf('"'.repeat(most / 2 + 1))).toThrow(/Echo: .* 4 KB/);
   });
 });

@@ -88,7 +88,8 @@ export const createHandler = ({
 
   return async ({ rawPath: path, headers, requestContext, body = '', isBase64Encoded }) => {
     const { method } = requestContext.http;
-    const outputsUrl = `https://${requestContext.domainName}/outputs`;
+    const { host = requestContext.domainName, 'x-forwarded-proto': protocol = 'https' } = headers;
+    const outputsUrl = `${protocol}://${host}/outputs`;
     const options = { apiKey, media, maxRunning, outputsUrl };
     if (path === WEBHOOKS_PATH) return text(method === 'POST' ? 204 : 405);
     if (path.startsWith(OUTPUTS_PATH)) {

@@ -55,9 +55,12 @@ const SPENT = /\[(?:(?:flaky|unavailable)=\d+|busy=(?:all|\d+)|(?:busy-for|hang)
 /** Those of a synchronous call also waited. */
 const SPENT_SYNCHRONOUS = /\[(?:flaky=\d+|busy=(?:all|\d+)|(?:busy-for|delay|hang)=\d+(?:\.\d+)?)\]/g;
 
+/** A directive that does nothing: a prompt of spent directives alone stays one, which the upstreams require. */
+const NOTHING = '[flaky=0]';
+
 const withoutSpent = ({ body, async: asynchronous, path }: MadeRequest): string => {
   const isTask = asynchronous !== undefined || path.endsWith('/tasks');
-  return JSON.stringify(body).replaceAll(isTask ? SPENT : SPENT_SYNCHRONOUS, '');
+  return JSON.stringify(body).replaceAll(isTask ? SPENT : SPENT_SYNCHRONOUS, NOTHING);
 };
 
 const bodyOf = async function* (text: string): AsyncGenerator<Buffer> {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { EncodedPacketSink } from 'mediabunny';
-import { anArkVideo, aSandbox, aStudioVideo } from '../sandbox-client.ts';
+import { anArkVideo, aStudioVideo, useSandbox } from '../sandbox-client.ts';
 import {
   arkUrlOf,
   bytesOf,
@@ -12,11 +12,7 @@ import {
   type VideoSize,
 } from '../videos.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  sandbox = await aSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = useSandbox();
 
 /** The bytes of every frame. */
 const framesOf = async (bytes: Buffer) => {

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import { aSandbox } from '../sandbox-client.ts';
+import { describe, test } from '@jest/globals';
+import { useSandbox } from '../sandbox-client.ts';
 import { expectArkFilm, expectStudioFilm, type VideoSize } from '../videos.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  sandbox = await aSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = useSandbox();
 
 describe('the file of a video', () => {
   // Encoding takes time by pixels and seconds, so only the small ones are long.

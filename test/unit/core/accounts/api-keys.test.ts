@@ -3,21 +3,17 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type ParsedKey, parseKey } from '../../../../core/accounts/api-key-text.ts';
 import { insertApiKey, listApiKeys, revokeApiKey, SCOPES } from '../../../../core/accounts/api-keys.ts';
 import { NotFoundError, OutcomeUnknownError } from '../../../../core/errors.ts';
 import { newAccountId } from '../../../../core/ids.ts';
 import { apiKeyKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const issue = async (accountId: string = ACCOUNT_ID, now: Date = NOW): Promise<string> =>
   (
@@ -33,6 +29,16 @@ const parse = (text: string): ParsedKey => {
   if (!parsed) throw new Error('The key is malformed.');
   return parsed;
 };
+
+test('a scope of another version gives a key nothing, and takes nothing from it', async () => {
+  const { keyId } = parse(await issue());
+  const item = memory.get(apiKeyKey(keyId)) ?? {};
+  memory.put(apiKeyKey(keyId), { ...item, scopes: ['balance:read', 'voices:write', 'models:read'] });
+
+  const [key] = await listApiKeys(ACCOUNT_ID);
+
+  expect(key?.scopes.toSorted()).toEqual(['balance:read', 'models:read']);
+});
 
 describe('creating a key', () => {
   test.each<[string, Error]>([

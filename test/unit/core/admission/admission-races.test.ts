@@ -1,12 +1,8 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { gateKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { RouteUnderTest, withLimits } from './a-route.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
 
 /** Numbers from 0 to 1 that depend on the seed alone. */
 const randomOf = (seed: number) => {

@@ -6,22 +6,17 @@ import { awaitCapacity } from '../../../../core/admission/await-capacity.ts';
 import { putWaiter } from '../../../../core/admission/waiters.ts';
 import { nameReconciler } from '../../../../core/executions/reconciler-run.ts';
 import { dueListing, gateKey, gateWaiterKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { toInstant } from '../../../../core/time.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { MemoryFunctions } from '../../fakes/memory-functions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 const functions = new MemoryFunctions();
 const request = anImageRequest();
 beforeEach(async () => {
-  memory.reset();
-  executions.reset();
   functions.reset();
   functions.client.on(InvokeCommand).resolves({});
   putRequest(memory, request);

@@ -1,5 +1,5 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { leaveRoute } from '../../../../core/admission/admission.ts';
 import { removeWaiter } from '../../../../core/admission/waiters.ts';
 import {
@@ -9,13 +9,9 @@ import {
   requestKey,
   waitingAccountKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { MODEL, RouteUnderTest, UPSTREAM, withLimits } from './a-route.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
 
 /** Runs with a route of these limits. */
 const at = (
@@ -271,7 +267,7 @@ describe('a run that dies', () => {
   });
 });
 
-describe('a full gate is audited', () => {
+describe('a gate without room for the next request is audited', () => {
   const attempt = (requestId: string, outcome: object | undefined) =>
     memory.put(
       providerAttemptKey(requestId, 0, 0),
@@ -281,6 +277,19 @@ describe('a full gate is audited', () => {
   test('and gives the permit of a request that has ended to the next at once', () =>
     at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1');
+      endWithPermit();
+      await route.tick();
+
+      expect(route.woken).toEqual(['b1']);
+      expect(await route.holders()).toEqual(['b1']);
+    }));
+
+  test('though it has room for fewer calls than that request makes', () =>
+    at({ maxRunning: 3 }, async (route) => {
+      await route.take('a1', 2);
+      await route.wait('b1', { weight: 2 });
+      await route.tick();
+      expect(route.woken).toEqual([]);
       endWithPermit();
       await route.tick();
 

@@ -1,15 +1,11 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { giveOwnPermitBack, leaveGate } from '../../../../core/admission/admission.ts';
 import { postponeStarts, takePermit } from '../../../../core/admission/gates.ts';
 import { gateKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { anImageRequest } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { RouteUnderTest, withLimits } from './a-route.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
 
 /** Runs with a route of these limits. */
 const at = (

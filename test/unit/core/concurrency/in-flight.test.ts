@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   accountLimit,
@@ -10,12 +10,8 @@ import {
   takePlace,
   withinLimits,
 } from '../../../../core/concurrency/in-flight.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const SIZE = { places: 3, leaseSeconds: 15 };
 const ofAccount = accountLimit('clips', 'acc_1', SIZE);

@@ -14,12 +14,12 @@ jest.unstable_mockModule('@aws-sdk/client-bedrock-runtime', () => {
 test('the client of the content filter is loaded only when a guardrail is configured', async () => {
   const { screenPrompt } = await import('../../../../core/creation/content-filter.ts');
 
-  await screenPrompt('acc_1', 'anything');
+  await screenPrompt({ accountId: 'acc_1' }, 'anything');
   expect(loaded).not.toHaveBeenCalled();
   expect(memory.calls()).toEqual({});
 
   process.env.GUARDRAIL_ID = 'guardrail';
   process.env.GUARDRAIL_VERSION = '1';
-  await expect(screenPrompt('acc_1', 'anything')).rejects.toThrow('The client is loaded.');
+  await expect(screenPrompt({ accountId: 'acc_1' }, 'anything')).rejects.toThrow('The client is loaded.');
   expect(loaded).toHaveBeenCalledTimes(1);
 });

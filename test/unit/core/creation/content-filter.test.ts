@@ -9,7 +9,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { FILTER_PLACES, screenPrompt } from '../../../../core/creation/content-filter.ts';
 import { ServiceError } from '../../../../core/errors.ts';
 import { table } from '../../../../core/table/table.ts';
-import { ACCOUNT_ID } from '../../builders/entities.ts';
+import { anAccount } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -22,7 +22,7 @@ beforeEach(() => {
 
 const CONFIGURED = { GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '3' };
 const screen = (prompt = 'a lighthouse') =>
-  withEnvironment(CONFIGURED, () => screenPrompt(ACCOUNT_ID, prompt));
+  withEnvironment(CONFIGURED, () => screenPrompt(anAccount(), prompt));
 const answering = (answer: object) =>
   bedrock.on(ApplyGuardrailCommand).resolves(answer as ApplyGuardrailCommandOutput);
 const INTERVENED = 'GUARDRAIL_INTERVENED';
@@ -97,7 +97,7 @@ describe('the content filter', () => {
   ])('lets a prompt pass when %s', async (_, answer) => {
     answering(answer);
 
-    await expect(screen()).resolves.toBeUndefined();
+    await expect(screen()).resolves.toBe(true);
   });
 
   test.each(['ThrottlingException', 'AccessDeniedException', 'ValidationException', 'TimeoutError'])(
@@ -120,7 +120,7 @@ describe('the content filter', () => {
       .callsFake(
         () => new Promise((resolve) => held.push(() => resolve({ action: 'NONE', assessments: [] }))),
       );
-    const judge = () => screenPrompt(ACCOUNT_ID, 'a lighthouse');
+    const judge = () => screenPrompt(anAccount(), 'a lighthouse');
     await withEnvironment(CONFIGURED, async () => {
       const judged = Array.from({ length: FILTER_PLACES }, judge);
       while (held.length < FILTER_PLACES) await new Promise(setImmediate);
@@ -132,7 +132,7 @@ describe('the content filter', () => {
     });
 
     answering({ action: 'NONE', assessments: [] });
-    await expect(screen()).resolves.toBeUndefined();
+    await expect(screen()).resolves.toBe(true);
   });
 
   test('is told who calls, besides the SDK', async () => {
@@ -151,8 +151,8 @@ describe('the content filter', () => {
   });
 
   test('that is not configured calls nothing', async () => {
-    await expect(screenPrompt(ACCOUNT_ID, 'anything')).resolves.toBeUndefined();
-    await withEnvironment({ GUARDRAIL_ID: '' }, () => screenPrompt(ACCOUNT_ID, 'anything'));
+    await expect(screenPrompt(anAccount(), 'anything')).resolves.toBe(false);
+    await withEnvironment({ GUARDRAIL_ID: '' }, () => screenPrompt(anAccount(), 'anything'));
 
     expect(bedrock.calls()).toHaveLength(0);
   });

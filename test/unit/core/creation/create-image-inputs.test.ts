@@ -30,6 +30,10 @@ describe('size and aspect ratio', () => {
     expect(accepted({ size: '1K', aspectRatio })).toMatchObject({ size: '1K', aspectRatio });
   });
 
+  test.each(['16:9', 'Auto', 'AUTO ', ''])('may not be %j', (aspectRatio) => {
+    expect(Object.keys(problems({ aspectRatio }))).toEqual(['aspectRatio']);
+  });
+
   test('must be auto with an explicit size', () => {
     expect(accepted({ size: '1600x900', aspectRatio: 'auto' }).size).toBe('1600x900');
     expect(problems({ size: '1600x900', aspectRatio: 'landscape' })).toEqual({

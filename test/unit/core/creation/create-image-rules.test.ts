@@ -190,7 +190,7 @@ describe('the model', () => {
   test.each(['xSD4', 'XSD4.5', '', 'xW3.0s', 'constructor'])(
     'may not be %p, which is not an image model',
     (model) => {
-      expect(problems({ model })).toEqual({ model: 'is not an image model' });
+      expect(problems({ model, size: '9x9', n: 99 })).toEqual({ model: 'is not an image model' });
     },
   );
 

@@ -11,21 +11,16 @@ import {
 } from '../../../../core/errors.ts';
 import type { ProviderId } from '../../../../core/provider-names.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
-  executions.reset();
 });
 
 /** Creates one image of 6 xTokens for an account as it was read. */

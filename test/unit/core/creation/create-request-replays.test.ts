@@ -220,9 +220,7 @@ describe('creations with one key at the same time', () => {
 
     const again = await writeCreation(
       { ...request, requestId: 'img_again' },
-      account(),
-      undefined,
-      submission.idempotency,
+      { account: account(), endUser: undefined, idempotency: submission.idempotency, work: [] },
       NOW,
     );
 

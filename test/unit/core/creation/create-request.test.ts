@@ -12,23 +12,18 @@ import {
   ledgerPartition,
   requestKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { references } from '../../builders/bodies.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 const logged = jest.spyOn(logger, 'error');
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
-  executions.reset();
   logged.mockReset();
 });
 
@@ -95,46 +90,32 @@ describe('an accepted creation', () => {
     });
     expect(memory.transactions).toHaveLength(1);
     expect(memory.transactions[0]?.TransactItems).toHaveLength(4);
-    const [accountWrite, entryWrite, endUserWrite, requestWrite] =
-      memory.transactions[0]?.TransactItems ?? [];
-    expect(accountWrite?.Update).toMatchObject({
-      Key: accountKey(ACCOUNT_ID),
-      ConditionExpression:
-        'attribute_exists(PK) AND ledgerEntries = :expected AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)',
-      ExpressionAttributeValues: { ':after': 88_000, ':number': 4, ':expected': 3, ':debit': 12_000 },
-    });
-    expect(entryWrite?.Put?.Item).toMatchObject({
-      PK: `LEDGER#${ACCOUNT_ID}`,
-      SK: 'ENTRY#000000000004',
-      type: 'debit',
-      reason: 'generation',
-      amountThousandths: 12_000,
-      balanceAfterThousandths: 88_000,
-      reference: request.requestId,
-      retentionDays: 90,
-    });
-    expect(endUserWrite?.Update).toMatchObject({
-      Key: endUserKey(ACCOUNT_ID, EMAIL),
-      ConditionExpression: expect.stringMatching(
-        /^attribute_not_exists\(blockedAt\) AND attribute_not_exists\(deletingAt\) AND /,
-      ),
-      ExpressionAttributeValues: { ':id': request.requestId, ':price': 12_000, ':one': 1 },
-    });
-    expect(requestWrite).toStrictEqual({
-      Put: {
-        TableName: 'table',
-        Item: {
-          PK: `REQUEST#${request.requestId}`,
-          SK: 'REQUEST',
-          ...dueListing('START', request.requestId, atSeconds(45).toISOString()),
-          GSI2PK: ACCOUNT_ID,
-          GSI3PK: `${ACCOUNT_ID}#${EMAIL}`,
-          ...request,
-          endUserId: request.requestId,
-          debitEntryNumber: 4,
-        },
-        ConditionExpression: 'attribute_not_exists(PK)',
+    expect(account()).toMatchObject({ balanceThousandths: 88_000, ledgerEntries: 4 });
+    expect(entries()).toMatchObject([
+      {
+        PK: `LEDGER#${ACCOUNT_ID}`,
+        SK: 'ENTRY#000000000004',
+        type: 'debit',
+        reason: 'generation',
+        amountThousandths: 12_000,
+        balanceAfterThousandths: 88_000,
+        reference: request.requestId,
+        retentionDays: 90,
       },
+    ]);
+    expect(endUser()).toMatchObject({
+      endUserId: request.requestId,
+      ...{ totalRequests: 1, activeRequests: 1, spentThousandths: 12_000 },
+    });
+    expect(memory.get(requestKey(request.requestId))).toEqual({
+      PK: `REQUEST#${request.requestId}`,
+      SK: 'REQUEST',
+      ...dueListing('START', request.requestId, atSeconds(45).toISOString()),
+      GSI2PK: ACCOUNT_ID,
+      GSI3PK: `${ACCOUNT_ID}#${EMAIL}`,
+      ...request,
+      endUserId: request.requestId,
+      debitEntryNumber: 4,
     });
   });
 

@@ -1,35 +1,11 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type NewVideoRequest, parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
-import type { FieldErrors } from '../../../../core/errors.ts';
+import { parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
 import { CATALOG } from '../../../../core/models/catalog.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
+import { accepted, IMAGE, LAST, least, MODELS, problems, refused } from './parsed-videos.ts';
 
-const accepted = (overrides: Record<string, unknown>): NewVideoRequest => {
-  const parsed = parseVideoRequest(aVideoBody(overrides), false);
-  if (!parsed.ok) throw parsed.error;
-  return parsed.creation;
-};
-const refused = (body: Record<string, unknown>): FieldErrors => {
-  const parsed = parseVideoRequest(body, false);
-  return parsed.ok ? {} : { ...parsed.error.fields };
-};
-/** The wrong fields of the minimal body with these fields set. */
-const problems = (overrides: Record<string, unknown>): FieldErrors => refused(aVideoBody(overrides));
-
-const IMAGE = 'https://media.example.com/first.png';
-const LAST = 'https://media.example.com/last.png';
-/** The fields that each model requires besides the prompt. */
-const NEEDED: Record<string, Record<string, unknown>> = { 'xW2.7S': { image: IMAGE } };
-const least = (model: string) => ({ model, ...NEEDED[model] });
-
-/** The published limits of every video model, written out; `GET /v1/models` must agree. */
-const MODELS = [
-  { model: 'xW2.7S', resolutions: ['720p', '1080p'], durationSec: [2, 15], inputs: false },
-  { model: 'xW3.0s', resolutions: ['480p', '720p', '1080p'], durationSec: [2, 30], inputs: true },
-  { model: 'xW3.0sPro', resolutions: ['1080p', '2k', '4k'], durationSec: [2, 30], inputs: true },
-] as const;
 const RATIOS = ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'];
 const LABELS = ['480p', '720p', '1080p', '2k', '4k', '1080P', '2K', '540p', ''];
 

@@ -3,7 +3,7 @@ import { beforeEach, jest } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { providerAttemptKey, providerWaitKey } from '../../../../core/table/keys.ts';
+import { providerAttemptKey, providerWaitKey, webhookAttemptKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
@@ -38,7 +38,7 @@ export const aSucceeded = (overrides: Partial<ImageRequest> = {}): ImageRequest 
     ttl: NOW.getTime() / 1000 + 100,
     ...overrides,
   });
-/** Puts a request with its files, three provider calls and its wait. */
+/** Puts a request with its files, three provider calls, its wait and, if it has a webhook, an attempt of that. */
 export const given = (request: ImageRequest = aSucceeded()): void => {
   putRequest(memory, request);
   for (const { objectKey } of request.outputs ?? []) if (objectKey) bucket.put(objectKey);
@@ -49,11 +49,15 @@ export const given = (request: ImageRequest = aSucceeded()): void => {
     );
   }
   memory.put(providerWaitKey(request.requestId), { requestId: request.requestId });
+  if (request.webhookUrl) memory.put(webhookAttemptKey(request.requestId, request.requestId, 1), {});
 };
 /** Deletes the request. */
 export const remove = (now = NOW, accountId = ACCOUNT_ID) => deleteRequest(accountId, REQUEST_ID, now);
-/** All items of the request. */
-export const everything = () => memory.partition(`REQUEST#${REQUEST_ID}`);
+/** All items of the request but the one that keeps late webhook attempts out. */
+export const everything = () => [
+  ...memory.partition(`REQUEST#${REQUEST_ID}`),
+  ...memory.partition(`WEBHOOK_ATTEMPTS#${REQUEST_ID}`).filter(({ SK }) => SK !== 'DELETED'),
+];
 /** What `left` returns before. */
 export const NOTHING_DONE = { attempts: 3, files: 2 };
 /** What is left of it besides its record. */

@@ -13,7 +13,6 @@ import { ConflictError, NotFoundError } from '../../../../core/errors.ts';
 import { CATALOG } from '../../../../core/models/catalog.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { endUserKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -26,15 +25,11 @@ import {
 } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { bucket } from '../../fakes/fresh-bucket.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
-const bucket = new MemoryBucket();
 let clock = new StoppedClock();
 beforeEach(() => {
-  memory.reset();
-  bucket.reset();
   clock = new StoppedClock();
   putEndUser(memory, anEndUser({ activeRequests: 0 }));
 });

@@ -6,7 +6,6 @@ import { expireRequests } from '../../../../core/deletion/expire-requests.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { dueListing, outputObjectKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import {
   anImageRequest,
@@ -17,18 +16,14 @@ import {
   VIDEO_ID,
 } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { bucket } from '../../fakes/fresh-bucket.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 
-const memory = new MemoryTable(table);
-const bucket = new MemoryBucket();
 const logged = jest.spyOn(logger, 'error');
 let counted = metricsCounted();
 const ANOTHER = 'outputs/another';
 beforeEach(() => {
-  memory.reset();
-  bucket.reset();
   logged.mockReset();
   counted = metricsCounted();
   bucket.put(ANOTHER);

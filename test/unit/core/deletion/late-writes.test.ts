@@ -91,7 +91,7 @@ describe('a request that was deleted leaves nothing, and nothing comes back by',
         ),
     ],
   ])('%s', async (_, write) => {
-    given();
+    given(aSucceeded({ webhookUrl: 'https://hooks.example.com' }));
     await remove();
     expect(everything()).toEqual([]);
 

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   type ExpiredPage,
   FIRST_PAGE,
@@ -8,14 +8,10 @@ import {
   listExpiredRequests,
 } from '../../../../core/deletion/list-expired-requests.ts';
 import { dueListing, duePartition, FORMER_DUE_SHARDS, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, putRequest } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
 const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));

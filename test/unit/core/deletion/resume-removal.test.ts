@@ -11,7 +11,6 @@ import {
   removalPrefix,
   requestKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -25,15 +24,11 @@ import { leadingTo } from '../../builders/providers.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
 import { lookAtDue } from '../../builders/runs.ts';
 import { answering } from '../../builders/waiting-request.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+import '../../fakes/fresh-bucket.ts';
 
-const memory = new MemoryTable(table);
-const bucket = new MemoryBucket();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
-  memory.reset();
-  bucket.reset();
   putEndUser(memory, anEndUser({ activeRequests: 0, endUserId: 'own' }));
 });
 

@@ -4,22 +4,17 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
 beforeEach(() => {
-  secrets.reset();
   secrets.set('arn:callback-secret', 'secret');
   jest.useFakeTimers();
   clock = new StoppedClock();
-  memory.reset();
   memory.put(requestKey(REQUEST_ID), anImageRequest());
 });
 afterEach(() => {

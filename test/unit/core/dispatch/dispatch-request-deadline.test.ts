@@ -5,7 +5,8 @@ import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
-import { BUSY, given, givenAttempt, run, status } from './a-dispatch.ts';
+import { MODEL, RouteUnderTest, withLimits } from '../admission/a-route.ts';
+import { BUSY, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
 
 describe('the deadline of a request', () => {
   /** The provider was busy for the first call at `NOW`, from when the deadline counts. */
@@ -41,6 +42,20 @@ describe('the deadline of a request', () => {
     expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual({ next: 'store' });
     expect(provider.submit).not.toHaveBeenCalled();
   });
+
+  test('ends the wait for capacity of a request that stores what was produced', () =>
+    withLimits({ maxRunning: 1 }, async () => {
+      const route = new RouteUnderTest(memory, { maxRunning: 1 });
+      await route.wait(REQUEST_ID);
+      given({ model: MODEL, ...route.waiter(REQUEST_ID) });
+      givenBusy(0);
+      givenAttempt({ call: 1, outcome: aDone('a') });
+
+      expect(await run(aProvider('synchronous', 2), new StoppedClock(atSeconds(600)))).toEqual({
+        next: 'store',
+      });
+      expect(route.queue()).toEqual([expect.stringMatching(/^ACCOUNT#/)]);
+    }));
 
   test('leaves an open task one more query', async () => {
     givenAttempt({ taskId: 'task-1', outcome: { kind: 'accepted', taskId: 'task-1' } });

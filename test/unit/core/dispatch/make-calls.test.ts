@@ -3,15 +3,12 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
 const BUSY = { kind: 'busy', reason: 'full' } as const satisfies ProviderAnswer;
 const FAILED = {
   kind: 'failed',
@@ -22,9 +19,7 @@ jest.spyOn(Math, 'random').mockReturnValue(0);
 
 beforeEach(() => {
   jest.useFakeTimers();
-  secrets.reset();
   secrets.set('arn:callback-secret', 'secret');
-  memory.reset();
   memory.put(requestKey(REQUEST_ID), anImageRequest({ images: 2 }));
   clock = new StoppedClock();
 });

@@ -27,6 +27,10 @@ describe('an email address', () => {
     ['\u{1D41A}da@example.com', 'ada@example.com'],
     ['\uFB01@example.com', 'fi@example.com'],
     ['\u212Aelvin@example.com', 'kelvin@example.com'],
+    ['ada@xn--bcher-kva.example', 'ada@bücher.example'],
+    ['ADA@XN--BCHER-KVA.example', 'ada@bücher.example'],
+    ['ada@mail.xn--fsqu00a.xn--55qw42g', 'ada@mail.例子.公益'],
+    ['xn--bcher-kva@example.com', 'xn--bcher-kva@example.com'],
   ])('%j identifies the end-user %s', (given, identity) => {
     const parsed = parseImageRequest(aGenerationBody({ endUserEmail: given }), false);
 
@@ -71,6 +75,10 @@ describe('an email address', () => {
     'ada\u{e0100}@example.com',
     'ada@exam\u3164ple.com',
     'ada@exam\ufe0fple.com',
+    'ada@xn--\u0000.example',
+    'ada@xn--a.example',
+    'ada@xn--99999999.example',
+    'ada@xn--bcher-kva_.example',
     `${' '.repeat(2_000)}ada@example.com`,
     `${'\ufdfa'.repeat(100_000)}@example.com`,
   ])('%j is not one', (given) => {

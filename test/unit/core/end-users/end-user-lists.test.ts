@@ -1,18 +1,14 @@
 import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { normalizeEmail } from '../../../../core/end-users/email-rules.ts';
 import { type EndUserFilter, listEndUsers } from '../../../../core/end-users/end-user-lists.ts';
 import type { EndUser } from '../../../../core/end-users/end-users.ts';
 import { endUserKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, putEndUser } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const list = (filter: EndUserFilter = {}, page = 1, pageSize = 20) =>
   listEndUsers(ACCOUNT_ID, filter, { page, pageSize });
@@ -67,24 +63,12 @@ describe('a list of end-users', () => {
     expect(await emailsOf({})).toEqual([email]);
   });
 
-  test.each([
-    [0, 2, 1, 0, false],
-    [1, 1, 1, 1, false],
-    [2, 1, 1, 1, true],
-    [5, 5, 1, 5, false],
-    [6, 5, 1, 5, true],
-    [6, 5, 2, 1, false],
-    [10, 5, 2, 5, false],
-    [10, 5, 3, 0, false],
-    [51, 50, 1, 50, true],
-    [3, 50, 1_000_000, 0, false],
-  ])('of %p by %p has page %p with %p, and more: %p', async (count, pageSize, page, length, hasMore) => {
-    const all = many(count);
-    const found = await list({}, page, pageSize);
+  test('past its end is empty, however far', async () => {
+    many(3);
 
-    expect(found.items).toStrictEqual(all.slice((page - 1) * pageSize, page * pageSize));
-    expect(found).toMatchObject({ page, pageSize, hasMore });
-    expect(found.items).toHaveLength(length);
+    expect(await list({}, 1_000_000, 50)).toEqual({
+      ...{ items: [], page: 1_000_000, pageSize: 50, hasMore: false },
+    });
   });
 
   test.each<[EndUserFilter, number, number]>([
@@ -122,17 +106,6 @@ describe('a list of end-users', () => {
 });
 
 describe('end-users narrowed down', () => {
-  test.each([
-    [undefined, ['active@example.com', 'blocked@example.com']],
-    [true, ['blocked@example.com']],
-    [false, ['active@example.com']],
-  ])('by blocked %p are %j', async (blocked, expected) => {
-    given('active@example.com');
-    given('blocked@example.com', { blockedAt: NOW.toISOString() });
-
-    expect(await emailsOf({ blocked })).toEqual(expected);
-  });
-
   test.each([
     ['ada', ['ada_l@example.com', 'ada%l@example.com', 'adaxl@example.com']],
     ['ADA', ['ada_l@example.com', 'ada%l@example.com', 'adaxl@example.com']],

@@ -19,13 +19,11 @@ import {
   REQUEST_ID,
 } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import '../../fakes/fresh-executions.ts';
+import '../../fakes/fresh-secrets.ts';
 
 const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 
 const given = (): void => {
@@ -35,10 +33,6 @@ const given = (): void => {
   putRequest(memory, anImageRequest({ status: 'failed', ttl: NOW.getTime() / 1000 + 100 }));
 };
 beforeEach(() => {
-  secrets.reset();
-  secrets.set('arn:modelark-key', 'key');
-  secrets.set('arn:modelstudio-key', 'key');
-  executions.reset();
   given();
 });
 

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from '@jest/globals';
 import {
   blockEndUser,
   countCreationWrite,
@@ -12,8 +12,9 @@ import {
   unblockEndUser,
 } from '../../../../core/end-users/end-users.ts';
 import { NotFoundError } from '../../../../core/errors.ts';
-import { endUserKey } from '../../../../core/table/keys.ts';
+import { endUserKey, endUserListing } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
+import type { TransactItem } from '../../../../core/table/transactions.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -23,26 +24,17 @@ import {
   putEndUser,
   REQUEST_ID,
 } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const id = { accountId: ACCOUNT_ID, email: EMAIL };
-const key = { PK: `USERS#${ACCOUNT_ID}`, SK: `END_USER#${EMAIL}` };
 const stored = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
-const update = () => memory.client.commandCalls(UpdateCommand)[0]?.args[0].input;
 
 describe('an end-user', () => {
   test('is read by address, consistently, without its keys', async () => {
     putEndUser(memory, anEndUser());
 
     expect(await getEndUser(id)).toStrictEqual(anEndUser());
-    expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input).toStrictEqual({
-      TableName: 'table',
-      Key: key,
-      ConsistentRead: true,
-    });
+    expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
   });
 
   test('is shown with a decimal amount and whether they are blocked, and nothing of the inside', () => {
@@ -88,18 +80,13 @@ describe('an end-user', () => {
 });
 
 describe('blocking an end-user', () => {
-  test('is one conditional update', async () => {
+  test('is one update, which changes nothing else', async () => {
     putEndUser(memory, anEndUser());
+    const before = stored();
 
     expect(await blockEndUser(id, NOW)).toStrictEqual(anEndUser({ blockedAt: NOW.toISOString() }));
-    expect(update()).toStrictEqual({
-      TableName: 'table',
-      Key: key,
-      UpdateExpression: 'SET blockedAt = :now',
-      ExpressionAttributeValues: { ':now': NOW.toISOString() },
-      ConditionExpression: 'attribute_exists(PK)',
-      ReturnValues: 'ALL_NEW',
-    });
+    expect(stored()).toEqual({ ...before, blockedAt: NOW.toISOString() });
+    expect(memory.calls()).toEqual({ UpdateCommand: 1 });
   });
 
   test('again is from the later instant on', async () => {
@@ -113,75 +100,67 @@ describe('blocking an end-user', () => {
     putEndUser(memory, anEndUser({ blockedAt: NOW.toISOString() }));
 
     expect(await unblockEndUser(id)).toStrictEqual(anEndUser());
-    expect(update()).toStrictEqual({
-      TableName: 'table',
-      Key: key,
-      UpdateExpression: 'REMOVE blockedAt',
-      ConditionExpression: 'attribute_exists(PK)',
-      ReturnValues: 'ALL_NEW',
-    });
     expect(stored()).not.toHaveProperty('blockedAt');
     expect(await unblockEndUser(id)).toStrictEqual(anEndUser());
+    expect(memory.calls()).toEqual({ UpdateCommand: 2 });
   });
 });
 
 describe('the counters of an end-user', () => {
-  const write = (found?: EndUser) => countCreationWrite(anImageRequest(), found).Update;
-  const expected = {
-    TableName: 'table',
-    Key: key,
-    UpdateExpression:
-      'SET accountId = :account, email = :email, endUserId = :id, ' +
-      'createdAt = if_not_exists(createdAt, :now), GSI1PK = :listing, ' +
-      'GSI1SK = if_not_exists(GSI1SK, :place), lastActiveAt = :last ' +
-      'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
-    ConditionExpression:
-      'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
-      'attribute_not_exists(endUserId) AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)',
-    ExpressionAttributeValues: {
-      ':account': ACCOUNT_ID,
-      ':email': EMAIL,
-      ':id': REQUEST_ID,
-      ':now': NOW.toISOString(),
-      ':last': NOW.toISOString(),
-      ':listing': `END_USERS#${ACCOUNT_ID}`,
-      ':place': NOW.toISOString(),
-      ':one': 1,
-      ':price': 4_000,
+  const apply = (write: TransactItem) => table.send(new TransactWriteCommand({ TransactItems: [write] }));
+  const created = (found?: EndUser) => apply(countCreationWrite(anImageRequest(), found));
+  const counted = { totalRequests: 3, activeRequests: 2, spentThousandths: 12_000 };
+
+  test('count a creation, which creates the end-user on first use', async () => {
+    await created();
+
+    expect(stored()).toEqual({
+      PK: `USERS#${ACCOUNT_ID}`,
+      SK: `END_USER#${EMAIL}`,
+      ...endUserListing(ACCOUNT_ID, NOW.toISOString()),
+      ...{ ...id, endUserId: REQUEST_ID, createdAt: NOW.toISOString(), lastActiveAt: NOW.toISOString() },
+      ...{ totalRequests: 1, activeRequests: 1, spentThousandths: 4_000 },
+    });
+  });
+
+  test.each([-1, 0, 1])(
+    'count a creation with the end-user that was active %p s before: the last activity only gets later',
+    async (seconds) => {
+      const found = anEndUser({ lastActiveAt: atSeconds(-seconds).toISOString() });
+      putEndUser(memory, found);
+      const before = stored();
+
+      await created(found);
+
+      const lastActiveAt = atSeconds(Math.max(0, -seconds)).toISOString();
+      expect(stored()).toEqual({ ...before, ...counted, lastActiveAt });
     },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  };
+  );
 
-  test('count a creation, which creates the end-user on first use, and not while blocked or being removed', () => {
-    expect(write()).toStrictEqual(expected);
+  test.each<[string, Partial<EndUser>, EndUser | undefined]>([
+    ['is blocked', { blockedAt: NOW.toISOString() }, anEndUser()],
+    ['is being removed', { deletingAt: NOW.toISOString() }, anEndUser()],
+    ['is another one by now', { endUserId: 'another' }, anEndUser()],
+    ['has been active later', { lastActiveAt: atSeconds(1).toISOString() }, anEndUser()],
+    ['was not found and is there by now', {}, undefined],
+  ])('count no creation of one who %s: the refusal returns who is there', async (_, change, found) => {
+    putEndUser(memory, anEndUser(change));
+    const before = stored();
+
+    await expect(created(found)).rejects.toMatchObject({
+      CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item: expect.anything() }],
+    });
+    expect(stored()).toEqual(before);
   });
 
-  test('count a creation with the end-user that was found, whose last activity only gets later', () => {
-    const lastActiveAt = atSeconds(1).toISOString();
+  test('count a settlement with its refund, even if the end-user was blocked since, and only of one who is there', async () => {
+    putEndUser(memory, anEndUser({ blockedAt: NOW.toISOString() }));
+    const before = stored();
+    await apply(countSettlementWrite(id, 1_500));
+    expect(stored()).toEqual({ ...before, activeRequests: 0, spentThousandths: 6_500 });
 
-    expect(write(anEndUser({ endUserId: 'own', lastActiveAt }))).toStrictEqual({
-      ...expected,
-      ConditionExpression: expected.ConditionExpression.replace(
-        'attribute_not_exists(endUserId)',
-        'endUserId = :id',
-      ),
-      ExpressionAttributeValues: {
-        ...expected.ExpressionAttributeValues,
-        ':id': 'own',
-        ':last': lastActiveAt,
-      },
-    });
-  });
-
-  test('count a settlement with its refund, even if the end-user was blocked since', () => {
-    expect(countSettlementWrite(id, 1_500)).toStrictEqual({
-      Update: {
-        TableName: 'table',
-        Key: key,
-        UpdateExpression: 'ADD activeRequests :minusOne, spentThousandths :minusRefund',
-        ConditionExpression: 'attribute_exists(PK)',
-        ExpressionAttributeValues: { ':minusOne': -1, ':minusRefund': -1_500 },
-      },
-    });
+    memory.reset();
+    await expect(apply(countSettlementWrite(id, 1_500))).rejects.toThrow();
+    expect(stored()).toBeUndefined();
   });
 });

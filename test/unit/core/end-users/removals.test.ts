@@ -1,5 +1,5 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   claimForRemoval,
   closeRemoval,
@@ -15,14 +15,10 @@ import {
 } from '../../../../core/end-users/removals.ts';
 import { NotFoundError } from '../../../../core/errors.ts';
 import { dueListing, endUserKey, endUserRemovalKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const id = { accountId: ACCOUNT_ID, email: EMAIL };
 const at = (seconds: number): string => atSeconds(seconds).toISOString();

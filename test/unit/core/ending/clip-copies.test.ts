@@ -18,7 +18,7 @@ import {
   providerAttemptKey,
   requestKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
+import { aVideo } from '../../../../packages/media/test/videos.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -33,18 +33,12 @@ import {
 import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
-import { aVideo } from '../../builders/videos.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { bucket } from '../../fakes/fresh-bucket.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 import { LoopbackServer } from '../../servers/loopback-server.ts';
-
-const memory = new MemoryTable(table);
-const bucket = new MemoryBucket();
-const executions = new MemoryExecutions();
-const secrets = new MemorySecrets();
+import '../../fakes/fresh-executions.ts';
 
 const CALLERS = ['https://clips.example.com/a.mp4', 'https://clips.example.com/b.mov'];
 const COPIES = [clipObjectKey(VIDEO_ID, 0, 'mp4'), clipObjectKey(VIDEO_ID, 1, 'mov')];
@@ -69,10 +63,6 @@ const refuseOnce = () =>
   }));
 
 beforeEach(() => {
-  memory.reset();
-  bucket.reset();
-  executions.reset();
-  secrets.reset();
   secrets.set('arn:callback-secret', 'secret');
   secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
   memory.put(accountKey(ACCOUNT_ID), anAccount());

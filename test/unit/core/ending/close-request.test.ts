@@ -1,20 +1,12 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { closeRequest } from '../../../../core/ending/close-request.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { dueListing, dueListOf, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anImageRequest, aVideoRequest, putRequest } from '../../builders/entities.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-beforeEach(() => {
-  memory.reset();
-  executions.reset();
-});
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
 const expiresAt = atSeconds(82_800).toISOString();
 /** Puts a request that is in a due list; returns its id. */

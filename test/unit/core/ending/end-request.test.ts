@@ -1,9 +1,9 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { failRequest, settleOrFailRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { accountKey, endUserKey } from '../../../../core/table/keys.ts';
+import { accountKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import {
@@ -80,5 +80,23 @@ describe('the end of a request is counted', () => {
 
     expect(counted().filter(([name]) => name === 'RequestsEnded')).toHaveLength(1);
     expect(counted().filter(([name]) => name === 'XTokensRefunded')).toHaveLength(1);
+  });
+});
+
+describe('a request that was refunded and then set back to processing', () => {
+  test.each([
+    ['fails', () => failRequest(REQUEST_ID, FAILURE, clock)],
+    ['is given up', () => settleOrFailRequest(REQUEST_ID, FAILURE, clock)],
+    ['is settled', () => settleRequest(REQUEST_ID, clock)],
+  ])('is not refunded again when it %s', async (_, end) => {
+    given();
+    await failRequest(REQUEST_ID, FAILURE, clock);
+    const balance = memory.get(accountKey(ACCOUNT_ID))?.balanceThousandths;
+    memory.patch(requestKey(REQUEST_ID), { status: 'processing' });
+
+    await end();
+
+    expect(memory.get(accountKey(ACCOUNT_ID))?.balanceThousandths).toBe(balance);
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'processing' });
   });
 });

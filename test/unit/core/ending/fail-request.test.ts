@@ -1,47 +1,17 @@
 import '../../builders/environment.ts';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { closeStoredRequest } from '../../../../core/ending/close-stored-request.ts';
 import { failRequest, failStoredRequest, settleOrFailRequest } from '../../../../core/ending/fail-request.ts';
-import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
-import { accountKey, dueListing, endUserKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
-import {
-  ACCOUNT_ID,
-  anAccount,
-  anEndUser,
-  anImageRequest,
-  aStoredOutput,
-  EMAIL,
-  putRequest,
-  REQUEST_ID,
-  VIDEO_ID,
-} from '../../builders/entities.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
-const clock = new StoppedClock(atSeconds(30));
-const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
-
-const given = (overrides: Partial<ImageRequest>): void => {
-  memory.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
-  putRequest(memory, anImageRequest({ status: 'processing', ...overrides }));
-};
-beforeEach(() => {
-  executions.reset();
-  bucket.reset();
-  given({});
-});
-const request = () => memory.get(requestKey(REQUEST_ID));
+import { dueListing } from '../../../../core/table/keys.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { aStoredOutput, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { bucket } from '../../fakes/fresh-bucket.ts';
+import '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+import { clock, FAILURE, given, request } from './an-ending.ts';
 
 describe('failing a request that has no files', () => {
   test.each<[string, Partial<ImageRequest>, object]>([

@@ -1,50 +1,15 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
-import type { Failure } from '../../../../core/errors.ts';
-import type { ImageRequest, StoredOutput } from '../../../../core/requests/request-rules.ts';
-import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
-import {
-  ACCOUNT_ID,
-  anAccount,
-  anEndUser,
-  anImageRequest,
-  aStoredOutput,
-  EMAIL,
-  putRequest,
-  REQUEST_ID,
-} from '../../builders/entities.ts';
+import { accountKey, requestKey } from '../../../../core/table/keys.ts';
+import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+import { account, clock, endUser, entries, FAILURE, given, outputs, request } from './an-ending.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
-const clock = new StoppedClock(atSeconds(30));
-const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
-
-const given = (request: Partial<ImageRequest>): void => {
-  memory.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ activeRequests: 1, spentThousandths: 60_000 }));
-  putRequest(memory, anImageRequest({ status: 'processing', ...request }));
-};
-beforeEach(() => {
-  executions.reset();
-  given({});
-});
-
-const request = () => memory.get(requestKey(REQUEST_ID));
-const account = () => memory.get(accountKey(ACCOUNT_ID));
-const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
-const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-/** The first outputs have a file, the others do not. */
-const outputs = (stored: number, failed: number): StoredOutput[] =>
-  Array.from({ length: stored + failed }, (_, index) => (index < stored ? aStoredOutput(index) : { index }));
 
 describe('ending a request', () => {
   const ends = [

@@ -1,25 +1,16 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest, StoredOutput, VideoRequest } from '../../../../core/requests/request-rules.ts';
-import {
-  accountKey,
-  dueListing,
-  endUserKey,
-  ledgerPartition,
-  requestKey,
-} from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
+import { accountKey, dueListing, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { addSeconds } from '../../../../core/time.ts';
-import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
+import { atSeconds, NOW, tickingClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
   anAccount,
-  anEndUser,
-  anImageRequest,
   aStoredOutput,
   aStoredVideo,
   aVideoRequest,
@@ -29,34 +20,12 @@ import {
   VIDEO_ID,
 } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+import { account, clock, endUser, entries, FAILURE, given, outputs, request } from './an-ending.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
-const clock = new StoppedClock(atSeconds(30));
-const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
 const NOTHING_STORED: Failure = { code: 'internal_error', message: 'None of the outputs could be stored.' };
-
-const given = (request: Partial<ImageRequest>): void => {
-  memory.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ activeRequests: 1, spentThousandths: 60_000 }));
-  putRequest(memory, anImageRequest({ status: 'processing', ...request }));
-};
-beforeEach(() => {
-  executions.reset();
-  given({});
-});
-
-const request = () => memory.get(requestKey(REQUEST_ID));
-const account = () => memory.get(accountKey(ACCOUNT_ID));
-const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
-const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-/** The first outputs have a file, the others do not. */
-const outputs = (stored: number, failed: number): StoredOutput[] =>
-  Array.from({ length: stored + failed }, (_, index) => (index < stored ? aStoredOutput(index) : { index }));
 
 describe('settling a request', () => {
   test('with every output delivered charges the whole debit and does not touch the account', async () => {
@@ -92,7 +61,7 @@ describe('settling a request', () => {
           'SET #status = :status, #costThousandths = :costThousandths, #expiresAt = :expiresAt, ' +
           '#finishedAt = :finishedAt, #refundThousandths = :refundThousandths, #ttl = :ttl, ' +
           '#GSI1PK = :GSI1PK, #GSI1SK = :GSI1SK',
-        ConditionExpression: '#status IN (:queued, :processing)',
+        ConditionExpression: '#status IN (:queued, :processing) AND attribute_not_exists(refundThousandths)',
         ExpressionAttributeNames: {
           '#status': 'status',
           '#finishedAt': 'finishedAt',

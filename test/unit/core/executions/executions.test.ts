@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { DescribeExecutionCommand, StartExecutionCommand } from '@aws-sdk/client-sfn';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   executionArnOf,
   findWorkflowStatus,
@@ -8,10 +8,7 @@ import {
   startWebhookDelivery,
   startWorkflow,
 } from '../../../../core/executions/executions.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-
-const executions = new MemoryExecutions();
-beforeEach(() => executions.reset());
+import { executions } from '../../fakes/fresh-executions.ts';
 
 const GENERATION = 'arn:aws:states:us-east-1:111122223333:stateMachine:generation';
 const EXPIRY = 'arn:aws:states:us-east-1:111122223333:stateMachine:expiry';

@@ -1,5 +1,5 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   beginRun,
   claimStart,
@@ -8,12 +8,8 @@ import {
   type ReconcilerRun,
   renewRun,
 } from '../../../../core/executions/reconciler-run.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import '../../fakes/fresh-table.ts';
 
 const ms = (seconds: number): number => atSeconds(seconds).getTime();
 const begin = (runId: string, seconds: number, ifDead = false) =>

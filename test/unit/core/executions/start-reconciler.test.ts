@@ -5,16 +5,13 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { beginRun, nameReconciler } from '../../../../core/executions/reconciler-run.ts';
 import { startReconcilerIfDead } from '../../../../core/executions/start-reconciler.ts';
 import { logger } from '../../../../core/observability.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { MemoryFunctions } from '../../fakes/memory-functions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
 
-const memory = new MemoryTable(table);
 const functions = new MemoryFunctions();
 const warned = jest.spyOn(logger, 'warn');
 beforeEach(() => {
-  memory.reset();
   functions.reset();
   functions.client.on(InvokeCommand).resolves({});
   warned.mockReset();

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { ListExecutionsCommand, StateMachineDoesNotExist, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
 
 /** What happens in each pause, which ends no sooner. */
 let inPause = (): void => undefined;
@@ -15,13 +15,11 @@ const { stopRunningExecutions, waitForExecutions } = await import(
 );
 
 const MACHINE = 'arn:aws:states:us-east-1:111122223333:stateMachine:generation';
-const executions = new MemoryExecutions();
 /** Stops that are refused as throttled before one works. */
 let throttled = 0;
 const running = () => executions.started.filter(({ status }) => status === 'RUNNING').map(({ name }) => name);
 
 beforeEach(() => {
-  executions.reset();
   executions.pageSize = 20;
   throttled = 0;
   inPause = () => undefined;

@@ -1,11 +1,8 @@
 import '../../builders/environment.ts';
 import { InvalidToken, SendTaskSuccessCommand, TaskDoesNotExist, TaskTimedOut } from '@aws-sdk/client-sfn';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { letIntoDispatch, wakeExecution } from '../../../../core/executions/task-tokens.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-
-const executions = new MemoryExecutions();
-beforeEach(() => executions.reset());
+import { executions } from '../../fakes/fresh-executions.ts';
 
 describe('a waiting execution', () => {
   const wake = () => wakeExecution('token-1', { next: 'store' });

@@ -5,10 +5,7 @@ import { removeFilesOf } from '../../../../core/files/remove-files.ts';
 import { removeObjects } from '../../../../core/files/remove-objects.ts';
 import { logger } from '../../../../core/observability.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-
-const bucket = new MemoryBucket();
-beforeEach(() => bucket.reset());
+import { bucket } from '../../fakes/fresh-bucket.ts';
 
 const keys = (count: number): string[] => Array.from({ length: count }, (_, index) => `outputs/${index}`);
 const given = (count: number): void => {

@@ -5,16 +5,14 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { loadUrlSigner, type SignUrl } from '../../../../core/files/signed-urls.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
 
-const secrets = new MemorySecrets();
 const KEY_ARN = 'arn:delivery-key';
 const OBJECT_KEY = 'outputs/img_2/0.png';
 let publicKey: KeyObject;
 let signUrl: SignUrl;
 beforeEach(async () => {
   clearCaches();
-  secrets.reset();
   const key = aSigningKey();
   publicKey = key.publicKey;
   secrets.set(KEY_ARN, key.privateKeyPem);

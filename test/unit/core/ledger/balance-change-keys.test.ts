@@ -4,18 +4,15 @@ import fc from 'fast-check';
 import { ConflictError, OutcomeUnknownError } from '../../../../core/errors.ts';
 import { changeBalance, type OperatorChange } from '../../../../core/ledger/ledger.ts';
 import { accountKey, ledgerPartition } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
 const OTHER_ACCOUNT = 'acc_01JD4KXQ8M0000000000000009';
 
-const memory = new MemoryTable(table);
 jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
 });
 

@@ -1,17 +1,13 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   findLedgerEntries,
   listEntriesOfRequest,
   readLedgerEntries,
 } from '../../../../core/ledger/ledger-entries.ts';
 import { ledgerEntryKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { ACCOUNT_ID, aLedgerEntry, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 /** Puts entries, of which these are about the request. */
 const given = (count: number, ...about: number[]): void => {

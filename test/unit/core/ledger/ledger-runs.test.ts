@@ -1,14 +1,10 @@
 import '../../builders/environment.ts';
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { verifyLedgerBatch } from '../../../../core/ledger/ledger-runs.ts';
 import { accountKey, ledgerEntryKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { aLedgerEntry, anAccount } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const NOTHING = { accounts: 0, removed: 0, entries: 0, problems: 0 };
 const given = (count: number) =>

@@ -1,5 +1,5 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
@@ -18,13 +18,11 @@ import {
   putRequest,
 } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import '../../fakes/fresh-executions.ts';
 
 const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
-beforeEach(() => executions.reset());
 
 const WRITERS = ['creation', 'refund', 'operator'] as const;
 const EARLY = atSeconds(-3600).toISOString();

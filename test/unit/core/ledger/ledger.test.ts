@@ -4,6 +4,7 @@ import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { decodeTime } from 'ulid';
+import type { Account } from '../../../../core/accounts/accounts.ts';
 import {
   ConflictError,
   NotFoundError,
@@ -14,15 +15,14 @@ import { balanceChangeWrites, changeBalance, type OperatorChange } from '../../.
 import { MAX_THOUSANDTHS } from '../../../../core/money.ts';
 import { accountKey, ledgerEntryKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
+import type { TransactItem } from '../../../../core/table/transactions.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
 jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
 });
 
@@ -42,7 +42,19 @@ describe('the writes of a balance change', () => {
     balanceUpdatedAt: atSeconds(-1).toISOString(),
   };
 
-  test('move balance and counter together, only from the head they build on', () => {
+  const given = (found: Partial<Account>) => memory.put(accountKey(ACCOUNT_ID), anAccount(found));
+  const apply = (writes: TransactItem[]) => table.send(new TransactWriteCommand({ TransactItems: writes }));
+  /** Whether the writes hold when the account is in this state. */
+  const hold = async (writes: TransactItem[], found: Partial<Account>): Promise<boolean> => {
+    memory.reset();
+    given({ ...head, ...found });
+    return apply(writes).then(
+      () => true,
+      () => false,
+    );
+  };
+
+  test('move balance and counter together, only from the head they build on', async () => {
     const { entry, writes } = balanceChangeWrites(head, aTopUp(2_500), NOW);
 
     const expected = {
@@ -57,63 +69,48 @@ describe('the writes of a balance change', () => {
       createdAt: NOW.toISOString(),
     };
     expect(entry).toStrictEqual(expected);
-    expect(writes).toStrictEqual([
-      {
-        Update: {
-          TableName: 'table',
-          Key: { PK: `ACCOUNT#${ACCOUNT_ID}`, SK: 'ACCOUNT' },
-          UpdateExpression:
-            'SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now',
-          ConditionExpression: 'attribute_exists(PK) AND ledgerEntries = :expected',
-          ExpressionAttributeValues: {
-            ':after': 12_500,
-            ':number': 4,
-            ':expected': 3,
-            ':now': NOW.toISOString(),
-          },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        },
-      },
-      {
-        Put: {
-          TableName: 'table',
-          Item: { PK: `LEDGER#${ACCOUNT_ID}`, SK: 'ENTRY#000000000004', ...expected },
-          ConditionExpression: 'attribute_not_exists(PK)',
-        },
-      },
-    ]);
+    given(head);
+    await apply(writes);
+    expect(account()).toMatchObject({
+      ...{ balanceThousandths: 12_500, ledgerEntries: 4, balanceUpdatedAt: NOW.toISOString() },
+    });
+    expect(entries()).toEqual([{ PK: `LEDGER#${ACCOUNT_ID}`, SK: 'ENTRY#000000000004', ...entry }]);
+    // Applied again they would build on another head: the refusal returns it.
+    await expect(apply(writes)).rejects.toMatchObject({
+      CancellationReasons: [{ Item: expect.anything() }, { Code: 'ConditionalCheckFailed' }],
+    });
+    memory.reset();
+    await expect(apply(writes)).rejects.toThrow();
+    expect(entries()).toEqual([]);
   });
 
   test.each([
     ['the instant of the change', -0.001, 0],
     ['the previous entry, written by a clock that is ahead', 2, 2],
-  ])('are dated by %s', (_, previous, expected) => {
+  ])('are dated by %s', async (_, previous, expected) => {
     const balanceUpdatedAt = atSeconds(previous).toISOString();
     const createdAt = atSeconds(expected).toISOString();
 
     const { entry, writes } = balanceChangeWrites({ ...head, balanceUpdatedAt }, aTopUp(1), NOW);
 
     expect(entry.createdAt).toBe(createdAt);
-    expect(writes[0].Update?.ExpressionAttributeValues).toMatchObject({ ':now': createdAt });
+    expect(await hold(writes, {})).toBe(true);
+    expect(account()).toMatchObject({ balanceUpdatedAt: createdAt });
     expect(decodeTime(entry.id.slice('led_'.length))).toBe(Date.parse(createdAt));
   });
 
-  test('of a guarded credit hold only while the balance stays within the limit; of a refund always', () => {
+  test('of a guarded credit hold only while the balance stays within the limit; of a refund always', async () => {
     const refund = { amountThousandths: 4_000, reason: 'refund', reference: 'img_1' } as const;
-    const guarded = balanceChangeWrites(head, { ...aTopUp(4_000), guardLimit: true }, NOW);
+    const guarded = balanceChangeWrites(head, { ...aTopUp(4_000), guardLimit: true }, NOW).writes;
     const full = { ...head, balanceThousandths: MAX_THOUSANDTHS };
 
-    expect(guarded.writes[0].Update).toMatchObject({
-      ConditionExpression:
-        'attribute_exists(PK) AND ledgerEntries = :expected AND balanceThousandths <= :most',
-      ExpressionAttributeValues: { ':most': MAX_THOUSANDTHS - 4_000 },
-    });
-    expect(balanceChangeWrites(full, refund, NOW).writes[0].Update?.ConditionExpression).toBe(
-      'attribute_exists(PK) AND ledgerEntries = :expected',
-    );
+    expect(await hold(guarded, { balanceThousandths: MAX_THOUSANDTHS - 4_000 })).toBe(true);
+    expect(await hold(guarded, { balanceThousandths: MAX_THOUSANDTHS - 3_999 })).toBe(false);
+    expect(await hold(guarded, { ledgerEntries: 4 })).toBe(false);
+    expect(await hold(balanceChangeWrites(full, refund, NOW).writes, full)).toBe(true);
   });
 
-  test('of a guarded debit hold only for an account that is not blocked and has the funds', () => {
+  test('of a guarded debit hold only for an account that is not blocked and has the funds', async () => {
     const debit = { amountThousandths: -4_000, reason: 'generation', reference: 'img_1' } as const;
     const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, NOW);
 
@@ -122,17 +119,12 @@ describe('the writes of a balance change', () => {
       amountThousandths: 4_000,
       balanceAfterThousandths: 6_000,
     });
-    expect(writes[0].Update).toMatchObject({
-      ConditionExpression:
-        'attribute_exists(PK) AND ledgerEntries = :expected AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)',
-      ExpressionAttributeValues: {
-        ':after': 6_000,
-        ':number': 4,
-        ':expected': 3,
-        ':now': NOW.toISOString(),
-        ':debit': 4_000,
-      },
-    });
+    expect(await hold(writes, { balanceThousandths: 4_000 })).toBe(true);
+    expect(await hold(writes, { balanceThousandths: 3_999 })).toBe(false);
+    expect(await hold(writes, { blockedAt: NOW.toISOString() })).toBe(false);
+    expect(await hold(writes, { ledgerEntries: 4 })).toBe(false);
+    expect(await hold(writes, {})).toBe(true);
+    expect(account()).toMatchObject({ balanceThousandths: 6_000, ledgerEntries: 4 });
   });
 });
 

@@ -10,7 +10,13 @@ import type { LedgerReason } from '../../../../core/ledger/ledger-reasons.ts';
 import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { insertRequestWrite } from '../../../../core/requests/requests.ts';
-import { accountKey, deletedRequestKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
+import {
+  accountKey,
+  deletedRequestKey,
+  formerDeletedRequestKey,
+  ledgerEntryKey,
+  requestKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { transact } from '../../../../core/table/transactions.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
@@ -214,13 +220,15 @@ describe('verifying a ledger', () => {
     ]);
   });
 
-  test('accepts a request that names no entries and its mark, also when the mark has no amounts', async () => {
+  test('accepts a request that names no entries and its mark, also one of an earlier release without amounts', async () => {
     await topUp();
     for (const number of [1, 2]) await create(number, {}, false);
     for (const number of [1, 2]) await fail(number);
     for (const number of [1, 2]) await remove(number);
+    const former = formerDeletedRequestKey(ACCOUNT_ID, idOf(2));
     const { accounted: _, ...mark } = memory.get(deletedRequestKey(ACCOUNT_ID, idOf(2))) ?? {};
-    memory.put(deletedRequestKey(ACCOUNT_ID, idOf(2)), mark);
+    memory.remove(deletedRequestKey(ACCOUNT_ID, idOf(2)));
+    memory.put(former, { ...mark, ...former });
 
     expect(await problems(atSeconds(DAY))).toEqual([]);
     memory.patch(ledgerEntryKey(ACCOUNT_ID, 3), { amountThousandths: 7_000 });

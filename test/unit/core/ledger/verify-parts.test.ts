@@ -1,21 +1,18 @@
 import '../../builders/environment.ts';
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerEntry } from '../../../../core/ledger/ledger.ts';
 import type { LedgerProblem } from '../../../../core/ledger/ledger-rules.ts';
 import type { LedgerProgress } from '../../../../core/ledger/verify-account.ts';
 import { verifyLedgers } from '../../../../core/ledger/verify-ledger.ts';
 import { accountKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
 jest.spyOn(Math, 'random').mockReturnValue(0);
-beforeEach(() => memory.reset());
 
 const DEBIT = 1_000;
 const isoOf = (seconds: number) => atSeconds(seconds).toISOString();

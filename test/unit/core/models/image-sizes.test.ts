@@ -184,5 +184,6 @@ describe('the pixels of a size', () => {
   test('are unknown for any other text', () => {
     expect(() => pricedPixels('3K')).toThrow('3K is no image size.');
     expect(() => dimensionsOf('3K', 'auto')).toThrow('3K is no image size.');
+    expect(() => dimensionsOf('2K', 'cinema')).toThrow('cinema is no aspect ratio.');
   });
 });

@@ -4,11 +4,9 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { callbackUrl } from '../../../../core/provider-calls/callback-urls.ts';
 import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
 
-const secrets = new MemorySecrets();
 beforeEach(() => {
-  secrets.reset();
   secrets.set('arn:callback-secret', 'a secret of the deployment');
 });
 

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listCredentials } from '../../../../core/provider-calls/credentials.ts';
 import { findModelRoute } from '../../../../core/provider-calls/model-routes.ts';
 import { providerRouteOf } from '../../../../providers/registry.ts';
@@ -74,19 +74,57 @@ describe('the route of a model', () => {
     ]);
   });
 
-  test('is that of a call’s origin when one is given, with today’s key', async () => {
-    const server = await new LoopbackServer().start();
-    secrets.set('arn:modelark-key', 'ark-key');
-    const origin = { provider: 'modelark', upstreamModel: 'old', baseUrl: `${server.url}/old` } as const;
+  describe('of a call’s origin', () => {
+    const server = new LoopbackServer();
+    beforeAll(() => server.start());
+    afterAll(() => server.close());
+    beforeEach(() => {
+      server.reset();
+      secrets.set('arn:modelark-key', 'ark-key');
+      secrets.set('arn:modelstudio-key', 'studio-key');
+    });
+    /** Queries a task at the address that the table has for it. */
+    const query = async (provider: 'modelark' | 'modelstudio', path: string): Promise<string> => {
+      const origin = { provider, upstreamModel: 'old', baseUrl: `${server.url}${path}` };
+      const route = await providerRouteOf('xQI3Pro', origin);
+      await route.provider.query('task-1', new AbortController().signal);
+      return route.upstreamModel;
+    };
+    const configured = (run: () => Promise<void>) =>
+      withEnvironment(
+        {
+          ...{ MODELARK_BASE_URL: `${server.url}/ark`, MODELSTUDIO_BASE_URL: `${server.url}/studio` },
+          MODELARK_PREVIOUS_BASE_URL: `${server.url}/old`,
+        },
+        run,
+      );
 
-    const { provider, upstreamModel } = await providerRouteOf('xQI3Pro', origin);
-    await provider.query('task-1', new AbortController().signal);
-    await server.close();
+    test.each(['/ark', '/old'])(
+      'is at today’s address or the declared previous one, with today’s key: %s',
+      (path) =>
+        configured(async () => {
+          expect(await query('modelark', path)).toBe('old');
+          expect(server.requests).toMatchObject([
+            {
+              path: `${path}/contents/generations/tasks/task-1`,
+              headers: { authorization: 'Bearer ark-key' },
+            },
+          ]);
+        }),
+    );
 
-    expect(upstreamModel).toBe('old');
-    expect(server.requests).toMatchObject([
-      { path: '/old/contents/generations/tasks/task-1', headers: { authorization: 'Bearer ark-key' } },
-    ]);
+    test.each([
+      ['any other, as after a change of the attempt', 'modelark', '/stranger'],
+      ['one that only begins alike', 'modelark', '/ark/../stranger'],
+      ['that of another provider', 'modelark', '/studio'],
+      ['another provider’s previous one', 'modelstudio', '/old'],
+    ] as const)('is refused at %s, and its key is not read', (_, provider, path) =>
+      configured(async () => {
+        await expect(query(provider, path)).rejects.toThrow(`is no configured address of ${provider}.`);
+        expect(server.requests).toEqual([]);
+        expect(secrets.reads()).toEqual({});
+      }),
+    );
   });
 
   test.each(['xW3.0sPro', 'constructor', '__proto__', ''])('of %j is not configured', async (model) => {

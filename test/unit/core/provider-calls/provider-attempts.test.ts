@@ -12,17 +12,13 @@ import {
 import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
-import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
+import { anAttempt, anImageRequest, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
 
 const key = providerAttemptKey(REQUEST_ID, 0, 0);
 const stored = () => memory.get(key);
-const updates = () => memory.client.commandCalls(UpdateCommand).map(({ args }) => args[0].input);
 const DONE: AttemptOutcome = { kind: 'done', outputs: [{ url: 'https://up.example.com/0.png' }] };
 const ACCEPTED: AttemptOutcome = { kind: 'accepted', taskId: 'task-1' };
 const FAILED: AttemptOutcome = { kind: 'failed', failure: { code: 'provider_error', message: 'broke' } };
@@ -42,43 +38,13 @@ describe('claiming attempts', () => {
       kind: 'claimed',
       attempts,
     });
-    expect(memory.transactions).toStrictEqual([
-      {
-        TransactItems: [
-          ...attempts.map((attempt, index) => ({
-            Put: {
-              TableName: 'table',
-              Item: {
-                PK: `REQUEST#${REQUEST_ID}`,
-                SK: ['ATTEMPT#02#01', 'ATTEMPT#03#00'][index],
-                ...attempt,
-                claimId: expect.any(String),
-                ttl: NOW.getTime() / 1000 + 100 * 86_400,
-              },
-              ConditionExpression: 'attribute_not_exists(PK)',
-              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-            },
-          })),
-          {
-            Update: {
-              TableName: 'table',
-              Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-              UpdateExpression: 'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
-              ConditionExpression: '#status IN (:queued, :processing)',
-              ExpressionAttributeNames: { '#status': 'status' },
-              ExpressionAttributeValues: {
-                ':now': NOW.toISOString(),
-                ':queued': 'queued',
-                ':processing': 'processing',
-              },
-            },
-          },
-          expect.objectContaining({
-            Update: expect.objectContaining({ Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'WAIT' } }),
-          }),
-        ],
-      },
-    ]);
+    expect(memory.transactions).toHaveLength(1);
+    const [first, second] = ['ATTEMPT#02#01', 'ATTEMPT#03#00'].map((SK) =>
+      memory.get({ PK: `REQUEST#${REQUEST_ID}`, SK }),
+    );
+    const claimed = { claimId: expect.any(String), ttl: NOW.getTime() / 1000 + 100 * 86_400 };
+    expect([first, second]).toMatchObject(attempts.map((attempt) => ({ ...attempt, ...claimed })));
+    expect(memory.get({ PK: `REQUEST#${REQUEST_ID}`, SK: 'WAIT' })).toBeDefined();
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
       ...anImageRequest(),
       dispatchedAt: NOW.toISOString(),
@@ -195,22 +161,8 @@ describe('the outcome of a call', () => {
     const recorded = await recordOutcome(anAttempt(), DONE, atSeconds(3));
 
     expect(recorded).toStrictEqual(anAttempt({ outcome: DONE, finishedAt: atSeconds(3).toISOString() }));
-    expect(updates()).toStrictEqual([
-      {
-        TableName: 'table',
-        Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'ATTEMPT#00#00' },
-        UpdateExpression: 'SET outcome = :outcome, finishedAt = :now',
-        ConditionExpression:
-          'attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)',
-        ExpressionAttributeValues: {
-          ':outcome': DONE,
-          ':accepted': 'accepted',
-          ':now': atSeconds(3).toISOString(),
-        },
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      },
-    ]);
+    expect(stored()).toEqual({ ...key, ...recorded });
+    expect(memory.calls()).toEqual({ UpdateCommand: 1 });
   });
 
   test('replaces an accepted task but keeps its id', async () => {
@@ -269,15 +221,7 @@ test('an attempt is marked alive', async () => {
   await keepAttemptAlive(anAttempt(), atSeconds(5));
 
   expect(stored()).toMatchObject({ aliveAt: atSeconds(5).toISOString(), startedAt: NOW.toISOString() });
-  expect(updates()).toStrictEqual([
-    {
-      TableName: 'table',
-      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'ATTEMPT#00#00' },
-      UpdateExpression: 'SET aliveAt = :now REMOVE suspectedAt',
-      ConditionExpression: 'attribute_exists(PK)',
-      ExpressionAttributeValues: { ':now': atSeconds(5).toISOString() },
-    },
-  ]);
+  expect(memory.calls()).toEqual({ UpdateCommand: 1 });
 });
 
 describe('suspecting the process that makes a call', () => {
@@ -309,23 +253,15 @@ describe('suspecting the process that makes a call', () => {
 
 describe('the calls of a request', () => {
   test('are listed in plan order, then by attempt, over all pages', async () => {
-    const [first, second, third] = [anAttempt(), anAttempt({ attempt: 1 }), anAttempt({ call: 1 })];
-    memory.client
-      .on(QueryCommand)
-      .resolvesOnce({ Items: [{ ...first }, { ...second }], LastEvaluatedKey: { PK: 'x' } })
-      .resolvesOnce({ Items: [{ ...third }] });
+    const attempts = [anAttempt(), anAttempt({ attempt: 1 }), anAttempt({ call: 1 })];
+    for (const each of attempts) memory.put(providerAttemptKey(REQUEST_ID, each.call, each.attempt), each);
+    memory.put(requestKey(REQUEST_ID), anImageRequest());
+    memory.put(providerAttemptKey(VIDEO_ID, 0, 0), anAttempt({ requestId: VIDEO_ID }));
+    memory.itemsPerQuery = 2;
 
-    expect(await listAttempts(REQUEST_ID)).toEqual([first, second, third]);
-    const query = {
-      TableName: 'table',
-      KeyConditionExpression: 'PK = :request AND begins_with(SK, :attempts)',
-      ExpressionAttributeValues: { ':request': `REQUEST#${REQUEST_ID}`, ':attempts': 'ATTEMPT#' },
-      ConsistentRead: true,
-    };
-    expect(memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input)).toEqual([
-      { ...query, ExclusiveStartKey: undefined },
-      { ...query, ExclusiveStartKey: { PK: 'x' } },
-    ]);
+    expect(await listAttempts(REQUEST_ID)).toEqual(attempts);
+    const queries = memory.client.commandCalls(QueryCommand);
+    expect(queries.map(({ args }) => args[0].input.ConsistentRead)).toEqual([true, true]);
   });
 
   test('are listed by attempt beyond the hundredth, where their keys are not in order', async () => {

@@ -13,15 +13,12 @@ import {
   queriedWithin,
 } from '../../../../core/provider-calls/provider-waits.ts';
 import { providerWaitKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { transact } from '../../../../core/table/transactions.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { VIDEO_ID } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
 beforeEach(async () => {
-  memory.reset();
   await transact(() => [openWaitWrite(VIDEO_ID, NOW.toISOString())]);
   memory.client.resetHistory();
 });

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findRequestAndAttempts } from '../../../../core/provider-calls/request-and-attempts.ts';
 import {
   providerAttemptKey,
@@ -8,12 +8,8 @@ import {
   requestKey,
   webhookAttemptKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 describe('a request and its calls', () => {
   test('are found in one read, and without its wait and its webhooks', async () => {

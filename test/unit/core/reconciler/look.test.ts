@@ -9,6 +9,7 @@ import { markProcessing } from '../../../../core/requests/requests.ts';
 import {
   deletedRequestKey,
   dueListing,
+  formerDeletedRequestKey,
   outputObjectKey,
   providerWaitKey,
   requestKey,
@@ -310,20 +311,23 @@ describe('a look at other work', () => {
     expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
   });
 
-  test('resumes an interrupted deletion, and closes it once everything is removed', async () => {
+  test.each([
+    ['an interrupted deletion', deletedRequestKey],
+    ['one that an earlier release began', formerDeletedRequestKey],
+  ])('resumes %s, and closes it once everything is removed', async (_, keyOf) => {
     const files = [outputObjectKey(VIDEO_ID, 0, 'mp4')];
     const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0) };
-    memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('LOOK', 60), ...mark, files });
+    memory.put(keyOf(ACCOUNT_ID, VIDEO_ID), { ...listed('LOOK', 60), ...mark, files });
     memory.put(providerWaitKey(VIDEO_ID), { requestId: VIDEO_ID });
     for (const file of files) bucket.put(file);
     bucket.client.on(DeleteObjectsCommand).rejectsOnce(new Error('no bucket')).resolves({});
-    const left = () => memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID));
+    const left = () => memory.get(keyOf(ACCOUNT_ID, VIDEO_ID));
 
     await look(100);
     expect(left()).toMatchObject({ files, ...listed('LOOK', 145) });
     await look(145);
 
-    expect(left()).toEqual({ ...deletedRequestKey(ACCOUNT_ID, VIDEO_ID), ...mark });
+    expect(left()).toEqual({ ...keyOf(ACCOUNT_ID, VIDEO_ID), ...mark });
     expect(memory.get(requestKey(VIDEO_ID))).toBeUndefined();
     expect(request.wait()).toBeUndefined();
     expect(executions.started).toEqual([]);

@@ -4,20 +4,15 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../../core/observability.ts';
 import { startExpiryIfDue } from '../../../../core/reconciler/start-expiry.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 const logged = jest.spyOn(logger, 'error');
 let counted = metricsCounted();
 beforeEach(() => {
-  memory.reset();
-  executions.reset();
   logged.mockReset();
   counted = metricsCounted();
   const expiresAt = atSeconds(-5).toISOString();

@@ -9,19 +9,16 @@ import { logger } from '../../../../core/observability.ts';
 import { surveyWork } from '../../../../core/reconciler/survey-work.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { type DueList, deletedRequestKey, dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, putRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 
-const memory = new MemoryTable(table);
 const logged = jest.spyOn(logger, 'error');
 let counted = metricsCounted();
 beforeEach(() => {
-  memory.reset();
   logged.mockReset();
   counted = metricsCounted();
 });

@@ -144,6 +144,14 @@ describe('an image of a record', () => {
     });
   });
 
+  test('that names a file of another request gets no URL', () => {
+    const foreign = aStoredOutput(0, { objectKey: `outputs/${VIDEO_ID}/0.png` });
+
+    expect(imagesOf(render(aSucceeded({ outputs: [foreign] })))[0]).toMatchObject({
+      error: { code: 'storage_failed' },
+    });
+  });
+
   test('has exactly one of url and error', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 15 }), (stored) => {

@@ -2,8 +2,9 @@ import '../../builders/environment.ts';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newRequestId } from '../../../../core/ids.ts';
+import { removeRequest } from '../../../../core/requests/deleted-requests.ts';
 import { costOf, type ImageRequest, maxOutputs } from '../../../../core/requests/request-rules.ts';
-import { closeWork, markExpired, postponeExpiry, removeRequest } from '../../../../core/requests/requests.ts';
+import { closeWork, markExpired, postponeExpiry } from '../../../../core/requests/requests.ts';
 import {
   DUE_SHARDS,
   type DueList,
@@ -11,6 +12,7 @@ import {
   dueListing,
   duePartition,
   requestKey,
+  webhookAttemptsEndKey,
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -47,37 +49,30 @@ describe('removing a request', () => {
   };
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
 
+  test('with a webhook ends its attempts in the same transaction, for a day', async () => {
+    given({ status: 'succeeded', webhookUrl: 'https://hooks.example.com' });
+
+    await removeRequest(anImageRequest({ webhookUrl: 'https://hooks.example.com' }), NOW);
+
+    expect(memory.transactions).toHaveLength(1);
+    expect(memory.get(webhookAttemptsEndKey(REQUEST_ID))).toStrictEqual({
+      ...{ PK: `WEBHOOK_ATTEMPTS#${REQUEST_ID}`, SK: 'DELETED', ttl: NOW.getTime() / 1000 + 86_400 },
+    });
+  });
+
   test.each(['succeeded', 'failed'] as const)(
-    'that %s is one transaction, which leaves a mark beside the ledger entries, with its amounts and the files that are left',
+    'that %s is one transaction, which leaves a mark, with its amounts and the files that are left',
     async (status) => {
       given({ status });
 
       expect(await remove()).toEqual(MARK);
       expect(stored()).toBeUndefined();
-      expect(memory.transactions.map(({ TransactItems }) => TransactItems)).toStrictEqual([
-        [
-          {
-            Delete: {
-              TableName: 'table',
-              Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-              ConditionExpression: '#status IN (:succeeded, :failed)',
-              ExpressionAttributeNames: { '#status': 'status' },
-              ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
-            },
-          },
-          {
-            Put: {
-              TableName: 'table',
-              Item: {
-                PK: `LEDGER#${ACCOUNT_ID}`,
-                SK: `DELETED#${REQUEST_ID}`,
-                ...dueListing('LOOK', REQUEST_ID, atSeconds(60).toISOString()),
-                ...MARK,
-              },
-            },
-          },
-        ],
-      ]);
+      expect(mark()).toEqual({
+        ...{ PK: `DELETED#${ACCOUNT_ID}`, SK: `DELETED#${REQUEST_ID}` },
+        ...dueListing('LOOK', REQUEST_ID, atSeconds(60).toISOString()),
+        ...MARK,
+      });
+      expect(memory.transactions).toHaveLength(1);
     },
   );
 

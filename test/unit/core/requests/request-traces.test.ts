@@ -1,7 +1,13 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { removeTraces } from '../../../../core/requests/request-traces.ts';
-import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
+import {
+  providerAttemptKey,
+  providerWaitKey,
+  requestKey,
+  webhookAttemptKey,
+  webhookAttemptsEndKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { anAttempt, anImageRequest, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -29,6 +35,17 @@ describe('removing the traces of a request', () => {
     expect(left(REQUEST_ID)).toEqual(['REQUEST']);
   });
 
+  test('removes its webhook attempts, and leaves the item that keeps late ones out', async () => {
+    memory.put(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1), {});
+    memory.put(webhookAttemptsEndKey(REQUEST_ID), {});
+    memory.put(webhookAttemptKey(VIDEO_ID, VIDEO_ID, 1), {});
+
+    await removeTraces(REQUEST_ID);
+
+    expect(memory.partition(`WEBHOOK_ATTEMPTS#${REQUEST_ID}`)).toEqual([webhookAttemptsEndKey(REQUEST_ID)]);
+    expect(memory.partition(`WEBHOOK_ATTEMPTS#${VIDEO_ID}`)).toHaveLength(1);
+  });
+
   test('spans several pages and batches', async () => {
     given(REQUEST_ID, 60);
     memory.itemsPerQuery = 7;
@@ -50,6 +67,6 @@ describe('removing the traces of a request', () => {
   test('that left none writes nothing', async () => {
     await removeTraces(REQUEST_ID);
 
-    expect(memory.calls()).toEqual({ QueryCommand: 1 });
+    expect(memory.calls()).toEqual({ QueryCommand: 2 });
   });
 });

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { NotFoundError } from '../../../../core/errors.ts';
 import { type ImageRequest, isTerminal } from '../../../../core/requests/request-rules.ts';
 import {
@@ -11,7 +11,6 @@ import {
   toRequest,
 } from '../../../../core/requests/requests.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { addSeconds } from '../../../../core/time.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
@@ -22,15 +21,12 @@ import {
   listingOf,
   putRequest,
   REQUEST_ID,
+  VIDEO_ID,
 } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const given = (request: Partial<ImageRequest>) => putRequest(memory, anImageRequest(request));
 const stored = () => memory.get(requestKey(REQUEST_ID));
-const update = () => memory.client.commandCalls(UpdateCommand)[0]?.args[0].input;
 
 describe('a request', () => {
   test('is read by its id, consistently, without its keys', async () => {
@@ -40,11 +36,31 @@ describe('a request', () => {
     expect(await findRequest(REQUEST_ID)).toStrictEqual(
       anImageRequest({ references: ['https://images.example.com/0.png'], ...place }),
     );
-    expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input).toStrictEqual({
-      TableName: 'table',
-      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-      ConsistentRead: true,
+    expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
+  });
+
+  test('of another version is read: its error as ours, its ratio as text, without what is not known', async () => {
+    given({ status: 'processing' });
+    const error = { code: 'quota_exceeded', message: 'Too much.' };
+    memory.put(requestKey(REQUEST_ID), { ...stored(), error, aspectRatio: 'cinema', mood: 'calm' });
+
+    const found = await getRequest(REQUEST_ID);
+
+    expect(found).toMatchObject({
+      error: { code: 'internal_error', message: 'Too much.' },
+      aspectRatio: 'cinema',
     });
+    expect(found).not.toHaveProperty('mood');
+  });
+
+  test('of another version keeps what is not known when it is updated', async () => {
+    given({ status: 'queued' });
+    memory.put(requestKey(REQUEST_ID), { ...stored(), aspectRatio: 'cinema', mood: 'calm' });
+
+    await markProcessing(await getRequest(REQUEST_ID), atSeconds(60).toISOString());
+    await recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
+
+    expect(stored()).toMatchObject({ status: 'processing', aspectRatio: 'cinema', mood: 'calm' });
   });
 
   test('for a video is read as it was written', async () => {
@@ -69,11 +85,23 @@ describe('a request', () => {
   });
 
   test('that is stored malformed is refused, not guessed', () => {
-    expect(() => toRequest({ ...anImageRequest(), status: 'expired' })).toThrow();
-    expect(() => toRequest({ ...anImageRequest(), kind: 'audio' })).toThrow();
-    expect(() => toRequest({ ...anImageRequest(), kind: 'video' })).toThrow();
-    expect(() => toRequest({ ...aVideoRequest(), billedSeconds: undefined })).toThrow();
-    expect(() => toRequest({ ...anImageRequest(), debitThousandths: undefined })).toThrow();
+    const { PK } = requestKey(REQUEST_ID);
+    const image = { PK, ...anImageRequest() };
+
+    expect(toRequest(image)).toEqual(anImageRequest());
+    expect(() => toRequest({ ...image, status: 'expired' })).toThrow();
+    expect(() => toRequest({ ...image, kind: 'audio' })).toThrow();
+    expect(() => toRequest({ ...image, kind: 'video' })).toThrow();
+    expect(() =>
+      toRequest({ ...requestKey(VIDEO_ID), ...aVideoRequest(), billedSeconds: undefined }),
+    ).toThrow();
+    expect(() => toRequest({ ...image, debitThousandths: undefined })).toThrow();
+  });
+
+  test('that names another request than its key is refused: some roles could write the name', () => {
+    const { PK } = requestKey(VIDEO_ID);
+
+    expect(() => toRequest({ PK, ...anImageRequest() })).toThrow(`${PK} names another request.`);
   });
 
   test.each([
@@ -91,17 +119,7 @@ describe('marking a request as processing', () => {
     given({});
     await markProcessing(anImageRequest());
 
-    expect(update()).toStrictEqual({
-      TableName: 'table',
-      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-      UpdateExpression: 'SET #status = :status',
-      ConditionExpression: '#status = :queued',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: {
-        ':status': 'processing',
-        ':queued': 'queued',
-      },
-    });
+    expect(memory.calls()).toEqual({ UpdateCommand: 1 });
     const processing = anImageRequest({ status: 'processing' });
     expect(stored()).toEqual({
       ...{ ...requestKey(REQUEST_ID), ...processing, ...listingOf(processing) },
@@ -145,15 +163,8 @@ describe('recording outputs', () => {
     given({ status: 'processing' });
 
     expect(await recordOutputs(REQUEST_ID, outputs)).toBe(true);
-    expect(update()).toStrictEqual({
-      TableName: 'table',
-      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-      UpdateExpression: 'SET outputs = :outputs',
-      ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
-    });
-    expect(stored()).toMatchObject({ outputs });
+    expect(memory.calls()).toEqual({ UpdateCommand: 1 });
+    expect(stored()).toMatchObject({ status: 'processing', outputs });
   });
 
   test.each(['queued', 'succeeded', 'failed'] as const)('leaves one that is %s alone', async (status) => {

@@ -2,10 +2,10 @@ import '../../builders/environment.ts';
 import { Readable } from 'node:stream';
 import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { anImage } from '../../../../packages/media/test/images.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { anImage } from '../../builders/images.ts';
 import { file, keyOf, ProducedOutputs, status, withMetadata } from '../../builders/produced-outputs.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
 

@@ -2,9 +2,9 @@ import '../../builders/environment.ts';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { providerAttemptKey } from '../../../../core/table/keys.ts';
+import { anImage } from '../../../../packages/media/test/images.ts';
 import { StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
-import { anImage } from '../../builders/images.ts';
 import { file, keyOf, ProducedOutputs, withMetadata } from '../../builders/produced-outputs.ts';
 
 const pause = jest.fn(async (_milliseconds: number) => undefined);

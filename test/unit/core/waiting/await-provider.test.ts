@@ -6,25 +6,20 @@ import { nameReconciler } from '../../../../core/executions/reconciler-run.ts';
 import { claimCallbackQuery } from '../../../../core/provider-calls/provider-waits.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
 import { catchUp } from '../../../../core/waiting/catch-up.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { MemoryFunctions } from '../../fakes/memory-functions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 const functions = new MemoryFunctions();
 const request = new WaitingRequest(memory);
 beforeEach(() => {
   functions.reset();
-  memory.reset();
-  executions.reset();
   request.given();
 });
 

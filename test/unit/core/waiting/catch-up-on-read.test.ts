@@ -4,23 +4,18 @@ import { logger } from '../../../../core/observability.ts';
 import { findProviderWait, type ProviderWait } from '../../../../core/provider-calls/provider-waits.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { findRequest } from '../../../../core/requests/requests.ts';
-import { table } from '../../../../core/table/table.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
 import { catchUpOnRead } from '../../../../core/waiting/catch-up-on-read.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 const request = new WaitingRequest(memory);
 const logged = jest.spyOn(logger, 'error');
 beforeEach(() => {
-  memory.reset();
-  executions.reset();
   logged.mockReset();
   request.given();
 });

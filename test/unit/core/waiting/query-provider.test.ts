@@ -1,18 +1,17 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
+import { UnknownAddressError } from '../../../../core/provider-calls/provider-address.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { queryProvider } from '../../../../core/waiting/query-provider.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
 const given = (request: Partial<ImageRequest>) => {
   memory.put(requestKey(REQUEST_ID), anImageRequest({ status: 'processing', ...request }));
   memory.put(providerWaitKey(REQUEST_ID), { requestId: REQUEST_ID });
@@ -26,7 +25,6 @@ const open = (taskId: string): { taskId: string; outcome: AttemptOutcome } => ({
   outcome: { kind: 'accepted', taskId },
 });
 beforeEach(() => {
-  memory.reset();
   given({});
   givenAttempt(open('task-1'));
 });
@@ -69,6 +67,17 @@ describe('querying the tasks of a request', () => {
     expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 560, timeoutSeconds: 561 });
     expect(attempt()).toMatchObject(open('task-1'));
     expect(attempt()).not.toHaveProperty('finishedAt');
+  });
+
+  test('queries nothing at an address that is not configured, and fails the request at its deadline', async () => {
+    const nowhere = async () => {
+      throw new UnknownAddressError('https://stranger.example is no configured address of modelark.');
+    };
+    const at = (seconds: number) => queryProvider(REQUEST_ID, nowhere, new StoppedClock(atSeconds(seconds)));
+
+    expect(await at(40)).toMatchObject({ next: 'wait' });
+    expect(attempt()).toMatchObject(open('task-1'));
+    expect(await at(600)).toEqual(LATE);
   });
 
   test('pauses nobody when the provider refuses us until the deadline: that is not slowness', async () => {

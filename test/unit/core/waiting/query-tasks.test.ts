@@ -2,20 +2,17 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
-import { table } from '../../../../core/table/table.ts';
 import { addSeconds } from '../../../../core/time.ts';
 import { queryTasks } from '../../../../core/waiting/query-tasks.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 
-const memory = new MemoryTable(table);
 const request = new WaitingRequest(memory);
 beforeEach(() => {
-  memory.reset();
   request.given();
 });
 

@@ -5,25 +5,18 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { deletedRequestKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
 import { receiveCallback } from '../../../../core/waiting/receive-callback.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const secrets = new MemorySecrets();
 const request = new WaitingRequest(memory);
 beforeEach(() => {
-  memory.reset();
-  executions.reset();
-  secrets.reset();
   secrets.set('arn:callback-secret', 'a secret of the deployment');
   request.given();
   pause.mockClear();

@@ -5,14 +5,13 @@ import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ResolveAll } from '../../../../core/guarded-http/guarded-http.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
 import { NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
 import { WebhookReceiver } from '../../servers/webhook-receiver.ts';
 
@@ -23,8 +22,6 @@ const { deliverWebhook } = await import('../../../../core/webhooks/deliver-webho
 
 Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECONDS: '5,300' });
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
 const receiver = await new WebhookReceiver().start();
 /** A TCP server that treats each connection as the test says. */
 let onConnection: (socket: Socket) => void = () => undefined;
@@ -46,9 +43,7 @@ afterAll(async () => {
 const signingKey = aSigningKey().privateKeyPem;
 beforeEach(() => {
   clearCaches();
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
-  secrets.reset();
   secrets.set('arn:delivery-key', signingKey);
   receiver.reset();
   resolve.mockReset();

@@ -3,7 +3,6 @@ import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { accountLimit, hostLimit, takePlace } from '../../../../core/concurrency/in-flight.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { deliverWebhook, WEBHOOK_PLACES } from '../../../../core/webhooks/deliver-webhook.ts';
 import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
 import { findHostBackOff } from '../../../../core/webhooks/webhook-hosts.ts';
@@ -12,8 +11,8 @@ import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { answering, WebhookReceiver } from '../../servers/webhook-receiver.ts';
 
 Object.assign(process.env, {
@@ -21,17 +20,13 @@ Object.assign(process.env, {
   WEBHOOK_RETRY_SECONDS: '5,300,1800,7200,18000,36000,50400,72000,86400',
 });
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
 const receiver = await new WebhookReceiver().start();
 afterAll(() => receiver.close());
 const signingKey = aSigningKey().privateKeyPem;
 let clock: StoppedClock;
 beforeEach(() => {
   clearCaches();
-  memory.reset();
   for (const accountId of [ACCOUNT_ID, OTHER]) memory.put(accountKey(accountId), anAccount({ accountId }));
-  secrets.reset();
   secrets.set('arn:delivery-key', signingKey);
   receiver.reset();
   clock = new StoppedClock();

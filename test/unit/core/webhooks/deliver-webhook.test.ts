@@ -7,7 +7,6 @@ import type { Clock } from '../../../../core/clock.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { accountKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { deliverWebhook } from '../../../../core/webhooks/deliver-webhook.ts';
 import { listWebhookAttempts, putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
@@ -25,8 +24,8 @@ import {
 } from '../../builders/entities.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 import {
   answering,
@@ -42,15 +41,11 @@ Object.assign(process.env, {
   WEBHOOK_RETRY_SECONDS: '5,300,1800,7200,18000,36000,50400,72000,86400',
 });
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
 const receiver = await new WebhookReceiver().start();
 afterAll(() => receiver.close());
 const signingKey = aSigningKey().privateKeyPem;
 beforeEach(() => {
   clearCaches();
-  memory.reset();
-  secrets.reset();
   secrets.set('arn:delivery-key', signingKey);
   receiver.reset();
   putAccount();

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { requestKey, webhookAttemptKey } from '../../../../core/table/keys.ts';
+import { webhookAttemptKey, webhookAttemptsEndKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { listWebhookAttempts, putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -13,17 +13,16 @@ import { MemoryTable } from '../../fakes/memory-table.ts';
 const memory = new MemoryTable(table);
 beforeEach(() => {
   memory.reset();
-  memory.put(requestKey(REQUEST_ID), { requestId: REQUEST_ID });
 });
 
 const AGAIN = `${REQUEST_ID}-01JD4KXQ8M0000000000000009`;
 
 describe('an attempt', () => {
-  test('is stored with its request for as long as provider attempts are', async () => {
+  test('is stored apart from its request for as long as provider attempts are', async () => {
     await putWebhookAttempt(aWebhookAttempt({ number: 2, status: 503 }));
 
     expect(memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 2))).toStrictEqual({
-      PK: `REQUEST#${REQUEST_ID}`,
+      PK: `WEBHOOK_ATTEMPTS#${REQUEST_ID}`,
       SK: `WEBHOOK#${REQUEST_ID}#002`,
       ...aWebhookAttempt({ number: 2, status: 503 }),
       ttl: NOW.getTime() / 1000 + 100 * 86_400,
@@ -33,13 +32,13 @@ describe('an attempt', () => {
   test('is not stored when its request was deleted before the write, or between two attempts of the write', async () => {
     memory.beforeTransaction = (attempt) => {
       if (attempt === 1) throw cancelled('TransactionConflict', 'None');
-      memory.remove(requestKey(REQUEST_ID));
+      memory.put(webhookAttemptsEndKey(REQUEST_ID), {});
     };
 
     await putWebhookAttempt(aWebhookAttempt());
     await putWebhookAttempt(aWebhookAttempt());
 
-    expect(memory.partition(`REQUEST#${REQUEST_ID}`)).toEqual([]);
+    expect(await listWebhookAttempts(REQUEST_ID)).toEqual([]);
   });
 
   test('of a repeated step overwrites the first', async () => {
@@ -98,24 +97,28 @@ describe('the attempts of a request', () => {
     expect(await listWebhookAttempts(REQUEST_ID)).toEqual([]);
   });
 
+  test('include those that the earlier release put into the partition of the request', async () => {
+    const former = aWebhookAttempt({ startedAt: atSeconds(-5).toISOString(), status: 500 });
+    memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: `WEBHOOK#${REQUEST_ID}#001` }, former);
+    const second = aWebhookAttempt({ number: 2 });
+    await putWebhookAttempt(second);
+
+    expect(await listWebhookAttempts(REQUEST_ID, REQUEST_ID)).toEqual([former, second]);
+    expect(await listWebhookAttempts(REQUEST_ID, AGAIN)).toEqual([]);
+  });
+
   test('are read consistently, so that a step sees the attempt before it', async () => {
     await listWebhookAttempts(REQUEST_ID);
     await listWebhookAttempts(REQUEST_ID, AGAIN);
 
-    const query = {
-      TableName: 'table',
-      KeyConditionExpression: 'PK = :request AND begins_with(SK, :attempts)',
-      ConsistentRead: true,
-    };
-    expect(memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input)).toMatchObject([
-      {
-        ...query,
-        ExpressionAttributeValues: { ':request': `REQUEST#${REQUEST_ID}`, ':attempts': 'WEBHOOK#' },
-      },
-      {
-        ...query,
-        ExpressionAttributeValues: { ':request': `REQUEST#${REQUEST_ID}`, ':attempts': `WEBHOOK#${AGAIN}#` },
-      },
-    ]);
+    const queries = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
+    expect(queries.map(({ ConsistentRead }) => ConsistentRead)).toEqual([true, true, true, true]);
+    expect(queries.map(({ ExpressionAttributeValues }) => ExpressionAttributeValues)).toEqual(
+      ['WEBHOOK#', `WEBHOOK#${AGAIN}#`].flatMap((attempts) =>
+        ['REQUEST', 'WEBHOOK_ATTEMPTS'].map((kind) => ({
+          ...{ ':partition': `${kind}#${REQUEST_ID}`, ':attempts': attempts },
+        })),
+      ),
+    );
   });
 });

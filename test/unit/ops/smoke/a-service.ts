@@ -3,8 +3,8 @@ import type { AwsAccount } from '../../../../ops/smoke/aws-account.ts';
 import type { ApiAnswer, CallOptions, ServedFile } from '../../../../ops/smoke/http.ts';
 import type { Operator } from '../../../../ops/smoke/operator.ts';
 import type { Smoke, SmokeOptions } from '../../../../ops/smoke/smoke.ts';
-import { anImage } from '../../builders/images.ts';
-import { aVideo } from '../../builders/videos.ts';
+import { anImage } from '../../../../packages/media/test/images.ts';
+import { aVideo } from '../../../../packages/media/test/videos.ts';
 
 export const ACCOUNT = 'acc_1';
 export const IMAGE = 'img_1';
@@ -93,7 +93,7 @@ export const aService = async (): Promise<FakeService> => {
           ? answer(200, { xTokens })
           : refused(429, 'rate_limited', { 'retry-after': '10' });
       }),
-    'DELETE /v1/balance': () => refused(405, 'not_found', { allow: 'GET' }),
+    'DELETE /v1/balance': () => refused(404, 'not_found', { allow: 'GET' }),
     'POST /v1/generations': () => {
       charge(1);
       return answer(202, { requestId: IMAGE, status: 'queued' });

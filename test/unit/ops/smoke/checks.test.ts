@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CHECKS, runSmoke } from '../../../../ops/smoke/run-smoke.ts';
-import { anImage } from '../../builders/images.ts';
+import { anImage } from '../../../../packages/media/test/images.ts';
 import { answer, aService, type FakeService, IMAGE, IMAGE_URL, refused, SILENT, VIDEO } from './a-service.ts';
 import { type Case, failuresOf, image, put, refuse, reply } from './broken-service.ts';
 
@@ -49,7 +49,7 @@ const REFUSALS: Case[] = [
     refuse('POST /v1/no-such-route', 405, 'not_found'),
     /405.* instead of 404 not_found/,
   ],
-  ['wrong method', 'a 404', refuse('DELETE /v1/balance', 404, 'not_found'), /404.* instead of 405 not_found/],
+  ['wrong method', 'a 405', refuse('DELETE /v1/balance', 405, 'not_found'), /405.* instead of 404 not_found/],
   [
     'missing key',
     'an answer',

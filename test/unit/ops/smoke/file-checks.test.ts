@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { anImage } from '../../builders/images.ts';
-import { aVideo } from '../../builders/videos.ts';
+import { anImage } from '../../../../packages/media/test/images.ts';
+import { aVideo } from '../../../../packages/media/test/videos.ts';
 import { aFile, aService, type FakeService, IMAGE_URL, VIDEO_URL } from './a-service.ts';
 import { type Case, failuresOf, image, put, serve } from './broken-service.ts';
 

@@ -6,7 +6,7 @@ import {
   UpstreamError,
   type UpstreamParts,
 } from '@generation-service/sandbox/upstream';
-import { aVideo } from '../../builders/videos.ts';
+import { aVideo } from '../../../../packages/media/test/videos.ts';
 
 const notFound = () => new UpstreamError(404, 'Not found', 'There is no such prediction.');
 

@@ -1,6 +1,7 @@
 import type { TableSpec } from '../../types.ts';
 import { type Place, tableArn } from '../arn.ts';
 import type { Permission } from '../authorize.ts';
+import { attributesOf } from './attributes.ts';
 import { createLeadingKeys } from './leading-keys.ts';
 
 type Json = Record<string, unknown>;
@@ -33,38 +34,39 @@ const itemsOfBatch = (requests: unknown): unknown[] =>
 
 /**
  * Permissions as IAM requires them: a batch needs its own action on every table, a transaction the actions of its items, an index read the
- * action on the index's ARN. Each comes with its partition keys.
+ * action on the index's ARN. Each comes with its partition keys and the attributes that it names.
  */
 export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): DynamoDbPermissions => {
   const leadingKeys = createLeadingKeys(tables);
-  const onItems = (action: string, table: string, items: unknown[]): Permission => ({
+  const onItems = (action: string, table: string, items: unknown[], request: Json = {}): Permission => ({
     action,
     resource: tableArn(place, table),
     leadingKeys: leadingKeys.ofItems(table, items),
+    attributes: attributesOf(request, items),
   });
   const onItem = (action: string, request: Json): Permission =>
-    onItems(action, asText(request.TableName), [request.Key ?? request.Item]);
+    onItems(action, asText(request.TableName), [request.Key ?? request.Item], request);
   const onRange = (action: string, request: Json): Permission => {
     const table = tableArn(place, asText(request.TableName));
     const index = asText(request.IndexName);
     return { action, resource: index ? `${table}/index/${index}` : table };
   };
 
-  /** Every action by all the keys of its table: AWS does not say whether it looks at each item alone. */
+  /** Every action by all the keys and attributes of its table: AWS does not say whether it looks at each item alone. */
   const ofTransaction = (parts: [part: string, request: unknown][]): Permission[] => {
     const items = parts.map(([part, request]) =>
       onItem(TRANSACT_ACTIONS[part] ?? `dynamodb:${part}`, asObject(request)),
     );
     return distinct(
-      items.map(({ action, resource }) => ({
-        action,
-        resource,
-        leadingKeys: [
-          ...new Set(
-            items.filter((item) => item.resource === resource).flatMap(({ leadingKeys: keys = [] }) => keys),
-          ),
-        ],
-      })),
+      items.map(({ action, resource }) => {
+        const onTable = items.filter((item) => item.resource === resource);
+        return {
+          action,
+          resource,
+          leadingKeys: [...new Set(onTable.flatMap(({ leadingKeys: keys = [] }) => keys))],
+          attributes: [...new Set(onTable.flatMap(({ attributes = [] }) => attributes))],
+        };
+      }),
     );
   };
 
@@ -74,15 +76,21 @@ export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): Dy
       case 'BatchGetItem':
       case 'BatchWriteItem':
         return Object.entries(asObject(body.RequestItems)).map(([table, requests]) =>
-          onItems(action, table, itemsOfBatch(requests)),
+          onItems(action, table, itemsOfBatch(requests), asObject(requests)),
         );
       case 'TransactGetItems':
       case 'TransactWriteItems':
         return ofTransaction(asList(body.TransactItems).flatMap((item) => Object.entries(asObject(item))));
       case 'Query':
-        return [{ ...onRange(action, body), leadingKeys: leadingKeys.ofQuery(body) }];
+        return [
+          {
+            ...onRange(action, body),
+            leadingKeys: leadingKeys.ofQuery(body),
+            attributes: attributesOf(body),
+          },
+        ];
       case 'Scan':
-        return [onRange(action, body)];
+        return [{ ...onRange(action, body), attributes: attributesOf(body) }];
       case 'GetItem':
       case 'PutItem':
       case 'UpdateItem':

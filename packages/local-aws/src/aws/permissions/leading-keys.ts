@@ -8,6 +8,8 @@ export interface LeadingKeys {
   ofItems(table: string, items: unknown[]): string[];
   /** The partition key of a Query on a table or index. */
   ofQuery(request: Json): string[];
+  /** The partition key in a key of the table or index that a Query reads. */
+  ofKey(request: Json, key: unknown): string;
 }
 
 const asObject = (value: unknown): Json =>
@@ -54,16 +56,19 @@ export const createLeadingKeys = (tables: TableSpec[]): LeadingKeys => {
   }
   const nameOf = (nameOrArn: string) => nameOrArn.replace(/^arn:.*:table\//, '');
   const distinct = (keys: string[]) => [...new Set(keys)];
+  /** The name of the partition key of a Query's table or index. */
+  const partitionKeyOf = (request: Json): string => {
+    const table = nameOf(asText(request.TableName));
+    const index = asText(request.IndexName);
+    return partitionKeys.get(index ? `${table}/${index}` : table) ?? '';
+  };
 
   return {
     ofItems: (table, items) => {
       const partitionKey = partitionKeys.get(nameOf(table)) ?? '';
       return distinct(items.map((item) => textOf(asObject(item)[partitionKey])));
     },
-    ofQuery: (request) => {
-      const table = nameOf(asText(request.TableName));
-      const index = asText(request.IndexName);
-      return [queriedKey(request, partitionKeys.get(index ? `${table}/${index}` : table) ?? '')];
-    },
+    ofQuery: (request) => [queriedKey(request, partitionKeyOf(request))],
+    ofKey: (request, key) => textOf(asObject(key)[partitionKeyOf(request)]),
   };
 };

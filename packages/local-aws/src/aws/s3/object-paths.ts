@@ -10,6 +10,10 @@ const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /** Whether `name` is a valid bucket name. No other may reach the file system. */
 export const isBucketName = (name: string): boolean => BUCKET_NAME.test(name) && !name.includes('..');
 
+/** Whether an object can have this key here: S3 takes longer segments than a file system takes names. */
+export const isStorable = (key: string): boolean =>
+  key.split('/').every((segment) => encodeURIComponent(segment.toWellFormed()).length <= MAX_SEGMENT_BYTES);
+
 /**
  * A key's segment as a file name. Escapes what has a meaning to the file system (such as `..` and an empty segment), and `@`, so that an
  * object's file never has the name of a directory. Throws `KeyTooLongError`.

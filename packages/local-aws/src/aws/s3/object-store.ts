@@ -13,7 +13,7 @@ import {
   stageBytes,
   unlessMissing,
 } from './object-file.ts';
-import { bytesPath, isBucketName } from './object-paths.ts';
+import { bytesPath, isBucketName, isStorable } from './object-paths.ts';
 
 /** Objects on disk. Entity tags are without quotes. */
 export interface ObjectStore {
@@ -69,7 +69,7 @@ export const openObjectStore = async (directory: string): Promise<ObjectStore> =
       }
       await mkdir(bucketPath(bucket), { recursive: true });
     },
-    find: async (bucket, key) => findObject(pathOf(bucket, key)),
+    find: async (bucket, key) => (isStorable(key) ? findObject(pathOf(bucket, key)) : undefined),
     open: async (bucket, key, first, last) =>
       last < first ? Readable.from([]) : openBytes(pathOf(bucket, key), first, last),
     async put(bucket, key, content, headers) {

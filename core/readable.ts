@@ -1,0 +1,20 @@
+import { countMetric, logger, METRIC } from './observability.ts';
+
+/**
+ * Each item as `read` returns it, in their order. An item that `read` throws for is left out, logged by `idOf` and counted, so that
+ * it does not break the rest of its page: another version may have written it.
+ */
+export const readable = <Item, T>(
+  items: readonly Item[],
+  read: (item: Item) => T,
+  idOf: (item: Item) => string,
+): T[] =>
+  items.flatMap((item) => {
+    try {
+      return [read(item)];
+    } catch (error) {
+      logger.error('an item could not be read', { item: idOf(item), error: error as Error });
+      countMetric(METRIC.itemUnreadable, {});
+      return [];
+    }
+  });

@@ -1,0 +1,36 @@
+import type { VideoExtension } from './file-types.ts';
+
+/** The type of a video file. */
+export interface VideoType {
+  contentType: string;
+  extension: VideoExtension;
+}
+
+/** Not a video, or its duration cannot be determined. The message completes "the file …". */
+export class UnreadableVideoError extends Error {
+  override name = 'UnreadableVideoError';
+}
+
+const MP4: VideoType = { contentType: 'video/mp4', extension: 'mp4' };
+const QUICKTIME: VideoType = { contentType: 'video/quicktime', extension: 'mov' };
+const WEBM: VideoType = { contentType: 'video/webm', extension: 'webm' };
+const MATROSKA: VideoType = { contentType: 'video/x-matroska', extension: 'mkv' };
+
+/** First bytes of a file that suffice to recognize its type. */
+export const VIDEO_HEAD_BYTES = 4_096;
+/** The id of the header of a Matroska file (RFC 9559, 4.1). */
+const EBML = 0x1a45dfa3;
+/** Its element `DocType`: the id, a length of 1 to 8 bytes and the name. */
+const DOC_TYPE = /\x42\x82[\s\S]{1,8}?(webm|matroska)/;
+
+/** The type of a video file by its first bytes; undefined when they are too few, or not those of a video. */
+export const videoTypeOf = (head: Uint8Array): VideoType | undefined => {
+  const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, VIDEO_HEAD_BYTES));
+  if (bytes.byteLength < 12) return undefined;
+  if (bytes.toString('latin1', 4, 8) === 'ftyp')
+    return bytes.toString('latin1', 8, 12) === 'qt  ' ? QUICKTIME : MP4;
+  if (bytes.readUInt32BE(0) !== EBML) return undefined;
+  const docType = DOC_TYPE.exec(bytes.toString('latin1'))?.[1];
+  if (docType === undefined) return undefined;
+  return docType === 'webm' ? WEBM : MATROSKA;
+};

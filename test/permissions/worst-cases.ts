@@ -1,0 +1,194 @@
+import { MISUSES, type Misuse } from './misuses.ts';
+
+const READ_REQUESTS = 'read requests with their prompts';
+const FALSIFY = 'falsify the state, the outputs and the attempts of requests';
+const SIGN = 'sign URLs of all files';
+const PROVIDER_KEYS = 'read the API keys of providers';
+
+/** Misuses that several roles have together, under a name for the table. */
+const SHARED = {
+  calls: ['use up or lift the rate limits of known API keys', 'read accounts with their webhook secrets'],
+  money: [
+    'read accounts with their webhook secrets',
+    'change balances, webhook secrets and blocks of accounts',
+    'put and rewrite ledger entries',
+    'invent requests and what they refund',
+    READ_REQUESTS,
+    FALSIFY,
+    'move the expiry of requests',
+    'remove or overwrite requests',
+    'block and unblock end-users',
+    'change the sums and pauses of end-users',
+  ],
+  files: ['remove outputs', 'remove clips', 'list files'],
+  removal: [
+    'read accounts with their webhook secrets',
+    READ_REQUESTS,
+    'remove or overwrite requests',
+    'read marks of deletions',
+    'falsify marks of deletions',
+    'read webhook attempts',
+    'falsify webhook attempts',
+    'remove webhook attempts',
+  ],
+  queues: ['change permits of providers', 'remove from the queues of providers'],
+  creation: [
+    'read end-users',
+    'read idempotency records',
+    'change idempotency records',
+    'read rates and switches',
+    'fill the places for judging prompts',
+    'see which providers have a key',
+    'start generations',
+    'have texts judged at our cost',
+  ],
+  loop: ['read the run of the reconciler', 'stop or redirect the run of the reconciler'],
+} as const satisfies Record<string, readonly Misuse[]>;
+
+/** The worst case of some functions, named by their bundles. */
+export interface WorstCase {
+  of: readonly string[];
+  could: readonly (Misuse | keyof typeof SHARED)[];
+}
+
+/** What each role could do at worst. Tests hold every row both ways: the role is allowed this, and refused everything else. */
+export const WORST_CASES: readonly WorstCase[] = [
+  { of: ['api/get-balance'], could: ['calls'] },
+  { of: ['api/list-balance-history'], could: ['calls', 'read ledgers'] },
+  { of: ['api/list-models'], could: ['calls', 'read rates and switches', 'see which providers have a key'] },
+  { of: ['api/get-generation'], could: ['calls', READ_REQUESTS, SIGN] },
+  {
+    of: ['api/list-generations'],
+    could: [
+      ...(['calls', READ_REQUESTS, SIGN] as const),
+      ...(['list the requests of an account', 'list the requests of an end-user'] as const),
+    ],
+  },
+  {
+    of: ['api/get-video'],
+    could: [
+      ...(['calls', READ_REQUESTS, SIGN, FALSIFY, PROVIDER_KEYS] as const),
+      ...(['wake generations', 'read the run of the reconciler'] as const),
+    ],
+  },
+  { of: ['api/list-end-users'], could: ['calls', 'read end-users', 'list end-users'] },
+  { of: ['api/block-end-user', 'api/unblock-end-user'], could: ['calls', 'block and unblock end-users'] },
+  { of: ['api/create-generation'], could: ['calls', 'money', 'creation'] },
+  {
+    of: ['api/create-video'],
+    could: [
+      ...(['calls', 'money', 'creation'] as const),
+      ...(['fill the places for measuring clips', 'have clips fetched and measured'] as const),
+    ],
+  },
+  { of: ['api/delete-generation', 'api/bulk-delete-generations'], could: ['calls', 'removal', 'files'] },
+  {
+    of: ['api/delete-end-user'],
+    could: [
+      ...(['calls', 'removal', 'files'] as const),
+      ...(['read end-users', 'remove end-users', 'block and unblock end-users'] as const),
+      ...(['change the sums and pauses of end-users', 'list the requests of an end-user'] as const),
+    ],
+  },
+  {
+    of: ['api/receive-callback'],
+    could: [READ_REQUESTS, FALSIFY, PROVIDER_KEYS, 'forge callbacks of providers', 'wake generations'],
+  },
+  {
+    of: ['workflow/dispatch-request'],
+    could: [
+      ...([READ_REQUESTS, FALSIFY, PROVIDER_KEYS, SIGN, 'queues'] as const),
+      ...(['remove or overwrite requests', 'forge callbacks of providers'] as const),
+    ],
+  },
+  {
+    of: ['workflow/await-capacity'],
+    could: [
+      ...([READ_REQUESTS, FALSIFY, 'queues', 'loop', 'start the reconciler'] as const),
+      ...(['add to the queues of providers', 'wake generations'] as const),
+    ],
+  },
+  {
+    of: ['workflow/await-provider'],
+    could: [READ_REQUESTS, FALSIFY, PROVIDER_KEYS, 'loop', 'start the reconciler', 'wake generations'],
+  },
+  { of: ['workflow/query-provider'], could: [READ_REQUESTS, FALSIFY, PROVIDER_KEYS] },
+  {
+    of: ['workflow/store-outputs'],
+    could: [
+      ...([READ_REQUESTS, FALSIFY, 'change permits of providers'] as const),
+      ...(['replace outputs', 'remove outputs', 'remove clips'] as const),
+    ],
+  },
+  { of: ['workflow/settle-request'], could: ['money', 'start webhook deliveries'] },
+  { of: ['workflow/fail-request'], could: ['money', 'queues', 'files', 'start webhook deliveries'] },
+  {
+    of: ['events/reconcile-lost'],
+    could: ['money', 'queues', 'files', 'start webhook deliveries', 'see how generations run'],
+  },
+  {
+    of: ['events/reconcile'],
+    could: [
+      ...(['money', 'removal', 'files', 'queues', 'loop', PROVIDER_KEYS] as const),
+      ...(['read end-users', 'remove end-users', 'read the queues of providers'] as const),
+      ...(['list expired requests', 'list due work', 'list the queues of providers'] as const),
+      ...(['list the requests of an end-user', 'start generations', 'start expiries'] as const),
+      ...(['start webhook deliveries', 'wake generations', 'see how generations run'] as const),
+    ],
+  },
+  {
+    of: ['workflow/deliver-webhook'],
+    could: [
+      ...(['read accounts with their webhook secrets', READ_REQUESTS, SIGN] as const),
+      ...(['read webhook attempts', 'falsify webhook attempts', 'fill the places for webhooks'] as const),
+      ...(['read which webhook hosts hang', 'hold webhooks of a host back'] as const),
+    ],
+  },
+  { of: ['media/measure-clips'], could: ['replace clips', 'remove clips'] },
+  { of: ['workflow/list-expired-requests'], could: ['list expired requests'] },
+  {
+    of: ['workflow/expire-requests'],
+    could: [READ_REQUESTS, 'move the expiry of requests', 'remove outputs', 'remove clips'],
+  },
+  { of: ['workflow/list-ledgers'], could: ['list accounts'] },
+  {
+    of: ['workflow/verify-ledgers'],
+    could: [
+      ...(['read accounts with their webhook secrets', 'read ledgers', READ_REQUESTS] as const),
+      ...(['read marks of deletions', 'list the requests of an account'] as const),
+    ],
+  },
+  { of: ['events/stop-executions'], could: ['stop all executions', 'see the state of the stack'] },
+  { of: ['events/publish-pages'], could: ['replace public pages'] },
+  { of: ['events/create-signing-key'], could: [SIGN, 'replace the signing key of files'] },
+];
+
+const ALL = Object.keys(MISUSES) as Misuse[];
+const isShared = (name: string): name is keyof typeof SHARED => Object.hasOwn(SHARED, name);
+
+/** The misuses of a row, in the order of the catalogue. */
+export const misusesOf = ({ could }: WorstCase): Misuse[] => {
+  const named = new Set<string>(could.flatMap((name) => (isShared(name) ? SHARED[name] : name)));
+  return ALL.filter((misuse) => named.has(misuse));
+};
+
+/** Misuses that no role could do. */
+export const NOBODY_COULD: readonly Misuse[] = ALL.filter(
+  (misuse) => !WORST_CASES.some((row) => misusesOf(row).includes(misuse)),
+);
+
+/** The tables of SECURITY.md: of the roles, and of what some of them share. */
+export const worstCaseTable = (): string => {
+  const shown = (could: readonly string[]): string =>
+    could.map((name) => (isShared(name) ? `**${name}**` : name)).join('; ');
+  const rows = WORST_CASES.map(({ of, could }) => {
+    const names = of.map((name) => `\`${name.slice(name.indexOf('/') + 1)}\``);
+    return `| ${names.join(', ')} | ${shown(could)} |`;
+  });
+  const shared = Object.entries(SHARED).map(([name, could]) => `| **${name}** | ${shown(could)} |`);
+  const divider = '| --- | --- |';
+  return [
+    ...['| role | could at worst |', divider, ...rows, `| none | ${shown(NOBODY_COULD)} |`, ''],
+    ...['| in this table | means |', divider, ...shared],
+  ].join('\n');
+};

@@ -1,0 +1,200 @@
+import '../../builders/environment.ts';
+import { ApplyGuardrailCommand, type ApplyGuardrailCommandOutput } from '@aws-sdk/client-bedrock-runtime';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { type Account, getAccount } from '../../../../core/accounts/accounts.ts';
+import { tooManyClips } from '../../../../core/creation/clip-measuring.ts';
+import { FILTER_PLACES } from '../../../../core/creation/content-filter.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
+import { createVideo } from '../../../../core/creation/create-video.ts';
+import { accountKey } from '../../../../core/table/keys.ts';
+import { urlsOf } from '../../builders/bodies.ts';
+import { atSeconds } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { stopTime } from '../../builders/stop-time.ts';
+import { anImageSubmission, aVideoSubmission } from '../../builders/submissions.ts';
+import { bedrock, discard, measuring, memory, theFacts } from './a-video-creation.ts';
+
+/** The instant at which each test begins: half an hour before an hour ends. */
+const BEGIN = 30 * 60;
+let at = atSeconds(BEGIN);
+/** Goes to an instant, in seconds after `NOW`. */
+const goTo = (seconds: number) => {
+  at = atSeconds(seconds);
+  stopTime(at);
+};
+const FILTERED = { GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1', REFUSED_WORK_PER_HOUR: '60' };
+const UNFILTERED = { GUARDRAIL_ID: '', REFUSED_WORK_PER_HOUR: '60' };
+const answering = (action: string) =>
+  bedrock
+    .on(ApplyGuardrailCommand)
+    .callsFake(async () => ({ action, assessments: [] }) as unknown as ApplyGuardrailCommandOutput);
+const passing = () => answering('NONE');
+const blocking = () => answering('GUARDRAIL_INTERVENED');
+
+const facts = () => theFacts({ credentials: new Set(['modelark', 'modelstudio']) });
+const account = () => getAccount(ACCOUNT_ID);
+const createImage = async (from?: Account) =>
+  withEnvironment(FILTERED, async () =>
+    createRequest(from ?? (await account()), anImageSubmission({}, { now: at }), facts()),
+  );
+const clock = { now: () => at };
+const createFromClips = async (measure: ReturnType<typeof measuring>, variables = UNFILTERED) =>
+  withEnvironment(variables, async () =>
+    createVideo(
+      await account(),
+      aVideoSubmission({ referenceVideos: urlsOf('mp4', 2), resolution: '480p' }, { now: at }),
+      facts(),
+      measure,
+      clock,
+      discard,
+    ),
+  );
+const codes = async (count: number, create: () => Promise<unknown>): Promise<string[]> => {
+  const found: string[] = [];
+  for (let creation = 0; creation < count; creation++) {
+    found.push(
+      await create().then(
+        () => 'accepted',
+        (error) => error.code,
+      ),
+    );
+  }
+  return found;
+};
+const times = (count: number, code: string) => Array.from({ length: count }, () => code);
+
+beforeEach(() => {
+  bedrock.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount({ balanceThousandths: 10_000_000 }));
+  goTo(BEGIN);
+});
+
+describe('prompts judged for creations that are refused', () => {
+  test('are 60 in an hour; from then on creations are 429 until it ends, and nothing is judged', async () => {
+    blocking();
+
+    expect(await codes(61, createImage)).toEqual([...times(60, 'content_policy'), 'rate_limited']);
+    await expect(createImage()).rejects.toMatchObject({ retryAfterSeconds: 30 * 60 });
+    expect(bedrock.calls()).toHaveLength(60);
+
+    goTo(BEGIN + 30 * 60 - 0.001);
+    await expect(createImage()).rejects.toMatchObject({ retryAfterSeconds: 1 });
+    goTo(BEGIN + 30 * 60);
+    expect(await codes(61, createImage)).toEqual([...times(60, 'content_policy'), 'rate_limited']);
+  });
+
+  test('are one more for each creation accepted in the hour', async () => {
+    passing();
+    expect(await codes(100, createImage)).toEqual(times(100, 'accepted'));
+    blocking();
+
+    expect(await codes(161, createImage)).toEqual([...times(160, 'content_policy'), 'rate_limited']);
+    goTo(BEGIN + 30 * 60);
+    expect(await codes(61, createImage)).toEqual([...times(60, 'content_policy'), 'rate_limited']);
+  });
+
+  test('are never more, however many creations arrive at once', async () => {
+    let most = 0;
+    let underWay = 0;
+    bedrock.on(ApplyGuardrailCommand).callsFake(async () => {
+      most = Math.max(most, ++underWay);
+      await new Promise(setImmediate);
+      underWay--;
+      return { action: 'GUARDRAIL_INTERVENED' };
+    });
+    for (let round = 0; round < 10; round++) {
+      await Promise.allSettled(Array.from({ length: 50 }, () => createImage()));
+    }
+
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(FILTER_PLACES);
+    expect(bedrock.calls()).toHaveLength(60);
+  });
+
+  test('of one account leave the others theirs', async () => {
+    blocking();
+    await codes(61, createImage);
+    const other = anAccount({ accountId: 'acc_other' });
+    memory.put(accountKey('acc_other'), other);
+
+    await expect(createImage(other)).rejects.toMatchObject({ code: 'content_policy' });
+  });
+
+  test('are not counted when the filter itself fails', async () => {
+    bedrock.on(ApplyGuardrailCommand).rejects(new Error('no guardrail'));
+    await codes(100, createImage);
+    blocking();
+
+    await expect(createImage()).rejects.toMatchObject({ code: 'content_policy' });
+  });
+
+  test('leave accepted creations alone: 1,000 in an hour are accepted, each with two updates for the filter', async () => {
+    passing();
+    await createImage();
+    memory.client.resetHistory();
+
+    expect(await codes(999, createImage)).toEqual(times(999, 'accepted'));
+    expect(memory.calls().UpdateCommand).toBe(2 * 999);
+  });
+});
+
+describe('clips fetched for creations that are refused', () => {
+  const unusable = () => measuring('is no video', 'is no video');
+
+  test('are those of 60 creations in an hour; then nothing is fetched until it ends', async () => {
+    const measure = unusable();
+
+    expect(await codes(61, () => createFromClips(measure))).toEqual([
+      ...times(60, 'validation_error'),
+      'rate_limited',
+    ]);
+    expect(measure).toHaveBeenCalledTimes(60);
+    expect(discard).not.toHaveBeenCalled();
+    goTo(BEGIN + 30 * 60);
+    await expect(createFromClips(measure)).rejects.toMatchObject({ code: 'validation_error' });
+  });
+
+  test('are those of one more for each creation accepted in the hour, of any kind', async () => {
+    expect(await codes(2, () => createFromClips(measuring(1, 1)))).toEqual(times(2, 'accepted'));
+    passing();
+    expect(await codes(3, createImage)).toEqual(times(3, 'accepted'));
+
+    expect(await codes(66, () => createFromClips(unusable()))).toEqual([
+      ...times(65, 'validation_error'),
+      'rate_limited',
+    ]);
+  });
+
+  test('count when the creation is refused later, for what they cost', async () => {
+    memory.put(accountKey(ACCOUNT_ID), anAccount({ balanceThousandths: 15_000 }));
+
+    expect(await codes(61, () => createFromClips(measuring(10, 10)))).toEqual([
+      ...times(60, 'payment_required'),
+      'rate_limited',
+    ]);
+  });
+
+  test('count when measuring breaks, which a clip may have caused', async () => {
+    const broken = jest.fn(() => Promise.reject(new Error('No answer.'))) as never;
+    await codes(60, () => createFromClips(broken));
+
+    await expect(createFromClips(broken)).rejects.toMatchObject({ code: 'rate_limited' });
+  });
+
+  test('do not count when nothing was fetched, because too many others are measured', async () => {
+    const throttled = jest.fn(() => Promise.reject(tooManyClips())) as never;
+    await codes(100, () => createFromClips(throttled));
+
+    await expect(createFromClips(unusable())).rejects.toMatchObject({ code: 'validation_error' });
+  });
+
+  test('have no part in the prompts’ allowance beyond the one judged before', async () => {
+    passing();
+    expect(await codes(61, () => createFromClips(unusable(), FILTERED))).toEqual([
+      ...times(60, 'validation_error'),
+      'rate_limited',
+    ]);
+    expect(bedrock.calls()).toHaveLength(60);
+  });
+});

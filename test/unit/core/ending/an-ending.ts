@@ -1,0 +1,37 @@
+import { beforeEach } from '@jest/globals';
+import type { Failure } from '../../../../core/errors.ts';
+import type { ImageRequest, StoredOutput } from '../../../../core/requests/request-rules.ts';
+import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  EMAIL,
+  putRequest,
+  REQUEST_ID,
+} from '../../builders/entities.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+
+/** 30 s after the creation. */
+export const clock = new StoppedClock(atSeconds(30));
+export const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
+
+/** Puts a request that is under way, its account and its end-user into an empty table. */
+export const given = (request: Partial<ImageRequest> = {}): void => {
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ activeRequests: 1, spentThousandths: 60_000 }));
+  putRequest(memory, anImageRequest({ status: 'processing', ...request }));
+};
+beforeEach(() => given());
+
+export const request = () => memory.get(requestKey(REQUEST_ID));
+export const account = () => memory.get(accountKey(ACCOUNT_ID));
+export const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
+export const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
+/** The first outputs have a file, the others do not. */
+export const outputs = (stored: number, failed: number): StoredOutput[] =>
+  Array.from({ length: stored + failed }, (_, index) => (index < stored ? aStoredOutput(index) : { index }));
