@@ -7,10 +7,10 @@ import { rateOf } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
-import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import { screenPrompt } from './content-filter.ts';
+import type { NewImageRequest } from './create-image-rules.ts';
 import type { CreationFacts } from './creation-facts.ts';
-import { repeatedRequestId } from './idempotency.ts';
+import { type Idempotency, repeatedRequestId } from './idempotency.ts';
 import { judgeCreation } from './judge-creation.ts';
 import { newRequest, priceOf } from './new-request.ts';
 import type { NewRequest, Submission } from './submission.ts';
@@ -22,70 +22,98 @@ export interface Creation {
   replayed: boolean;
 }
 
-/** Steps around the write of a creation that call other servers. */
-export interface Completion<New> {
-  /** Returns the creation with the facts that need calls to find out. */
-  complete: (creation: New, requestId: string) => Promise<New>;
-  /** Removes the files that `complete` left. Never rejects. */
-  discard: (creation: New, requestId: string) => Promise<void>;
+/** A new creation that everything allows so far. Nothing is written yet. */
+export interface AllowedCreation<New extends NewRequest> {
+  kind: 'allowed';
+  requestId: string;
+  creation: New;
+  account: Account;
+  facts: CreationFacts;
+  idempotency: Idempotency | undefined;
+  /** Whether the content filter judged its prompt. */
+  isJudged: boolean;
+  now: Date;
 }
 
-const NOTHING_TO_COMPLETE = {
-  complete: async <New>(creation: New): Promise<New> => creation,
-  discard: async (): Promise<void> => undefined,
+/** The id of the request that a repeated submission (same `Idempotency-Key`, same body) created before. */
+export interface RepeatedCreation {
+  kind: 'repeated';
+  requestId: string;
+}
+
+/** A creation as written: a new request. */
+export interface WrittenCreation {
+  kind: 'written';
+  request: StoredRequest;
+}
+
+/**
+ * Accepts a request for images. `allowCreation`, `writeRequest` and `completeCreation` are its steps, in this order; those of a video
+ * measure its reference videos after the first. Throws their errors.
+ */
+export const createImages = async (
+  account: Account,
+  submission: Submission<NewImageRequest>,
+  facts: CreationFacts,
+): Promise<Creation> => {
+  const allowed = await allowCreation(account, submission, facts);
+  return completeCreation(allowed.kind === 'repeated' ? allowed : await writeRequest(allowed));
 };
 
 /**
- * Accepts a request for images or a video.
+ * First step: finds a repeated submission, and refuses what fields, model, key, end-user, pause, balance or content filter do not
+ * allow, in this order. Nothing is written. The balance is checked before any call to another server.
  *
- * 1. Answer a repeated submission (same `Idempotency-Key`, same body) with the request it created.
- * 2. Refuse what fields, model, key, end-user, pause, balance or content filter do not allow, in this order;
- *    nothing is written. The balance is checked before any call to another server.
- * 3. `complete` the creation with the facts that need calls: the length of reference videos. Measuring leaves
- *    copies of them.
- * 4. Write debit, ledger entry, end-user counters, request and idempotency record in one transaction, under
- *    the same conditions. If the transaction is refused, `discard` the copies, unless it may have been
- *    written after all.
- * 5. Start the execution that owns the request from then on. If that fails, the request is accepted anyway.
- *
- * Throws `ValidationError`, `ForbiddenError`, `PaymentRequiredError`, `AccountBlockedError` and
- * `ServiceError` (`temporarily_unavailable`, `content_policy`). Throws `ConflictError` for a key used with
- * another body or an end-user being removed, `RateLimitedError` when the account is too contended, and the
- * errors of `complete`.
+ * Throws `ValidationError`, `ForbiddenError`, `PaymentRequiredError` and `ServiceError` (`temporarily_unavailable`, `content_policy`,
+ * `rate_limited`). Throws `ConflictError` for a key used with another body or an end-user being removed.
  */
-export const createRequest = async <New extends NewRequest>(
+export const allowCreation = async <New extends NewRequest>(
   account: Account,
   submission: Submission<New>,
   facts: CreationFacts,
-  { complete, discard }: Completion<New> = NOTHING_TO_COMPLETE,
-): Promise<Creation> => {
-  const { accountId } = account;
+): Promise<AllowedCreation<New> | RepeatedCreation> => {
   const { idempotency, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
-  if (repeatedId !== undefined) return replay(repeatedId);
+  if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const creation = judgeCreation(submission, facts);
-  const rate = rateOf(creation.model.id, facts.settings);
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
-  if (priceOf(creation, rate) > account.balanceThousandths) throw new PaymentRequiredError();
+  const price = priceOf(creation, rateOf(creation.model.id, facts.settings));
+  if (price > account.balanceThousandths) throw new PaymentRequiredError();
   const isJudged = await screenPrompt(account, creation.prompt);
   const requestId = newRequestId(creation.model.type, now);
-  const completed = await complete(creation, requestId);
-  const request = newRequest(requestId, accountId, completed, rate, now);
-  let earlierId: string | undefined;
-  try {
-    const work = workDone(request, isJudged);
-    earlierId = await writeCreation(request, { account, endUser: facts.endUser, idempotency, work }, now);
-  } catch (error) {
-    if (!leavesOutcomeOpen(error)) await discard(completed, requestId);
-    throw error;
-  }
-  if (earlierId !== undefined) {
-    await discard(completed, requestId);
-    return replay(earlierId);
-  }
-  countMetric(METRIC.requestCreated, { model: request.model });
-  await start(request);
-  return { request, replayed: false };
+  return { kind: 'allowed', requestId, creation, account, facts, idempotency, isJudged, now };
+};
+
+/**
+ * Writes debit, ledger entry, end-user counters, request and idempotency record in one transaction, under the conditions of the first
+ * step. Throws `PaymentRequiredError`, `ForbiddenError`, `AccountBlockedError`, `ConflictError` and, when the account is too contended,
+ * `RateLimitedError`.
+ */
+export const writeRequest = async <New extends NewRequest>({
+  requestId,
+  creation,
+  account,
+  facts,
+  idempotency,
+  isJudged,
+  now,
+}: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
+  const rate = rateOf(creation.model.id, facts.settings);
+  const request = newRequest(requestId, account.accountId, creation, rate, now);
+  const work = workDone(request, isJudged);
+  const earlierId = await writeCreation(request, { account, endUser: facts.endUser, idempotency, work }, now);
+  return earlierId === undefined ? { kind: 'written', request } : { kind: 'repeated', requestId: earlierId };
+};
+
+/**
+ * Last step: starts the execution that owns a new request from then on; if that fails, the request is accepted anyway. Of a repeated
+ * submission, finds the request as it is now. Throws `ConflictError` when that was deleted.
+ */
+export const completeCreation = async (done: WrittenCreation | RepeatedCreation): Promise<Creation> => {
+  if (done.kind === 'repeated') return { request: await findRepeated(done.requestId), replayed: true };
+  countMetric(METRIC.requestCreated, { model: done.request.model });
+  await start(done.request);
+  return { request: done.request, replayed: false };
 };
 
 /** What an accepted creation used of the account's allowance, and earns back. */
@@ -94,11 +122,10 @@ const workDone = (request: StoredRequest, isJudged: boolean): CreationWork[] => 
   ...(request.kind === 'video' && request.referenceVideos.length > 0 ? (['clips'] as const) : []),
 ];
 
-/** The request that was created before, as it is now. Throws `ConflictError` when it was deleted. */
-const replay = async (requestId: string): Promise<Creation> => {
+const findRepeated = async (requestId: string): Promise<StoredRequest> => {
   const request = await findRequest(requestId);
   if (!request) throw new ConflictError('The request this Idempotency-Key led to was deleted.');
-  return { request, replayed: true };
+  return request;
 };
 
 /** If the start fails, the request stays queued and the reconciler starts it. */

@@ -5,6 +5,7 @@ import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
 import { clipKeys } from '../files/clip-keys.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
+import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import {
   type ClipMeasure,
   type Clips,
@@ -12,7 +13,13 @@ import {
   type MeasureClips,
   tooManyClips,
 } from './clip-measuring.ts';
-import { type Creation, createRequest } from './create-request.ts';
+import {
+  type AllowedCreation,
+  allowCreation,
+  type Creation,
+  completeCreation,
+  writeRequest,
+} from './create-request.ts';
 import { billedSeconds, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
 import type { CreationFacts } from './creation-facts.ts';
 import { invokeDiscardClips, invokeMeasureClips } from './invoke-measure-clips.ts';
@@ -24,71 +31,88 @@ export const CLIP_PLACES = 4;
 const LEASE_SECONDS = 25;
 
 /**
- * Accepts a request for a video like `createRequest`. Its reference videos are copied into the bucket and measured last, once
+ * Accepts a request for a video, in the steps of `createImages`. Its reference videos are copied into the bucket and measured once
  * everything else allows it and the balance covers the output alone. `discard` removes the copies of a creation that is refused
- * in the end. The bucket's lifecycle removes what a dead process or a failed removal leaves. Throws `ServiceError` with `rate_limited` when too
- * many of the account, or of the whole service, are being measured. Throws the same when the account's allowance of the hour is used up, and
- * the errors of `measure`.
+ * in the end, unless it may have been written after all. The bucket's lifecycle removes what a dead process or a failed removal leaves.
+ *
+ * Throws the errors of `createImages` and of `measure`, and `ValidationError` for reference videos that cannot be used. Throws
+ * `ServiceError` with `rate_limited` when too many are being measured, or when the account's allowance of the hour is used up.
  */
-export const createVideo = (
+export const createVideo = async (
   account: Account,
   submission: Submission<NewVideoRequest>,
   facts: CreationFacts,
   measure: MeasureClips = invokeMeasureClips,
   clock: Clock = systemClock,
   discard: DiscardClips = invokeDiscardClips,
-): Promise<Creation> =>
-  createRequest(account, submission, facts, {
-    complete: async (creation, requestId) => {
-      if (creation.referenceVideos.length === 0) return creation;
-      const clips = clipsToCopy(creation, requestId);
-      const measures = await measureInTurn(account, clips, { measure, clock, discard });
-      const { referenceVideosSeconds } = earlyLimitsOf(creation.model.id);
-      const fields = clipProblems(creation, measures, referenceVideosSeconds);
-      const extensions = measures.flatMap((one) => ('extension' in one ? (one.extension ?? []) : []));
-      const isRefused = Object.keys(fields).length > 0;
-      if (!isRefused && extensions.length === measures.length) {
-        return {
-          ...creation,
-          billedSeconds: billedSeconds(creation.durationSec, measures),
-          clips: clipKeys(requestId, extensions),
-        };
-      }
-      if (extensions.length > 0) await discard(clips);
-      throw isRefused
-        ? new ValidationError(fields)
-        : new Error('A reference video was measured, but not copied.');
-    },
-    discard: async (creation, requestId) => {
-      if (creation.referenceVideos.length > 0) await discard(clipsToCopy(creation, requestId));
-    },
-  });
-
-const clipsToCopy = ({ model, referenceVideos }: NewVideoRequest, requestId: string): Clips => ({
-  requestId,
-  urls: referenceVideos,
-  longestSeconds: model.referenceVideoMaxSeconds ?? Number.MAX_SAFE_INTEGER,
-});
-
-/** Copies and measures clips when it is their turn. What may have been copied is removed when that fails. */
-const measureInTurn = async (
-  { accountId, earnedWork }: Account,
-  clips: Clips,
-  { measure, clock, discard }: { measure: MeasureClips; clock: Clock; discard: DiscardClips },
-): Promise<ClipMeasure[]> => {
+): Promise<Creation> => {
+  const allowed = await allowCreation(account, submission, facts);
+  if (allowed.kind === 'repeated') return completeCreation(allowed);
+  if (allowed.creation.referenceVideos.length === 0) return completeCreation(await writeRequest(allowed));
+  const clips = clipsToCopy(allowed);
+  const creation = await measured(allowed, clips, { measure, clock, discard });
+  let written: Awaited<ReturnType<typeof writeRequest>>;
   try {
-    const limit = accountLimit('clips', accountId, {
-      places: CLIP_PLACES,
-      leaseSeconds: LEASE_SECONDS,
-      allowance: workAllowance(earnedWork, 'clips', isThrottled),
-    });
-    const measured = await withinLimits([limit], clock, () => measure(clips));
-    if (!measured.ran) throw tooManyClips();
-    return measured.result;
+    written = await writeRequest({ ...allowed, creation });
   } catch (error) {
-    if (!isThrottled(error)) await discard(clips);
+    if (!leavesOutcomeOpen(error)) await discard(clips);
     throw error;
   }
+  if (written.kind === 'repeated') await discard(clips);
+  return completeCreation(written);
+};
+
+const clipsToCopy = ({ requestId, creation }: AllowedCreation<NewVideoRequest>): Clips => ({
+  requestId,
+  urls: creation.referenceVideos,
+  longestSeconds: creation.model.referenceVideoMaxSeconds ?? Number.MAX_SAFE_INTEGER,
+});
+
+/**
+ * Copies and measures clips when it is their turn. Returns the creation with their lengths and copies. When it rejects, what may have
+ * been copied is removed.
+ */
+const measured = async (
+  { account, requestId, creation }: AllowedCreation<NewVideoRequest>,
+  clips: Clips,
+  { measure, clock, discard }: { measure: MeasureClips; clock: Clock; discard: DiscardClips },
+): Promise<NewVideoRequest> => {
+  let measures: ClipMeasure[] | undefined;
+  try {
+    const limit = accountLimit('clips', account.accountId, {
+      places: CLIP_PLACES,
+      leaseSeconds: LEASE_SECONDS,
+      allowance: workAllowance(account.earnedWork, 'clips', isThrottled),
+    });
+    const turn = await withinLimits([limit], clock, () => measure(clips));
+    if (!turn.ran) throw tooManyClips();
+    measures = turn.result;
+    return withClips(creation, requestId, measures);
+  } catch (error) {
+    const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);
+    if (mayBeCopied) await discard(clips);
+    throw error;
+  }
+};
+
+const isCopied = (measure: ClipMeasure): boolean => 'extension' in measure && measure.extension !== undefined;
+
+/** The creation with what measuring its clips found. Throws `ValidationError` when they cannot be used. */
+const withClips = (
+  creation: NewVideoRequest,
+  requestId: string,
+  measures: readonly ClipMeasure[],
+): NewVideoRequest => {
+  const { referenceVideosSeconds } = earlyLimitsOf(creation.model.id);
+  const fields = clipProblems(creation, measures, referenceVideosSeconds);
+  if (Object.keys(fields).length > 0) throw new ValidationError(fields);
+  const extensions = measures.flatMap((one) => ('extension' in one ? (one.extension ?? []) : []));
+  if (extensions.length < measures.length) throw new Error('A reference video was measured, but not copied.');
+  return {
+    ...creation,
+    billedSeconds: billedSeconds(creation.durationSec, measures),
+    clips: clipKeys(requestId, extensions),
+  };
 };
 
 /** Measuring never began, so it cost nothing and there are no copies. */

@@ -26,10 +26,11 @@ export interface CreationFacts {
  */
 export const loadCreationFacts = async (
   accountId: string,
-  { parsed, idempotency, now }: Submission,
+  submission: Submission,
 ): Promise<CreationFacts> => {
-  const email = parsed.ok ? parsed.creation.endUserEmail : parsed.endUserEmail;
-  const modelId = parsed.ok ? parsed.creation.model.id : parsed.model;
+  const { idempotency, now } = submission;
+  const email = submission.ok ? submission.creation.endUserEmail : submission.endUserEmail;
+  const modelId = submission.ok ? submission.creation.model.id : submission.model;
   const model = modelId === undefined ? undefined : findModel(modelId)?.id;
   const keys = {
     endUser: email === undefined ? undefined : endUserKey(accountId, email),

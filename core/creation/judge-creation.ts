@@ -13,20 +13,21 @@ import type { NewRequest, Submission } from './submission.ts';
  * (`ServiceError` with `temporarily_unavailable`).
  */
 export const judgeCreation = <New extends NewRequest>(
-  { parsed }: Submission<New>,
+  submission: Submission<New>,
   facts: CreationFacts,
 ): New => {
-  const model = parsed.ok ? parsed.creation.model : findModel(parsed.model ?? '');
+  const model = submission.ok ? submission.creation.model : findModel(submission.model ?? '');
   const problem = model && dispatchProblem(model, facts.settings, facts.credentials);
-  const fields = parsed.ok ? {} : parsed.error.fields;
+  const fields = submission.ok ? {} : submission.error.fields;
   if (problem) throw new ValidationError({ model: 'cannot be dispatched now', ...fields });
-  if (!parsed.ok) throw parsed.error;
-  const unfit = routeProblems(parsed.creation, earlyLimitsOf(parsed.creation.model.id));
+  if (!submission.ok) throw submission.error;
+  const { creation } = submission;
+  const unfit = routeProblems(creation, earlyLimitsOf(creation.model.id));
   if (Object.keys(unfit).length > 0) throw new ValidationError(unfit);
   if (facts.idempotencyRecord) throw keyConflict();
   if (facts.endUser) checkEndUser(facts.endUser);
   if (facts.pausedSeconds !== undefined) throw paused(facts.pausedSeconds);
-  return parsed.creation;
+  return creation;
 };
 
 /** The refusal of an `Idempotency-Key` that was used with another body. */

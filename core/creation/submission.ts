@@ -20,13 +20,12 @@ export interface ReceivedCreation {
   now: Date;
 }
 
-/** A parsed submission: the creation, or all errors found in it. */
-export interface Submission<New extends NewCreation = NewRequest> {
-  parsed: ParsedCreation<New>;
+/** A submission as parsed: the creation, or all errors found in it. */
+export type Submission<New extends NewCreation = NewRequest> = ParsedCreation<New> & {
   /** Absent when the caller sent no `Idempotency-Key`, and for a submission that is refused anyway. */
   idempotency: Idempotency | undefined;
   now: Date;
-}
+};
 
 /** Parses a submission for images. Never throws: authorization comes before any refusal. */
 export const imageSubmission = (
@@ -65,5 +64,5 @@ const submissionOf = <New extends NewCreation>(
     parsed.ok && body.ok && idempotencyKey !== undefined
       ? idempotencyOf(idempotencyKey, route, body.body)
       : undefined;
-  return { parsed, idempotency, now };
+  return { ...parsed, idempotency, now };
 };

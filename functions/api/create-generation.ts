@@ -1,4 +1,4 @@
-import { createRequest } from '../../core/creation/create-request.ts';
+import { createImages } from '../../core/creation/create-request.ts';
 import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
 import { imageSubmission } from '../../core/creation/submission.ts';
 import { allowPrivateTargets } from '../../core/environment.ts';
@@ -12,5 +12,5 @@ export const handler = apiHandler(async (request) => {
   const account = await authorize(identifyCaller(request), 'generations:write', request.now);
   const submission = imageSubmission(receiveCreation(request, 'create-generation'), allowPrivateTargets());
   const facts = await loadCreationFacts(account.accountId, submission);
-  return creationResponse(await createRequest(account, submission, facts));
+  return creationResponse(await createImages(account, submission, facts));
 });

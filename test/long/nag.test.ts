@@ -65,7 +65,7 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
   ],
   [
     /IAM5\[Resource::arn:.*:execution:.*\]$/,
-    /^ExecutionStopper\/StopExecutions\/Role\/DefaultPolicy\/Resource$/,
+    /^ExecutionStopper\/Policy\/Resource$/,
     'Whatever runs is stopped before its state machine is deleted.',
   ],
   [

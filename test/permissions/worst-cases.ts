@@ -180,7 +180,7 @@ export const NOBODY_COULD: readonly Misuse[] = ALL.filter(
 /** The tables of SECURITY.md: of the roles, and of what some of them share. */
 export const worstCaseTable = (): string => {
   const shown = (could: readonly string[]): string =>
-    could.map((name) => (isShared(name) ? `**${name}**` : name)).join('; ');
+    could.map((name) => (isShared(name) ? `**${name}**` : name)).join('<br>');
   const rows = WORST_CASES.map(({ of, could }) => {
     const names = of.map((name) => `\`${name.slice(name.indexOf('/') + 1)}\``);
     return `| ${names.join(', ')} | ${shown(could)} |`;

@@ -1,3 +1,4 @@
+import type { NewImageRequest } from '../../../core/creation/create-image-rules.ts';
 import type { NewVideoRequest } from '../../../core/creation/create-video-rules.ts';
 import {
   imageSubmission,
@@ -21,7 +22,7 @@ const received = (
 export const anImageSubmission = (
   body: Record<string, unknown> = {},
   overrides: Overrides = {},
-): Submission =>
+): Submission<NewImageRequest> =>
   imageSubmission(received(routeText('create-generation'), aGenerationBody(body), overrides), false);
 
 /** A submission for a video, with private targets refused. */

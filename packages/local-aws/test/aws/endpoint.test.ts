@@ -33,8 +33,8 @@ import {
   startEndpoint,
   TABLE,
   TABLE_ARN,
-  useEndpoint,
 } from './support.ts';
+import { useEndpoint } from './use-endpoint.ts';
 
 const secretArn = (name: string) => `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:${name}-AbCdEf`;
 const secret = (name: string, initialValue?: string) => ({

@@ -16,8 +16,8 @@ import {
   OPERATOR,
   REGION,
   rejectionOf,
-  useEndpoint,
 } from './support.ts';
+import { useEndpoint } from './use-endpoint.ts';
 
 const GUARDRAIL = 'gr5k2';
 const ARN = `arn:aws:bedrock:${REGION}:${ACCOUNT}:guardrail/${GUARDRAIL}`;

@@ -6,7 +6,6 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll } from '@jest/globals';
 
 import { type AwsEndpoint, type AwsEndpointOptions, startAwsEndpoint } from '../../src/aws/endpoint.ts';
 import type {
@@ -95,19 +94,6 @@ export const startEndpoint = async (options: AwsEndpointOptions): Promise<AwsEnd
 
 export const removeDirectory = (directory: string): void =>
   rmSync(directory, { recursive: true, force: true });
-
-/** An endpoint for all tests of a file. It is there once they begin. */
-export const useEndpoint = (options: AwsEndpointOptions): AwsEndpoint => {
-  const endpoint = {} as AwsEndpoint;
-  beforeAll(async () => {
-    Object.assign(endpoint, await startEndpoint(options));
-  });
-  afterAll(async () => {
-    await endpoint.close();
-    removeDirectory(options.dataDir);
-  });
-  return endpoint;
-};
 
 /** SDK clients of one caller, configured like the functions' own. */
 export const clientsOf = (endpoint: Pick<AwsEndpoint, 'url'>, { accessKeyId } = OPERATOR) => {

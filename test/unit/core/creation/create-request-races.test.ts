@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createRequest } from '../../../../core/creation/create-request.ts';
+import { createImages } from '../../../../core/creation/create-request.ts';
 import type { EndUser } from '../../../../core/end-users/end-users.ts';
 import {
   AccountBlockedError,
@@ -33,7 +33,7 @@ const create = (seen = anAccount(), seenEndUser?: EndUser, key?: string) => {
     pausedSeconds: undefined,
     idempotencyRecord: undefined,
   };
-  return createRequest(seen, anImageSubmission({}, { idempotencyKey: key }), facts);
+  return createImages(seen, anImageSubmission({}, { idempotencyKey: key }), facts);
 };
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { toAccount } from '../../../../core/accounts/accounts.ts';
-import { createRequest } from '../../../../core/creation/create-request.ts';
+import { createImages } from '../../../../core/creation/create-request.ts';
 import { loadCreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import { writeCreation } from '../../../../core/creation/write-creation.ts';
@@ -59,7 +59,7 @@ const create = async (
   key: string | undefined = KEY,
 ) => {
   const submission = anImageSubmission(body, { idempotencyKey: key, now });
-  return createRequest(seen, submission, await loadCreationFacts(ACCOUNT_ID, submission));
+  return createImages(seen, submission, await loadCreationFacts(ACCOUNT_ID, submission));
 };
 const changedNothing = async (act: () => Promise<unknown>) => {
   const before = structuredClone([

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createRequest } from '../../../../core/creation/create-request.ts';
+import { createImages } from '../../../../core/creation/create-request.ts';
 import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../../../core/errors.ts';
 import { logger } from '../../../../core/observability.ts';
@@ -40,7 +40,7 @@ const create = async (
   facts: Partial<CreationFacts> = {},
   account = anAccount(),
 ) => {
-  const { request, replayed } = await createRequest(account, anImageSubmission(body), theFacts(facts));
+  const { request, replayed } = await createImages(account, anImageSubmission(body), theFacts(facts));
   expect(replayed).toBe(false);
   return request;
 };

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Account, getAccount } from '../../../../core/accounts/accounts.ts';
 import { tooManyClips } from '../../../../core/creation/clip-measuring.ts';
 import { FILTER_PLACES } from '../../../../core/creation/content-filter.ts';
-import { createRequest } from '../../../../core/creation/create-request.ts';
+import { createImages } from '../../../../core/creation/create-request.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
 import { urlsOf } from '../../builders/bodies.ts';
@@ -36,7 +36,7 @@ const facts = () => theFacts({ credentials: new Set(['modelark', 'modelstudio'])
 const account = () => getAccount(ACCOUNT_ID);
 const createImage = async (from?: Account) =>
   withEnvironment(FILTERED, async () =>
-    createRequest(from ?? (await account()), anImageSubmission({}, { now: at }), facts()),
+    createImages(from ?? (await account()), anImageSubmission({}, { now: at }), facts()),
   );
 const clock = { now: () => at };
 const createFromClips = async (measure: ReturnType<typeof measuring>, variables = UNFILTERED) =>

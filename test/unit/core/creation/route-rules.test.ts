@@ -39,7 +39,7 @@ describe('a creation within the catalog’s limits', () => {
       credentials: new Set(['modelstudio'] as const),
     };
     const submission = {
-      parsed: { ok: true, creation: creation({ prompt: 'a'.repeat(801) }) } as const,
+      ...({ ok: true, creation: creation({ prompt: 'a'.repeat(801) }) } as const),
       ...{ idempotency: undefined, now: NOW },
     };
     const judgeWith = (more: object) =>
