@@ -89,8 +89,8 @@ export const measureWaiting = async (): Promise<Part> => {
   return {
     title: 'Waiting',
     note: `${REQUESTS.toLocaleString('en')} requests of each kind on the default routes, whose callers only wait for webhooks, in the simulation's time and without other faults. Videos use ${VIDEO_LOAD * 100} % of two routes of ${RUNNING_AT_ONCE} running tasks. Durations are spread evenly,
-arrivals are random, and a provider answers a query in ${ANSWER_MS} ms. The provider's record decides: a task is *seen* when its output is first fetched, and a permit is free from the answer that reports its task done. *Of what is allowed* divides that time by a limit, the longer of
-${ALLOWED.map(({ which, seconds, ofDuration }) => `${seconds} s and ${ofDuration * 100} % of the duration (${which})`).join(', ')}.`,
+arrivals are random, and a provider answers a query in ${ANSWER_MS} ms. By the provider's record, a task is *seen* when its output is first fetched. A permit is free from the answer that reports its task done. *Of what is allowed* divides that time by its limit. The limits are
+${ALLOWED.map(({ which, seconds, ofDuration }) => `${seconds} s or ${ofDuration * 100} % of the duration (${which})`).join(', ')}. The longer one counts.`,
     results: [
       ...seenResults(videos, true),
       ...permitResults(videos, 5),
