@@ -26,6 +26,7 @@ import type { Clock } from '../clock.ts';
 import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { logger } from '../observability.ts';
 import { hasOpenTask, isBusyAttempt, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
@@ -141,7 +142,7 @@ const takeSpareBack = async (
     audited.map(async ([requestId, permit], index) => {
       const request = requests[index];
       // The calls are read after the request: those of the permit that it names are among them.
-      const holder = request && (await holderOf(request, gateName));
+      const holder = request && (await holderOf(request, gateName, clock));
       if (!isSpare(permit, holder, clock.now().getTime())) return;
       logger.warn('a permit was taken back', { requestId, gate: gateName });
       state = (await leaveGate(gateName, { ...permit, requestId }, clock, permit.takenMs)) ?? state;
@@ -150,9 +151,11 @@ const takeSpareBack = async (
   return state;
 };
 
-const holderOf = async (request: StoredRequest, gateName: string): Promise<PermitHolder> => {
+const holderOf = async (request: StoredRequest, gateName: string, clock: Clock): Promise<PermitHolder> => {
   const isEnded = isTerminal(request);
-  const attempts = isEnded ? [] : latestAttempts(await listAttempts(request.requestId));
+  const latest = isEnded ? [] : latestAttempts(await listAttempts(request.requestId));
+  // A process that died within its call keeps the permit no longer than it takes to know that.
+  const attempts = await Promise.all(latest.map((attempt) => recordIfDead(attempt, clock)));
   // An operator may have led its model elsewhere between its permit and its calls.
   const here = attempts.filter((attempt) => gateNameOf(routeNameOf(attempt)) === gateName);
   const isToMake = attempts.length === 0 || attempts.some(isBusyAttempt);

@@ -126,7 +126,9 @@ export class Capacity {
     const { evidence, lambda, scheduler } = this.world;
     const unusedMs = scheduler.now - since;
     const aliveMs = lambda.busyMs(LOOP) - loopMs;
-    const deadMs = scheduler.now - Math.max(since, lambda.lastAtWork(LOOP));
+    // The next start comes a minute after one that was refused.
+    const deadFrom = Math.max(since, lambda.lastAtWork(LOOP), lambda.lastRefused(LOOP));
+    const deadMs = scheduler.now - deadFrom;
     const isDisturbed = evidence.faultAt >= since - UNUSED_MS.dead;
     const isLate =
       deadMs > UNUSED_MS.dead + SLACK_MS ||

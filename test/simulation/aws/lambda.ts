@@ -61,6 +61,8 @@ export class Lambda {
   private readonly atWork = new Set<Invocation>();
   /** For how long each function had runs until its last one began or ended, and when that was. */
   private readonly busy = new Map<string, { ms: number; at: number }>();
+  /** When a start of each function was last refused, in epoch milliseconds. */
+  private readonly refusedAt = new Map<string, number>();
   private readonly world: World;
 
   constructor(world: World) {
@@ -76,6 +78,7 @@ export class Lambda {
     if (fault) this.world.note(() => `  fault ${fault} at ${fn.name}`);
     await this.meetOutage();
     if (fault === 'not-started') {
+      this.refusedAt.set(fn.name, scheduler.now);
       await scheduler.sleep(faults.random.whole(1, 50));
       throw new InvocationError(TOO_MANY, 'Rate exceeded');
     }
@@ -109,6 +112,11 @@ export class Lambda {
   /** When a run of a function was last at work, in epoch milliseconds; 0 for never. */
   lastAtWork(functionName: string): number {
     return this.hasRun(functionName) ? this.world.scheduler.now : (this.busy.get(functionName)?.at ?? 0);
+  }
+
+  /** When a start of a function was last refused, in epoch milliseconds; 0 for never. */
+  lastRefused(functionName: string): number {
+    return this.refusedAt.get(functionName) ?? 0;
   }
 
   private hasRun(functionName: string): boolean {

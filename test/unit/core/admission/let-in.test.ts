@@ -333,6 +333,20 @@ describe('a gate without room for the next request is audited', () => {
     }),
   );
 
+  test('and gives the permit of a call whose process died to the next, once that is known', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      attempt('a1', undefined);
+      route.clock.advance(25);
+      await route.tick();
+      expect(route.woken).toEqual([]);
+      route.clock.advance(11);
+      await route.tick();
+
+      expect(route.woken).toEqual(['b1']);
+      expect(await route.holders()).toEqual(['b1']);
+    }));
+
   test('in turns of twelve permits, so that every one is audited', () =>
     at({ maxRunning: 30 }, async (route) => {
       const ids = Array.from({ length: 30 }, (_, index) => `a${index + 10}`);
