@@ -1,4 +1,5 @@
 import '../../builders/environment.ts';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -35,6 +36,14 @@ describe('the places of a limit', () => {
 
     expect(new Set(held.map(({ attribute }) => attribute)).size).toBe(held.length);
     expect(held.length + (await fill()).length).toBe(3);
+  });
+
+  test('count as full when others take the place that was found free, ten times', async () => {
+    const refused = { message: 'The conditional request failed', $metadata: {}, Item: {} };
+    memory.client.on(UpdateCommand).rejects(new ConditionalCheckFailedException(refused));
+
+    expect(await takePlace(ofAccount, NOW)).toBeUndefined();
+    expect(memory.client.commandCalls(UpdateCommand)).toHaveLength(10);
   });
 
   test('of another kind, account or host are others', async () => {

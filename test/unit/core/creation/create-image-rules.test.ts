@@ -169,6 +169,15 @@ describe('a creation of images', () => {
     });
   });
 
+  test('refuses too many references for themselves, not the length of a sequence because of them', () => {
+    const references = Array.from({ length: 11 }, (_, index) => `https://a.example/${index}.png`);
+    const sequence = { sequential: 'auto', sequentialOptions: { maxImages: 15 } };
+
+    expect(problems({ model: 'xSD4.5', references, ...sequence })).toEqual({
+      references: 'must hold at most 10 URLs',
+    });
+  });
+
   test('is parsed without throwing, for any JSON: accepted, or refused with a field', () => {
     const outcomes = { accepted: 0, refused: 0 };
 
