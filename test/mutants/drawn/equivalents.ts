@@ -40,4 +40,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'all and allSettled swapped in core/deletion/expire-requests.ts expireRequests: Promise.all => Promise.allSettled',
     'Each of them logs its error and resolves.',
   ],
+  [
+    "clause of a condition dropped in core/requests/requests.ts postponeExpiry: 'begins_with(GSI1PK, :listed) AND GSI1SK = :seenAt' => 'GSI1SK = :seenAt'",
+    'A request leaves the EXPIRE list for no other, and then has no due time.',
+  ],
 ]);

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { giveOwnPermitBack, leaveGate } from '../../../../core/admission/admission.ts';
-import { postponeStarts, takePermit } from '../../../../core/admission/gates.ts';
+import { postponeStarts, takePermit, takePermitFor } from '../../../../core/admission/gates.ts';
 import { gateKey } from '../../../../core/table/keys.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -33,6 +33,29 @@ describe('a permit', () => {
       expect(await route.take('b1')).toBe('refused');
       expect((memory.calls().UpdateCommand ?? 0) - before).toBe(1);
     }));
+
+  test.each([
+    ['waits under a newer token', async (route: RouteUnderTest) => route.wait('b1', { entry: 1 })],
+    [
+      'was let in by another run',
+      async (route: RouteUnderTest) => {
+        await takePermitFor(route.gate, route.waiter('b1'), await route.state(), route.clock.now());
+        await route.leave('b1');
+      },
+    ],
+  ])('is not taken for a waiting request that %s', (_, meanwhile) =>
+    at({ maxRunning: 2 }, async (route) => {
+      await route.take('a1');
+      await route.take('a2');
+      await route.wait('b1');
+      const seen = route.waiter('b1');
+      await route.leave('a1');
+      await meanwhile(route);
+
+      expect(await takePermitFor(route.gate, seen, await route.state(), route.clock.now())).toBeUndefined();
+      expect(await route.holders()).toEqual(['a2']);
+    }),
+  );
 
   test('is taken once, however often it is asked for', () =>
     at({ maxRunning: 2 }, async (route) => {
