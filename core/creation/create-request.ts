@@ -1,9 +1,10 @@
 import type { Account } from '../accounts/accounts.ts';
 import type { CreationWork } from '../concurrency/work-allowance.ts';
+import type { EndUser } from '../end-users/end-users.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
-import { rateOf } from '../models/rates.ts';
+import { type Rate, rateOf } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
@@ -28,7 +29,9 @@ export interface AllowedCreation<New extends NewRequest> {
   requestId: string;
   creation: New;
   account: Account;
-  facts: CreationFacts;
+  endUser: EndUser | undefined;
+  /** What its price is made from, and its debit will be. */
+  rate: Rate | undefined;
   idempotency: Idempotency | undefined;
   /** Whether the content filter judged its prompt. */
   isJudged: boolean;
@@ -77,11 +80,12 @@ export const allowCreation = async <New extends NewRequest>(
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const creation = judgeCreation(submission, facts);
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
-  const price = priceOf(creation, rateOf(creation.model.id, facts.settings));
-  if (price > account.balanceThousandths) throw new PaymentRequiredError();
+  const rate = rateOf(creation.model.id, facts.settings);
+  if (priceOf(creation, rate) > account.balanceThousandths) throw new PaymentRequiredError();
   const isJudged = await screenPrompt(account, creation.prompt);
   const requestId = newRequestId(creation.model.type, now);
-  return { kind: 'allowed', requestId, creation, account, facts, idempotency, isJudged, now };
+  const { endUser } = facts;
+  return { kind: 'allowed', requestId, creation, account, endUser, rate, idempotency, isJudged, now };
 };
 
 /**
@@ -93,15 +97,15 @@ export const writeRequest = async <New extends NewRequest>({
   requestId,
   creation,
   account,
-  facts,
+  endUser,
+  rate,
   idempotency,
   isJudged,
   now,
 }: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
-  const rate = rateOf(creation.model.id, facts.settings);
   const request = newRequest(requestId, account.accountId, creation, rate, now);
   const work = workDone(request, isJudged);
-  const earlierId = await writeCreation(request, { account, endUser: facts.endUser, idempotency, work }, now);
+  const earlierId = await writeCreation(request, { account, endUser, idempotency, work }, now);
   return earlierId === undefined ? { kind: 'written', request } : { kind: 'repeated', requestId: earlierId };
 };
 

@@ -18,6 +18,8 @@ import {
   allowCreation,
   type Creation,
   completeCreation,
+  type RepeatedCreation,
+  type WrittenCreation,
   writeRequest,
 } from './create-request.ts';
 import { billedSeconds, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
@@ -51,7 +53,7 @@ export const createVideo = async (
   if (allowed.creation.referenceVideos.length === 0) return completeCreation(await writeRequest(allowed));
   const clips = clipsToCopy(allowed);
   const creation = await measured(allowed, clips, { measure, clock, discard });
-  let written: Awaited<ReturnType<typeof writeRequest>>;
+  let written: WrittenCreation | RepeatedCreation;
   try {
     written = await writeRequest({ ...allowed, creation });
   } catch (error) {

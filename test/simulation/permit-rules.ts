@@ -1,4 +1,5 @@
 import { gateNameOf } from '../../core/admission/gate-rules.ts';
+import { routeNameOf } from '../../core/admission/route-gates.ts';
 import { GATE_SORT, gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { permitsOf } from './admission-rules.ts';
@@ -9,8 +10,10 @@ import type { World } from './world.ts';
 const KEPT_MS = 20_000;
 
 /** The partition of the gate of an attempt's route. */
-const gateOfAttempt = ({ provider, upstreamModel }: Item): unknown =>
-  gateKey(gateNameOf(`${provider}/${upstreamModel}`)).PK;
+const gateOfAttempt = (attempt: Item): unknown => {
+  const { provider, upstreamModel } = attempt as Item & { provider: string; upstreamModel: string };
+  return gateKey(gateNameOf(routeNameOf({ provider, upstreamModel }))).PK;
+};
 
 /**
  * Checks the permits of requests. No request loses its permit while its provider works on it. No ended request keeps
