@@ -150,13 +150,13 @@ export const MISUSES = {
     put(entry, ...Object.keys(LedgerEntry.shape)),
     ...change(entry, 'amountThousandths', 'balanceAfterThousandths', 'reference'),
   ],
-  'invent requests and what they refund': [
+  'invent requests and refunds': [
     put(request, ...Object.keys(ImageRequest.shape)),
     put(request, ...FACTS),
     ...change(request, ...FACTS),
   ],
   'read requests with their prompts': get(request),
-  'falsify the state, the outputs and the attempts of requests': [
+  'falsify states, outputs and attempts of requests': [
     set(request, 'status', 'outputs', 'GSI1PK'),
     set(attempt, 'outcome', 'baseUrl', 'taskId'),
   ],
