@@ -159,6 +159,13 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
+  'api/create-upload': {
+    ...READS_ACCOUNT,
+    ...COUNTS_CALL,
+    [itemsOf('IN_FLIGHT#uploads#*')]: onTable('UpdateItem'),
+    [`${BUCKET}/uploads/*`]: 's3:PutObject',
+    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+  },
   'api/list-models': {
     ...READS_ACCOUNT,
     [itemsOf(CATALOG)]: onTable('Query'),

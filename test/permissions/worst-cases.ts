@@ -71,6 +71,10 @@ export const WORST_CASES: readonly WorstCase[] = [
       ...(['wake generations', 'read the run of the reconciler'] as const),
     ],
   },
+  {
+    of: ['api/create-upload'],
+    could: ['calls', SIGN, 'replace uploads', 'fill the places for uploads'],
+  },
   { of: ['api/list-end-users'], could: ['calls', 'read end-users', 'list end-users'] },
   { of: ['api/block-end-user', 'api/unblock-end-user'], could: ['calls', 'block and unblock end-users'] },
   { of: ['api/create-generation'], could: ['calls', 'money', 'creation'] },

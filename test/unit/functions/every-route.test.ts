@@ -63,6 +63,7 @@ const MOST_WORK: Partial<Record<EndpointName, ApiEvent>> = {
   'create-generation': { body: aGenerationBody() },
   'create-video': { body: aVideoBody() },
   'bulk-delete-generations': { body: { requestIds: [REQUEST_ID, VIDEO_ID] } },
+  'create-upload': { body: { contentType: 'image/png', bytes: 10 } },
 };
 /** Single items that a route reads while the key is looked up. */
 const READS_BESIDE: Partial<Record<EndpointName, number>> = { 'get-generation': 1, 'get-video': 2 };
