@@ -3,27 +3,21 @@ import type { FieldErrors } from '../errors.ts';
 import { uploadProblem } from '../uploads/upload-urls.ts';
 import type { NewRequest } from './submission.ts';
 
-/** Every URL of a file in a creation, by its field. */
-const fileUrls = (creation: NewRequest): [field: string, url: string][] => {
-  const listed = (name: string, urls: readonly string[]): [string, string][] =>
-    urls.map((url, index) => [`${name}[${index}]`, url]);
-  if ('references' in creation) return listed('references', creation.references);
-  const { image, lastFrame, referenceImages, referenceVideos, referenceAudios } = creation;
-  return [
-    ...(image === undefined ? [] : [['image', image] as [string, string]]),
-    ...(lastFrame === undefined ? [] : [['lastFrame', lastFrame] as [string, string]]),
-    ...listed('referenceImages', referenceImages),
-    ...listed('referenceVideos', referenceVideos),
-    ...listed('referenceAudios', referenceAudios),
-  ];
-};
+/** The texts of the fields of a creation that can be URLs of files, with their places in lists. */
+const textsOf = ({ model, prompt, endUserEmail, webhookUrl, ...fields }: NewRequest): [string, string][] =>
+  Object.entries(fields)
+    .flatMap(([field, value]): [string, unknown][] =>
+      Array.isArray(value) ? value.map((one, index) => [`${field}[${index}]`, one]) : [[field, value]],
+    )
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string');
 
 /** Errors by field for uploads of another account, and for own ones that have expired. */
 export const uploadProblems = (creation: NewRequest, accountId: string, now: Date): FieldErrors => {
   const filesUrl = requiredEnv('FILE_DELIVERY_BASE_URL');
-  const found = fileUrls(creation).map(([field, url]) => [
-    field,
-    uploadProblem(url, accountId, filesUrl, now),
-  ]);
-  return Object.fromEntries(found.filter(([, problem]) => problem !== undefined));
+  return Object.fromEntries(
+    textsOf(creation).flatMap(([field, text]) => {
+      const problem = uploadProblem(text, accountId, filesUrl, now);
+      return problem === undefined ? [] : [[field, problem]];
+    }),
+  );
 };
