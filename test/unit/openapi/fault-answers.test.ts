@@ -74,6 +74,7 @@ const CALLS: Record<CallerEndpoint, Parameters<typeof anApiEvent>[0]> = {
   'delete-generation': ofImage,
   'bulk-delete-generations': { body: { requestIds: [REQUEST_ID] } },
   'create-video': { body: aVideoBody() },
+  'list-videos': {},
   'get-video': { pathParameters: { requestId: VIDEO_ID } },
   'create-upload': { body: { contentType: 'image/png', bytes: 10 } },
   'list-models': {},
