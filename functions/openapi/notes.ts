@@ -95,7 +95,10 @@ export const BULK_DELETE_NOTES: FieldNotes = {
 
 /** The fields of an upload. */
 export const UPLOAD_NOTES: FieldNotes = {
-  contentType: { description: 'The type of the file. It is sent, stored and served as this type.' },
+  contentType: {
+    description: 'The type of the file. It is sent, stored and served as this type.',
+    enum: Object.keys(UPLOAD_TYPES),
+  },
   bytes: {
     description:
       'The exact size of the file: at most 31,457,280 (30 MiB) for images, 104,857,600 (100 MiB) for videos.',

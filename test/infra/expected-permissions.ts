@@ -9,6 +9,7 @@ const itemsOf = (...prefixes: string[]): string => `${TABLE} of ${prefixes.join(
 const BUCKET = 'DataStoreOutputs.Arn';
 export const OUTPUTS = `${BUCKET}/outputs/*`;
 export const CLIPS = `${BUCKET}/clips/*`;
+export const UPLOADS = `${BUCKET}/uploads/*`;
 const FILES = `${CLIPS} ${OUTPUTS}`;
 const PROVIDER_KEYS = 'ProviderSecretsModelArk ProviderSecretsModelStudio';
 const CALLBACK_SECRET = 'ProviderSecretsCallbacks';
@@ -167,7 +168,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ...READS_ACCOUNT,
     ...COUNTS_CALL,
     [itemsOf('IN_FLIGHT#uploads#*')]: onTable('UpdateItem'),
-    [`${BUCKET}/uploads/*`]: 's3:PutObject',
+    [UPLOADS]: 's3:PutObject',
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/list-models': {
