@@ -24,6 +24,7 @@ import {
   RECONCILER_RUN_KEY,
   REQUEST_INDEXES,
   requestKey,
+  UPLOAD_PREFIX,
   webhookAttemptKey,
   webhookHostKey,
 } from '../../core/table/keys.ts';
@@ -101,6 +102,7 @@ const settings = modelSettingsKey('xSD4.5');
 const gate = gateKey('modelark/seedream#0');
 const OUTPUT = `${OUTPUT_PREFIX}${REQUEST}/0.png`;
 const CLIP = `${CLIP_PREFIX}${REQUEST}/0.mp4`;
+const UPLOAD = `${UPLOAD_PREFIX}x/upl_1.png`;
 const PAGE = PUBLIC_PAGES[0]?.key ?? '';
 const BUCKET = 'DataStoreOutputs';
 const KEY_USE = ['tat', 'allowAt', 'intervalMs', 'spareMs', 'lastUsedAt'];
@@ -190,6 +192,7 @@ export const MISUSES = {
   'read rates and switches': get(settings),
   'fill the places for judging prompts': [set(inFlightKey('filter', ACCOUNT), 'slots')],
   'fill the places for measuring clips': [set(inFlightKey('clips', ACCOUNT), 'slots')],
+  'fill the places for uploads': [set(inFlightKey('uploads', ACCOUNT), 'slots')],
   'fill the places for webhooks': [set(inFlightKey('webhooks', ACCOUNT), 'slots')],
   'read which webhook hosts hang': get(host),
   'hold webhooks of a host back': [set(host, 'notBefore')],
@@ -230,6 +233,7 @@ export const MISUSES = {
     call('s3:PutObject', BUCKET, { path: CLIP }),
     call('s3:AbortMultipartUpload', BUCKET, { path: CLIP }),
   ],
+  'replace uploads': [call('s3:PutObject', BUCKET, { path: UPLOAD })],
   'remove clips': [call('s3:DeleteObject', BUCKET, { path: CLIP })],
   'list files': [call('s3:ListBucket', BUCKET)],
   'replace public pages': [call('s3:PutObject', BUCKET, { path: PAGE })],

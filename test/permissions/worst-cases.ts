@@ -57,7 +57,7 @@ export const WORST_CASES: readonly WorstCase[] = [
   { of: ['api/list-models'], could: ['calls', 'read rates and switches', 'see which providers have a key'] },
   { of: ['api/get-generation'], could: ['calls', READ_REQUESTS, SIGN] },
   {
-    of: ['api/list-generations'],
+    of: ['api/list-generations', 'api/list-videos'],
     could: [
       ...(['calls', READ_REQUESTS, SIGN] as const),
       ...(['list the requests of an account', 'list the requests of an end-user'] as const),
@@ -69,6 +69,10 @@ export const WORST_CASES: readonly WorstCase[] = [
       ...(['calls', 'requests', SIGN, PROVIDER_KEYS] as const),
       ...(['wake generations', 'read the run of the reconciler'] as const),
     ],
+  },
+  {
+    of: ['api/create-upload'],
+    could: ['calls', SIGN, 'replace uploads', 'fill the places for uploads'],
   },
   { of: ['api/list-end-users'], could: ['calls', 'read end-users', 'list end-users'] },
   { of: ['api/block-end-user', 'api/unblock-end-user'], could: ['calls', 'block and unblock end-users'] },
