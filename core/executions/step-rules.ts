@@ -1,4 +1,4 @@
-import type { Failure } from '../errors.ts';
+import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
 import { hasOpenTask, isBusyAttempt, producedOutputs } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { Instant } from '../time.ts';
@@ -88,6 +88,8 @@ const failuresOf = (attempt: ProviderAttempt): Failure[] => {
       return outcome.outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
     case 'busy':
       return [PROVIDER_BUSY];
+    case 'unreadable':
+      return [UNEXPECTED_ERROR];
     default:
       return [isRefusedTask(attempt) ? TASK_REFUSED : DEADLINE_FAILURE];
   }

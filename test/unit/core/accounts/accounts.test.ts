@@ -100,6 +100,10 @@ describe('an account', () => {
     expect(() => toAccount({ ...anAccount(), balanceThousandths: '100' })).toThrow();
   });
 
+  test('without limits, as another version may store it, has those of a new account', () => {
+    expect(toAccount({ ...anAccount(), limits: undefined }).limits).toEqual(DEFAULT_LIMITS);
+  });
+
   test('is listed with the others, oldest first', async () => {
     const second = await insertAccount('second', atSeconds(1));
     const first = await insertAccount('first', NOW);
