@@ -28,6 +28,12 @@ export type NextStep =
   /** The request is terminal or deleted. */
   | { next: 'stop' };
 
+/**
+ * The steps that end a wait under a task token. Who ends it does not know the definition of the execution, so these are the same in
+ * every release.
+ */
+export type FinalStep = Extract<NextStep, { next: 'store' | 'fail' | 'stop' }>;
+
 /** The failure of a call that is unfinished at the request's deadline. */
 export const DEADLINE_FAILURE: Failure = {
   code: 'provider_timeout',
@@ -63,7 +69,7 @@ export const stepAfterCalls = (
  * call counts as not taken. A content decision takes precedence over any other failure; a timeout yields when
  * the provider was busy or refused us, so that no end-user is paused for it. Throws when there is no call.
  */
-export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): NextStep => {
+export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): FinalStep => {
   if (producedOutputs(attempts).length > 0) return { next: 'store' };
   const failures = attempts.flatMap(failuresOf);
   const isNotSlow = attempts.some((attempt) => isBusyAttempt(attempt) || isRefusedTask(attempt));

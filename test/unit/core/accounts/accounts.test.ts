@@ -3,6 +3,7 @@ import { ConditionalCheckFailedException, ResourceNotFoundException } from '@aws
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import {
+  DEFAULT_LIMITS,
   findAccount,
   getAccount,
   insertAccount,
