@@ -2,32 +2,25 @@
  * `npm run fixtures -- --release 1.2.3`: writes the fixtures of a release to `test/releases/<version>/`, and removes those of the one
  * before. Takes a checkout of the tag when there is one, else this tree, which must have that version. Takes half a minute.
  */
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Resource } from '../infra/service-template.ts';
+import { checkOut, isTagged, ROOT } from './checkout.ts';
 import { releaseFolders } from './last-release.ts';
 import { recordTree } from './recorded.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const versionOf = (tree: string): string =>
   (JSON.parse(readFileSync(join(tree, 'package.json'), 'utf8')) as { version: string }).version;
 
-const git = (...args: string[]): string => execFileSync('git', ['-C', ROOT, ...args], { encoding: 'utf8' });
-const isTagged = (version: string): boolean => git('tag', '--list', `v${version}`).trim() !== '';
-
-/** Runs `use` with a checkout of a release's tag and the packages of this tree. */
+/** Runs `use` with a checkout of a release's tag. */
 const withTag = async (version: string, use: (tree: string) => Promise<void>): Promise<void> => {
-  const tree = join(mkdtempSync(join(tmpdir(), 'release-')), 'tree');
-  git('worktree', 'add', '--detach', tree, `v${version}`);
+  const { tree, remove } = checkOut(version);
   try {
-    execFileSync('cp', ['-al', join(ROOT, 'node_modules'), join(tree, 'node_modules')]);
     await use(tree);
   } finally {
-    git('worktree', 'remove', '--force', tree);
+    remove();
   }
 };
 
