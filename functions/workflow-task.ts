@@ -16,7 +16,7 @@ export class TransientError extends Error {
   override name = 'TransientError';
 }
 
-/** The steps that a definition knows which does not tell any: those of release 0.1.0. */
+/** The steps of release 0.1.0, whose definitions pass none. */
 const STEPS_OF_FIRST_RELEASE = [
   'store',
   'wait',

@@ -1,6 +1,6 @@
 /**
- * Plays this release after the last one, in the simulation, and prints what became of the requests: on the table that the last release
- * left with work under way, and in the middle of executions of either release's definitions.
+ * Plays this release after the last one, in the simulation, and prints how requests ended. Some were under way in the table of the
+ * last release, others during a deployment.
  */
 import type { Deployment } from '../simulation/aws/step-functions.ts';
 import type { Service } from '../simulation/known-faults/service.ts';

@@ -16,7 +16,7 @@ export interface Continued {
   told: number;
 }
 
-/** What became of requests in the middle of which another release's definitions were deployed. */
+/** How requests ended that a deployment of another release's definitions met. */
 export interface Crossed {
   /** The states of the executions that ran then. */
   running: string[];

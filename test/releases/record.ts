@@ -1,6 +1,6 @@
 /**
- * Plays a course of requests through the simulation of a source tree, and prints what that release stores, passes to its task
- * functions and gets back: `node test/releases/record.ts [FOLDER]`, the folder of the tree, by default this one.
+ * `node test/releases/record.ts [FOLDER]` plays requests through the simulation of a source tree, by default this one. It prints the
+ * stored items, and the payloads and results of task functions.
  */
 import { pathToFileURL } from 'node:url';
 import type { Deployment } from '../simulation/aws/step-functions.ts';

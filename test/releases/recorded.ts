@@ -11,7 +11,7 @@ export interface Recorded {
   items: { entity: string; item: Record<string, unknown> }[];
   /** The whole table at an instant with requests under way, and the key of its account. */
   table: { at: string; apiKey: string; items: Record<string, unknown>[] };
-  /** Calls of task functions: what the state machines passed, and what they got back. */
+  /** Payloads and results of task functions. */
   steps: { task: string; payload: unknown; result: Record<string, unknown> | null }[];
   /** By entity, the JSON Schema of the items that the release can read. */
   schemas: Record<string, object>;

@@ -34,7 +34,7 @@ const choicesOf = (definitions: ReadonlyMap<string, string>): Map<string, Set<un
     }),
   );
 
-/** Steps that definitions have no choice for, because they are what is left: the request fails, or the execution is at its end. */
+/** Steps of the default: the request fails, or the execution ends. */
 const LEFT_OVER = ['fail', 'give-up', 'stop'];
 
 /** The names of all that a task function is passed, by function; of the whole state, nothing. */
