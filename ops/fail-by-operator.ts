@@ -78,14 +78,15 @@ export const failUnfinishedRequests = async (
   }
 };
 
-/** The ids of unfinished requests, page by page. */
+/** The ids of requests that are unfinished or cannot be read, page by page. */
 const unfinishedPages = async function* (isTime: () => boolean): AsyncGenerator<string[]> {
   for (const list of UNFINISHED) {
     let position: DuePosition | undefined;
     do {
       const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, { from: position });
-      const requests = await findRequests([...new Set(items.flatMap(requestIdOf))]);
-      yield requests.flatMap((request) => (request && !isTerminal(request) ? [request.requestId] : []));
+      const { requests, unreadable } = await findRequests([...new Set(items.flatMap(requestIdOf))]);
+      const unfinished = requests.filter((request) => !isTerminal(request));
+      yield [...unfinished.map(({ requestId }) => requestId), ...unreadable];
       position = next;
     } while (position.length > 0 && isTime());
   }

@@ -48,9 +48,8 @@ const listOfAccount = async (
   };
   const requestIds: string[] = [];
   for await (const requestId of listRequestIdsOfAccount(accountId, stored)) requestIds.push(requestId);
-  const requests = await findRequests(requestIds);
+  const { requests } = await findRequests(requestIds);
   return requests
-    .filter((request) => request !== undefined)
     .filter((request) => !isRemoved(request, now))
     .filter((request) => status === undefined || statusAt(request, now) === status);
 };

@@ -104,6 +104,8 @@ const describeOutcome = (outcome: AttemptOutcome | undefined): [SpanOutcome, str
       return ['busy', [outcome.reason]];
     case 'accepted':
       return ['accepted', []];
+    case 'unreadable':
+      return ['unknown', ['of another version']];
     default:
       return ['unknown', []];
   }

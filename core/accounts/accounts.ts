@@ -32,7 +32,7 @@ export const Account = z.object({
   /** The secret before the last rotation; webhooks are signed with both until `previousValidUntil`. */
   previousWebhookSecret: z.optional(z.string()),
   previousValidUntil: z.optional(z.string()),
-  limits: RequestLimits,
+  limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
 });

@@ -5,7 +5,13 @@ import { requiredNumberEnv } from '../environment.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { countMetric, METRIC, measure } from '../observability.ts';
-import { clipsOf, isTerminal, removalTime, type StoredRequest } from '../requests/request-rules.ts';
+import {
+  checkStatus,
+  clipsOf,
+  isTerminal,
+  removalTime,
+  type StoredRequest,
+} from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
@@ -39,6 +45,8 @@ export type Ending = 'ended' | 'closed' | 'stored';
  * its ledger entry, the end-user's counters and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
  *
+ * Throws `UnknownStatusError`.
+ *
  * Puts the follow-up work on a due list. On `LOOK`: a webhook, removing files of a failed request, or
  * cancelling tasks of the provider. On `EXPIRE`: only the expiry of its files is left.
  */
@@ -48,6 +56,7 @@ export const endRequest = async (
   now: Date,
   { operatorNote, mayHaveFiles = true, mayHaveTasks = false, unlessStored = false }: EndOptions = {},
 ): Promise<Ending> => {
+  checkStatus(request);
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;

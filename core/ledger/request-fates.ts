@@ -1,5 +1,5 @@
 import { findDeletedRequests } from '../requests/deleted-requests.ts';
-import { AccountedRequest } from '../requests/request-rules.ts';
+import { AccountedRequest, withKnownStatus } from '../requests/request-rules.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { requestKey } from '../table/keys.ts';
 import type { RequestFate } from './ledger-rules.ts';
@@ -19,7 +19,7 @@ export const findRequestFates = async (
   const items = await batchGetAll(requestIds.map(requestKey), ATTRIBUTES);
   for (const [index, requestId] of requestIds.entries()) {
     const item = items[index];
-    if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(item) });
+    if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(withKnownStatus(item)) });
   }
   const absent = requestIds.filter((requestId) => !fates.has(requestId));
   const deletions = await findDeletedRequests(absent.map((requestId) => ({ accountId, requestId })));

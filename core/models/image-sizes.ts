@@ -53,15 +53,17 @@ export const pricedPixels = (size: string): number => {
  * version does not know: a provider would be paid for another picture.
  */
 export const dimensionsOf = (size: string, aspectRatio: string): Dimensions => {
-  if (!isPreset(size)) {
-    const explicit = parseExplicitSize(size);
-    if (!explicit) throw new Error(`${size} is no image size.`);
-    return explicit;
-  }
+  const dimensions = knownDimensions(size, aspectRatio);
+  if (!dimensions) throw new Error(`This version does not know the size ${size} in ${aspectRatio}.`);
+  return dimensions;
+};
+
+/** As `dimensionsOf`; undefined for a size or ratio that this version does not know. */
+export const knownDimensions = (size: string, aspectRatio: string): Dimensions | undefined => {
+  if (!isPreset(size)) return parseExplicitSize(size);
   const side = PRESET_SIDE_PIXELS[size];
   const landscape = { width: side * 1.25, height: side * 0.703125 };
   if (aspectRatio === 'landscape') return landscape;
   if (aspectRatio === 'portrait') return { width: landscape.height, height: landscape.width };
-  if (aspectRatio === 'square' || aspectRatio === 'auto') return { width: side, height: side };
-  throw new Error(`${aspectRatio} is no aspect ratio.`);
+  return aspectRatio === 'square' || aspectRatio === 'auto' ? { width: side, height: side } : undefined;
 };

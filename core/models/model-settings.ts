@@ -1,7 +1,8 @@
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { cachedFor } from '../cached-for.ts';
-import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from '../table/keys.ts';
+import { readable } from '../readable.ts';
+import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { Rate } from './rate-schemas.ts';
 
@@ -13,7 +14,10 @@ export const ModelSettings = z.object({
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
-/** Access pattern 15: all model settings by model id, strongly consistent. One page. Throws when an item is malformed. */
+/**
+ * Access pattern 15: all model settings by model id, strongly consistent. One page. A model whose settings cannot be read, such as a
+ * rate of another version, is switched off: its default price would be a guess. That is logged and counted.
+ */
 export const listModelSettings = async (): Promise<ReadonlyMap<string, ModelSettings>> => {
   const { Items = [] } = await table.send(
     new QueryCommand({
@@ -23,9 +27,13 @@ export const listModelSettings = async (): Promise<ReadonlyMap<string, ModelSett
       ConsistentRead: true,
     }),
   );
-  return new Map(
-    Items.map((item) => ModelSettings.parse(item)).map((settings) => [settings.model, settings]),
+  const settings = readable(
+    Items,
+    (item) => ModelSettings.parse(item),
+    ({ SK }) => String(SK),
   );
+  const off = Items.map(({ SK }) => ({ model: modelOfSettings(String(SK)), enabled: false }));
+  return new Map([...off, ...settings].map((each) => [each.model, each]));
 };
 
 /** How long a process uses the settings it read. A new rate or switch takes effect within this time. */

@@ -288,11 +288,14 @@ export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };
 
 /** The partition of the operator's settings for models. The number stays: stacks have their settings there. */
 export const MODEL_SETTINGS_PARTITION = 'CATALOG#0';
+const MODEL_SETTINGS_PREFIX = 'MODEL#';
 /** The operator's settings for a model: its rate, and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({
   PK: MODEL_SETTINGS_PARTITION,
-  SK: `MODEL#${modelId}`,
+  SK: `${MODEL_SETTINGS_PREFIX}${modelId}`,
 });
+/** The model whose settings have this sort key. */
+export const modelOfSettings = (SK: string): string => SK.slice(MODEL_SETTINGS_PREFIX.length);
 
 /**
  * The object key of one output. A request's outputs share a prefix, so that they can be found and removed together.

@@ -10,6 +10,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Upload } from '@aws-sdk/lib-storage';
 import * as workflows from '../../lib/workflow-definitions.ts';
 import { aVideo } from '../../packages/media/test/videos.ts';
+import { readLastRelease } from '../releases/last-release.ts';
 import type { Definition } from './aws/asl.ts';
 import { sendToBucket } from './aws/bucket.ts';
 import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
@@ -72,7 +73,10 @@ export const loadService = async (): Promise<Deployment> => {
   await readSettings();
   deliverMp4(await aVideo({ seconds: SECONDS_OF_MP4, width: 64, height: 64, framesPerSecond: 2 }));
   await makeClips();
-  return { machines: loadMachines(), functions: await loadFunctions() };
+  const lastMachines = [...readLastRelease().definitions].map(
+    ([machine, text]) => [machine, JSON.parse(text) as Definition] as const,
+  );
+  return { machines: loadMachines(), lastMachines: new Map(lastMachines), functions: await loadFunctions() };
 };
 
 const loadMachines = (): Map<string, Definition> => {

@@ -183,7 +183,7 @@ describe('the pixels of a size', () => {
 
   test('are unknown for any other text', () => {
     expect(() => pricedPixels('3K')).toThrow('3K is no image size.');
-    expect(() => dimensionsOf('3K', 'auto')).toThrow('3K is no image size.');
-    expect(() => dimensionsOf('2K', 'cinema')).toThrow('cinema is no aspect ratio.');
+    expect(() => dimensionsOf('3K', 'auto')).toThrow('the size 3K in auto');
+    expect(() => dimensionsOf('2K', 'cinema')).toThrow('the size 2K in cinema');
   });
 });
