@@ -46,6 +46,8 @@ const WITHOUT_EFFECT = new Set([
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Logs::MetricFilter',
   'AWS::Logs::QueryDefinition',
+  'AWS::Scheduler::Schedule',
+  'AWS::Scheduler::ScheduleGroup',
   'AWS::SNS::Subscription',
   'AWS::SNS::Topic',
   'AWS::SNS::TopicPolicy',
