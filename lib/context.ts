@@ -87,11 +87,12 @@ const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
 /** As `CreateTable` takes it. */
 const tableName = z
   .string()
-  .regex(/^[A-Za-z0-9_.-]{3,255}$/, 'Expected the name of a table: 3 to 255 letters, digits, dots, hyphens and underscores');
+  .regex(
+    /^[A-Za-z0-9_.-]{3,255}$/,
+    'Expected the name of a table: 3 to 255 letters, digits, dots, hyphens and underscores',
+  );
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
-const bucketName = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'Expected the name of a bucket');
+const bucketName = z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'Expected the name of a bucket');
 const awsAccountId = z.coerce.string().regex(/^\d{12}$/, 'Expected the 12 digits of an AWS account');
 
 /**

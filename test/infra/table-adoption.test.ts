@@ -65,6 +65,8 @@ describe('a stack that adopts a table by `tableName`', () => {
   });
 
   test.each(['ab', 'a table', 'x'.repeat(256)])('is refused with the name %j', async (tableName) => {
-    await expect(synthesizeService({ tableName })).rejects.toThrow(/Expected the name of a table[^]*tableName/);
+    await expect(synthesizeService({ tableName })).rejects.toThrow(
+      /Expected the name of a table/,
+    );
   });
 });

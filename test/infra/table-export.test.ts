@@ -3,7 +3,10 @@ import { ofType, onlyOne, render, type ServiceTemplate, synthesizeService } from
 
 const without = await synthesizeService();
 const service = await synthesizeService({ exportBucket: 'exports.example' });
-const foreign = await synthesizeService({ exportBucket: 'exports.example', exportBucketOwner: '444455556666' });
+const foreign = await synthesizeService({
+  exportBucket: 'exports.example',
+  exportBucketOwner: '444455556666',
+});
 const adopted = await synthesizeService({ exportBucket: 'exports.example', tableName: 'restored' });
 
 const GROUP = expect.stringMatching(/^TableExportGroup/);
@@ -11,7 +14,9 @@ const GROUP = expect.stringMatching(/^TableExportGroup/);
 const inputOf = ({ resources }: ServiceTemplate): Record<string, unknown> =>
   JSON.parse(render(onlyOne(resources, 'AWS::Scheduler::Schedule').Properties.Target.Input));
 const roleOf = ({ resources }: ServiceTemplate) => {
-  const [[id, role] = []] = ofType(resources, 'AWS::IAM::Role').filter(([name]) => name.startsWith('TableExport'));
+  const [[id, role] = []] = ofType(resources, 'AWS::IAM::Role').filter(([name]) =>
+    name.startsWith('TableExport'),
+  );
   const policies = ofType(resources, 'AWS::IAM::Policy').filter(([, { Properties }]) =>
     JSON.stringify(Properties.Roles).includes(String(id)),
   );
@@ -96,7 +101,9 @@ describe('the daily export of the table', () => {
   });
 
   test('rings when it was refused for an hour', () => {
-    const alarms = ofType(service.resources, 'AWS::CloudWatch::Alarm').filter(([id]) => id.startsWith('TableExport'));
+    const alarms = ofType(service.resources, 'AWS::CloudWatch::Alarm').filter(([id]) =>
+      id.startsWith('TableExport'),
+    );
 
     expect(alarms.map(([, { Properties }]) => Properties)).toEqual([
       expect.objectContaining({
