@@ -10,7 +10,7 @@ import {
   UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import { SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAccount, getAccount } from '../../core/accounts/accounts.ts';
 import { listApiKeys } from '../../core/accounts/api-keys.ts';
@@ -24,7 +24,7 @@ import { newRequestId } from '../../core/ids.ts';
 import { findDeletedRequest } from '../../core/requests/deleted-requests.ts';
 import { findRequest, recordOutputs } from '../../core/requests/requests.ts';
 import { onTable } from '../../core/restore/on-table.ts';
-import { dueListing, requestKey } from '../../core/table/keys.ts';
+import { accountKey, dueListing, endUserKey, type ItemKey, requestKey } from '../../core/table/keys.ts';
 import { anImageRequest, aStoredOutput } from '../unit/builders/entities.ts';
 import { type ARestorableService, startRestorableService } from './a-restorable-service.ts';
 import { TABLE_NAME } from './a-service.ts';
@@ -32,12 +32,16 @@ import { TABLE_NAME } from './a-service.ts';
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 const CAROL = 'carol@example.com';
+const DAVE = 'dave@example.com';
 
 let service: ARestorableService;
 let accountId: string;
 let keyId: string;
-/** A request of each fate: `open` ends after the instant, `deleted` ends and is deleted, `kept` is older, `bobs` goes with its end-user. */
-let ids: Record<'kept' | 'open' | 'deleted' | 'bobs', string>;
+/**
+ * A request of each fate after the instant: `kept` stays as it is, `open` ends, `deleted` ends and is deleted, `bobs` goes with its end-user, and
+ * `wiped` is lost with its end-user, by no call of the API.
+ */
+let ids: Record<'kept' | 'open' | 'deleted' | 'bobs' | 'wiped', string>;
 let lost: { accountId: string; keyId: string; entryId: string; requestId: string };
 /** What the first command printed. */
 let first: Report;
@@ -98,6 +102,10 @@ const succeed = async (requestId: string): Promise<void> => {
   await settleRequest(requestId);
 };
 
+const wipe = async (Key: ItemKey): Promise<void> => {
+  await DynamoDBDocumentClient.from(dynamoDb).send(new DeleteCommand({ TableName: TABLE_NAME, Key }));
+};
+
 beforeAll(async () => {
   service = await startRestorableService();
   dynamoDb = new DynamoDBClient({});
@@ -114,10 +122,12 @@ beforeAll(async () => {
     open: await create(ADA),
     deleted: await create(ADA),
     bobs: await create(BOB),
+    wiped: await create(DAVE),
   };
   await create(CAROL);
   await succeed(ids.kept);
   await succeed(ids.bobs);
+  await succeed(ids.wiped);
 
   first = await service.json<Report>('table', 'restore', '--at', 'latest');
 
@@ -126,6 +136,8 @@ beforeAll(async () => {
   await deleteRequest(accountId, ids.deleted, new Date());
   await deleteEndUser({ accountId, email: BOB });
   await blockEndUser({ accountId, email: CAROL }, new Date());
+  await wipe(requestKey(ids.wiped));
+  await wipe(endUserKey(accountId, DAVE));
   await service.json('keys', 'revoke', '--key-id', keyId);
   await service.json('accounts', 'rotate-webhook-secret', '--account', accountId);
   const other = await service.json<{ accountId: string }>('accounts', 'create', '--name', 'Second');
@@ -146,6 +158,7 @@ beforeAll(async () => {
     entryId: entry.id,
     requestId: await create(ADA),
   };
+  await service.json('accounts', 'block', '--account', accountId);
 });
 afterAll(() => service.stop());
 
@@ -157,7 +170,7 @@ describe('table restore', () => {
     expect(first).toMatchObject({
       table: expect.stringMatching(/^the-table-at-\d{8}T\d{6}Z$/),
       living: TABLE_NAME,
-      ledger: { accounts: 1, entries: 6, problems: [] },
+      ledger: { accounts: 1, entries: 7, problems: [] },
       lost: { accounts: [], keys: [], operatorChanges: [] },
       comeBack: { accounts: [], requests: 0 },
       open: { requests: 3, xTokens: 12, unfinishedStill: 3 },
@@ -175,7 +188,7 @@ describe('table restore', () => {
       table: first.table,
       restoredTo: first.restoredTo,
       balances: expect.arrayContaining([
-        { accountId, restored: 980, living: 1026 },
+        { accountId, restored: 976, living: 1022 },
         { accountId: lost.accountId, restored: null, living: 0 },
       ]),
       lost: {
@@ -185,7 +198,7 @@ describe('table restore', () => {
           expect.objectContaining({ id: lost.entryId, accountId, amount: 50, reference: 'invoice 7' }),
         ],
       },
-      comeBack: { accounts: [], requests: 0 },
+      comeBack: { accounts: [], requests: 1 },
       open: {
         requests: 3,
         xTokens: 12,
@@ -201,7 +214,7 @@ describe('table restore', () => {
         ]),
         endUsers: [{ accountId, email: BOB }],
         keys: [{ keyId, revokedAt: expect.any(String) }],
-        accountBlocks: [],
+        accountBlocks: [{ accountId, blockedAt: expect.any(String) }],
         endUserBlocks: [{ accountId, email: CAROL, blockedAt: expect.any(String) }],
         webhookSecrets: [accountId],
       },
@@ -209,7 +222,7 @@ describe('table restore', () => {
     });
     expect(report.entities).toContainEqual({
       entity: 'request',
-      ...{ restored: 5, living: 4, added: 1, gone: 2, changed: 1 },
+      ...{ restored: 6, living: 4, added: 1, gone: 3, changed: 1 },
     });
     expect(String(report.newest.living.request) > String(report.newest.restored.request)).toBe(true);
     expect(JSON.stringify(report)).not.toContain('whsec_');
@@ -219,7 +232,7 @@ describe('table restore', () => {
     const { status, stdout, stderr } = await service.ops('table', 'restore', '--at', instantIn(first));
 
     expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toContain(`${accountId} 980 restored, 1026 living`);
+    expect(stdout).toContain(`${accountId} 976 restored, 1022 living`);
     expect(stdout).toContain('Unfinished in it: 3 requests with 12 xTokens, which are failed and refunded.');
     expect(stdout).toContain(`Nothing is adopted yet: table restore --at ${instantIn(first).slice(0, 19)}`);
   });
@@ -245,6 +258,39 @@ describe('table restore', () => {
     });
     await sfn.send(new StopExecutionCommand({ executionArn }));
   });
+});
+
+/** Makes a balance in the restored table wrong by so much. */
+const corrupt = async (byThousandths: number): Promise<void> => {
+  await DynamoDBDocumentClient.from(dynamoDb).send(
+    new UpdateCommand({
+      TableName: first.table,
+      Key: accountKey(accountId),
+      UpdateExpression: 'ADD balanceThousandths :by',
+      ExpressionAttributeValues: { ':by': byThousandths },
+    }),
+  );
+};
+
+test('a table whose ledgers do not add up is not adopted', async () => {
+  await corrupt(1_000);
+  const { status, stdout, stderr } = await service.ops(
+    'table',
+    'restore',
+    '--at',
+    instantIn(first),
+    '--yes',
+    '--json',
+  );
+  await corrupt(-1_000);
+
+  expect([status, stderr]).toEqual([
+    1,
+    'The restored ledgers have 1 problem. Give another instant, or --accept-problems.\n',
+  ]);
+  expect(JSON.parse(stdout)).toMatchObject({ adopted: false, ledger: { problems: [{ kind: 'balance' }] } });
+  await service.json('accounts', 'unblock', '--account', accountId);
+  await service.json('accounts', 'block', '--account', accountId);
 });
 
 describe('table restore --yes', () => {
@@ -274,6 +320,13 @@ describe('table restore --yes', () => {
     });
   });
 
+  test('brings back what was lost by no call of the API', async () => {
+    await onRestored(async () => {
+      expect(await findRequest(ids.wiped)).toMatchObject({ status: 'succeeded' });
+      expect(await getEndUser({ accountId, email: DAVE })).toMatchObject({ totalRequests: 1 });
+    });
+  });
+
   test('revokes, blocks and replaces again what was since', async () => {
     const living = await findAccount(accountId);
     await onRestored(async () => {
@@ -281,7 +334,8 @@ describe('table restore --yes', () => {
         expect.objectContaining({ keyId, revokedAt: expect.any(String) }),
       ]);
       expect(await getEndUser({ accountId, email: CAROL })).toHaveProperty('blockedAt');
-      const { webhookSecret, previousWebhookSecret } = await getAccount(accountId);
+      const { webhookSecret, previousWebhookSecret, blockedAt } = await getAccount(accountId);
+      expect(blockedAt).toBe(living?.blockedAt);
       expect({ webhookSecret, previousWebhookSecret }).toEqual({
         webhookSecret: living?.webhookSecret,
         previousWebhookSecret: living?.previousWebhookSecret,
@@ -319,6 +373,17 @@ describe('table restore --yes', () => {
     expect(again).toMatchObject({ adopted: true, removals: { requests: [], endUsers: [], keys: [] } });
   });
 
+  test('adopts a table whose ledgers do not add up only with --accept-problems, and still fails', async () => {
+    await corrupt(1_000);
+    const { status, stdout, stderr } = await service.ops(
+      ...['table', 'restore', '--at', instantIn(first), '--yes', '--accept-problems', '--json'],
+    );
+    await corrupt(-1_000);
+
+    expect([status, stderr]).toEqual([1, 'The restored ledgers have 1 problem.\n']);
+    expect(JSON.parse(stdout)).toMatchObject({ adopted: true });
+  });
+
   test('leaves an unfinished request whose execution has ended to the reconciler, which refunds it once', async () => {
     await onRestored(async () => {
       const before = await getAccount(accountId);
@@ -333,13 +398,15 @@ describe('table restore --yes', () => {
 });
 
 describe('table rehearse', () => {
-  test('restores the table in use, measures it, and deletes it again', async () => {
-    const report = await service.json<Report>('table', 'rehearse');
+  test('restores the table in use, measures and judges it, and deletes it again', async () => {
+    const { status, stdout, stderr } = await service.ops('table', 'rehearse', '--json');
     const { TableNames } = await dynamoDb.send(new ListTablesCommand({}));
 
-    expect(report).toMatchObject({
+    // What was wiped from the table in use has left a debit without a request.
+    expect([status, stderr]).toEqual([1, 'The restored ledgers have 1 problem.\n']);
+    expect(JSON.parse(stdout)).toMatchObject({
       table: expect.stringMatching(/^the-table-at-\d{8}T\d{6}Z-rehearsal$/),
-      ledger: { accounts: 2, problems: [] },
+      ledger: { accounts: 2, problems: [{ kind: 'debit_without_request' }] },
       rtoSeconds: expect.any(Number),
       rpoSeconds: expect.any(Number),
       adopted: false,
