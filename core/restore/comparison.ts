@@ -12,7 +12,7 @@ export interface EntityCounts {
   added: number;
   /** Only in the restored one: removed since. */
   gone: number;
-  /** In both, but not alike: what changed since is lost by the restore. */
+  /** In both, but not alike: the restore loses the later state. */
   changed: number;
 }
 
@@ -43,8 +43,8 @@ export interface OpenRequests {
 }
 
 /**
- * What was taken away in the living table since, and must stay so: it is done again on the restored one. A later change for the better, such as
- * an unblocking, is not among it.
+ * Deletions, revocations, blocks and rotations in the living table since. They are repeated on the restored one. A later change for the better, such
+ * as an unblocking, is not among them.
  */
 export interface Removals {
   /** Requests that their owners deleted. */

@@ -38,7 +38,7 @@ let service: ARestorableService;
 let accountId: string;
 let keyId: string;
 /**
- * A request of each fate after the instant: `kept` stays as it is, `open` ends, `deleted` ends and is deleted, `bobs` goes with its end-user, and
+ * A request of each fate after the instant. `kept` stays as it is, `open` ends, and `deleted` ends and is deleted. `bobs` goes with its end-user.
  * `wiped` is lost with its end-user, by no call of the API.
  */
 let ids: Record<'kept' | 'open' | 'deleted' | 'bobs' | 'wiped', string>;

@@ -67,8 +67,8 @@ const denials = (policy: string): DenyStatement[] => {
 const nowSeconds = (): number => Math.floor(Date.now() / 1_000);
 
 /**
- * The restores of an engine's tables. What they know is in `file`; a restore that the process did not survive is undone. Restored tables
- * are added to `tables`.
+ * The restores of an engine's tables. Their state is kept in `file`. A restore that was under way when the process ended is undone. Restored
+ * tables are added to `tables`.
  */
 export const openRestores = async (options: {
   place: Place;
