@@ -26,6 +26,9 @@ import { type Instant, toInstant } from '../time.ts';
 
 const dynamoDb = new DynamoDBClient(clientOptions('stack'));
 
+/** Waits so many milliseconds. */
+type Pause = (milliseconds: number) => Promise<unknown>;
+
 /** The instants that a table can be restored to, in whole seconds. */
 export interface RecoveryWindow {
   earliest: Instant;
@@ -76,6 +79,7 @@ export interface RestoredTable {
 export const restoreTable = async (
   table: string,
   { name, at, said }: { name: string; at: Instant | 'latest'; said(status: string): void },
+  pause: Pause = sleep,
 ): Promise<RestoredTable> => {
   if ((await findTable(name)) === undefined) {
     const { earliest, latest } = await recoveryWindowOf(table);
@@ -92,7 +96,7 @@ export const restoreTable = async (
       }),
     );
   }
-  const startedAtMs = Date.now();
+  let waitedMs = 0;
   for (;;) {
     const found = await findTable(name);
     const { SourceTableArn, RestoreDateTime, RestoreInProgress } = found?.RestoreSummary ?? {};
@@ -102,13 +106,22 @@ export const restoreTable = async (
     if (found?.TableStatus === 'ACTIVE' && RestoreInProgress === false && RestoreDateTime) {
       return { name, restoredTo: toInstant(RestoreDateTime) };
     }
+    if (!found && waitedMs > UNSEEN_MS) {
+      throw new ConflictError(`The table ${name} does not appear: its restore failed.`);
+    }
     said(found?.TableStatus ?? 'not listed yet');
-    await sleep(pauseMs(Date.now() - startedAtMs));
+    const pauseMs = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS + waitedMs / 10);
+    await pause(pauseMs);
+    waitedMs += pauseMs;
   }
 };
 
+/** A table is described within seconds of the call that makes it. */
+const UNSEEN_MS = 300_000;
+
 /** A restore takes minutes to hours on AWS, and less than a second in a local run. */
-const pauseMs = (elapsedMs: number): number => Math.min(20_000, 100 + elapsedMs / 10);
+const MIN_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 20_000;
 
 /** How often a setting is tried that DynamoDB refuses for a new table's first minutes. */
 const SETTING_ATTEMPTS = 30;
@@ -118,7 +131,7 @@ const SETTING_PAUSE_MS = 10_000;
  * Gives a restored table what a restore does not take along: time to live, point-in-time recovery, tags and deletion protection, as another
  * table has them. Repeating it changes nothing.
  */
-export const copySettings = async (from: string, to: string): Promise<void> => {
+export const copySettings = async (from: string, to: string, pause: Pause = sleep): Promise<void> => {
   const [source, target] = [await findTable(from), await findTable(to)];
   const tags = await tagsOf(source?.TableArn);
   if (tags.length > 0) {
@@ -133,14 +146,14 @@ export const copySettings = async (from: string, to: string): Promise<void> => {
       }),
     );
   }
-  await enableRecovery(to);
+  await enableRecovery(to, pause);
   const DeletionProtectionEnabled = source?.DeletionProtectionEnabled ?? false;
   if ((target?.DeletionProtectionEnabled ?? false) !== DeletionProtectionEnabled) {
     await dynamoDb.send(new UpdateTableCommand({ TableName: to, DeletionProtectionEnabled }));
   }
 };
 
-const enableRecovery = async (table: string): Promise<void> => {
+const enableRecovery = async (table: string, pause: Pause): Promise<void> => {
   for (let attempt = 1; ; attempt++) {
     try {
       await dynamoDb.send(
@@ -153,7 +166,7 @@ const enableRecovery = async (table: string): Promise<void> => {
     } catch (error) {
       if (!(error instanceof ContinuousBackupsUnavailableException) || attempt === SETTING_ATTEMPTS)
         throw error;
-      await sleep(SETTING_PAUSE_MS);
+      await pause(SETTING_PAUSE_MS);
     }
   }
 };
@@ -189,7 +202,7 @@ const DENIAL_PAUSE_MS = 1_000;
  * not change any more, and a deployment that uses it by mistake fails instead of keeping books of its own. Throws `ConflictError` when
  * writes are still accepted after a minute.
  */
-export const denyWrites = async (table: string): Promise<void> => {
+export const denyWrites = async (table: string, pause: Pause = sleep): Promise<void> => {
   const ResourceArn = (await findTable(table))?.TableArn;
   const Statement = {
     Sid: 'Superseded',
@@ -203,7 +216,7 @@ export const denyWrites = async (table: string): Promise<void> => {
   for (let attempt = 1; await isWritable(table); attempt++) {
     if (attempt === DENIAL_ATTEMPTS)
       throw new ConflictError(`Writes to the table ${table} are still accepted.`);
-    await sleep(DENIAL_PAUSE_MS);
+    await pause(DENIAL_PAUSE_MS);
   }
 };
 

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { TableSpec } from '../../types.ts';
 import { type Place, tableArn } from '../arn.ts';
-import { matchesPattern, type Permission } from '../authorize.ts';
+import type { Permission } from '../authorize.ts';
 import { AwsError, messageOf, systemCodeOf } from '../errors.ts';
 import { type JsonAnswer, jsonAnswer, parseJsonObject } from '../json-protocol.ts';
 import { replaceFile } from '../write-file.ts';
 import type { DynamoDbClient } from './client.ts';
+import { createCopier } from './copy-table.ts';
+import { denials, refuseIfDenied } from './table-policies.ts';
 
 type Json = Record<string, unknown>;
 
@@ -33,7 +35,6 @@ export interface Restores {
   pass<Result>(call: () => Promise<Result>): Promise<Result>;
 }
 
-const WRITTEN_AT_ONCE = 25;
 const OWN_OPERATIONS = new Set([
   'DescribeTable',
   'DeleteTable',
@@ -46,23 +47,6 @@ const OWN_OPERATIONS = new Set([
 ]);
 /** Operations on a table itself, which work while it is restored. */
 const ON_TABLE = /^dynamodb:(Describe|Delete(Table|ResourcePolicy)|Restore|List)/;
-
-interface DenyStatement {
-  Action: string[];
-  Resource: string[];
-}
-
-/** The statements of a policy that denies actions to everyone. Throws `NotImplemented` for any other policy. */
-const denials = (policy: string): DenyStatement[] => {
-  const { Statement } = parseJsonObject(policy);
-  return ([Statement].flat() as Json[]).map(({ Effect, Principal, Action, Resource, Sid: _, ...rest }) => {
-    const everyone = Principal === '*' || (Principal as Json | undefined)?.AWS === '*';
-    if (Effect !== 'Deny' || !everyone || Object.keys(rest).length > 0) {
-      throw new AwsError('NotImplemented', 'The local run knows only table policies that deny everyone', 501);
-    }
-    return { Action: [Action].flat() as string[], Resource: [Resource].flat() as string[] };
-  });
-};
 
 const nowSeconds = (): number => Math.floor(Date.now() / 1_000);
 
@@ -78,9 +62,7 @@ export const openRestores = async (options: {
 }): Promise<Restores> => {
   const { place, engine, tables, file } = options;
   const states = new Map<string, TableState>(Object.entries(readStates(file)));
-  let underWay = 0;
-  let copying: Promise<void> | undefined;
-  let onIdle: () => void = () => undefined;
+  const copier = createCopier(engine);
 
   const save = (): void => replaceFile(file, JSON.stringify(Object.fromEntries(states)));
   const nameOf = (nameOrArn: unknown): string => String(nameOrArn).replace(/^arn:.*:table\//, '');
@@ -104,38 +86,6 @@ export const openRestores = async (options: {
     const name = nameOf(body.TableName ?? body.ResourceArn);
     if (!(await describe(name))) throw new AwsError('TableNotFoundException', `Table not found: ${name}`);
     return name;
-  };
-
-  /** Reads a whole table while no other call is made, so that the copy is of one moment. */
-  const readAll = async (name: string): Promise<Json[]> => {
-    let done = (): void => undefined;
-    while (copying) await copying;
-    copying = new Promise((resolve) => {
-      done = () => {
-        copying = undefined;
-        resolve();
-      };
-    });
-    try {
-      if (underWay > 0) await new Promise<void>((resolve) => (onIdle = resolve));
-      const items: Json[] = [];
-      let ExclusiveStartKey: unknown;
-      do {
-        const page = await engine.call('Scan', { TableName: name, ExclusiveStartKey });
-        items.push(...((page.Items ?? []) as Json[]));
-        ExclusiveStartKey = page.LastEvaluatedKey;
-      } while (ExclusiveStartKey);
-      return items;
-    } finally {
-      done();
-    }
-  };
-
-  const writeAll = async (name: string, items: Json[]): Promise<void> => {
-    for (let start = 0; start < items.length; start += WRITTEN_AT_ONCE) {
-      const requests = items.slice(start, start + WRITTEN_AT_ONCE).map((Item) => ({ PutRequest: { Item } }));
-      await engine.call('BatchWriteItem', { RequestItems: { [name]: requests } });
-    }
   };
 
   const forget = (name: string): void => {
@@ -178,8 +128,8 @@ export const openRestores = async (options: {
     });
     save();
     tables.push({ createTable });
-    void readAll(source)
-      .then((items) => writeAll(target, items))
+    void copier
+      .copy(source, target)
       .then(() => change(target, { restore: { ...summary, inProgress: false } }))
       .catch((error: unknown) =>
         console.error(`[aws] dynamodb: ${target} was not restored: ${messageOf(error)}`),
@@ -291,22 +241,15 @@ export const openRestores = async (options: {
         ([, { policy, restore: restored }]) => policy || restored?.inProgress,
       );
       if (special.length === 0) return;
-      for (const { action, resource } of permissions()) {
+      for (const permission of permissions()) {
+        const { action, resource } = permission;
         for (const [name, { policy, restore: restored }] of special) {
           const arn = tableArn(place, name);
           if (resource !== arn && !resource.startsWith(`${arn}/`)) continue;
           if (restored?.inProgress && !ON_TABLE.test(action)) {
             throw new AwsError('ResourceNotFoundException', 'Requested resource not found');
           }
-          const denies = ({ Action, Resource }: DenyStatement) =>
-            Action.some((pattern) => matchesPattern(pattern, action)) &&
-            Resource.some((pattern) => matchesPattern(pattern, resource));
-          if (policy && denials(policy).some(denies)) {
-            throw new AwsError(
-              'AccessDeniedException',
-              `User: ${caller} is not authorized to perform: ${action} on resource: ${resource} with an explicit deny in a resource-based policy`,
-            );
-          }
+          if (policy) refuseIfDenied(policy, caller, permission);
         }
       }
     },
@@ -314,16 +257,7 @@ export const openRestores = async (options: {
       if (!OWN_OPERATIONS.has(operation)) return undefined;
       return perform(operation, parseJsonObject(body)).then((answer) => jsonAnswer(200, answer, '1.0'));
     },
-    async pass(call) {
-      while (copying) await copying;
-      underWay += 1;
-      try {
-        return await call();
-      } finally {
-        underWay -= 1;
-        if (underWay === 0) onIdle();
-      }
-    },
+    pass: copier.pass,
   };
 };
 
