@@ -15,8 +15,7 @@ const DELETED_SINCE: Failure = { code: 'internal_error', message: 'The request w
 export type RemovalProblem = string;
 
 /**
- * Does again, on the table in use, what was taken away in another since: revocations, blocks and new webhook secrets first, then deletions
- * of requests, then of end-users. A request that is unfinished here is failed and refunded before it is deleted. Repeating it changes
+ * Repeats removals on the table in use: revocations, blocks and new webhook secrets first, then deletions of requests and of end-users. A request that is unfinished here is failed and refunded before it is deleted. Repeating it changes
  * nothing. Returns what could not be done.
  */
 export const repeatRemovals = async (

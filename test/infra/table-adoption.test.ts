@@ -65,8 +65,6 @@ describe('a stack that adopts a table by `tableName`', () => {
   });
 
   test.each(['ab', 'a table', 'x'.repeat(256)])('is refused with the name %j', async (tableName) => {
-    await expect(synthesizeService({ tableName })).rejects.toThrow(
-      /Expected the name of a table/,
-    );
+    await expect(synthesizeService({ tableName })).rejects.toThrow(/Expected the name of a table/);
   });
 });
