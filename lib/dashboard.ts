@@ -7,7 +7,7 @@ import {
   MathExpression,
   Metric,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
@@ -25,7 +25,7 @@ import type { ServiceFunction } from './service-function.ts';
 /** The resources on the dashboard. */
 export interface DashboardProps {
   api: RestApi;
-  table: Table;
+  table: ITable;
   stateMachines: Record<string, StateMachine>;
   /** Their logs are queried. */
   functions: readonly ServiceFunction[];

@@ -1,5 +1,12 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  Table,
+  TableEncryption,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { ACCOUNT_ID_PREFIX } from '../core/ids.ts';
@@ -40,16 +47,22 @@ const FILE_ACCESS = {
 
 /** The table with every record of the service, and the bucket with the outputs. */
 export class DataStore extends Construct {
-  readonly table: Table;
+  /** The table in use: the stack's own, or an adopted one that `ops table restore` has made. */
+  readonly table: ITable;
   readonly bucket: Bucket;
 
-  constructor(scope: Construct, id: string, props: Pick<StackContext, 'outputTtlSeconds' | 'removalPolicy'>) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: Pick<StackContext, 'outputTtlSeconds' | 'removalPolicy' | 'tableName'>,
+  ) {
     super(scope, id);
     // `destroy` is for development: with the stack go all accounts, requests and files.
     const isKept = props.removalPolicy === 'keep';
     const removalPolicy = isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     const text = (name: string) => ({ name, type: AttributeType.STRING });
-    this.table = new Table(this, 'Table', {
+    // It stays in the template when another table is adopted: no deployment deletes it, and the way back is a deployment.
+    const own = new Table(this, 'Table', {
       partitionKey: text(PRIMARY_KEY.partition),
       sortKey: text(PRIMARY_KEY.sort),
       billingMode: BillingMode.PAY_PER_REQUEST,
@@ -59,7 +72,7 @@ export class DataStore extends Construct {
       deletionProtection: isKept,
       removalPolicy,
     });
-    this.table.addGlobalSecondaryIndex({
+    own.addGlobalSecondaryIndex({
       indexName: LISTING_INDEX.name,
       partitionKey: text(LISTING_INDEX.partition),
       sortKey: text(LISTING_INDEX.sort),
@@ -67,7 +80,7 @@ export class DataStore extends Construct {
       nonKeyAttributes: LISTING_ATTRIBUTES,
     });
     for (const { name, partition } of Object.values(REQUEST_INDEXES)) {
-      this.table.addGlobalSecondaryIndex({
+      own.addGlobalSecondaryIndex({
         indexName: name,
         partitionKey: text(partition),
         sortKey: text(PRIMARY_KEY.partition),
@@ -75,6 +88,8 @@ export class DataStore extends Construct {
         nonKeyAttributes: REQUEST_INDEX_ATTRIBUTES,
       });
     }
+    this.table =
+      props.tableName === undefined ? own : Table.fromTableName(this, 'AdoptedTable', props.tableName);
     this.bucket = new Bucket(this, 'Outputs', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,

@@ -27,6 +27,7 @@ import { SandboxProviders } from './sandbox-providers.ts';
 import { ServiceFunction } from './service-function.ts';
 import { Settings } from './settings.ts';
 import { addOutputs } from './stack-outputs.ts';
+import { TableExport } from './table-export.ts';
 import { WebAcl } from './web-acl.ts';
 import { Workflow } from './workflow.ts';
 import {
@@ -106,6 +107,10 @@ export class GenerationServiceStack extends Stack {
       functions.all[name].reserveConcurrency(executions);
     }
 
+    if (context.exportBucket !== undefined) {
+      const { exportBucket: bucketName, exportBucketOwner: bucketOwner } = context;
+      new TableExport(this, 'TableExport', { table, bucketName, bucketOwner, topic: monitoring.topic });
+    }
     if (context.wafRequestsPer5Minutes !== undefined) {
       const requestsPer5Minutes = context.wafRequestsPer5Minutes;
       new WebAcl(this, 'WebAcl', { api: httpApi.api, requestsPer5Minutes });

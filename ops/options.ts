@@ -4,6 +4,7 @@ import { Rate } from '../core/models/rates.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../core/money.ts';
 import { RECORD_STATUSES, type RecordStatus } from '../core/requests/request-rules.ts';
 import { MAX_PAGE_SIZE } from '../core/table/pages.ts';
+import { type Instant, parseIso8601 } from '../core/time.ts';
 
 /** A text, trimmed; may be empty. Refuses a value that looks like an option: the real value was forgotten. */
 const anyText = (value: string): string => {
@@ -97,6 +98,16 @@ export const seconds = (value: string): number => {
     throw new InvalidArgumentError('It must be a whole number with a unit: 90s, 10m, 2h or 1d.');
   }
   return Number(number) * unitSeconds;
+};
+
+/** An instant in whole seconds, or `latest`. */
+export const instantOrLatest = (value: string): Instant | 'latest' => {
+  if (value === 'latest') return value;
+  const instant = parseIso8601(value);
+  if (instant === undefined) {
+    throw new InvalidArgumentError('It must be a time like 2026-11-23T22:15:00Z, or latest.');
+  }
+  return `${instant.slice(0, 19)}.000Z`;
 };
 
 /** The status of a request. */

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { EarnedWork } from '../concurrency/work-allowance.ts';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
+import { setAll } from '../table/expressions.ts';
 import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing, accountPartition } from '../table/keys.ts';
 import { listedItems, listedKeys } from '../table/listings.ts';
 import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts';
@@ -173,6 +174,14 @@ export const rotateWebhookSecret = async (accountId: string, now: Date): Promise
 const ROTATION_UNKNOWN =
   'No answer came, so the webhook secret may have been replaced. A repeat may replace it twice: then the secret in ' +
   'use before is no longer valid.';
+
+/**
+ * Access pattern 112: gives the account these webhook secrets, as another table has them. Throws `NotFoundError`.
+ */
+export const putWebhookSecrets = (
+  accountId: string,
+  secrets: Pick<Account, 'webhookSecret' | 'previousWebhookSecret' | 'previousValidUntil'>,
+): Promise<Account> => updateAccount(accountId, setAll(secrets));
 
 const updateAccount = async (
   accountId: string,

@@ -25,6 +25,7 @@ export const CORE_ORDER = [
   'webhooks',
   'deletion',
   'reconciler',
+  'restore',
 ];
 
 /** Pairs of folders of `core/` that import nothing from each other, whatever their order. */
