@@ -19,8 +19,10 @@ export const METRIC = {
    * `requestEnded`, which is one metric per model and outcome: an alarm can combine ten metrics at most.
    */
   requestFailed: 'RequestsFailed',
-  /** Seconds from the creation of a request to its success. */
+  /** Seconds from the creation of a request to its end. Outcome: `succeeded` or `failed`. */
   timeToDone: 'TimeToDone',
+  /** Seconds from the first provider call of a request until the provider was done with it. */
+  atProvider: 'SecondsAtProvider',
   /** xTokens given back when a request ended. */
   refunded: 'XTokensRefunded',
   /** A call to a provider whose outcome is known for good, as `AttemptOutcome` names it. */
@@ -55,6 +57,8 @@ export const METRIC = {
   reconcileFailed: 'ReconcileFailed',
   /** An attempt to remove the files of a request that has failed for half an hour after they expired. */
   filesNotRemoved: 'FilesNotRemoved',
+  /** Seconds from the end of a request to the first attempt of its webhook. */
+  webhookLag: 'WebhookLag',
   /** A webhook whose delivery was given up. */
   webhookGivenUp: 'WebhookGivenUp',
   /** A provider call whose reported usage differs from the billed amount. Direction: `more` or `less`. */
@@ -79,6 +83,7 @@ export const METRIC_DIMENSIONS = {
   [METRIC.requestEnded]: ['model', 'outcome'],
   [METRIC.requestFailed]: [],
   [METRIC.timeToDone]: ['model', 'outcome'],
+  [METRIC.atProvider]: ['model'],
   [METRIC.refunded]: [],
   [METRIC.providerCall]: ['outcome', 'provider'],
   [METRIC.openRequests]: [],
@@ -96,6 +101,7 @@ export const METRIC_DIMENSIONS = {
   [METRIC.executionLost]: [],
   [METRIC.reconcileFailed]: [],
   [METRIC.filesNotRemoved]: [],
+  [METRIC.webhookLag]: [],
   [METRIC.webhookGivenUp]: [],
   [METRIC.providerUsageDiffers]: ['direction', 'provider'],
   [METRIC.outputStorageFailed]: [],
@@ -142,6 +148,8 @@ export const countMetric = <Name extends MetricName>(
 type Measure = Extract<
   MetricName,
   | 'TimeToDone'
+  | 'SecondsAtProvider'
+  | 'WebhookLag'
   | 'OldestOpenRequest'
   | 'OldestWaiting'
   | 'OldestWaitingOfRoute'
@@ -152,6 +160,8 @@ type Measure = Extract<
 >;
 const UNIT: Record<Measure, 'Seconds' | 'None'> = {
   [METRIC.timeToDone]: 'Seconds',
+  [METRIC.atProvider]: 'Seconds',
+  [METRIC.webhookLag]: 'Seconds',
   [METRIC.oldestOpenRequest]: 'Seconds',
   [METRIC.oldestWaiting]: 'Seconds',
   [METRIC.oldestWaitingOfRoute]: 'Seconds',
