@@ -145,7 +145,7 @@ const standIn = (): void => {
   replaceSend(SFNClient, (name, input, limits) => world().stepFunctions.send(name, input, limits));
   replaceSend(LambdaClient, (...call) => sendToLambda(world(), ...call));
   replaceSend(SecretsManagerClient, (name, input, limits) =>
-    sendToSecrets(world(), name, String(input.SecretId), limits, signingKey),
+    sendToSecrets(world(), name, input, limits, signingKey),
   );
 };
 
