@@ -208,6 +208,8 @@ export const StackContext = z
     executionLogs: flag.default(false),
     tracing: flag.default(false),
     logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
+    // Below, a new table takes it anyway; above, the quota of a table ends.
+    warmThroughput: wholeNumber(4_001, 40_000).optional(),
     removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
     wafRequestsPer5Minutes: wholeNumber(10, 2_000_000_000).optional(),
     filesWebAclArn: z

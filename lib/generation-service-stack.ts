@@ -83,7 +83,15 @@ export class GenerationServiceStack extends Stack {
     const ledgers = new LedgerVerification(this, 'LedgerVerification', { bundleOf, context });
     const verifyLedgers = ledgers.workflow;
     const workflows = { generation, expiry, webhookDelivery };
-    const monitoring = new Monitoring(this, 'Monitoring', { context, api: httpApi.api, ...workflows });
+    const monitoring = new Monitoring(this, 'Monitoring', {
+      ...{ context, table, api: httpApi.api, ...workflows },
+      workers: [
+        ...Object.values(generation.tasks),
+        ...Object.values(webhookDelivery.tasks),
+        ...[reconciler.reconcile, clipMeasuring.measureClips],
+      ],
+      models: Object.keys({ ...sandbox?.modelRoutes, ...context.modelRoutes }),
+    });
 
     new ExecutionStopper(this, 'ExecutionStopper', {
       bundleOf,
