@@ -65,6 +65,10 @@ export const METRIC = {
   providerUsageDiffers: 'ProviderUsageDiffers',
   /** A provider's output that could not be stored. The provider charges for it, and its price is refunded. */
   outputStorageFailed: 'OutputStorageFailed',
+  /** 1 for a run of the canary that made its image, 0 for one that did not. */
+  canarySucceeded: 'CanarySucceeded',
+  /** Seconds from the canary's creation until it had the file. */
+  canarySeconds: 'CanarySeconds',
   /** A stored item that this version cannot read; a list leaves it out. */
   itemUnreadable: 'ItemUnreadable',
   /** A problem found in a ledger. */
@@ -105,6 +109,8 @@ export const METRIC_DIMENSIONS = {
   [METRIC.webhookGivenUp]: [],
   [METRIC.providerUsageDiffers]: ['direction', 'provider'],
   [METRIC.outputStorageFailed]: [],
+  [METRIC.canarySucceeded]: [],
+  [METRIC.canarySeconds]: [],
   [METRIC.itemUnreadable]: [],
   [METRIC.ledgerProblem]: [],
   [METRIC.ledgerVerified]: [],
@@ -150,6 +156,7 @@ type Measure = Extract<
   | 'TimeToDone'
   | 'SecondsAtProvider'
   | 'WebhookLag'
+  | 'CanarySeconds'
   | 'OldestOpenRequest'
   | 'OldestWaiting'
   | 'OldestWaitingOfRoute'
@@ -162,6 +169,7 @@ const UNIT: Record<Measure, 'Seconds' | 'None'> = {
   [METRIC.timeToDone]: 'Seconds',
   [METRIC.atProvider]: 'Seconds',
   [METRIC.webhookLag]: 'Seconds',
+  [METRIC.canarySeconds]: 'Seconds',
   [METRIC.oldestOpenRequest]: 'Seconds',
   [METRIC.oldestWaiting]: 'Seconds',
   [METRIC.oldestWaitingOfRoute]: 'Seconds',

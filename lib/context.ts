@@ -198,6 +198,7 @@ export const StackContext = z
       .optional(),
     guardrailVersion: guardrailVersion.default('DRAFT'),
     alarmEmail: z.email().optional(),
+    canary: z.string().optional(),
     apiDomainName: domainName.optional(),
     apiCertificateArn: certificateArn.optional(),
     filesDomainName: domainName.optional(),
@@ -231,6 +232,11 @@ export const StackContext = z
     const { modelRoutes } = given.value;
     for (const message of [...unknownModelsIn(modelRoutes), ...contradictoryLimitsIn(modelRoutes)]) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
+    }
+    const { canary } = given.value;
+    if (canary !== undefined && (findModel(canary)?.type !== 'image' || !(canary in modelRoutes))) {
+      const message = 'Expected an image model with a route';
+      given.issues.push({ code: 'custom', path: ['canary'], message, input: canary });
     }
     for (const [key, message] of contradictionsIn(given.value)) {
       given.issues.push({ code: 'custom', path: [key], message, input: given.value });

@@ -1,7 +1,12 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { type Dimensions, METRIC_NAMESPACE, type MetricName, STACK_DIMENSION } from '../core/observability.ts';
+import {
+  type Dimensions,
+  METRIC_NAMESPACE,
+  type MetricName,
+  STACK_DIMENSION,
+} from '../core/observability.ts';
 
 /** Sum of one of the service's own metrics over 5 min, of this stack. */
 export const serviceMetric = <Name extends MetricName>(

@@ -62,7 +62,8 @@ const CALL_ID = /^[\w.:-]{1,100}$/;
 
 /** The provider's own id of a call: in the header `X-Request-Id`, else in the body's `request_id`. */
 const providerRequestIdOf = (header: string | string[] | undefined, body: unknown): string | undefined => {
-  const told = typeof body === 'object' && body !== null && 'request_id' in body ? body.request_id : undefined;
+  const told =
+    typeof body === 'object' && body !== null && 'request_id' in body ? body.request_id : undefined;
   return [header, told].find((id): id is string => typeof id === 'string' && CALL_ID.test(id));
 };
 

@@ -49,7 +49,11 @@ interface Query {
 }
 
 /** The value of a metric `periodsAgo`: 0 is the period that ends now. */
-const valueAt = ({ metric, statistic, periodSeconds }: Query, points: readonly Point[], periodsAgo: number) => {
+const valueAt = (
+  { metric, statistic, periodSeconds }: Query,
+  points: readonly Point[],
+  periodsAgo: number,
+) => {
   const key = metricKey(metric);
   const from = periodsAgo * periodSeconds;
   const values = points
@@ -139,9 +143,7 @@ export const stateOf = (alarm: Properties, points: readonly Point[]): AlarmState
   const isMissing = ({ value, bound }: ReturnType<Watch>) => value === undefined || bound === undefined;
   if (TreatMissingData === 'missing' && data.every(isMissing)) return 'INSUFFICIENT_DATA';
   const breaching = data.filter(({ value, bound }) =>
-    value === undefined || bound === undefined
-      ? TreatMissingData === 'breaching'
-      : isBreaching(value, bound),
+    value === undefined || bound === undefined ? TreatMissingData === 'breaching' : isBreaching(value, bound),
   );
   return breaching.length >= DatapointsToAlarm ? 'ALARM' : 'OK';
 };

@@ -150,15 +150,15 @@ const lateModel = (of: string): Scenario => ({
   quiet: of === model ? [hoursOf(18, 18), hoursOf(90, 18), hoursOf(18, 90)] : [hoursOf(90, 90)],
 });
 
-/** When each alarm of a stack with these models rings. */
+const canaryRan = (secondsAgo: number): Story =>
+  ours(secondsAgo, () => countMetric(METRIC.canarySucceeded, {}));
+
+/** When each alarm of a stack with these models and a canary rings. */
 export const scenariosFor = (models: readonly string[]): Record<string, Scenario> => ({
   LedgerProblem: atOne('a ledger does not add up', () => countMetric(METRIC.ledgerProblem, {})),
   LedgerNotVerified: {
     rings: 'for 2 days no verification succeeded, or none ran',
-    ringing: [
-      times(2, (day) => ours(day * DAY + HOUR, () => countMetric(METRIC.ledgerVerified, {}, 0))),
-      [],
-    ],
+    ringing: [times(2, (day) => ours(day * DAY + HOUR, () => countMetric(METRIC.ledgerVerified, {}, 0))), []],
     quiet: [
       times(2, (day) => ours(day * DAY + HOUR, () => countMetric(METRIC.ledgerVerified, {}))),
       [
@@ -273,6 +273,15 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
     rings: 'of at least 20 calls in 15 min the slowest of 100 took 10 s',
     ringing: [calls(20, 10_000), calls(99, 12_000)],
     quiet: [calls(19, 20_000), calls(20, 9_999), calls(200, 20_000)],
+  },
+  CanaryFailed: {
+    rings: 'the canary failed once, or did not run for 2 h',
+    ringing: [
+      [...ours(HOUR + 60, () => countMetric(METRIC.canarySucceeded, {}, 0)), ...canaryRan(60)],
+      canaryRan(2 * HOUR + 60),
+      [],
+    ],
+    quiet: [[...canaryRan(60), ...canaryRan(HOUR + 60)], canaryRan(HOUR + 60)],
   },
   ...Object.fromEntries(models.map((of) => [`${of}-late`, lateModel(of)])),
   ...Object.assign({}, ...PROVIDER_IDS.map(ofProvider)),

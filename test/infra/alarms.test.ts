@@ -2,9 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { codeIn, readDocument } from '../unit/docs/documents.ts';
 import { notifies, type Point, stateOf } from './alarm-evaluator.ts';
 import { scenariosFor } from './alarm-scenarios.ts';
-import { ofType, type Resource, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
+import {
+  ofType,
+  type Resource,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
 
-const service = await synthesizeService({ providers: 'real' });
+const service = await synthesizeService({ canary: 'xSD4.5' });
 const MODELS = ['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s'];
 const SCENARIOS = scenariosFor(MODELS);
 

@@ -32,6 +32,7 @@ export const projectContext = (): Record<string, unknown> =>
 
 /** Context with which the stack has every optional part. */
 export const EVERYTHING_CONFIGURED = {
+  canary: 'xSD4.5',
   guardrailId: 'guardrail1',
   modelArkPreviousBaseUrl: 'https://ark.example',
   modelStudioPreviousBaseUrl: 'https://studio.example',

@@ -73,7 +73,6 @@ const MAX_STORING_SECONDS = 900;
 /** A request may wait for capacity this long before its first call. */
 const MAX_QUEUE_SECONDS = 7_200;
 
-
 /**
  * Seconds an invocation may take beyond its function's timeout: Lambda gives a cold start 10 s of its own
  * (https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html).
@@ -185,7 +184,11 @@ describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
   test('retries transient errors only, each in one retrier', () => {
     const retried = errors(task.Retry);
 
-    const mayRetry = [...OUR_TRANSIENT_ERRORS, ...LAMBDA_TRANSIENT_ERRORS, ...(RETRIES_SILENCE[name] ? SILENCE : [])];
+    const mayRetry = [
+      ...OUR_TRANSIENT_ERRORS,
+      ...LAMBDA_TRANSIENT_ERRORS,
+      ...(RETRIES_SILENCE[name] ? SILENCE : []),
+    ];
     expect(mayRetry).toEqual(expect.arrayContaining(retried));
     expect(retried).toHaveLength(new Set(retried).size);
   });

@@ -54,7 +54,8 @@ describe('a token after a rotation of the secret', () => {
     const arn = `arn:rotated-${secretsMade}`;
     secrets.set(arn, 'first', atSeconds(-3600));
     for (const [text, seconds] of rotations) secrets.set(arn, text, atSeconds(seconds));
-    const tokenOf = (text: string) => createHmac('sha256', text).update(`modelark\n${VIDEO_ID}`).digest('hex');
+    const tokenOf = (text: string) =>
+      createHmac('sha256', text).update(`modelark\n${VIDEO_ID}`).digest('hex');
     const accepts = (text: string, seconds: number) =>
       withEnvironment({ CALLBACK_SECRET_ARN: arn }, () =>
         isCallbackToken(tokenOf(text), 'modelark', VIDEO_ID, atSeconds(seconds)),
