@@ -32,6 +32,8 @@ export type EnvironmentName =
   | 'PUBLISH_RATES'
   | 'USER_AGENT'
   | 'MODEL_ROUTES'
+  | 'CANARY_MODEL'
+  | 'CANARY_KEY_SECRET_ARN'
   | ProviderVariable;
 
 /** A variable's value. Throws an error naming the variable when it is absent or empty. */

@@ -215,6 +215,7 @@ export const StackContext = z
       .optional(),
     guardrailVersion: guardrailVersion.default('DRAFT'),
     alarmEmail: z.email().optional(),
+    canary: z.string().optional(),
     apiDomainName: domainName.optional(),
     apiCertificateArn: certificateArn.optional(),
     filesDomainName: domainName.optional(),
@@ -225,6 +226,8 @@ export const StackContext = z
     executionLogs: flag.default(false),
     tracing: flag.default(false),
     logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
+    // Below, a new table takes it anyway; above, the quota of a table ends.
+    warmThroughput: wholeNumber(4_001, 40_000).optional(),
     removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
     tableName: tableName.optional(),
     exportBucket: bucketName.optional(),
@@ -249,6 +252,11 @@ export const StackContext = z
     const { modelRoutes } = given.value;
     for (const message of [...unknownModelsIn(modelRoutes), ...contradictoryLimitsIn(modelRoutes)]) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
+    }
+    const { canary } = given.value;
+    if (canary !== undefined && (findModel(canary)?.type !== 'image' || !(canary in modelRoutes))) {
+      const message = 'Expected an image model with a route';
+      given.issues.push({ code: 'custom', path: ['canary'], message, input: canary });
     }
     for (const [key, message] of contradictionsIn(given.value)) {
       given.issues.push({ code: 'custom', path: [key], message, input: given.value });

@@ -2,6 +2,7 @@ import { Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { ApiEndpoints } from './api-endpoints.ts';
+import { Canary } from './canary.ts';
 import { ClipMeasuring } from './clip-measuring.ts';
 import type { StackContext } from './context.ts';
 import { Dashboard } from './dashboard.ts';
@@ -84,7 +85,21 @@ export class GenerationServiceStack extends Stack {
     const ledgers = new LedgerVerification(this, 'LedgerVerification', { bundleOf, context });
     const verifyLedgers = ledgers.workflow;
     const workflows = { generation, expiry, webhookDelivery };
-    const monitoring = new Monitoring(this, 'Monitoring', { context, api: httpApi.api, ...workflows });
+    const monitoring = new Monitoring(this, 'Monitoring', {
+      ...{ context, table, api: httpApi.api, ...workflows },
+      workers: [
+        ...Object.values(generation.tasks),
+        ...Object.values(webhookDelivery.tasks),
+        ...[reconciler.reconcile, clipMeasuring.measureClips],
+      ],
+      models: Object.keys({ ...sandbox?.modelRoutes, ...context.modelRoutes }),
+    });
+
+    const { canary: model } = context;
+    const canary =
+      model === undefined
+        ? undefined
+        : new Canary(this, 'Canary', { bundleOf, model, alarm: monitoring.alarm });
 
     new ExecutionStopper(this, 'ExecutionStopper', {
       bundleOf,
@@ -103,6 +118,10 @@ export class GenerationServiceStack extends Stack {
     bindCalls({ secrets, fileDelivery, httpApi, clipMeasuring, context }, functions);
     bindExecutions({ generation, expiry, webhookDelivery, reconciler }, functions);
     bindSettings(settings, functions);
+    if (canary) {
+      httpApi.bindBaseUrl([canary.runCanary]);
+      settings.bind([canary.runCanary], 'USER_AGENT');
+    }
     for (const [name, executions] of entriesOf(context.reservedConcurrency ?? {})) {
       functions.all[name].reserveConcurrency(executions);
     }
@@ -129,7 +148,7 @@ export class GenerationServiceStack extends Stack {
         'verify-ledgers': verifyLedgers.stateMachine,
         expiry: expiry.stateMachine,
       },
-      functions: Object.values(functions.all),
+      functions: [...Object.values(functions.all), ...(canary ? [canary.runCanary] : [])],
     });
 
     addOutputs(this, {
@@ -138,6 +157,7 @@ export class GenerationServiceStack extends Stack {
       dataStore,
       secrets,
       sandbox,
+      canary,
       settings,
       monitoring,
       generation,

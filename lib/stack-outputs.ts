@@ -3,6 +3,7 @@ import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import { namesOfProvider, PROVIDER_IDS } from '../core/provider-names.ts';
+import type { Canary } from './canary.ts';
 import type { StackContext } from './context.ts';
 import type { DataStore } from './data-store.ts';
 import type { FileDelivery } from './file-delivery.ts';
@@ -18,6 +19,7 @@ interface Capabilities {
   dataStore: DataStore;
   secrets: ProviderSecrets;
   sandbox: SandboxProviders | undefined;
+  canary: Canary | undefined;
   settings: Settings;
   monitoring: { topic: Topic };
   generation: { stateMachine: StateMachine };
@@ -55,5 +57,6 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('VideoDeadlineSeconds', variables.VIDEO_DEADLINE_SECONDS);
   output('WebhookRetrySeconds', variables.WEBHOOK_RETRY_SECONDS);
   if (sandbox) output('SandboxUrl', sandbox.url);
+  if (service.canary) output('CanaryKeySecretName', service.canary.apiKey.secretName);
   output('AlarmTopicArn', monitoring.topic.topicArn);
 };

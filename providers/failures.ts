@@ -35,6 +35,15 @@ const FAILURES = {
 
 const LOST: Failure = { code: 'provider_error', message: 'The answer of the upstream provider was lost.' };
 
+/** The answer with the provider's own id of the call, when it sent one. */
+export const withCallId = (answer: ProviderAnswer, http: HttpAnswer): ProviderAnswer => {
+  const providerRequestId = callIdOf(http);
+  return providerRequestId === undefined ? answer : { ...answer, providerRequestId };
+};
+
+const callIdOf = (http: HttpAnswer): string | undefined =>
+  http.kind === 'answered' ? http.providerRequestId : undefined;
+
 /** The failure to record for a refused output or task. */
 export const failureOf = (errorClass: ErrorClass): Failure => {
   if (errorClass === 'busy') return FAILURES.error;
@@ -47,7 +56,10 @@ interface Refusal {
   upstreamCode: string;
 }
 
-const noteRefusal = (provider: ProviderId, refusal: Refusal & { status?: number }): void => {
+const noteRefusal = (
+  provider: ProviderId,
+  refusal: Refusal & { status?: number; providerRequestId?: string | undefined },
+): void => {
   logger.warn('provider refused', { provider, ...refusal });
   if (refusal.errorClass === 'access') countMetric(METRIC.providerAccessRefused, { provider });
 };
@@ -62,7 +74,7 @@ export const refusedCreation = (
   code: string | undefined,
   classify: Classify,
 ): ProviderAnswer => {
-  const { status, retryAfterSeconds } = answer;
+  const { status, retryAfterSeconds, providerRequestId } = answer;
   const isRefused = status >= 400 && status < 500;
   if (code === undefined) {
     logUnreadable(provider, 'creation', status, answer.body);
@@ -70,7 +82,7 @@ export const refusedCreation = (
   }
   const upstreamCode = code ?? `HTTP ${status}`;
   const errorClass = classify(status, upstreamCode);
-  noteRefusal(provider, { errorClass, upstreamCode, status });
+  noteRefusal(provider, { errorClass, upstreamCode, status, providerRequestId });
   if (errorClass === 'busy' || errorClass === 'quota') {
     const ifRepeated = errorClass === 'quota' ? failureOf(errorClass) : undefined;
     return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds, ifRepeated };
@@ -96,9 +108,10 @@ export const failedTask = (
   provider: ProviderId,
   upstreamCode: string,
   classify: Classify,
+  http: HttpAnswer,
 ): ProviderAnswer => {
   const errorClass = classify(undefined, upstreamCode);
-  noteRefusal(provider, { errorClass, upstreamCode });
+  noteRefusal(provider, { errorClass, upstreamCode, providerRequestId: callIdOf(http) });
   return { kind: 'failed', failure: failureOf(errorClass) };
 };
 
@@ -114,13 +127,13 @@ export const untoldTask = (
   classify: Classify,
 ): ProviderAnswer => {
   if (answer.kind !== 'answered') return { kind: 'busy', reason: 'the task query was not answered' };
-  const { status, retryAfterSeconds, body } = answer;
+  const { status, retryAfterSeconds, providerRequestId, body } = answer;
   if (code === undefined) logUnreadable(provider, 'query', status, body);
   if (status === 200 && code === undefined) countMetric(METRIC.unknownProviderState, { provider });
   const upstreamCode = code ?? `HTTP ${status}`;
   const errorClass = classify(status, upstreamCode);
   if (errorClass === 'access' && status !== 429) {
-    noteRefusal(provider, { errorClass, upstreamCode, status });
+    noteRefusal(provider, { errorClass, upstreamCode, status, providerRequestId });
     return { kind: 'refused' };
   }
   return { kind: 'busy', reason: `the task query was answered with ${upstreamCode}`, retryAfterSeconds };

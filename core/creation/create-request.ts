@@ -114,10 +114,16 @@ export const writeRequest = async <New extends NewRequest>({
  * submission, finds the request as it is now. Throws `ConflictError` when that was deleted.
  */
 export const completeCreation = async (done: WrittenCreation | RepeatedCreation): Promise<Creation> => {
-  if (done.kind === 'repeated') return { request: await findRepeated(done.requestId), replayed: true };
-  countMetric(METRIC.requestCreated, { model: done.request.model });
-  await start(done.request);
-  return { request: done.request, replayed: false };
+  const replayed = done.kind === 'repeated';
+  const request = replayed ? await findRepeated(done.requestId) : done.request;
+  const { requestId, accountId, model } = request;
+  // The log's keys hold the id of the HTTP call: this line ties it to the request.
+  logger.info('creation accepted', { requestId, accountId, model, replayed });
+  if (!replayed) {
+    countMetric(METRIC.requestCreated, { model });
+    await start(request);
+  }
+  return { request, replayed };
 };
 
 /** What an accepted creation used of the account's allowance, and earns back. */

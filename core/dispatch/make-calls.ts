@@ -163,6 +163,18 @@ const answerTo = (
   return { kind: 'failed', failure: ifRepeated, taken: 'no' };
 };
 
+/** One line for each creation call: how long the provider took to answer, what it answered, and its own id of the call. */
+const logCall = (
+  { requestId, provider, upstreamModel, call, attempt }: ProviderAttempt,
+  answer: ProviderAnswer,
+  milliseconds: number,
+): void => {
+  const { kind: outcome, providerRequestId } = answer;
+  const taskId = answer.kind === 'accepted' ? answer.taskId : undefined;
+  const made = { requestId, provider, upstreamModel, call, attempt };
+  logger.info('provider call', { ...made, outcome, milliseconds, taskId, providerRequestId });
+};
+
 /** Makes a claimed call and records its outcome. The attempt is marked alive until that is done. */
 const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<ProviderAttempt> => {
   const { calls, provider, clock, endMs, pace } = run;
@@ -174,11 +186,13 @@ const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<Provide
     });
   }, ALIVE_INTERVAL_MS);
   try {
-    const answer = answerTo(
-      attempt,
-      await pace.during(() => provider.submit(call, AbortSignal.timeout(callLimitMs(run)))),
-      provider.id,
-    );
+    const submitted = await pace.during(async () => {
+      const startedMs = clock.now().getTime();
+      const answer = await provider.submit(call, AbortSignal.timeout(callLimitMs(run)));
+      logCall(attempt, answer, clock.now().getTime() - startedMs);
+      return answer;
+    });
+    const answer = answerTo(attempt, submitted, provider.id);
     if (answer.kind === 'waiting' || answer.kind === 'refused')
       throw new Error(`${provider.id} answered a creation with "${answer.kind}".`);
     const answeredAt = clock.now();

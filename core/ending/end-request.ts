@@ -4,7 +4,8 @@ import { pauseWrite } from '../end-users/pauses.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
-import { countMetric, METRIC, measure } from '../observability.ts';
+import { countMetric, logger, METRIC, measure } from '../observability.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import {
   checkStatus,
   clipsOf,
@@ -16,6 +17,7 @@ import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { partsOf, type RequestParts } from './request-parts.ts';
 
 /**
  * Time for the ending process to start the follow-up work itself. Only the reconciler cancels tasks, without
@@ -32,6 +34,8 @@ export interface EndOptions {
   mayHaveTasks?: boolean;
   /** Whether it is only ended while none of its outputs is stored. */
   unlessStored?: boolean;
+  /** Its provider calls, the latest attempt of each: for the log. */
+  attempts?: readonly ProviderAttempt[];
 }
 
 /**
@@ -54,7 +58,13 @@ export const endRequest = async (
   request: StoredRequest,
   state: TerminalState,
   now: Date,
-  { operatorNote, mayHaveFiles = true, mayHaveTasks = false, unlessStored = false }: EndOptions = {},
+  {
+    operatorNote,
+    mayHaveFiles = true,
+    mayHaveTasks = false,
+    unlessStored = false,
+    attempts = [],
+  }: EndOptions = {},
 ): Promise<Ending> => {
   checkStatus(request);
   const finishedAt = toInstant(now);
@@ -94,22 +104,26 @@ export const endRequest = async (
   }, SETTLEMENT_PATIENCE);
   if (isStored) return 'stored';
   if (!isEndedHere) return 'ended';
-  reportEnd(request, state, refund, now);
+  reportEnd(request, state, refund, partsOf(request, attempts, now));
   return isToBeClosed ? 'ended' : 'closed';
 };
 
+/** Counts an end, and logs where its time went. The webhook's own line has the seconds since the end. */
 const reportEnd = (
-  { model, createdAt }: StoredRequest,
-  { status }: TerminalState,
+  { requestId, accountId, model, webhookUrl }: StoredRequest,
+  state: TerminalState,
   refund: Thousandths,
-  now: Date,
+  parts: RequestParts,
 ): void => {
-  countMetric(METRIC.requestEnded, { model, outcome: status });
-  countMetric(METRIC.requestFailed, {}, status === 'failed' ? 1 : 0);
-  if (status === 'succeeded') {
-    measure(METRIC.timeToDone, { model, outcome: status }, (now.getTime() - Date.parse(createdAt)) / 1000);
-  }
+  const { status: outcome } = state;
+  countMetric(METRIC.requestEnded, { model, outcome });
+  countMetric(METRIC.requestFailed, {}, outcome === 'failed' ? 1 : 0);
+  measure(METRIC.timeToDone, { model, outcome }, parts.totalSeconds);
+  if (parts.providerSeconds !== undefined) measure(METRIC.atProvider, { model }, parts.providerSeconds);
   if (refund > 0) measure(METRIC.refunded, {}, toXTokens(refund));
+  const code = state.status === 'failed' ? state.error.code : undefined;
+  const hasWebhook = webhookUrl !== undefined;
+  logger.info('request ended', { requestId, accountId, model, outcome, code, ...parts, hasWebhook });
 };
 
 /**

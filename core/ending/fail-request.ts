@@ -76,6 +76,7 @@ const endAsFailed = async (
     const ending = await endRequest(request, { status: 'failed', error }, clock.now(), {
       ...options,
       mayHaveTasks: hasOpenTask(attempts),
+      attempts,
     });
     if (ending === 'stored') return false;
   }

@@ -307,7 +307,7 @@ export const recordCancellation = async (
  */
 export const recordOutcome = async (
   attempt: ProviderAttempt,
-  answer: Exclude<ProviderAnswer, { kind: 'waiting' | 'refused' }>,
+  { providerRequestId: _, ...answer }: Exclude<ProviderAnswer, { kind: 'waiting' | 'refused' }>,
   now: Date,
   { ifSuspected = false }: { ifSuspected?: boolean } = {},
 ): Promise<ProviderAttempt> => {

@@ -17,8 +17,14 @@ export interface ProviderUsage {
   outputSeconds?: number | undefined;
 }
 
-/** The meaning of a provider's answer, independent of the wire format. */
-export type ProviderAnswer =
+/**
+ * A provider's answer: its meaning, independent of the wire format, and the provider's own id of the HTTP call, when it sent one. The id
+ * is for logs, and not stored.
+ */
+export type ProviderAnswer = ProviderMeaning & { providerRequestId?: string | undefined };
+
+/** The meaning of a provider's answer. */
+export type ProviderMeaning =
   /** Finished; at least one output has a URL. */
   | { kind: 'done'; outputs: ProviderOutput[]; usage?: ProviderUsage | undefined }
   /** A task was created; query it by this id. */

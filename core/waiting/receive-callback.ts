@@ -61,7 +61,8 @@ const takeHint = async (
   pause: (milliseconds: number) => Promise<unknown>,
 ): Promise<boolean> => {
   // Only this deployment can make the token of a provider, so any other name has none.
-  if (!(await isCallbackToken(token, provider, requestId))) throw new NotFoundError('There is nothing here.');
+  const isOurs = await isCallbackToken(token, provider, requestId, clock.now());
+  if (!isOurs) throw new NotFoundError('There is nothing here.');
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return true;
   const now = clock.now();

@@ -10,7 +10,14 @@ import type {
 } from '../../core/provider-calls/providers.ts';
 import { callsBackFor } from '../../core/provider-names.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
-import { cancelAnswerOf, failureOf, refusedCreation, unansweredCreation, untoldTask } from '../failures.ts';
+import {
+  cancelAnswerOf,
+  failureOf,
+  refusedCreation,
+  unansweredCreation,
+  untoldTask,
+  withCallId,
+} from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
 import { optional, optionalNumber, optionalText, readBody, requiredText } from '../reading.ts';
 import { classifyArkError } from './errors.ts';
@@ -51,6 +58,10 @@ export class ModelArk implements Provider {
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const headers = { ...this.authorization(), ...call.headers };
     const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
+    return withCallId(this.readCreation(answer), answer);
+  }
+
+  private readCreation(answer: HttpAnswer): ProviderAnswer {
     if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
     const { status, body } = answer;
     const task = status === 200 ? readBody(CreatedTask, body) : undefined;
@@ -71,7 +82,8 @@ export class ModelArk implements Provider {
       headers: this.authorization(),
       signal,
     });
-    return readArkTask(answer) ?? untoldTask(this.id, answer, codeOf(answer), classifyArkError);
+    const told = readArkTask(answer) ?? untoldTask(this.id, answer, codeOf(answer), classifyArkError);
+    return withCallId(told, answer);
   }
 
   /**

@@ -19,6 +19,7 @@ import {
   unknownState,
   unknownTask,
   untoldTask,
+  withCallId,
 } from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
 import { optional, optionalNumber, optionalText, readBody, requiredText } from '../reading.ts';
@@ -76,6 +77,10 @@ export class ModelStudio implements Provider {
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const headers = { ...this.authorization(), ...call.headers };
     const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
+    return withCallId(this.readCreation(answer), answer);
+  }
+
+  private readCreation(answer: HttpAnswer): ProviderAnswer {
     if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
     const task = readBody(CreatedTask, answer.body);
     if (task) return { kind: 'accepted', taskId: task.output.task_id };
@@ -89,6 +94,10 @@ export class ModelStudio implements Provider {
       headers: this.authorization(),
       signal,
     });
+    return withCallId(this.readTask(answer), answer);
+  }
+
+  private readTask(answer: HttpAnswer): ProviderAnswer {
     const isTold = answer.kind === 'answered' && answer.status === 200;
     const task = isTold ? readBody(TaskBody, answer.body) : undefined;
     if (!task) return untoldTask(this.id, answer, codeOf(answer), classifyModelStudioError);
@@ -100,7 +109,7 @@ export class ModelStudio implements Provider {
           : { kind: 'done', outputs: [{ url: video }], ...usageOf(task.usage) };
       case 'FAILED':
       case 'CANCELED':
-        return failedTask(this.id, code, classifyModelStudioError);
+        return failedTask(this.id, code, classifyModelStudioError, answer);
       case 'UNKNOWN':
         return unknownTask();
       case 'PENDING':

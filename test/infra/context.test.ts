@@ -100,6 +100,8 @@ describe('the context', () => {
       'sandboxMaxRunning',
       'reconcileIntervalSeconds',
       'alarmEmail',
+      'canary',
+      'warmThroughput',
       'console',
     ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];

@@ -272,6 +272,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [ALL_RUN]: 'states:StopExecution',
     'AWS::StackId': 'cloudformation:DescribeStacks',
   },
+  'events/run-canary': { CanaryApiKey: 'secretsmanager:GetSecretValue' },
   'events/publish-pages': { [PAGES]: 's3:PutObject' },
   'events/create-signing-key': {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue secretsmanager:PutSecretValue',

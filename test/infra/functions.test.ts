@@ -34,6 +34,8 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   // A run takes less than a minute, and a last provider query 10 s.
   'events/reconcile': 120,
   'events/reconcile-lost': 60,
+  // One image takes 4 min at most.
+  'events/run-canary': 300,
   // Executions are stopped for as long as Lambda allows.
   'events/stop-executions': 900,
   // Measuring takes 8 s.

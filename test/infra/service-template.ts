@@ -20,8 +20,8 @@ export interface TemplateFunction {
 export interface ServiceTemplate {
   resources: Record<string, Resource>;
   outputs: Record<string, unknown>;
-  /** Settings outside the template, passed to CloudFormation separately. */
-  stack: { terminationProtection: boolean; tags: Record<string, string> };
+  /** Settings outside the template, passed to CloudFormation separately, and the warnings of the synthesis. */
+  stack: { terminationProtection: boolean; tags: Record<string, string>; warnings: string[] };
   /** Each function by the name of its bundle, such as `api/get-balance`. */
   functions: Record<string, TemplateFunction>;
 }
@@ -32,6 +32,7 @@ export const projectContext = (): Record<string, unknown> =>
 
 /** Context with which the stack has every optional part. */
 export const EVERYTHING_CONFIGURED = {
+  canary: 'xSD4.5',
   guardrailId: 'guardrail1',
   modelArkPreviousBaseUrl: 'https://ark.example',
   modelStudioPreviousBaseUrl: 'https://studio.example',

@@ -215,6 +215,7 @@ export const MISUSES = {
     call('secretsmanager:GetSecretValue', 'ProviderSecretsModelArk'),
     call('secretsmanager:GetSecretValue', 'ProviderSecretsModelStudio'),
   ],
+  'use the API key of the canary': [call('secretsmanager:GetSecretValue', 'CanaryApiKey')],
   'see which providers have a key': [
     call('secretsmanager:DescribeSecret', 'ProviderSecretsModelArk'),
     call('secretsmanager:DescribeSecret', 'ProviderSecretsModelStudio'),

@@ -165,6 +165,7 @@ export const WORST_CASES: readonly WorstCase[] = [
     ],
   },
   { of: ['events/stop-executions'], could: ['stop all executions', 'see the state of the stack'] },
+  { of: ['events/run-canary'], could: ['use the API key of the canary'] },
   { of: ['events/publish-pages'], could: ['replace public pages'] },
   { of: ['events/create-signing-key'], could: [SIGN, 'replace the signing key of files'] },
 ];

@@ -57,7 +57,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
 const DEFAULT_TIMEOUT_SECONDS = 29;
 
 /** Entry points that only serve the deployment itself. */
-const LEFT_OUT = new Set(['create-signing-key', 'publish-pages', 'stop-executions']);
+const LEFT_OUT = new Set(['create-signing-key', 'publish-pages', 'run-canary', 'stop-executions']);
 
 /** Puts the stand-ins behind the clients of the service and loads its functions and state machines. */
 export const loadService = async (): Promise<Deployment> => {
@@ -149,7 +149,7 @@ const standIn = (): void => {
   replaceSend(SFNClient, (name, input, limits) => world().stepFunctions.send(name, input, limits));
   replaceSend(LambdaClient, (...call) => sendToLambda(world(), ...call));
   replaceSend(SecretsManagerClient, (name, input, limits) =>
-    sendToSecrets(world(), name, String(input.SecretId), limits, signingKey),
+    sendToSecrets(world(), name, input, limits, signingKey),
   );
 };
 

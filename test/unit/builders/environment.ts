@@ -30,6 +30,8 @@ Object.assign(process.env, {
   POLL_INTERVAL_SECONDS: '2',
   CALLBACK_WAIT_SECONDS: '300',
   CALLBACK_SECRET_ARN: 'arn:callback-secret',
+  CANARY_KEY_SECRET_ARN: 'arn:canary-key',
+  CANARY_MODEL: 'xSD4.5',
   ALLOW_PRIVATE_TARGETS: 'false',
   USER_AGENT: 'generation-service/1.2.3 (+https://operator.example)',
   MODEL_ROUTES: JSON.stringify({

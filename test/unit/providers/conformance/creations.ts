@@ -4,13 +4,13 @@ import type { ProviderAnswer, Taken } from '../../../../core/provider-calls/prov
 import { takenOf } from '../../../../core/provider-calls/taken.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
-import { A_CALL, adapterOf, answerWith, FAILURE, patient, server } from './server.ts';
+import { A_CALL, adapterOf, answerWith, FAILURE, meaningOf, patient, server } from './server.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
 /** A creation without a readable answer. */
 export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => {
   const adapterAt = (baseUrl: string) => adapterOf(Adapter, baseUrl);
-  const submit = () => adapterAt(server.url).submit(A_CALL, patient());
+  const submit = () => meaningOf(adapterAt(server.url).submit(A_CALL, patient()));
 
   describe('a creation', () => {
     test('is one POST of the body as JSON, with the key', async () => {
@@ -162,7 +162,7 @@ const takenBy = (answer: ProviderAnswer): Taken => {
 /** The meaning of each answer to a creation, and whether the provider certainly did not take the call. */
 export const describeVerdicts = (wire: Wire): void => {
   const { Adapter, errors, created, images, partial } = wire;
-  const submit = () => adapterOf(Adapter).submit(A_CALL, patient());
+  const submit = () => meaningOf(adapterOf(Adapter).submit(A_CALL, patient()));
   const { id: provider } = adapterOf(Adapter);
   const url = (name: string) => `https://files.example.com/${name}`;
 

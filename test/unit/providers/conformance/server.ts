@@ -1,4 +1,4 @@
-import type { Provider, ProviderCall } from '../../../../core/provider-calls/providers.ts';
+import type { Provider, ProviderAnswer, ProviderCall } from '../../../../core/provider-calls/providers.ts';
 import { LoopbackServer } from '../../servers/loopback-server.ts';
 import type { Adapter, WireAnswer } from './wire.ts';
 
@@ -32,3 +32,9 @@ export const patient = (): AbortSignal => new AbortController().signal;
 /** An adapter that calls this server, or another one. */
 export const adapterOf = (adapter: Adapter, baseUrl = server.url): Provider =>
   new adapter({ baseUrl, apiKey: 'secret-key' });
+
+/** What an answer means, without the provider's own id of the call. */
+export const meaningOf = async (answer: Promise<ProviderAnswer>): Promise<ProviderAnswer> => {
+  const { providerRequestId: _, ...meaning } = await answer;
+  return meaning;
+};

@@ -3,7 +3,7 @@ import { logger } from '../../../../core/observability.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
-import { adapterOf, answerWith, FAILURE, patient, server } from './server.ts';
+import { A_CALL, adapterOf, answerWith, FAILURE, meaningOf, patient, server } from './server.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
 const VIDEO_URL = 'https://files.example.com/video.mp4';
@@ -11,8 +11,26 @@ const VIDEO_URL = 'https://files.example.com/video.mp4';
 /** The meaning of a task's states, and of answers that do not give one. */
 export const describeTasks = (wire: Wire): void => {
   const { Adapter, tasks, errors } = wire;
-  const query = (taskId = 'task-1') => adapterOf(Adapter).query(taskId, patient());
+  const query = (taskId = 'task-1') => meaningOf(adapterOf(Adapter).query(taskId, patient()));
   const { id: provider } = adapterOf(Adapter);
+
+  describe("the provider's own id of a call", () => {
+    const told = { status: 418, headers: { 'X-Request-Id': 'call-7' }, body: {} };
+
+    test('comes with the answer to a creation and to a query, for the log', async () => {
+      answerWith(told);
+      const adapter = adapterOf(Adapter);
+
+      expect(await adapter.submit(A_CALL, patient())).toMatchObject({ providerRequestId: 'call-7' });
+      expect(await adapter.query('task-1', patient())).toMatchObject({ providerRequestId: 'call-7' });
+    });
+
+    test.each(['a b', '', 'x'.repeat(101), '{"prompt":1}'])('is not taken for one: %j', async (id) => {
+      answerWith({ ...told, headers: { 'X-Request-Id': id } });
+
+      expect(await adapterOf(Adapter).query('task-1', patient())).not.toHaveProperty('providerRequestId');
+    });
+  });
 
   describe('a task', () => {
     test('is queried by its id, with the API key', async () => {
