@@ -11,7 +11,7 @@ export interface Release {
   assembly: string;
 }
 
-/** Brings releases into an account. What the tools print goes into a log; an error has the lines that say why. */
+/** Brings releases into an account. The output of the tools goes into a log, and the lines about a failure into its error. */
 export interface Releases {
   /** Checks a tag out beside these sources, with its packages, and synthesizes it. */
   checkOut(tag: string): Promise<Release>;

@@ -65,7 +65,7 @@ const fullRoute = async (stage: Stage, email: string): Promise<Work[]> => {
   ];
 };
 
-/** A video that nobody queries until its provider calls back, which it does after the deployment. */
+/** A video of a provider that calls back, and is not queried before. The callback comes after the deployment. */
 const videoWithCallback = async (stage: Stage, email: string): Promise<Work> => {
   const prompt = `a video with a callback [delay=${READY_SECONDS}]`;
   const requestId = await create(stage, 'video', video('xW3.0sPro', prompt, email));
@@ -88,7 +88,7 @@ const videoWithCallback = async (stage: Stage, email: string): Promise<Work> => 
 /** A finished image whose webhook is refused, so that its delivery goes on. */
 const pendingWebhook = async (stage: Stage, email: string): Promise<Work> => {
   const webhookUrl = `${stage.sandboxUrl}/refused`;
-  const requestId = await create(stage, 'image', image('xQI3Pro', 'an image', email, { webhookUrl }));
+  const requestId = await create(stage, 'image', image('xSD5Pro', 'an image', email, { webhookUrl }));
   await until(stage, requestId, 'ended with a refused webhook', (state) =>
     state.webhookAttempts.some(({ status = 0 }) => status >= 400),
   );
@@ -150,5 +150,5 @@ export const newImage = async (stage: Stage, round: string): Promise<string> =>
   delivered(
     stage,
     'image',
-    await create(stage, 'image', image('xSD5Pro', 'a new image', `new-${round}@example.com`)),
+    await create(stage, 'image', image('xZI1.0Pro', 'a new image', `new-${round}@example.com`)),
   );

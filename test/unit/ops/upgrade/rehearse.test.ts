@@ -69,7 +69,7 @@ describe('what a deployment loses is reported', () => {
     ['polled videos', ({ model, isWaiting }) => model === 'xW3.0s' && !isWaiting],
     ['videos waiting for capacity', ({ isWaiting }) => isWaiting],
     ['video with a callback', ({ model }) => model === 'xW3.0sPro'],
-    ['pending webhook', ({ model }) => model === 'xQI3Pro'],
+    ['pending webhook', ({ model }) => model === 'xSD5Pro'],
   ])('%s', async (name, isOne) => {
     deployment.onUpgrade = lose(isOne);
 
