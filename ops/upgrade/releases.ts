@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
 /** The sources of a release, with their packages, and its assembly. */
@@ -20,9 +21,12 @@ export interface Releases {
   /** Deploys by the release's own CDK toolkit. */
   deploy(release: Release): Promise<void>;
   destroy(release: Release): Promise<void>;
-  /** Removes the checkout. */
+  /** Removes all that was made but the log. */
   remove(): Promise<void>;
 }
+
+/** Folders of the synthesized stacks: of the release, and of these sources. */
+const ASSEMBLIES = ['assembly-from', 'assembly-to'] as const;
 
 /** The context of both releases: stand-ins for the providers, and waits that a rehearsal can see. */
 export type RehearsalContext = Readonly<Record<string, string>>;
@@ -51,13 +55,16 @@ export const createReleases = (root: string, work: string, context: RehearsalCon
     async checkOut(tag) {
       await run(log, root, 'git', ['worktree', 'add', '--detach', checkout, tag]);
       await run(log, checkout, 'npm', ['ci', '--no-audit', '--no-fund']);
-      return synthesize(checkout, 'assembly-from');
+      return synthesize(checkout, ASSEMBLIES[0]);
     },
-    present: () => synthesize(root, 'assembly-to'),
+    present: () => synthesize(root, ASSEMBLIES[1]),
     deploy: ({ folder, assembly }) =>
       cdk(folder, 'deploy', '--app', assembly, '--require-approval', 'never', '--ci', '--all'),
     destroy: ({ folder, assembly }) => cdk(folder, 'destroy', '--app', assembly, '--force', '--ci', '--all'),
-    remove: () => run(log, root, 'git', ['worktree', 'remove', '--force', checkout]),
+    async remove() {
+      for (const name of ASSEMBLIES) await rm(join(work, name), { recursive: true, force: true });
+      await run(log, root, 'git', ['worktree', 'remove', '--force', checkout]);
+    },
   };
 };
 
