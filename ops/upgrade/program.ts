@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { type ExecutionStatus, paginateListExecutions } from '@aws-sdk/client-sfn';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { clientOptions } from '../../core/aws-clients.ts';
+import { claimForRemoval } from '../../core/end-users/removals.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { stepFunctions } from '../../core/executions/step-functions.ts';
 import { callbackUrl } from '../../core/provider-calls/callback-urls.ts';
@@ -153,6 +154,10 @@ const openStage = async (given: GivenOptions, signal: AbortSignal): Promise<Rehe
       return (
         request && { status: request.status, webhookAttempts: await operator.webhookAttempts(requestId) }
       );
+    },
+    async beginDeletion(email) {
+      const removal = await claimForRemoval({ accountId, email }, new Date());
+      if (!removal) throw new Error(`${email} has unfinished requests.`);
     },
     callbackPath: async (requestId) => (await callbackUrl('modelark', requestId)).slice(baseUrl.length),
     async ledgerProblems() {

@@ -18,6 +18,8 @@ export interface Stage {
   sandboxUrl: string;
   /** Undefined once the request is deleted. */
   stored(requestId: string): Promise<StoredState | undefined>;
+  /** Begins the deletion of an end-user, as a call does that dies after its first write. */
+  beginDeletion(email: string): Promise<void>;
   /** Path of the callback that the provider of a video was given. */
   callbackPath(requestId: string): Promise<string>;
   /** How long slow work lasts at its provider: longer than a deployment takes. */
@@ -40,7 +42,8 @@ const Record = z.object({
   videos: z.optional(z.array(Item)),
 });
 
-const POLL_SECONDS = 1;
+/** Between two looks. */
+export const POLL_SECONDS = 1;
 
 /** Calls the API as the customer; again for as long as it answers 429 or 503, which the contract has callers do. */
 export const call = async (

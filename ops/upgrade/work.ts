@@ -1,6 +1,7 @@
 import { CheckFailedError, ensure } from '../smoke/check.ts';
 import { shown } from '../smoke/http.ts';
-import { call, create, delivered, hasEnded, isFound, type Stage, until } from './stage.ts';
+import { poll } from '../smoke/poll.ts';
+import { call, create, delivered, hasEnded, isFound, POLL_SECONDS, type Stage, until } from './stage.ts';
 
 /** Something that a deployment finds under way. */
 export interface Work {
@@ -103,17 +104,38 @@ const pendingWebhook = async (stage: Stage, email: string): Promise<Work> => {
   };
 };
 
+/** An ended request of an end-user; its id. */
+const imageToDelete = async (stage: Stage, email: string): Promise<string> => {
+  const requestId = await create(stage, 'image', image('xZI1.0Pro', 'an image to delete', email));
+  await until(stage, requestId, 'ended', hasEnded);
+  return requestId;
+};
+
+/** An end-user whose deletion was begun by a call that died. The reconciler finishes it. */
+const begunDeletion = async (stage: Stage, round: string): Promise<Work> => {
+  const email = `begun-${round}@example.com`;
+  const requestId = await imageToDelete(stage, email);
+  await stage.beginDeletion(email);
+  return {
+    name: 'deletion whose call died',
+    async ended() {
+      const isGone = await poll(
+        stage,
+        { everySeconds: POLL_SECONDS, forSeconds: stage.patienceSeconds },
+        async () => ((await isFound(stage, 'image', requestId)) ? undefined : true),
+      );
+      ensure(isGone === true, `${requestId} is still there.`);
+      return requestId;
+    },
+  };
+};
+
 /** End-users, each with an image, of whom one after another is deleted while the deployment runs. */
 const DELETED = 4;
-const DELETION_PAUSE_MS = 1_000;
 const deletions = async (stage: Stage, round: string): Promise<Work> => {
   const emails = Array.from({ length: DELETED }, (_, index) => `deleted-${index}-${round}@example.com`);
   const requestIds: string[] = [];
-  for (const email of emails) {
-    const requestId = await create(stage, 'image', image('xZI1.0Pro', 'an image to delete', email));
-    await until(stage, requestId, 'ended', hasEnded);
-    requestIds.push(requestId);
-  }
+  for (const email of emails) requestIds.push(await imageToDelete(stage, email));
   let failure: CheckFailedError | undefined;
   return {
     name: 'deletions during the deployment',
@@ -122,7 +144,8 @@ const deletions = async (stage: Stage, round: string): Promise<Work> => {
         const answer = await call(stage, 'DELETE', `/v1/end-users/${encodeURIComponent(email)}`);
         if (answer.status !== 200)
           failure ??= new CheckFailedError(`DELETE of ${email} answered ${shown(answer)}.`);
-        await stage.pause(DELETION_PAUSE_MS);
+        // The last ones come late in the deployment.
+        await stage.pause((stage.workSeconds * 1_000) / (2 * DELETED));
       }
     },
     async ended() {
@@ -142,7 +165,8 @@ export const startWork = async (stage: Stage, round: string): Promise<Work[]> =>
   const webhook = await pendingWebhook(stage, email);
   const callback = await videoWithCallback(stage, email);
   const route = await fullRoute(stage, email);
-  return [await synchronousImage(stage, email), ...route, callback, webhook, deleted];
+  const slow = await synchronousImage(stage, email);
+  return [slow, ...route, callback, webhook, deleted, await begunDeletion(stage, round)];
 };
 
 /** A quick image by the release that is deployed now. */

@@ -52,7 +52,7 @@ export const createDeployment = (): FakeDeployment => {
 
   const pause = async (milliseconds: number): Promise<void> => {
     time += milliseconds;
-    // Others go on meanwhile.
+    // Others go on meanwhile, and their pauses add up.
     await new Promise((resolve) => setImmediate(resolve));
   };
   const statusOf = ({ isLost, readyAt, isWaiting }: FakeRequest): string => {
@@ -78,7 +78,7 @@ export const createDeployment = (): FakeDeployment => {
     const seconds = Number(/\[delay=(\d+)\]/.exec(prompt)?.[1] ?? 0);
     const isWaiting = prompt.includes('waits');
     const withCallback = model === 'xW3.0sPro';
-    const readyAt = withCallback ? Number.POSITIVE_INFINITY : time + (isWaiting ? 40_000 : seconds * 1_000);
+    const readyAt = withCallback ? Number.POSITIVE_INFINITY : time + (isWaiting ? 90_000 : seconds * 1_000);
     requests.set(requestId, {
       ...{ requestId, model, email, readyAt, isWaiting, isLost: false, createdAt: time },
       ...(webhookUrl !== undefined && { webhookUrl }),
@@ -105,10 +105,13 @@ export const createDeployment = (): FakeDeployment => {
     }
     if (method === 'POST') return create(body as Record<string, string>);
     if (method === 'GET') return read(last);
-    for (const { requestId, email } of requests.values()) {
-      if (email === decodeURIComponent(last)) requests.delete(requestId);
-    }
+    deleteRequestsOf(decodeURIComponent(last));
     return answer(200);
+  };
+  const deleteRequestsOf = (email: string): void => {
+    for (const request of requests.values()) {
+      if (request.email === email) requests.delete(request.requestId);
+    }
   };
 
   const deployment: FakeDeployment = {
@@ -152,9 +155,12 @@ export const createDeployment = (): FakeDeployment => {
         const request = requests.get(requestId);
         return request && { status: statusOf(request), webhookAttempts: attemptsAt(request) };
       },
+      async beginDeletion(email) {
+        deleteRequestsOf(email);
+      },
       callbackPath: async (requestId) => `/callback/${requestId}`,
-      workSeconds: 20,
-      patienceSeconds: 60,
+      workSeconds: 60,
+      patienceSeconds: 120,
       pause,
       ledgerProblems: async () => [],
       failedExecutions: async () => [],

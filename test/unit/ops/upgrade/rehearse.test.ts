@@ -41,6 +41,7 @@ describe('a rehearsal', () => {
         'video with a callback',
         'pending webhook',
         'deletions during the deployment',
+        'deletion whose call died',
         'a new image',
       ]) {
         expect(names).toContain(`${round}: ${kind}`);
@@ -96,6 +97,15 @@ describe('what a deployment loses is reported', () => {
       'upgrade: deletions during the deployment',
       'back: deletions during the deployment',
     ]);
+  });
+
+  test('a deletion that nobody finishes', async () => {
+    deployment.stage.beginDeletion = async () => undefined;
+
+    expect(await failures()).toEqual({
+      'upgrade: deletion whose call died': expect.stringContaining('is still there'),
+      'back: deletion whose call died': expect.stringContaining('is still there'),
+    });
   });
 
   test('a call that is answered 500 while the deployment runs', async () => {
