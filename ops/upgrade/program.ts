@@ -5,7 +5,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ExecutionStatus, paginateListExecutions } from '@aws-sdk/client-sfn';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { clientOptions } from '../../core/aws-clients.ts';
 import { claimForRemoval } from '../../core/end-users/removals.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { stepFunctions } from '../../core/executions/step-functions.ts';
@@ -17,7 +16,7 @@ import { describeFailure } from '../smoke/check.ts';
 import { createCaller } from '../smoke/http.ts';
 import { createOperator } from '../smoke/operator.ts';
 import { reportOf } from '../smoke/program.ts';
-import { connect, TargetError } from '../target.ts';
+import { connect, stackExists, TargetError } from '../target.ts';
 import { type RehearsalStage, rehearse } from './rehearse.ts';
 import { createReleases, type RehearsalContext } from './releases.ts';
 import { MAX_RUNNING } from './work.ts';
@@ -98,7 +97,9 @@ const contextFor = (stackName: string): RehearsalContext => ({
 
 const rehearsal = async (given: GivenOptions, { out, err, signal, columns }: RehearsalStreams) => {
   if (given.endpoint !== undefined) process.env.AWS_ENDPOINT_URL = given.endpoint;
-  await refuseExisting(given.stack);
+  if (await stackExists(given.stack)) {
+    throw new TargetError(`Stack ${given.stack} exists. The rehearsal makes its own, and destroys it.`);
+  }
   const folder = await mkdtemp(join(tmpdir(), 'upgrade-'));
   err(`What the tools print is in ${join(folder, 'log.txt')}.\n`);
   const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -111,20 +112,6 @@ const rehearsal = async (given: GivenOptions, { out, err, signal, columns }: Reh
   });
   out(`${reportOf(results, columns)}\n`);
   return results.some(({ result }) => result === 'failed') ? 1 : 0;
-};
-
-/** Throws `TargetError` unless there is no stack of this name: the rehearsal destroys its stack. */
-const refuseExisting = async (stackName: string): Promise<void> => {
-  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
-  try {
-    await new CloudFormationClient(clientOptions('stack')).send(
-      new DescribeStacksCommand({ StackName: stackName }),
-    );
-  } catch (error) {
-    if (error instanceof Error && /does not exist/.test(error.message)) return;
-    throw error;
-  }
-  throw new TargetError(`Stack ${stackName} exists. The rehearsal makes its own, and destroys it.`);
 };
 
 /** Far more than the work costs, and calls enough for it. */
