@@ -9,6 +9,7 @@ import { claimForRemoval } from '../../core/end-users/removals.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { stepFunctions } from '../../core/executions/step-functions.ts';
 import { callbackUrl } from '../../core/provider-calls/callback-urls.ts';
+import { findModelRoute, listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { seconds, text } from '../options.ts';
 import { createProgress } from '../progress.ts';
@@ -17,6 +18,7 @@ import { createCaller } from '../smoke/http.ts';
 import { createOperator } from '../smoke/operator.ts';
 import { reportOf } from '../smoke/program.ts';
 import { connect, stackExists, TargetError } from '../target.ts';
+import { pickModels } from './models.ts';
 import { type RehearsalStage, rehearse } from './rehearse.ts';
 import { createReleases, type RehearsalContext } from './releases.ts';
 import { MAX_RUNNING } from './work.ts';
@@ -125,6 +127,7 @@ const openStage = async (given: GivenOptions, signal: AbortSignal): Promise<Rehe
     throw new TargetError(`Stack ${given.stack} lacks an output.`);
   }
   process.env.CALLBACK_SECRET_ARN = callbackSecret;
+  const models = pickModels(listModelRoutes());
   const operator = createOperator();
   const accountId = await operator.createAccount();
   const key = await operator.createKey(accountId, LIMITS);
@@ -133,6 +136,7 @@ const openStage = async (given: GivenOptions, signal: AbortSignal): Promise<Rehe
     caller: createCaller(baseUrl, signal),
     key,
     sandboxUrl,
+    models,
     workSeconds: given.work,
     patienceSeconds: given.patience,
     pause: (milliseconds) => wait(milliseconds, undefined, { signal }),
@@ -146,7 +150,11 @@ const openStage = async (given: GivenOptions, signal: AbortSignal): Promise<Rehe
       const removal = await claimForRemoval({ accountId, email }, new Date());
       if (!removal) throw new Error(`${email} has unfinished requests.`);
     },
-    callbackPath: async (requestId) => (await callbackUrl('modelark', requestId)).slice(baseUrl.length),
+    async callbackPath(requestId) {
+      const { provider } = findModelRoute(models.calledBackVideo) ?? {};
+      if (provider === undefined) throw new Error(`There is no route to ${models.calledBackVideo}.`);
+      return (await callbackUrl(provider, requestId)).slice(baseUrl.length);
+    },
     async ledgerProblems() {
       const { problems } = await operator.verifyLedger(accountId);
       return problems.map((problem) => JSON.stringify(problem));

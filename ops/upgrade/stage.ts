@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { CheckFailedError, ensure } from '../smoke/check.ts';
 import { type ApiAnswer, type SmokeCaller, shown } from '../smoke/http.ts';
 import { poll } from '../smoke/poll.ts';
+import type { RehearsalModels } from './models.ts';
 
 /** What the table says of a request. A caller's read would query its provider. */
 export interface StoredState {
@@ -16,6 +17,7 @@ export interface Stage {
   /** The customer's key. */
   key: string;
   sandboxUrl: string;
+  models: RehearsalModels;
   /** Undefined once the request is deleted. */
   stored(requestId: string): Promise<StoredState | undefined>;
   /** Begins the deletion of an end-user, as a call does that dies after its first write. */

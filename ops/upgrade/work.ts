@@ -18,14 +18,8 @@ export const MAX_RUNNING = 2;
 /** A video that the provider made long before anybody asks. */
 const READY_SECONDS = 1;
 
-const image = (model: string, prompt: string, email: string, more = {}) => ({
-  ...{ model, prompt, endUserEmail: email },
-  ...more,
-});
-const video = (model: string, prompt: string, email: string) => ({
-  ...image(model, prompt, email),
-  ...{ resolution: '1080p', durationSec: 3 },
-});
+/** A body of a creation, with the model's defaults. */
+const bodyOf = (model: string, prompt: string, endUserEmail: string) => ({ model, prompt, endUserEmail });
 
 const isProcessing = ({ status }: { status: string }): boolean => status === 'processing';
 
@@ -33,7 +27,10 @@ const isProcessing = ({ status }: { status: string }): boolean => status === 'pr
 const synchronousImage = async (stage: Stage, email: string): Promise<Work> => {
   const webhookUrl = `${stage.sandboxUrl}/sandbox/webhooks`;
   const prompt = `a slow image [delay=${stage.workSeconds}]`;
-  const requestId = await create(stage, 'image', image('xSD4.5', prompt, email, { webhookUrl }));
+  const requestId = await create(stage, 'image', {
+    ...bodyOf(stage.models.image, prompt, email),
+    webhookUrl,
+  });
   await until(stage, requestId, 'processing', isProcessing);
   return {
     name: 'synchronous image and its webhook',
@@ -49,10 +46,10 @@ const synchronousImage = async (stage: Stage, email: string): Promise<Work> => {
 
 /** Videos that are polled, as many as the route takes, and two that wait for its capacity. */
 const fullRoute = async (stage: Stage, email: string): Promise<Work[]> => {
-  const slow = video('xW3.0s', `a polled video [delay=${stage.workSeconds}]`, email);
+  const slow = bodyOf(stage.models.polledVideo, `a polled video [delay=${stage.workSeconds}]`, email);
   const running = await Promise.all(Array.from({ length: MAX_RUNNING }, () => create(stage, 'video', slow)));
   for (const requestId of running) await until(stage, requestId, 'processing', isProcessing);
-  const quick = video('xW3.0s', 'a video that waits', email);
+  const quick = bodyOf(stage.models.polledVideo, 'a video that waits', email);
   const waiting = [await create(stage, 'video', quick), await create(stage, 'video', quick)];
   const deliverAll = async (requestIds: readonly string[]): Promise<string> => {
     for (const requestId of requestIds) await delivered(stage, 'video', requestId);
@@ -69,7 +66,7 @@ const fullRoute = async (stage: Stage, email: string): Promise<Work[]> => {
 /** A video of a provider that calls back, and is not queried before. The callback comes after the deployment. */
 const videoWithCallback = async (stage: Stage, email: string): Promise<Work> => {
   const prompt = `a video with a callback [delay=${READY_SECONDS}]`;
-  const requestId = await create(stage, 'video', video('xW3.0sPro', prompt, email));
+  const requestId = await create(stage, 'video', bodyOf(stage.models.calledBackVideo, prompt, email));
   await until(stage, requestId, 'processing', isProcessing);
   return {
     name: 'video with a callback',
@@ -89,7 +86,10 @@ const videoWithCallback = async (stage: Stage, email: string): Promise<Work> => 
 /** A finished image whose webhook is refused, so that its delivery goes on. */
 const pendingWebhook = async (stage: Stage, email: string): Promise<Work> => {
   const webhookUrl = `${stage.sandboxUrl}/refused`;
-  const requestId = await create(stage, 'image', image('xSD5Pro', 'an image', email, { webhookUrl }));
+  const requestId = await create(stage, 'image', {
+    ...bodyOf(stage.models.image, 'an image', email),
+    webhookUrl,
+  });
   await until(stage, requestId, 'ended with a refused webhook', (state) =>
     state.webhookAttempts.some(({ status = 0 }) => status >= 400),
   );
@@ -106,7 +106,7 @@ const pendingWebhook = async (stage: Stage, email: string): Promise<Work> => {
 
 /** An ended request of an end-user; its id. */
 const imageToDelete = async (stage: Stage, email: string): Promise<string> => {
-  const requestId = await create(stage, 'image', image('xZI1.0Pro', 'an image to delete', email));
+  const requestId = await create(stage, 'image', bodyOf(stage.models.image, 'an image to delete', email));
   await until(stage, requestId, 'ended', hasEnded);
   return requestId;
 };
@@ -174,5 +174,5 @@ export const newImage = async (stage: Stage, round: string): Promise<string> =>
   delivered(
     stage,
     'image',
-    await create(stage, 'image', image('xZI1.0Pro', 'a new image', `new-${round}@example.com`)),
+    await create(stage, 'image', bodyOf(stage.models.image, 'a new image', `new-${round}@example.com`)),
   );

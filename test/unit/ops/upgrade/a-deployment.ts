@@ -77,7 +77,7 @@ export const createDeployment = (): FakeDeployment => {
     const requestId = `r_${created}`;
     const seconds = Number(/\[delay=(\d+)\]/.exec(prompt)?.[1] ?? 0);
     const isWaiting = prompt.includes('waits');
-    const withCallback = model === 'xW3.0sPro';
+    const withCallback = model === 'called-back';
     const readyAt = withCallback ? Number.POSITIVE_INFINITY : time + (isWaiting ? 90_000 : seconds * 1_000);
     requests.set(requestId, {
       ...{ requestId, model, email, readyAt, isWaiting, isLost: false, createdAt: time },
@@ -151,6 +151,7 @@ export const createDeployment = (): FakeDeployment => {
       },
       key: 'key',
       sandboxUrl: 'https://sandbox.example.com',
+      models: { image: 'image', polledVideo: 'polled', calledBackVideo: 'called-back' },
       async stored(requestId) {
         const request = requests.get(requestId);
         return request && { status: statusOf(request), webhookAttempts: attemptsAt(request) };

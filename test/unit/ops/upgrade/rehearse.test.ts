@@ -59,18 +59,21 @@ describe('a rehearsal', () => {
 
     await rehearsed();
 
-    const all = ['xW3.0sPro', 'xW3.0s', 'xW3.0s', 'xW3.0s waits', 'xW3.0s waits', 'xSD4.5'];
+    const all = ['called-back', 'polled', 'polled', 'polled waits', 'polled waits', 'image'];
     expect(unfinished).toEqual([all, all]);
   });
 });
 
 describe('what a deployment loses is reported', () => {
   test.each<[string, (request: FakeRequest) => boolean]>([
-    ['synchronous image and its webhook', ({ model }) => model === 'xSD4.5'],
-    ['polled videos', ({ model, isWaiting }) => model === 'xW3.0s' && !isWaiting],
+    [
+      'synchronous image and its webhook',
+      ({ webhookUrl }) => webhookUrl?.endsWith('/sandbox/webhooks') === true,
+    ],
+    ['polled videos', ({ model, isWaiting }) => model === 'polled' && !isWaiting],
     ['videos waiting for capacity', ({ isWaiting }) => isWaiting],
-    ['video with a callback', ({ model }) => model === 'xW3.0sPro'],
-    ['pending webhook', ({ model }) => model === 'xSD5Pro'],
+    ['video with a callback', ({ model }) => model === 'called-back'],
+    ['pending webhook', ({ webhookUrl }) => webhookUrl?.endsWith('/refused') === true],
   ])('%s', async (name, isOne) => {
     deployment.onUpgrade = lose(isOne);
 
