@@ -125,8 +125,10 @@ export type Dimensions<Name extends MetricName> = [DimensionName<Name>] extends 
 /** Powertools writes it as `service`, in logs and as a dimension. The operators' command line has no stack of its own. */
 const serviceName = process.env.STACK_NAME ?? 'operators';
 
-/** The logger of every function. */
-export const logger = new Logger({ serviceName });
+const version = process.env.SERVICE_VERSION;
+
+/** The logger of every function. Each line has the service's version; the command line's have none. */
+export const logger = new Logger({ serviceName, persistentKeys: version === undefined ? {} : { version } });
 const metrics = new Metrics({ serviceName, namespace: METRIC_NAMESPACE });
 
 /** Writes one metric at once. Powertools' `singleMetric` does so too, by a new `Metrics` and console each time. */

@@ -42,11 +42,17 @@ export interface GenerationServiceStackProps extends StackProps {
   context: StackContext;
   /** Folder of a function's bundle, by the function's name (`api/get-balance`). */
   bundleOf: (name: string) => string;
+  /** Commit of the sources, for an output. */
+  commit?: string | undefined;
 }
 
 /** The whole service: its capabilities. Which function may use which is in `function-access.ts`. */
 export class GenerationServiceStack extends Stack {
-  constructor(scope: Construct, id: string, { context, bundleOf, ...props }: GenerationServiceStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { context, bundleOf, commit, ...props }: GenerationServiceStackProps,
+  ) {
     super(scope, id, {
       terminationProtection: context.removalPolicy === 'keep',
       // CloudFormation passes it on to every resource that can have tags.
@@ -153,6 +159,7 @@ export class GenerationServiceStack extends Stack {
 
     addOutputs(this, {
       context,
+      commit,
       httpApi,
       dataStore,
       secrets,

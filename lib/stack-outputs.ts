@@ -9,11 +9,14 @@ import type { DataStore } from './data-store.ts';
 import type { FileDelivery } from './file-delivery.ts';
 import type { HttpApi } from './http-api.ts';
 import type { ProviderSecrets } from './provider-secrets.ts';
+import { VERSION } from './release.ts';
 import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Settings } from './settings.ts';
 
 interface Capabilities {
   context: Pick<StackContext, 'console'>;
+  /** Of the sources, when it is known. */
+  commit: string | undefined;
   httpApi: HttpApi;
   fileDelivery: FileDelivery;
   dataStore: DataStore;
@@ -33,6 +36,8 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   const { httpApi, fileDelivery, dataStore, secrets, sandbox, settings, monitoring } = service;
   const { generation, expiry, webhookDelivery, verifyLedgers } = service;
   const output = (name: string, value: string) => new CfnOutput(stack, name, { value });
+  output('Version', VERSION);
+  if (service.commit !== undefined) output('Commit', service.commit);
   output('BaseUrl', httpApi.baseUrl);
   // Where the DNS records of custom domains point.
   if (httpApi.domain) output('ApiDomainTarget', httpApi.domain.domainNameAliasDomainName);

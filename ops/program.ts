@@ -11,6 +11,7 @@ import { addRateVerbs } from './commands/rates.ts';
 import { addRequestVerbs } from './commands/requests.ts';
 import { addRouteVerbs } from './commands/routes.ts';
 import { addTableVerbs } from './commands/table.ts';
+import { versionVerb } from './commands/version.ts';
 import { hintFor } from './hints.ts';
 import { text } from './options.ts';
 import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
@@ -74,6 +75,7 @@ const createProgram = (streams: Streams): Command => {
   addExecutionVerbs(noun('executions', 'running executions of the state machines'), perform);
   addLedgerVerbs(noun('ledger', 'checks that all money is accounted for'), perform);
   addTableVerbs(noun('table', 'restores the table, and rehearses that'), perform);
+  noun('version', 'versions of this command line and of the service').action(perform(versionVerb));
   addCompletionVerbs(noun('completion', 'completes commands in a shell'), perform, program);
   return program;
 };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Result } from './output.ts';
 import { type Progress, reportLate } from './progress.ts';
-import { connect, type TargetOptions } from './target.ts';
+import { connect, type Target, type TargetOptions } from './target.ts';
 import { terminalJson } from './terminal-text.ts';
 
 /** Options of every verb. */
@@ -48,12 +48,16 @@ export interface Surroundings {
  */
 export type Verb<Options> = (
   options: Options,
-  connected: () => Promise<void>,
+  connected: () => Promise<Target>,
   surroundings: Surroundings,
 ) => Promise<Result | undefined>;
 
 /** Turns a verb into a commander action that connects to the service and prints the result. */
 export type Perform = <Options>(verb: Verb<Options>) => (options: Options, command: Command) => Promise<void>;
+
+/** The words that name a command, after the program's. */
+const pathOf = (command: Command): string[] =>
+  command.parent ? [...pathOf(command.parent), command.name()] : [];
 
 /** A `Perform` that prints through `streams`. */
 export const performer =
@@ -61,13 +65,13 @@ export const performer =
   (verb) =>
   async (options, command) => {
     const { json, ...target } = command.optsWithGlobals<GlobalOptions>();
-    const { say, stop } = reportLate(streams.progress, `ops ${command.parent?.name()} ${command.name()}`);
-    const connected = async (): Promise<void> => {
-      await connect(target);
-    };
-    const result = await verb(options, connected, { streams, json: json === true, say, quiet: stop }).finally(
-      stop,
-    );
+    const { say, stop } = reportLate(streams.progress, ['ops', ...pathOf(command)].join(' '));
+    const result = await verb(options, () => connect(target), {
+      streams,
+      json: json === true,
+      say,
+      quiet: stop,
+    }).finally(stop);
     if (!result) return;
     const { value, text, failure } = result;
     const shown = typeof text === 'string' ? text : text(streams.columns);

@@ -40,6 +40,11 @@ const HEADERS: Record<string, Json> = {
     required: true,
     schema: { type: 'string' },
   },
+  'X-Service-Version': {
+    description: 'The version of the service that answered.',
+    required: true,
+    schema: { type: 'string' },
+  },
   Location: {
     description: 'Where to read the record: its `pollUrl`.',
     required: true,
@@ -63,6 +68,8 @@ const HEADERS: Record<string, Json> = {
     schema: { type: 'string', const: 'true' },
   },
 };
+/** Headers of every answer. */
+const COMMON_HEADERS = ['X-Request-Id', 'X-Service-Version'];
 const headerRefs = (names: readonly string[]): Json =>
   Object.fromEntries(
     names.map((name) => [name.replace(/-If-.*/, ''), { $ref: `#/components/headers/${name}` }]),
@@ -116,7 +123,7 @@ const refusalResponse = (status: number): Json => {
   const codes = codesOf(status);
   return {
     description,
-    headers: headerRefs(['X-Request-Id', ...headers]),
+    headers: headerRefs([...COMMON_HEADERS, ...headers]),
     content: {
       'application/json': {
         schema: errorSchema(codes),
@@ -170,7 +177,7 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     responses: {
       [answer.status]: {
         description: answer.description,
-        headers: headerRefs(['X-Request-Id', ...(answer.headers ?? [])]),
+        headers: headerRefs([...COMMON_HEADERS, ...(answer.headers ?? [])]),
         content: { 'application/json': { schema: answer.schema, ...examplesOf(answer.examples) } },
       },
       ...Object.fromEntries(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { StackContext } from '../../lib/context.ts';
+import { VERSION } from '../../lib/release.ts';
 import { render, synthesizeService } from './service-template.ts';
 
 const variable = async (
@@ -37,7 +38,7 @@ const OVERRIDES = [
     'https://operator.example/',
     'workflow/deliver-webhook',
     'USER_AGENT',
-    'generation-service/0.1.0 (+https://operator.example/)',
+    `generation-service/${VERSION} (+https://operator.example/)`,
   ],
   ['guardrailId', 'gr5k2', 'api/create-generation', 'GUARDRAIL_ID', 'gr5k2'],
   ['guardrailVersion', '3', 'api/create-generation', 'GUARDRAIL_VERSION', '3'],
@@ -113,7 +114,7 @@ describe('the context', () => {
     ['workflow/settle-request', 'OUTPUT_TTL_SECONDS', '82800'],
     ['api/create-generation', 'RETENTION_DAYS', '90'],
     ['workflow/fail-request', 'PAUSE_SECONDS', '180'],
-    ['api/create-generation', 'USER_AGENT', 'generation-service/0.1.0'],
+    ['api/create-generation', 'USER_AGENT', `generation-service/${VERSION}`],
     ['events/reconcile', 'CALLBACK_WAIT_SECONDS', '300'],
     ['workflow/dispatch-request', 'VIDEO_DEADLINE_SECONDS', '3600'],
     ['workflow/dispatch-request', 'IMAGE_DEADLINE_SECONDS', '600'],
@@ -184,6 +185,7 @@ describe('the time limit of the dispatch function', () => {
 
 describe('the outputs of the stack', () => {
   test.each([
+    ['Version', VERSION],
     ['TableName', 'DataStoreTable'],
     ['BucketName', 'DataStoreOutputs'],
     ['GenerationStateMachineArn', 'GenerationWorkflowMachineStateMachine'],

@@ -9,6 +9,7 @@ Object.assign(process.env, {
   AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
   POWERTOOLS_LOG_LEVEL: 'SILENT',
   POWERTOOLS_METRICS_DISABLED: 'true',
+  SERVICE_VERSION: '1.2.3',
   TABLE_NAME: 'table',
   BUCKET_NAME: 'bucket',
   GENERATION_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:generation',

@@ -30,6 +30,7 @@ const STANDARD = {
   'Content-Type': 'application/json',
   'X-Content-Type-Options': 'nosniff',
   'X-Request-Id': 'http-request-1',
+  'X-Service-Version': '1.2.3',
 };
 
 describe('a response', () => {
