@@ -9,6 +9,7 @@ import { WEBHOOK_EVENTS, type WebhookType } from '../../core/requests/records.ts
 import { ROUTES } from '../../core/routes.ts';
 import { EVENTS, REFUSALS } from './examples.ts';
 import { answerSchema, answerSchemas, type Json, schemaRef } from './json-schema.ts';
+import { MODEL_ID_SCHEMAS } from './notes.ts';
 import { BODY_SCHEMAS, type CallerEndpoint, OPERATIONS, type Operation } from './operations.ts';
 
 const INFO = {
@@ -256,7 +257,7 @@ export const openApiDocument = (): Json => ({
     responses: Object.fromEntries(
       Object.entries(REFUSAL_NAMES).map(([status, { name }]) => [name, refusalResponse(Number(status))]),
     ),
-    schemas: sortedByName({ ...answerSchemas(), ...BODY_SCHEMAS }),
+    schemas: sortedByName({ ...answerSchemas(), ...BODY_SCHEMAS, ...MODEL_ID_SCHEMAS }),
   },
 });
 
