@@ -36,6 +36,18 @@ inBrowser(
   },
 );
 
+inBrowser('It begins with the quick start, shows each call in three languages, and leads back', async () => {
+  const { paths } = openApi as unknown as { paths: Record<string, Record<string, Record<string, unknown>>> };
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const headings = await page.getByRole('heading', { level: 2 }).allInnerTexts();
+
+  expect(headings[0]).toContain('Quick start');
+  await page.getByText('client.run({', { exact: false }).first().waitFor();
+  expect(await page.getByRole('tab', { name: 'curl', exact: true }).count()).toBe(operations.length);
+  expect(await page.getByRole('tab', { name: 'Python', exact: true }).count()).toBe(operations.length);
+  expect(await page.getByRole('link', { name: '← Console' }).getAttribute('href')).toBe('/console');
+});
+
 inBrowser('It finds by its search, which runs beside the page', async () => {
   await page.getByPlaceholder('Search...').fill('balance');
 
