@@ -25,13 +25,16 @@ import type {
   Model,
   Models,
   NewGeneration,
+  NewUpload,
   NewVideo,
   QueuedImages,
   QueuedVideo,
+  Upload,
   VideoItem,
   VideoModelId,
   VideoRecord,
 } from './types.ts';
+import { sendFile, type WithFiles, withUrls } from './upload.ts';
 
 /** How a creation is sent. */
 export interface CreateOptions extends CallOptions {
@@ -124,19 +127,20 @@ export class GenerationClient {
     this.#http = new Http(options);
   }
 
-  /** Accepts a request for images and debits it once, however often it has to be sent. */
-  createImage(body: NewGeneration, options?: CreateOptions): Promise<QueuedImages> {
+  /** Accepts a request for images and debits it once, however often it has to be sent. Uploads files among its URLs. */
+  createImage(body: WithFiles<NewGeneration>, options?: CreateOptions): Promise<QueuedImages> {
     return this.#create(['generations'], body, options);
   }
 
-  /** Accepts a request for a video and debits it once, however often it has to be sent. */
-  createVideo(body: NewVideo, options?: CreateOptions): Promise<QueuedVideo> {
+  /** Accepts a request for a video and debits it once, however often it has to be sent. Uploads files among its URLs. */
+  createVideo(body: WithFiles<NewVideo>, options?: CreateOptions): Promise<QueuedVideo> {
     return this.#create(['videos'], body, options);
   }
 
-  #create<T>(path: Call['path'], body: unknown, options: CreateOptions = {}): Promise<T> {
+  async #create<T>(path: Call['path'], creation: object, options: CreateOptions = {}): Promise<T> {
     // An empty key too: a creation without one may not be repeated.
     const idempotencyKey = options.idempotencyKey || crypto.randomUUID();
+    const body = await withUrls(creation, (file) => this.upload(file, options));
     return this.#http.call({ ...ofCall(options), method: 'POST', path, body, idempotencyKey });
   }
 
@@ -145,16 +149,19 @@ export class GenerationClient {
    * `waitForSuccess`. The first call for a model reads the list of models, so the key needs `models:read`.
    */
   run(
-    body: NewGeneration & { model: Named<ImageModelId> },
+    body: WithFiles<NewGeneration> & { model: Named<ImageModelId> },
     options?: RunOptions,
   ): Promise<Succeeded<GenerationRecord>>;
-  run(body: NewVideo & { model: Named<VideoModelId> }, options?: RunOptions): Promise<Succeeded<VideoRecord>>;
   run(
-    body: NewGeneration | NewVideo,
+    body: WithFiles<NewVideo> & { model: Named<VideoModelId> },
+    options?: RunOptions,
+  ): Promise<Succeeded<VideoRecord>>;
+  run(
+    body: WithFiles<NewGeneration> | WithFiles<NewVideo>,
     options?: RunOptions,
   ): Promise<Succeeded<GenerationRecord | VideoRecord>>;
   async run(
-    body: NewGeneration | NewVideo,
+    body: WithFiles<NewGeneration> | WithFiles<NewVideo>,
     options?: RunOptions,
   ): Promise<Succeeded<GenerationRecord | VideoRecord>> {
     const path = [(await this.#kindOf(body.model, options)) === 'video' ? 'videos' : 'generations'];
@@ -174,6 +181,24 @@ export class GenerationClient {
     const kind = this.#kinds.get(model);
     if (!kind) throw new GenerationServiceError(`The service does not offer the model ${model}.`);
     return kind;
+  }
+
+  /**
+   * Uploads a file of the type that it says, and returns its URL, which your creations take for two days. With an
+   * `Idempotency-Key` of your own, upload first and keep the URL: another URL is another body.
+   */
+  async upload(file: Blob, options: CallOptions = {}): Promise<Upload> {
+    const upload = await this.createUpload(
+      { contentType: file.type as NewUpload['contentType'], bytes: file.size },
+      options,
+    );
+    await sendFile(file, upload, this.#http.options.fetch, options);
+    return upload;
+  }
+
+  /** A form that takes one file. `upload` sends it, too. */
+  createUpload(body: NewUpload, options?: CallOptions): Promise<Upload> {
+    return this.#http.call({ ...ofCall(options), method: 'POST', path: ['uploads'], body });
   }
 
   /** The record of a request for images. */

@@ -28,7 +28,10 @@ describe('the raw answer', () => {
       ...[() => client.deleteRequest('img_1', options), () => client.deleteRequests(['img_1'], options)],
       ...[() => client.blockEndUser('a', options), () => client.unblockEndUser('a', options)],
       ...[() => client.deleteEndUser('a', options), () => client.listModels(options)],
-      () => client.createVideo(BODY, options),
+      ...[
+        () => client.createVideo(BODY, options),
+        () => client.createUpload({ contentType: 'image/png', bytes: 1 }, options),
+      ],
     ];
     server.answer(json(200, { status: 'succeeded', data: [], items: [], conflicts: [], notFound: [] }));
     for (const call of calls) await call();
