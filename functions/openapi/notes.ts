@@ -4,7 +4,7 @@ import { CATALOG } from '../../core/models/catalog.ts';
 import { PRESET_SIDE_PIXELS } from '../../core/models/size-presets.ts';
 import { UPLOAD_TYPES } from '../../core/uploads/upload-rules.ts';
 import { MAX_IDS } from '../http/bulk-delete-body.ts';
-import type { FieldNotes, Json } from './json-schema.ts';
+import { type FieldNotes, type Json, schemaRef } from './json-schema.ts';
 
 const MAX_URL_CHARACTERS = 2048;
 const url = { type: 'string', format: 'uri', maxLength: MAX_URL_CHARACTERS } satisfies Json;
@@ -19,9 +19,21 @@ const presets = Object.keys(PRESET_SIDE_PIXELS)
   .map((preset) => preset.replace('.', '\\.'))
   .join('|');
 
+const idsOf = (type: (typeof CATALOG)[number]['type']): string[] =>
+  CATALOG.flatMap((model) => (model.type === type ? [model.id] : []));
+/** The ids of this version's models. Open: a model may be added without a new document. */
+const modelIds = (type: (typeof CATALOG)[number]['type'], noun: string): Json => ({
+  description: `The id of a model for ${noun}. \`GET /v1/models\` lists those on offer now.`,
+  anyOf: [{ type: 'string', enum: idsOf(type) }, { type: 'string' }],
+});
+/** The schemas of model ids. */
+export const MODEL_ID_SCHEMAS = {
+  ImageModelId: modelIds('image', 'images'),
+  VideoModelId: modelIds('video', 'videos'),
+};
+
 // No `default`: generators of types take a field with one for always there, and so for required.
 const common: FieldNotes = {
-  model: { description: 'The id of a model that `GET /v1/models` lists now.' },
   prompt: {
     description: `1 to ${MAX_PROMPT_CHARACTERS} characters (code points) after trimming.`,
     pattern: '\\S',
@@ -37,12 +49,18 @@ const common: FieldNotes = {
   },
 };
 
+const modelNote = (id: keyof typeof MODEL_ID_SCHEMAS) => ({
+  description: 'A model that `GET /v1/models` lists now.',
+  ...schemaRef(id),
+});
+
 /** A list of URLs; how many a model takes, it says itself. */
 const urls = (description: string) => ({ description, items: url });
 
 /** The fields of a creation of images. */
 export const IMAGE_NOTES: FieldNotes = {
   ...common,
+  model: modelNote('ImageModelId'),
   size: {
     description:
       'One of the `sizePresets` of the model, or `<width>x<height>` within its `explicitSize`. Default: its `defaultSize`.',
@@ -69,6 +87,7 @@ export const IMAGE_NOTES: FieldNotes = {
 /** The fields of a creation of a video. */
 export const VIDEO_NOTES: FieldNotes = {
   ...common,
+  model: modelNote('VideoModelId'),
   resolution: { description: 'One of the `resolutions` of the model. Default: its `defaultResolution`.' },
   durationSec: {
     description: 'Seconds, within `durationSec` of the model, which also has the default.',

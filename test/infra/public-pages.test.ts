@@ -121,7 +121,9 @@ describe('the pages', () => {
     const addresses = [...(files['docs.html'] ?? '').matchAll(/(?:src|href|spec-url)="([^"]*)"/g)].map(
       ([, address = '']) => address,
     );
-    expect(addresses).toEqual(['data:,', '/openapi.json', '/openapi.json', '/docs/redoc.standalone.js']);
+    expect(addresses).toEqual([
+      ...['data:,', '/console', '/openapi.json', '/openapi.json', '/docs/redoc.standalone.js'],
+    ]);
     expect(files['docs.html']).not.toMatch(/<script>|<script [^>]*>[^<]|https?:/);
     expect(files['redoc.standalone.js']?.length).toBeGreaterThan(500_000);
     expect(files['redoc.standalone.js']).not.toContain('cdn.redoc');

@@ -2,6 +2,7 @@ import { type Download, openFile } from './download.ts';
 import {
   DownloadError,
   ExpiredError,
+  GenerationServiceError,
   NotFoundError,
   RequestFailedError,
   TemporarilyUnavailableError,
@@ -20,6 +21,7 @@ import type {
   EndUserBlock,
   GenerationRecord,
   ImageItem,
+  ImageModelId,
   Model,
   Models,
   NewGeneration,
@@ -29,6 +31,7 @@ import type {
   QueuedVideo,
   Upload,
   VideoItem,
+  VideoModelId,
   VideoRecord,
 } from './types.ts';
 import { sendFile, type WithFiles, withUrls } from './upload.ts';
@@ -48,6 +51,9 @@ export interface WaitOptions extends CallOptions {
   /** Called when the status has changed. */
   onStatus?: (record: GenerationRecord | VideoRecord) => void;
 }
+
+/** How to create a request and wait for it. */
+export interface RunOptions extends CreateOptions, WaitOptions {}
 
 /** Which page of a list to begin with. */
 export interface PageOptions extends CallOptions {
@@ -87,6 +93,9 @@ export type FinishedVideo = Exclude<VideoRecord, Unfinished>;
 /** A record that succeeded. */
 export type Succeeded<Rec> = Extract<Rec, { status: 'succeeded' }>;
 
+/** The ids that the document names, without any other text. */
+type Named<Id> = Id extends string ? (string extends Id ? never : Id) : never;
+
 const VIDEO_PREFIX = 'vid_';
 const FINISHED: readonly string[] = ['succeeded', 'failed', 'expired'];
 const DEFAULT_INTERVAL_SECONDS = 5;
@@ -95,6 +104,8 @@ const VIDEO_TIMEOUT_SECONDS = 9_000;
 const IDS_PER_CALL = 200;
 /** A deletion of an end-user is called again at most this often; each call removes thousands of requests. */
 const MAX_DELETION_CALLS = 1_000;
+
+const ofCall = ({ signal, onResponse }: CallOptions = {}): CallOptions => ({ signal, onResponse });
 
 const recordPath = (requestId: string): Call['path'] => [
   requestId.startsWith(VIDEO_PREFIX) ? 'videos' : 'generations',
@@ -108,7 +119,11 @@ const recordPath = (requestId: string): Call['path'] => [
 export class GenerationClient {
   readonly #http: Http;
 
-  constructor(options: ClientOptions) {
+  /** The kind of each model that was on offer when it was last asked for. */
+  #kinds = new Map<string, Model['type']>();
+
+  /** Throws `TypeError` when the base URL or the key is missing. */
+  constructor(options: ClientOptions = {}) {
     this.#http = new Http(options);
   }
 
@@ -122,15 +137,50 @@ export class GenerationClient {
     return this.#create(['videos'], body, options);
   }
 
-  async #create<T>(
-    path: Call['path'],
-    creation: object,
-    { idempotencyKey: given, signal }: CreateOptions = {},
-  ): Promise<T> {
+  async #create<T>(path: Call['path'], creation: object, options: CreateOptions = {}): Promise<T> {
     // An empty key too: a creation without one may not be repeated.
-    const idempotencyKey = given || crypto.randomUUID();
-    const body = await withUrls(creation, (file) => this.upload(file, { signal }));
-    return this.#http.call({ method: 'POST', path, body, idempotencyKey, signal });
+    const idempotencyKey = options.idempotencyKey || crypto.randomUUID();
+    const body = await withUrls(creation, (file) => this.upload(file, options));
+    return this.#http.call({ ...ofCall(options), method: 'POST', path, body, idempotencyKey });
+  }
+
+  /**
+   * Creates images or a video, as the model makes, waits, and returns the record once it has succeeded: as a creation and
+   * `waitForSuccess`. The first call for a model reads the list of models, so the key needs `models:read`.
+   */
+  run(
+    body: WithFiles<NewGeneration> & { model: Named<ImageModelId> },
+    options?: RunOptions,
+  ): Promise<Succeeded<GenerationRecord>>;
+  run(
+    body: WithFiles<NewVideo> & { model: Named<VideoModelId> },
+    options?: RunOptions,
+  ): Promise<Succeeded<VideoRecord>>;
+  run(
+    body: WithFiles<NewGeneration> | WithFiles<NewVideo>,
+    options?: RunOptions,
+  ): Promise<Succeeded<GenerationRecord | VideoRecord>>;
+  async run(
+    body: WithFiles<NewGeneration> | WithFiles<NewVideo>,
+    options?: RunOptions,
+  ): Promise<Succeeded<GenerationRecord | VideoRecord>> {
+    const path = [(await this.#kindOf(body.model, options)) === 'video' ? 'videos' : 'generations'];
+    const request = await this.#create<{ requestId: string; status: string; referencesCount: number }>(
+      path,
+      body,
+      options,
+    );
+    return this.waitForSuccess(request, options);
+  }
+
+  async #kindOf(model: string, options?: CallOptions): Promise<Model['type']> {
+    if (!this.#kinds.has(model)) {
+      const models = await this.listModels(options);
+      this.#kinds = new Map(models.map(({ id, type }) => [id, type]));
+    }
+    const kind = this.#kinds.get(model);
+    if (!kind) throw new GenerationServiceError(`The service does not offer the model ${model}.`);
+    return kind;
   }
 
   /**
@@ -147,8 +197,8 @@ export class GenerationClient {
   }
 
   /** A form that takes one file. `upload` sends it, too. */
-  createUpload(body: NewUpload, { signal }: CallOptions = {}): Promise<Upload> {
-    return this.#http.call({ method: 'POST', path: ['uploads'], body, signal });
+  createUpload(body: NewUpload, options?: CallOptions): Promise<Upload> {
+    return this.#http.call({ ...ofCall(options), method: 'POST', path: ['uploads'], body });
   }
 
   /** The record of a request for images. */
@@ -161,8 +211,8 @@ export class GenerationClient {
     return this.#read(['videos', requestId], options, { include: options?.include });
   }
 
-  #read<T>(path: Call['path'], { signal }: CallOptions = {}, query?: Call['query']): Promise<T> {
-    return this.#http.call({ method: 'GET', path, query, signal });
+  #read<T>(path: Call['path'], options?: CallOptions, query?: Call['query']): Promise<T> {
+    return this.#http.call({ ...ofCall(options), method: 'GET', path, query });
   }
 
   /**
@@ -191,7 +241,7 @@ export class GenerationClient {
     // A record that is given says as much as a read would: the first read is due after a pause.
     if (given !== undefined && !FINISHED.includes(given)) await pause();
     for (let status: string | undefined; ; ) {
-      const record = await this.#read<GenerationRecord | VideoRecord>(recordPath(requestId), { signal });
+      const record = await this.#read<GenerationRecord | VideoRecord>(recordPath(requestId), options);
       if (record.status !== status) onStatus?.(record);
       status = record.status;
       if (FINISHED.includes(status)) return record as FinishedImages | FinishedVideo;
@@ -264,11 +314,13 @@ export class GenerationClient {
 
   #list<Item>(
     path: Call['path'],
-    { signal, page: first = 1, ...filter }: PageOptions = {},
+    { signal, onResponse, page: first = 1, ...filter }: PageOptions = {},
     idOf: (item: Item) => string,
   ): PageList<Item> {
-    const fetchPage = (page: number, createdBefore?: string) =>
-      this.#read<Page<Item>>(path, { signal }, { ...filter, page, ...(createdBefore && { createdBefore }) });
+    const fetchPage = (page: number, createdBefore?: string) => {
+      const query = { ...filter, page, ...(createdBefore && { createdBefore }) };
+      return this.#read<Page<Item>>(path, { signal, onResponse }, query);
+    };
     return new PageList(fetchPage, idOf, first);
   }
 
@@ -281,17 +333,17 @@ export class GenerationClient {
   }
 
   /** Deletes any number of requests, 200 a call. The counts are lower when an answer was lost and a call repeated. */
-  async deleteRequests(requestIds: readonly string[], { signal }: CallOptions = {}): Promise<BulkDeletion> {
+  async deleteRequests(requestIds: readonly string[], options?: CallOptions): Promise<BulkDeletion> {
     const distinct = [...new Set(requestIds)];
     const conflicts: string[] = [];
     const notFound: string[] = [];
     let [deleted, removedObjects] = [0, 0];
     for (let at = 0; at < distinct.length; at += IDS_PER_CALL) {
       const one = await this.#http.call<BulkDeletion>({
+        ...ofCall(options),
         method: 'POST',
         path: ['generations', 'bulk-delete'],
         body: { requestIds: distinct.slice(at, at + IDS_PER_CALL) },
-        signal,
       });
       deleted += one.deleted;
       removedObjects += one.removedObjects;
@@ -311,8 +363,8 @@ export class GenerationClient {
     return this.#setBlocked(email, 'unblock', options);
   }
 
-  #setBlocked(email: string, verb: string, { signal }: CallOptions = {}): Promise<EndUserBlock> {
-    return this.#http.call({ method: 'POST', path: ['end-users', email, verb], signal });
+  #setBlocked(email: string, verb: string, options?: CallOptions): Promise<EndUserBlock> {
+    return this.#http.call({ ...ofCall(options), method: 'POST', path: ['end-users', email, verb] });
   }
 
   /**
@@ -330,18 +382,18 @@ export class GenerationClient {
   /**
    * Repeats a deletion until it is complete. Returns `gone` if an earlier call may have done it and nothing is left.
    */
-  async #remove<T>(path: Call['path'], gone: T, { signal }: CallOptions = {}): Promise<T> {
+  async #remove<T>(path: Call['path'], gone: T, options: CallOptions = {}): Promise<T> {
     let mayBeDone = false;
     for (let calls = 1; ; calls += 1) {
       try {
-        return await this.#http.call<T>({ method: 'DELETE', path, signal }, () => {
+        return await this.#http.call<T>({ ...ofCall(options), method: 'DELETE', path }, () => {
           mayBeDone = true;
         });
       } catch (error) {
         if (mayBeDone && error instanceof NotFoundError) return gone;
         if (!(error instanceof TemporarilyUnavailableError) || calls === MAX_DELETION_CALLS) throw error;
         mayBeDone = true;
-        await sleep((error.retryAfterSeconds ?? 1) * 1000, signal);
+        await sleep((error.retryAfterSeconds ?? 1) * 1000, options.signal);
       }
     }
   }

@@ -7,6 +7,7 @@ export {
   type PageOptions,
   type ReadOptions,
   type RequestListOptions,
+  type RunOptions,
   type Succeeded,
   type WaitOptions,
 } from './client.ts';

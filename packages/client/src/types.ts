@@ -287,6 +287,9 @@ export interface ImageModel {
   } | undefined;
 }
 
+/** The id of a model for images. `GET /v1/models` lists those on offer now. */
+export type ImageModelId = "xSD4.5" | "xSD5Pro" | "xQI3Pro" | "xZI1.0Pro" | (string & {});
+
 /** An image that could not be stored. */
 export interface LostImage {
   /** `<requestId>_<index>`, counted from 0. */
@@ -321,8 +324,8 @@ export interface Models {
 
 /** A creation of images. */
 export interface NewGeneration {
-  /** The id of a model that `GET /v1/models` lists now. */
-  readonly model: string;
+  /** A model that `GET /v1/models` lists now. */
+  readonly model: ImageModelId;
   /** 1 to 4000 characters (code points) after trimming. */
   readonly prompt: string;
   /** Your own user, created on first use. An email address of at most 254 visible characters once it is trimmed, normalized (NFKC) and lower-cased. */
@@ -356,8 +359,8 @@ export interface NewUpload {
 
 /** A creation of a video. */
 export interface NewVideo {
-  /** The id of a model that `GET /v1/models` lists now. */
-  readonly model: string;
+  /** A model that `GET /v1/models` lists now. */
+  readonly model: VideoModelId;
   /** 1 to 4000 characters (code points) after trimming. */
   readonly prompt: string;
   /** Your own user, created on first use. An email address of at most 254 visible characters once it is trimmed, normalized (NFKC) and lower-cased. */
@@ -610,6 +613,9 @@ export interface VideoModel {
     readonly perSecond: Readonly<Record<string, number>>;
   } | undefined;
 }
+
+/** The id of a model for videos. `GET /v1/models` lists those on offer now. */
+export type VideoModelId = "xW2.7S" | "xW3.0s" | "xW3.0sPro" | (string & {});
 
 /** One page of a list. */
 export interface VideoPage {

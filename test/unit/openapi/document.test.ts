@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { ERROR_STATUS } from '../../../core/errors.ts';
+import { CATALOG } from '../../../core/models/catalog.ts';
 import { type EndpointName, ROUTES, routeText } from '../../../core/routes.ts';
 import { openApiText } from '../../../functions/openapi/document.ts';
 import { OPERATIONS } from '../../../functions/openapi/operations.ts';
@@ -57,8 +58,27 @@ describe('docs/openapi.json', () => {
     expect(operations.size).toBe(16);
   });
 
-  test('has the schemas of every body and answer: 48', () => {
-    expect(Object.keys(document.components.schemas)).toHaveLength(48);
+  test('has the schemas of every body and answer: 50', () => {
+    expect(Object.keys(document.components.schemas)).toHaveLength(50);
+  });
+
+  test('has no default in a body: generators of types take it for always there', () => {
+    for (const schema of ['NewGeneration', 'NewVideo', 'BulkDelete', 'NewUpload']) {
+      expect(JSON.stringify(document.components.schemas[schema])).not.toContain('"default"');
+    }
+    const { required } = document.components.schemas.NewGeneration;
+    expect(required).toEqual(['model', 'prompt', 'endUserEmail']);
+  });
+
+  test('names the models of this version, and takes any other', () => {
+    for (const [schema, type] of [
+      ['ImageModelId', 'image'],
+      ['VideoModelId', 'video'],
+    ] as const) {
+      const ids = CATALOG.flatMap((model) => (model.type === type ? [model.id] : []));
+      const { anyOf } = document.components.schemas[schema];
+      expect(anyOf).toEqual([{ type: 'string', enum: ids }, { type: 'string' }]);
+    }
   });
 
   test('has for each operation the scope that its function asks for', () => {
