@@ -22,6 +22,7 @@ export const ROUTES = {
   'unblock-end-user': { method: 'POST', path: '/v1/end-users/{email}/unblock' },
   'get-balance': { method: 'GET', path: '/v1/balance' },
   'list-balance-history': { method: 'GET', path: '/v1/balance/history' },
+  'get-usage': { method: 'GET', path: '/v1/usage' },
   'receive-callback': { method: 'POST', path: '/callbacks/{provider}/{requestId}/{token}' },
 } as const satisfies Record<string, Route>;
 

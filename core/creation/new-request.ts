@@ -13,8 +13,7 @@ import type { NewRequest } from './submission.ts';
  * changes later.
  */
 export const newRequest = (
-  requestId: string,
-  accountId: string,
+  { requestId, accountId, keyId }: Pick<StoredRequest, 'requestId' | 'accountId' | 'keyId'>,
   creation: NewRequest,
   rate: Rate | undefined,
   now: Date,
@@ -26,6 +25,7 @@ export const newRequest = (
     accountId,
     // It creates its end-user, unless there is one when it is written.
     endUserId: requestId,
+    ...(keyId === undefined ? {} : { keyId }),
     model: model.id,
     prompt,
     endUserEmail,

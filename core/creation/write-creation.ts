@@ -2,7 +2,7 @@ import type { Account } from '../accounts/accounts.ts';
 import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
 import { countCreationWrite, type EndUser, endUserIdOf, toEndUser } from '../end-users/end-users.ts';
 import { AccountBlockedError, PaymentRequiredError } from '../errors.ts';
-import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
+import { accountFoundInstead, balanceChangeWrites, type LedgerHead, usedByOf } from '../ledger/ledger.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, insertRequestWrite } from '../requests/requests.ts';
 import { batchGet } from '../table/batches.ts';
@@ -71,15 +71,16 @@ export const writeCreation = async (
       if (earlierId === undefined) throw new PaymentRequiredError();
       return [];
     }
+    const endUserId = endUserIdOf(request, foundEndUser);
     const debit = {
       amountThousandths: -debitThousandths,
       reason: 'generation',
       reference: requestId,
       retentionDays,
+      usedBy: usedByOf({ ...request, endUserId }),
       earnedWork: earnedWith(head.earnedWork, work, now),
     } as const;
     const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);
-    const endUserId = endUserIdOf(request, foundEndUser);
     return [
       ...writes,
       countCreationWrite(request, foundEndUser),

@@ -2,13 +2,13 @@ import { getAccount } from '../accounts/accounts.ts';
 import { countSettlementWrite } from '../end-users/end-users.ts';
 import { pauseWrite } from '../end-users/pauses.ts';
 import { requiredNumberEnv } from '../environment.ts';
-import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
+import { accountFoundInstead, balanceChangeWrites, type LedgerHead, usedByOf } from '../ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { countMetric, METRIC, measure } from '../observability.ts';
 import { clipsOf, isTerminal, removalTime, type StoredRequest } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
-import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import { type Beside, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 
 /**
@@ -21,6 +21,7 @@ const CLOSE_WITHIN_SECONDS = 60;
 export interface EndOptions {
   /** An operator's reason. */
   operatorNote?: string | undefined;
+  beside?: Beside;
   mayHaveFiles?: boolean;
   /** Whether its provider may still work on it. */
   mayHaveTasks?: boolean;
@@ -46,7 +47,13 @@ export const endRequest = async (
   request: StoredRequest,
   state: TerminalState,
   now: Date,
-  { operatorNote, mayHaveFiles = true, mayHaveTasks = false, unlessStored = false }: EndOptions = {},
+  {
+    operatorNote,
+    beside = [],
+    mayHaveFiles = true,
+    mayHaveTasks = false,
+    unlessStored = false,
+  }: EndOptions = {},
 ): Promise<Ending> => {
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
@@ -75,13 +82,20 @@ export const endRequest = async (
     if (!isEndedHere) return [];
     const counts = [countSettlementWrite(owner, refund), ...pauseWrites(request, state, finishedAt)];
     const settlement = { finishedAt, refundThousandths: refund, ttl, ...noted };
-    if (!head) return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts];
+    if (!head)
+      return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts, ...beside];
     head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
     const { requestId: reference, retentionDays } = request;
-    const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays } as const;
+    const usedBy = usedByOf(request);
+    const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays, usedBy } as const;
     const { entry, writes } = balanceChangeWrites(head, change, now);
     const refunded = { ...settlement, refundEntryNumber: entry.number };
-    return [endRequestWrite(request, state, refunded, follows, unlessStored), ...counts, ...writes];
+    return [
+      endRequestWrite(request, state, refunded, follows, unlessStored),
+      ...counts,
+      ...writes,
+      ...beside,
+    ];
   }, SETTLEMENT_PATIENCE);
   if (isStored) return 'stored';
   if (!isEndedHere) return 'ended';

@@ -3,7 +3,7 @@ import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
 import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
 import type { EndpointName } from '../../core/routes.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
-import { END_USERS_QUERY, GENERATIONS_QUERY, PAGE_QUERY } from '../http/queries.ts';
+import { END_USERS_QUERY, GENERATIONS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
 import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
 import { BULK_DELETE_NOTES, IMAGE_NOTES, QUERY_NOTES, VIDEO_NOTES } from './notes.ts';
@@ -258,6 +258,21 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
       description: 'A page of entries.',
       schema: pageOf('BalanceHistory'),
       examples: example(ANSWERS.balanceHistory),
+    },
+    refusals: [],
+  },
+  'get-usage': {
+    tag: 'Balance',
+    summary: 'Read the usage',
+    description:
+      'Debits and refunds from one date to another (UTC, the last not included), together or by day, model, end-user and API key. Exact: the sums of the ledger. A refund counts on the day it was made.',
+    scope: 'balance:read',
+    parameters: queries(USAGE_QUERY),
+    answer: {
+      status: 200,
+      description: 'The usage.',
+      schema: schemaRef('Usage'),
+      examples: example(ANSWERS.usage),
     },
     refusals: [],
   },

@@ -26,6 +26,7 @@ import type {
   NewVideo,
   QueuedImages,
   QueuedVideo,
+  Usage,
   VideoItem,
   VideoRecord,
 } from './types.ts';
@@ -44,6 +45,14 @@ export interface WaitOptions extends CallOptions {
   timeoutSeconds?: number;
   /** Called when the status has changed. */
   onStatus?: (record: GenerationRecord | VideoRecord) => void;
+}
+
+/** Of which days to read the usage, and by what. */
+export interface UsageOptions extends CallOptions {
+  /** Dates like `2026-11-01`; at most 93 days. */
+  from: string;
+  to: string;
+  by?: Usage['by'];
 }
 
 /** Which page of a list to begin with. */
@@ -312,6 +321,11 @@ export class GenerationClient {
   /** The balance. */
   getBalance(options?: CallOptions): Promise<Balance> {
     return this.#read(['balance'], options);
+  }
+
+  /** Debits and refunds from one UTC date to another, which is not included. */
+  getUsage({ signal, by = [], ...range }: UsageOptions): Promise<Usage> {
+    return this.#read(['usage'], { signal }, { ...range, ...(by.length > 0 && { by: by.join(',') }) });
   }
 
   /** The models that can be used now, with their limits. Read them once per process. */

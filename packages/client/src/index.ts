@@ -7,6 +7,7 @@ export {
   type ImageListOptions,
   type PageOptions,
   type Succeeded,
+  type UsageOptions,
   type WaitOptions,
 } from './client.ts';
 export type { Download } from './download.ts';

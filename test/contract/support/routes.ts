@@ -21,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'DELETE', path: '/v1/end-users/{email}', scope: 'end-users:write' },
   { method: 'GET', path: '/v1/balance', scope: 'balance:read' },
   { method: 'GET', path: '/v1/balance/history', scope: 'balance:read' },
+  { method: 'GET', path: '/v1/usage', scope: 'balance:read' },
 ];
 
 /** The path with its parameter replaced; by default by an id that does not exist. */

@@ -21,6 +21,7 @@ const CLIENT_METHODS: Record<Exclude<EndpointName, 'receive-callback'>, string> 
   'unblock-end-user': 'unblockEndUser',
   'get-balance': 'getBalance',
   'list-balance-history': 'listBalanceHistory',
+  'get-usage': 'getUsage',
 };
 
 const document = readDocument('docs/api.md');
