@@ -84,23 +84,21 @@ const date = z.pipe(
 const isDimension = (name: string): name is UsageDimension =>
   (USAGE_DIMENSIONS as readonly string[]).includes(name);
 
+const namesIn = (text?: string): string[] => text?.split(',') ?? [];
+
 /** The query of `GET /v1/usage`. */
 export const USAGE_QUERY = {
   from: date,
   to: date,
-  by: z._default(
-    z.pipe(
-      z.pipe(
-        z.string(),
-        z.transform((text: string) => text.split(',')),
-      ),
-      z.array(z.string()).check(
-        z.refine((names) => names.every(isDimension) && new Set(names).size === names.length, {
+  by: z.optional(
+    z.string().check(
+      z.refine(
+        (text) => namesIn(text).every(isDimension) && new Set(namesIn(text)).size === namesIn(text).length,
+        {
           error: `must be some of ${USAGE_DIMENSIONS.join(',')}, each once`,
-        }),
+        },
       ),
     ),
-    [],
   ),
 };
 
@@ -112,5 +110,5 @@ export const readUsageQuery = (request: ApiRequest): UsageQuery => {
   if (days > MAX_USAGE_DAYS) {
     throw new ValidationError({ to: `must be at most ${MAX_USAGE_DAYS} days after from` });
   }
-  return { from, to, by: by.filter(isDimension) };
+  return { from, to, by: namesIn(by).filter(isDimension) };
 };
