@@ -40,7 +40,12 @@ const Outcome = z.discriminatedUnion('kind', [
     outputs: z.array(z.union([z.object({ url: z.string() }), z.object({ failure: StoredFailure })])),
     usage: z.optional(Usage),
   }),
-  z.object({ kind: z.literal('failed'), failure: StoredFailure, taken: z.optional(z.enum(TAKEN)) }),
+  z.object({
+    kind: z.literal('failed'),
+    failure: StoredFailure,
+    taken: z.optional(z.enum(TAKEN)),
+    upstream: z.optional(z.object({ code: z.string(), message: z.optional(z.string()) })),
+  }),
   z.object({
     kind: z.literal('busy'),
     reason: z.string(),

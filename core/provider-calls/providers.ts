@@ -17,6 +17,12 @@ export interface ProviderUsage {
   outputSeconds?: number | undefined;
 }
 
+/** A provider's own error, shown to operators and never to a caller. */
+export interface UpstreamError {
+  code: string;
+  message?: string | undefined;
+}
+
 /** The meaning of a provider's answer, independent of the wire format. */
 export type ProviderAnswer =
   /** Finished; at least one output has a URL. */
@@ -29,17 +35,24 @@ export type ProviderAnswer =
    * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that
    * failed has none: it was taken.
    */
-  | { kind: 'failed'; failure: Failure; taken?: Taken | undefined }
+  | {
+      kind: 'failed';
+      failure: Failure;
+      taken?: Taken | undefined;
+      upstream?: UpstreamError | undefined;
+    }
   /**
    * Nothing was created or learned: the same call may be repeated later, at the earliest after
    * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one. With `ifRepeated`, a creation may be repeated
-   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed.
+   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed, with this error of the
+   * provider.
    */
   | {
       kind: 'busy';
       reason: string;
       retryAfterSeconds?: number | undefined;
       ifRepeated?: Failure | undefined;
+      upstream?: UpstreamError | undefined;
     }
   /** Of a query: our credential or account was refused, so the task's state is not known. */
   | { kind: 'refused' }

@@ -1,4 +1,4 @@
-import type { Provider, ProviderCall } from '../../../../core/provider-calls/providers.ts';
+import type { Provider, ProviderAnswer, ProviderCall } from '../../../../core/provider-calls/providers.ts';
 import { LoopbackServer } from '../../servers/loopback-server.ts';
 import type { Adapter, WireAnswer } from './wire.ts';
 
@@ -32,3 +32,10 @@ export const patient = (): AbortSignal => new AbortController().signal;
 /** An adapter that calls this server, or another one. */
 export const adapterOf = (adapter: Adapter, baseUrl = server.url): Provider =>
   new adapter({ baseUrl, apiKey: 'secret-key' });
+
+/** An answer without the provider's own error, which only operators see. */
+export const withoutUpstream = (answer: ProviderAnswer): ProviderAnswer => {
+  if (answer.kind !== 'failed' && answer.kind !== 'busy') return answer;
+  const { upstream: _, ...rest } = answer;
+  return rest;
+};
