@@ -36,6 +36,7 @@ export const renderReport = (report: RequestReport, now: Date) => {
     record: renderUnsigned(request, now),
     operatorNote: request.operatorNote ?? null,
     webhookUrl: request.webhookUrl ?? null,
+    asked: askedOf(request),
     account: { accountId, name, xTokens: toXTokens(balanceThousandths), blockedAt },
     ledgerEntries: entries.map(renderLedgerEntry),
     executions,
@@ -47,6 +48,26 @@ export const renderReport = (report: RequestReport, now: Date) => {
     webhooks: webhooks.map(({ requestId: _, ...attempt }) => attempt),
     objects: renderObjects(report),
     spans: tellSpans(report, now),
+  };
+};
+
+/** A URL without its query, where signatures are. */
+const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');
+
+/** What was asked, besides model and prompt. */
+const askedOf = (request: StoredRequest) => {
+  if (request.kind === 'image') {
+    const { size, aspectRatio, images, sequential, references } = request;
+    return { size, aspectRatio, images, sequential, references: references.map(withoutQuery) };
+  }
+  const { resolution, durationSec, billedSeconds, ratio = null, image, lastFrame } = request;
+  return {
+    ...{ resolution, durationSec, billedSeconds, ratio },
+    image: image === undefined ? null : withoutQuery(image),
+    lastFrame: lastFrame === undefined ? null : withoutQuery(lastFrame),
+    referenceImages: request.referenceImages.map(withoutQuery),
+    referenceVideos: request.referenceVideos.map(withoutQuery),
+    referenceAudios: request.referenceAudios.map(withoutQuery),
   };
 };
 
