@@ -1,4 +1,4 @@
-import { CLIP_PREFIX, OUTPUT_PREFIX, REQUEST_INDEXES } from '../core/table/keys.ts';
+import { CLIP_PREFIX, OUTPUT_PREFIX, REQUEST_INDEXES, UPLOAD_PREFIX } from '../core/table/keys.ts';
 import type { ApiEndpoints } from './api-endpoints.ts';
 import type { ClipMeasuring } from './clip-measuring.ts';
 import { bindGuardrail } from './content-filter.ts';
@@ -40,6 +40,7 @@ export const groupFunctions = (
   { reconcile, reconcileLost }: Reconciler,
   { measureClips }: ClipMeasuring,
 ) => {
+  const listers = [api['list-generations'], api['list-videos']];
   const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
   return {
     api,
@@ -55,7 +56,8 @@ export const groupFunctions = (
       'measure-clips': measureClips,
     },
     creators: [api['create-generation'], api['create-video']],
-    readers: [api['get-generation'], api['get-video'], api['list-generations']],
+    listers,
+    readers: [api['get-generation'], api['get-video'], ...listers],
     deleters: [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']],
     /** End requests. */
     finishers: [task['settle-request'], task['fail-request'], reconcile, reconcileLost],
@@ -69,9 +71,9 @@ export const groupFunctions = (
 type Functions = ReturnType<typeof groupFunctions>;
 
 /** Lets functions read and write their items of the table and query its indexes. */
-export const bindTable = (dataStore: DataStore, { all, api, task, reconcile }: Functions): void => {
+export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, listers }: Functions): void => {
   for (const [name, access] of entriesOf(TABLE_ACCESS)) dataStore.bindItems(all[name], access);
-  dataStore.bindRequestIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
+  for (const lister of listers) dataStore.bindRequestIndexes(lister, ...Object.values(REQUEST_INDEXES));
   dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
   dataStore.bindRequestIndexes(task['verify-ledgers'], REQUEST_INDEXES.byAccount);
   dataStore.bindListing(api['list-end-users'], 'endUserLists');
@@ -85,11 +87,12 @@ export const bindTable = (dataStore: DataStore, { all, api, task, reconcile }: F
 /** Lets functions store, copy and remove files. */
 export const bindFiles = (
   dataStore: DataStore,
-  { task, deleters, reconcile, reconcileLost, measureClips }: Functions,
+  { api, task, deleters, reconcile, reconcileLost, measureClips }: Functions,
 ): void => {
   dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
   dataStore.bindFiles([task['store-outputs'], measureClips], 'delete', [CLIP_PREFIX]);
   dataStore.bindFiles([measureClips], 'copy', [CLIP_PREFIX]);
+  dataStore.bindFiles([api['create-upload']], 'put', [UPLOAD_PREFIX]);
   dataStore.bindFiles([task['expire-requests']], 'delete');
   dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 };
@@ -116,7 +119,8 @@ export const bindCalls = (
   secrets.bindRoutes(admitters);
   secrets.bindProviderStatus([...creators, api['list-models']]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
-  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request']]);
+  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request'], api['create-upload']]);
+  fileDelivery.bindBaseUrl(creators);
   httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
   bindGuardrail(creators, context);
   clipMeasuring.bindInvoke([api['create-video']]);
@@ -149,7 +153,7 @@ export const bindExecutions = (
 /** Tells functions the settings that they read. */
 export const bindSettings = (
   settings: Settings,
-  { task, creators, finishers, providerCallers, reconcile, measureClips }: Functions,
+  { api, task, creators, finishers, providerCallers, reconcile, measureClips }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs'], reconcile];
@@ -168,4 +172,5 @@ export const bindSettings = (
   settings.bind([...new Set(outbound)], 'USER_AGENT');
   settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
   settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
+  settings.bind([api['list-models']], 'PUBLISH_RATES');
 };

@@ -122,6 +122,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     writes: [COUNT_CALL, PROGRESS],
   },
   'list-generations': listOf('requests'),
+  'list-videos': listOf('requests'),
   'delete-generation': DELETE,
   'bulk-delete-generations': DELETE,
   'delete-end-user': {
@@ -129,6 +130,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     reads: [[...DELETE.reads[0], 'endUsers'], 'GetItem', 'Query'],
     writes: [...DELETE.writes, REMOVE_END_USER],
   },
+  'create-upload': { ...ACCOUNT, updates: ['inFlightUploads'] },
   'list-models': { ...ACCOUNT, queries: ['modelSettings'] },
   'list-end-users': listOf('endUsers'),
   'block-end-user': BLOCK,

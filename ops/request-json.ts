@@ -2,6 +2,7 @@ import { requiredEnv } from '../core/environment.ts';
 import { renderLedgerEntry } from '../core/ledger/ledger.ts';
 import { toXTokens } from '../core/money.ts';
 import { takenOf } from '../core/provider-calls/taken.ts';
+import { imageInput, videoInput } from '../core/requests/render-input.ts';
 import { renderRecord } from '../core/requests/render-record.ts';
 import type { StoredRequest } from '../core/requests/request-rules.ts';
 import type { RequestReport } from './request-report.ts';
@@ -36,7 +37,7 @@ export const renderReport = (report: RequestReport, now: Date) => {
     record: renderUnsigned(request, now),
     operatorNote: request.operatorNote ?? null,
     webhookUrl: request.webhookUrl ?? null,
-    asked: askedOf(request),
+    input: request.kind === 'image' ? imageInput(request) : videoInput(request),
     account: { accountId, name, xTokens: toXTokens(balanceThousandths), blockedAt },
     ledgerEntries: entries.map(renderLedgerEntry),
     executions,
@@ -48,26 +49,6 @@ export const renderReport = (report: RequestReport, now: Date) => {
     webhooks: webhooks.map(({ requestId: _, ...attempt }) => attempt),
     objects: renderObjects(report),
     spans: tellSpans(report, now),
-  };
-};
-
-/** A URL without its query, where signatures are. */
-const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');
-
-/** What was asked, besides model and prompt. */
-const askedOf = (request: StoredRequest) => {
-  if (request.kind === 'image') {
-    const { size, aspectRatio, images, sequential, references } = request;
-    return { size, aspectRatio, images, sequential, references: references.map(withoutQuery) };
-  }
-  const { resolution, durationSec, billedSeconds, ratio = null, image, lastFrame } = request;
-  return {
-    ...{ resolution, durationSec, billedSeconds, ratio },
-    image: image === undefined ? null : withoutQuery(image),
-    lastFrame: lastFrame === undefined ? null : withoutQuery(lastFrame),
-    referenceImages: request.referenceImages.map(withoutQuery),
-    referenceVideos: request.referenceVideos.map(withoutQuery),
-    referenceAudios: request.referenceAudios.map(withoutQuery),
   };
 };
 

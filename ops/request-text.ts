@@ -16,13 +16,16 @@ const EXECUTION_WORDS: Readonly<Record<ExecutionStatus, string>> = {
   PENDING_REDRIVE: 'waits for a redrive',
 };
 
-/** What was asked, by field; those that were not given are left out. */
-const describeAsked = (asked: ReturnType<typeof renderReport>['asked']): Record<string, Cell> =>
+/** What was asked, by field; lists that are empty are left out. */
+const describeInput = ({
+  webhookUrl: _,
+  ...input
+}: ReturnType<typeof renderReport>['input']): Record<string, Cell> =>
   Object.fromEntries(
-    Object.entries(asked).flatMap(([field, value]): [string, Cell][] => {
-      if (value === null || value === false || (Array.isArray(value) && value.length === 0)) return [];
-      if (Array.isArray(value)) return [[field, value.join(' ')]];
-      return [[field, value === true ? 'yes' : value]];
+    Object.entries(input).flatMap(([field, value]): [string, Cell][] => {
+      if (Array.isArray(value)) return value.length === 0 ? [] : [[field, value.join(' ')]];
+      if (typeof value === 'object') return Object.entries(value);
+      return [[field, value]];
     }),
   );
 
@@ -33,7 +36,7 @@ export const formatReport = (
     account,
     operatorNote,
     webhookUrl,
-    asked,
+    input,
     ledgerEntries,
     executions,
     objects,
@@ -50,7 +53,7 @@ export const formatReport = (
       account: `${account.accountId} (${account.name})`,
       endUser: record.endUserEmail,
       prompt: record.prompt,
-      ...describeAsked(asked),
+      ...describeInput(input),
       webhook: webhookUrl,
       note: operatorNote,
     },

@@ -4,7 +4,7 @@ import { cachedFor } from '../cached-for.ts';
 import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';
-import { Rate } from './rates.ts';
+import { Rate } from './rate-schemas.ts';
 
 /** The operator's settings for a model. A model without settings has no item. */
 export const ModelSettings = z.object({

@@ -3,6 +3,7 @@ import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
 import { MAX_USAGE_DAYS, USAGE_DIMENSIONS } from '../../core/ledger/usage-rules.ts';
 import { CATALOG } from '../../core/models/catalog.ts';
 import { PRESET_SIDE_PIXELS } from '../../core/models/size-presets.ts';
+import { UPLOAD_TYPES } from '../../core/uploads/upload-rules.ts';
 import { MAX_IDS } from '../http/bulk-delete-body.ts';
 import type { FieldNotes, Json } from './json-schema.ts';
 
@@ -19,6 +20,7 @@ const presets = Object.keys(PRESET_SIDE_PIXELS)
   .map((preset) => preset.replace('.', '\\.'))
   .join('|');
 
+// No `default`: generators of types take a field with one for always there, and so for required.
 const common: FieldNotes = {
   model: { description: 'The id of a model that `GET /v1/models` lists now.' },
   prompt: {
@@ -47,11 +49,11 @@ export const IMAGE_NOTES: FieldNotes = {
       'One of the `sizePresets` of the model, or `<width>x<height>` within its `explicitSize`. Default: its `defaultSize`.',
     pattern: `^(${presets}|[1-9]\\d{0,5}x[1-9]\\d{0,5})$`,
   },
-  aspectRatio: { description: 'Only `auto` with an explicit size.', default: 'auto' },
+  aspectRatio: { description: 'Default: `auto`, the only one with an explicit size.' },
   n: {
-    description: 'Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`.',
+    description:
+      'Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`. Default: 1.',
     maximum: mostImages,
-    default: 1,
   },
   references: urls('URLs of reference images, at most `maxReferences` of the model.'),
   sequential: {
@@ -92,12 +94,26 @@ export const BULK_DELETE_NOTES: FieldNotes = {
   requestIds: { description: `At most ${MAX_IDS} ids, of images and videos.`, items: { type: 'string' } },
 };
 
+/** The fields of an upload. */
+export const UPLOAD_NOTES: FieldNotes = {
+  contentType: {
+    description: 'The type of the file. It is sent, stored and served as this type.',
+    enum: Object.keys(UPLOAD_TYPES),
+  },
+  bytes: {
+    description:
+      'The exact size of the file: at most 31,457,280 (30 MiB) for images, 104,857,600 (100 MiB) for videos.',
+    maximum: Math.max(...Object.values(UPLOAD_TYPES).map(({ maxBytes }) => maxBytes)),
+  },
+};
+
 /** The query parameters of the lists. */
 export const QUERY_NOTES: FieldNotes = {
   page: { description: 'Counts from 1.', type: 'integer' },
   pageSize: { description: 'Items on a page.', type: 'integer' },
   endUserEmail: { description: 'Only requests of this end-user.' },
   status: { description: 'Only requests that read so now.' },
+  model: { description: 'Only requests of this model.' },
   createdAfter: {
     description:
       'Only requests strictly newer: an ISO 8601 date (midnight UTC), or a date-time with `Z` or an offset.',
@@ -115,6 +131,8 @@ export const QUERY_NOTES: FieldNotes = {
     type: 'string',
     pattern: `^(${USAGE_DIMENSIONS.join('|')})(,(${USAGE_DIMENSIONS.join('|')}))*$`,
   },
+  createdBefore: { description: 'Only requests strictly older: as `createdAfter`.', type: 'string' },
+  include: { description: 'Adds `input` to the record: what was asked, with defaults applied.' },
   blocked: { description: 'Only end-users that are blocked, or only those that are not.', type: 'boolean' },
   email: { description: 'Only end-users whose address holds this text, in any case.' },
 };

@@ -9,6 +9,7 @@ const itemsOf = (...prefixes: string[]): string => `${TABLE} of ${prefixes.join(
 const BUCKET = 'DataStoreOutputs.Arn';
 export const OUTPUTS = `${BUCKET}/outputs/*`;
 export const CLIPS = `${BUCKET}/clips/*`;
+export const UPLOADS = `${BUCKET}/uploads/*`;
 const FILES = `${CLIPS} ${OUTPUTS}`;
 const PROVIDER_KEYS = 'ProviderSecretsModelArk ProviderSecretsModelStudio';
 const CALLBACK_SECRET = 'ProviderSecretsCallbacks';
@@ -114,6 +115,14 @@ const START_RUN = {
   'ReconcilerReconcileFunction.Arn': 'lambda:InvokeFunction',
 };
 
+/** Lists requests, and signs the URLs of their files. */
+const LIST_REQUESTS = {
+  [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+  ...COUNTS_CALL,
+  [requestsIn('GSI2', 'GSI3')]: onTable('Query'),
+  [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+};
+
 /** What each function may do besides writing logs: actions by resource. */
 export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/create-generation': {
@@ -125,12 +134,8 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
     [MEASURE_CLIPS]: 'lambda:InvokeFunction',
   },
-  'api/list-generations': {
-    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
-    ...COUNTS_CALL,
-    [requestsIn('GSI2', 'GSI3')]: onTable('Query'),
-    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
-  },
+  'api/list-generations': LIST_REQUESTS,
+  'api/list-videos': LIST_REQUESTS,
   'api/delete-generation': DELETE,
   'api/bulk-delete-generations': DELETE,
   'api/list-end-users': {
@@ -158,6 +163,13 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [PROGRESS]: onTable('UpdateItem'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
+  },
+  'api/create-upload': {
+    ...READS_ACCOUNT,
+    ...COUNTS_CALL,
+    [itemsOf('IN_FLIGHT#uploads#*')]: onTable('UpdateItem'),
+    [UPLOADS]: 's3:PutObject',
+    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/list-models': {
     ...READS_ACCOUNT,

@@ -23,13 +23,16 @@ import type {
   Model,
   Models,
   NewGeneration,
+  NewUpload,
   NewVideo,
   QueuedImages,
   QueuedVideo,
+  Upload,
   Usage,
   VideoItem,
   VideoRecord,
 } from './types.ts';
+import { sendFile, type WithFiles, withUrls } from './upload.ts';
 
 /** How a creation is sent. */
 export interface CreateOptions extends CallOptions {
@@ -61,12 +64,21 @@ export interface PageOptions extends CallOptions {
   pageSize?: number;
 }
 
-/** Which requests for images to list. */
-export interface ImageListOptions extends PageOptions {
+/** How to read records. */
+export interface ReadOptions extends CallOptions {
+  /** `input` adds what was asked to each record. */
+  include?: 'input';
+}
+
+/** Which requests of a kind to list. */
+export interface RequestListOptions extends PageOptions, ReadOptions {
   endUserEmail?: string;
   status?: GenerationRecord['status'];
+  model?: string;
   /** An ISO 8601 date or date-time; only strictly newer ones are listed. */
   createdAfter?: string;
+  /** The same; only strictly older ones are listed. */
+  createdBefore?: string;
 }
 
 /** Which end-users to list. */
@@ -109,34 +121,53 @@ export class GenerationClient {
     this.#http = new Http(options);
   }
 
-  /** Accepts a request for images and debits it once, however often it has to be sent. */
-  createImage(body: NewGeneration, options?: CreateOptions): Promise<QueuedImages> {
+  /** Accepts a request for images and debits it once, however often it has to be sent. Uploads files among its URLs. */
+  createImage(body: WithFiles<NewGeneration>, options?: CreateOptions): Promise<QueuedImages> {
     return this.#create(['generations'], body, options);
   }
 
-  /** Accepts a request for a video and debits it once, however often it has to be sent. */
-  createVideo(body: NewVideo, options?: CreateOptions): Promise<QueuedVideo> {
+  /** Accepts a request for a video and debits it once, however often it has to be sent. Uploads files among its URLs. */
+  createVideo(body: WithFiles<NewVideo>, options?: CreateOptions): Promise<QueuedVideo> {
     return this.#create(['videos'], body, options);
   }
 
-  #create<T>(
+  async #create<T>(
     path: Call['path'],
-    body: unknown,
+    creation: object,
     { idempotencyKey: given, signal }: CreateOptions = {},
   ): Promise<T> {
     // An empty key too: a creation without one may not be repeated.
     const idempotencyKey = given || crypto.randomUUID();
+    const body = await withUrls(creation, (file) => this.upload(file, { signal }));
     return this.#http.call({ method: 'POST', path, body, idempotencyKey, signal });
   }
 
+  /**
+   * Uploads a file of the type that it says, and returns its URL, which your creations take for two days. With an
+   * `Idempotency-Key` of your own, upload first and keep the URL: another URL is another body.
+   */
+  async upload(file: Blob, options: CallOptions = {}): Promise<Upload> {
+    const upload = await this.createUpload(
+      { contentType: file.type as NewUpload['contentType'], bytes: file.size },
+      options,
+    );
+    await sendFile(file, upload, this.#http.options.fetch, options);
+    return upload;
+  }
+
+  /** A form that takes one file. `upload` sends it, too. */
+  createUpload(body: NewUpload, { signal }: CallOptions = {}): Promise<Upload> {
+    return this.#http.call({ method: 'POST', path: ['uploads'], body, signal });
+  }
+
   /** The record of a request for images. */
-  getImage(requestId: string, options?: CallOptions): Promise<GenerationRecord> {
-    return this.#read(['generations', requestId], options);
+  getImage(requestId: string, options?: ReadOptions): Promise<GenerationRecord> {
+    return this.#read(['generations', requestId], options, { include: options?.include });
   }
 
   /** The record of a request for a video. */
-  getVideo(requestId: string, options?: CallOptions): Promise<VideoRecord> {
-    return this.#read(['videos', requestId], options);
+  getVideo(requestId: string, options?: ReadOptions): Promise<VideoRecord> {
+    return this.#read(['videos', requestId], options, { include: options?.include });
   }
 
   #read<T>(path: Call['path'], { signal }: CallOptions = {}, query?: Call['query']): Promise<T> {
@@ -221,8 +252,13 @@ export class GenerationClient {
   }
 
   /** Requests for images, newest first. */
-  listImages(options?: ImageListOptions): PageList<GenerationRecord> {
+  listImages(options?: RequestListOptions): PageList<GenerationRecord> {
     return this.#list(['generations'], options, ({ requestId }) => requestId);
+  }
+
+  /** Requests for videos, newest first. */
+  listVideos(options?: RequestListOptions): PageList<VideoRecord> {
+    return this.#list(['videos'], options, ({ requestId }) => requestId);
   }
 
   /** End-users, newest first. */
@@ -240,7 +276,8 @@ export class GenerationClient {
     { signal, page: first = 1, ...filter }: PageOptions = {},
     idOf: (item: Item) => string,
   ): PageList<Item> {
-    const fetchPage = (page: number) => this.#read<Page<Item>>(path, { signal }, { ...filter, page });
+    const fetchPage = (page: number, createdBefore?: string) =>
+      this.#read<Page<Item>>(path, { signal }, { ...filter, page, ...(createdBefore && { createdBefore }) });
     return new PageList(fetchPage, idOf, first);
   }
 

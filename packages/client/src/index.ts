@@ -4,8 +4,9 @@ export {
   type FinishedImages,
   type FinishedVideo,
   GenerationClient,
-  type ImageListOptions,
   type PageOptions,
+  type ReadOptions,
+  type RequestListOptions,
   type Succeeded,
   type UsageOptions,
   type WaitOptions,
@@ -29,10 +30,12 @@ export {
   ServerError,
   TemporarilyUnavailableError,
   TimeoutError,
+  UploadError,
   ValidationError,
   WebhookVerificationError,
 } from './errors.ts';
 export type { CallOptions, ClientOptions } from './http.ts';
 export type { Page, PageList } from './pages.ts';
 export type * from './types.ts';
+export type { WithFiles } from './upload.ts';
 export { type VerifiedWebhook, verifyWebhook, type WebhookHeaders } from './webhooks.ts';

@@ -16,6 +16,7 @@ export const CORE_ORDER = [
   'executions',
   'guarded-http',
   'files',
+  'uploads',
   'creation',
   'admission',
   'dispatch',

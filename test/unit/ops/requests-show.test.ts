@@ -247,7 +247,7 @@ describe('requests show', () => {
 
     expect(await json(...show)).toMatchObject({
       record: { prompt: 'a red fox' },
-      asked: { size: '1K', aspectRatio: 'auto', images: 2, references: ['https://media.example.com/a.png'] },
+      input: { size: '1K', aspectRatio: 'auto', n: 2, references: ['https://media.example.com/a.png'] },
     });
     const { stdout } = await ops(...show);
     expect(stdout).toMatch(/\nprompt +a red fox\n/);
