@@ -16,7 +16,7 @@ const EXECUTION_WORDS: Readonly<Record<ExecutionStatus, string>> = {
   PENDING_REDRIVE: 'waits for a redrive',
 };
 
-/** What was asked, by field; lists that are empty are left out. */
+/** The input of a request by field, without empty lists. */
 const describeInput = ({
   webhookUrl: _,
   ...input

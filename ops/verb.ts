@@ -14,7 +14,7 @@ export interface GlobalOptions extends TargetOptions {
   actor?: string;
 }
 
-/** A change as its verb tells it: who made it and by which command is known here. */
+/** A change as told by its verb, without actor and command. */
 type ToldChange = Omit<StaffChange, keyof Actor | 'action'>;
 
 /** Records changes in the name of who makes them. */

@@ -11,7 +11,7 @@ import { type Instant, toInstant } from '../time.ts';
 export interface Actor {
   /** The name that was given for them, or else their identity. */
   actor: string;
-  /** Who they are by their credentials, when a name was given too. */
+  /** The identity of their credentials, beside a given name. */
   identity?: string | undefined;
 }
 

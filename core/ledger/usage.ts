@@ -13,7 +13,7 @@ import {
   UsageTally,
 } from './usage-rules.ts';
 
-/** What to tell the usage of: from an instant, to another that is not included. */
+/** A range of usage, without its last instant, and the dimensions of its groups. */
 export interface UsageQuery {
   from: Instant;
   to: Instant;

@@ -21,7 +21,7 @@ interface Group {
 const textOf = ({ day, model, endUserEmail, keyId, requests, debited, refunded }: Group): string =>
   JSON.stringify([day, model, endUserEmail, keyId, requests, debited, refunded]);
 
-/** Whether the usage that a caller is told is what the raw entries and the requests as they were accepted come to. */
+/** Compares the usage of an account, as the API tells it, with its raw ledger entries and its accepted requests. */
 export const usageProblems = async (
   simulation: Simulation,
   accountId: string,
