@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
-import { type Actor, auditWrite, putAuditEntry, type StaffChange } from '../core/audit/audit.ts';
-import type { TransactItem } from '../core/table/transactions.ts';
+import {
+  type Actor,
+  type AuditWrite,
+  auditWrite,
+  putAuditEntry,
+  type StaffChange,
+} from '../core/audit/audit.ts';
 import { findActor } from './actor.ts';
 import type { Result } from './output.ts';
 import { type Progress, reportLate } from './progress.ts';
@@ -20,7 +25,7 @@ type ToldChange = Omit<StaffChange, keyof Actor | 'action'>;
 /** Records changes in the name of who makes them. */
 export interface Recorder {
   /** The write that records a change, for the transaction that makes it. */
-  write(change: ToldChange): TransactItem[];
+  write(change: ToldChange): AuditWrite[];
   /** Records a change that is no write of the table, once it is made. */
   put(change: ToldChange): Promise<void>;
 }

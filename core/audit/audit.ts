@@ -46,8 +46,11 @@ const auditPut = (change: StaffChange, now: Date) => {
   return { TableName: tableName(), Item: { ...auditKey(id), ...entry } };
 };
 
+/** The part of a transaction that records a change. */
+export type AuditWrite = TransactItem;
+
 /** Access pattern 113: records a change by staff, in the transaction that makes it. */
-export const auditWrite = (change: StaffChange, now: Date): TransactItem => ({ Put: auditPut(change, now) });
+export const auditWrite = (change: StaffChange, now: Date): AuditWrite => ({ Put: auditPut(change, now) });
 
 /** Access pattern 114: records a change by staff that is no write of the table. */
 export const putAuditEntry = async (change: StaffChange, now: Date): Promise<void> => {

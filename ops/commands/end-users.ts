@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { getAccount } from '../../core/accounts/accounts.ts';
+import type { AuditWrite } from '../../core/audit/audit.ts';
 import { listEndUsers } from '../../core/end-users/end-user-lists.ts';
 import {
   blockEndUser,
@@ -10,7 +11,6 @@ import {
   unblockEndUser,
 } from '../../core/end-users/end-users.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/table/pages.ts';
-import type { Beside } from '../../core/table/transactions.ts';
 import { email, oneOf, pageNumber, pageSize, text } from '../options.ts';
 import { formatFields, formatTable, type Result } from '../output.ts';
 import { about } from '../subject.ts';
@@ -91,7 +91,7 @@ const show: Verb<OneOptions> = async ({ account, email }, connected) => {
 
 /** Records a change of an end-user by their id: the address goes when they are deleted, the record stays. */
 const changing =
-  (change: (id: EndUserId, beside: Beside) => Promise<EndUser>): Verb<OneOptions> =>
+  (change: (id: EndUserId, beside: AuditWrite[]) => Promise<EndUser>): Verb<OneOptions> =>
   async ({ account, email }, connected, { recorder }) => {
     await connected();
     const { accountId } = await getAccount(account);

@@ -232,7 +232,7 @@ describe('bad usage exits with 2 and explains itself on standard error only', ()
   });
 
   test('a mistake in an option is followed by how to get help', async () => {
-    expect((await runCommand('accounts', 'show')).stderr).toMatch(
+    expect((await runCommand('accounts', 'create')).stderr).toMatch(
       /\nAdd --help to see what can be given\.\n$/,
     );
   });

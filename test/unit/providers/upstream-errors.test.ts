@@ -1,8 +1,12 @@
-import { describe, expect, test } from '@jest/globals';
+import '../builders/environment.ts';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
 import { ModelArk } from '../../../providers/modelark/modelark.ts';
 import { ModelStudio } from '../../../providers/modelstudio/modelstudio.ts';
 import { A_CALL, patient, server } from './conformance/server.ts';
+
+beforeEach(() => server.reset());
+afterAll(() => server.close());
 
 const ark = () => new ModelArk({ baseUrl: server.url, apiKey: 'secret-key' });
 const studio = () => new ModelStudio({ baseUrl: server.url, apiKey: 'secret-key' });
