@@ -125,6 +125,7 @@ describe('audit list', () => {
       jest.useFakeTimers({ now: Date.UTC(2026, 10, day), doNotFake: ['nextTick', 'setImmediate'] });
       await json('models', 'disable', model, '--actor', 'Ada');
     }
+    jest.setSystemTime(Date.UTC(2026, 10, 4));
     await json('accounts', 'block', ACCOUNT_ID);
     jest.useRealTimers();
   });
