@@ -106,9 +106,9 @@ export const writeRequest = async <New extends NewRequest>({
   isJudged,
   now,
 }: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
-  const request = newRequest({ requestId, accountId: account.accountId, keyId }, creation, rate, now);
+  const request = newRequest(requestId, account.accountId, creation, rate, now);
   const work = workDone(request, isJudged);
-  const earlierId = await writeCreation(request, { account, endUser, idempotency, work }, now);
+  const earlierId = await writeCreation(request, { account, endUser, idempotency, work, keyId }, now);
   return earlierId === undefined ? { kind: 'written', request } : { kind: 'repeated', requestId: earlierId };
 };
 

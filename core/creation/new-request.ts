@@ -13,7 +13,8 @@ import type { NewRequest } from './submission.ts';
  * changes later.
  */
 export const newRequest = (
-  { requestId, accountId, keyId }: Pick<StoredRequest, 'requestId' | 'accountId' | 'keyId'>,
+  requestId: string,
+  accountId: string,
   creation: NewRequest,
   rate: Rate | undefined,
   now: Date,
@@ -25,7 +26,6 @@ export const newRequest = (
     accountId,
     // It creates its end-user, unless there is one when it is written.
     endUserId: requestId,
-    ...(keyId === undefined ? {} : { keyId }),
     model: model.id,
     prompt,
     endUserEmail,

@@ -2,7 +2,7 @@ import type { Account } from '../accounts/accounts.ts';
 import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
 import { countCreationWrite, type EndUser, endUserIdOf, toEndUser } from '../end-users/end-users.ts';
 import { AccountBlockedError, PaymentRequiredError } from '../errors.ts';
-import { accountFoundInstead, balanceChangeWrites, type LedgerHead, usedByOf } from '../ledger/ledger.ts';
+import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, insertRequestWrite } from '../requests/requests.ts';
 import { batchGet } from '../table/batches.ts';
@@ -29,6 +29,8 @@ export interface CreationContext {
   endUser: EndUser | undefined;
   idempotency: Idempotency | undefined;
   work: readonly CreationWork[];
+  /** The API key that asks for it. */
+  keyId: string;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface CreationContext {
  */
 export const writeCreation = async (
   request: StoredRequest,
-  { account, endUser, idempotency, work }: CreationContext,
+  { account, endUser, idempotency, work, keyId }: CreationContext,
   now: Date,
 ): Promise<string | undefined> => {
   const { accountId, debitThousandths, requestId, retentionDays } = request;
@@ -77,7 +79,7 @@ export const writeCreation = async (
       reason: 'generation',
       reference: requestId,
       retentionDays,
-      usedBy: usedByOf({ ...request, endUserId }),
+      usedBy: { model: request.model, endUserId, keyId },
       earnedWork: earnedWith(head.earnedWork, work, now),
     } as const;
     const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);

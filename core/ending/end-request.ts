@@ -2,7 +2,7 @@ import { getAccount } from '../accounts/accounts.ts';
 import { countSettlementWrite } from '../end-users/end-users.ts';
 import { pauseWrite } from '../end-users/pauses.ts';
 import { requiredNumberEnv } from '../environment.ts';
-import { accountFoundInstead, balanceChangeWrites, type LedgerHead, usedByOf } from '../ledger/ledger.ts';
+import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { countMetric, METRIC, measure } from '../observability.ts';
 import { clipsOf, isTerminal, removalTime, type StoredRequest } from '../requests/request-rules.ts';
@@ -86,7 +86,10 @@ export const endRequest = async (
       return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts, ...beside];
     head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
     const { requestId: reference, retentionDays } = request;
-    const usedBy = usedByOf(request);
+    const usedBy = {
+      ...{ model: request.model, endUserId: request.endUserId },
+      ...(request.debitEntryNumber !== undefined && { debitNumber: request.debitEntryNumber }),
+    };
     const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays, usedBy } as const;
     const { entry, writes } = balanceChangeWrites(head, change, now);
     const refunded = { ...settlement, refundEntryNumber: entry.number };

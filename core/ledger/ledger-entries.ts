@@ -35,6 +35,7 @@ const StoredUsage = z.pick(LedgerEntry, {
   model: true,
   endUserId: true,
   keyId: true,
+  debitNumber: true,
 });
 const USAGE_ATTRIBUTES = Object.keys(StoredUsage.shape);
 

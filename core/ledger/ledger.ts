@@ -6,7 +6,6 @@ import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
 import { readable } from '../readable.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
 import {
   accountKey,
   ledgerEntryKey,
@@ -43,10 +42,13 @@ export const LedgerEntry = z.object({
   createdAt: z.string(),
   /** Of a debit or refund: how long its request is kept after its end, by the setting at the time. */
   retentionDays: z.optional(z.number()),
-  /** Of a debit or refund, since usage is told: as in its request, which may be gone. The end-user by their own id, never by address. */
+  /** Of a debit or refund: as in its request, which may be gone. The end-user by their own id, never by address. */
   model: z.optional(z.string()),
   endUserId: z.optional(z.string()),
+  /** Of a debit: the API key that created the request. */
   keyId: z.optional(z.string()),
+  /** Of a refund: the number of its debit, which has the key. */
+  debitNumber: z.optional(z.number()),
 });
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
 
@@ -71,7 +73,7 @@ export interface BalanceChange {
   /** Of a debit or refund: how long its request is kept after its end. */
   retentionDays?: number | undefined;
   /** Of a debit or refund: what usage is told by. */
-  usedBy?: Pick<LedgerEntry, 'model' | 'endUserId' | 'keyId'> | undefined;
+  usedBy?: Pick<LedgerEntry, 'model' | 'endUserId' | 'keyId' | 'debitNumber'> | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
   /** Of a credit by an operator: whether to refuse a balance above `MAX_THOUSANDTHS`. */
@@ -81,17 +83,6 @@ export interface BalanceChange {
   /** Of a debit: the account's allowance of work with what this creation earns. */
   earnedWork?: EarnedWork;
 }
-
-/** What the usage of a request is told by. */
-export const usedByOf = ({
-  model,
-  endUserId,
-  keyId,
-}: Pick<StoredRequest, 'model' | 'endUserId' | 'keyId'>): BalanceChange['usedBy'] => ({
-  model,
-  endUserId,
-  ...(keyId === undefined ? {} : { keyId }),
-});
 
 /** The account's state that a balance change expects to find. */
 export type LedgerHead = Pick<

@@ -12,7 +12,7 @@ export const MAX_USAGE_DAYS = 93;
 /** The parts of a ledger entry that usage is told from. */
 export type UsageEntry = Pick<
   LedgerEntry,
-  'reason' | 'amountThousandths' | 'createdAt' | 'reference' | 'model' | 'endUserId' | 'keyId'
+  'reason' | 'amountThousandths' | 'createdAt' | 'reference' | 'model' | 'endUserId' | 'keyId' | 'debitNumber'
 >;
 
 /** Sums of debits of creations and of their refunds. */

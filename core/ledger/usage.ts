@@ -42,14 +42,15 @@ export interface Usage {
 
 /** Readers of parts of the range at once. */
 const PARALLEL = 4;
-/** Entries of earlier releases whose requests are read at once. */
-const REQUESTS_AT_ONCE = 1_000;
+/** Entries completed at once. */
+const UNTOLD_AT_ONCE = 1_000;
 
 /**
  * The usage of an account, exact, from its ledger: the entries up to the newest that the account counts.
  *
  * 1. Find the numbers of the first and the last entry of the range: instants never decrease along the numbers.
- * 2. Add the entries up. Those of earlier releases do not tell model and end-user: their requests do, while they are there.
+ * 2. Add the entries up. The key of a refund is in its debit. Model and end-user of an entry of earlier releases are in its request, while that is
+ *    there.
  * 3. Find the addresses of the end-users.
  *
  * Throws `ValidationError` beyond the limits.
@@ -65,23 +66,21 @@ export const usageOf = async (
   ]);
   if (end - first > limits.entries) throw tooMany('ledger entries', end - first, limits.entries);
   const tally = new UsageTally(by);
-  const isTold = by.includes('model') || by.includes('endUser');
+  const ofRequest = by.includes('model') || by.includes('endUser');
+  const isUntold = ({ model, debitNumber }: UsageEntry): boolean =>
+    (ofRequest && model === undefined) || (by.includes('key') && debitNumber !== undefined);
   await Promise.all(
     partsOf(first, end, PARALLEL).map(async ([firstOfPart, lastOfPart]) => {
       let untold: UsageEntry[] = [];
       const addUntold = async (): Promise<void> => {
         const entries = untold;
         untold = [];
-        const users = await findUsersOfRequests(
-          accountId,
-          entries.map(({ reference }) => reference),
-        );
-        for (const entry of entries) tally.add({ ...entry, ...users.get(entry.reference) });
+        for (const entry of await completed(accountId, entries)) tally.add(entry);
       };
       for await (const entry of readUsageEntries(accountId, firstOfPart, lastOfPart)) {
-        if (isTold && entry.model === undefined) untold.push(entry);
+        if (isUntold(entry)) untold.push(entry);
         else tally.add(entry);
-        if (untold.length === REQUESTS_AT_ONCE) await addUntold();
+        if (untold.length === UNTOLD_AT_ONCE) await addUntold();
         if (tally.size > limits.groups) throw tooMany('groups', tally.size, limits.groups);
       }
       await addUntold();
@@ -94,6 +93,25 @@ export const usageOf = async (
     if (emails.size > limits.endUsers) throw tooMany('end-users', emails.size, limits.endUsers);
   }
   return told(tally.finish(emails));
+};
+
+/** Entries with what they leave to others: model and end-user to the request in earlier releases, the key of a refund to its debit. */
+const completed = async (accountId: string, entries: readonly UsageEntry[]): Promise<UsageEntry[]> => {
+  const former = entries.filter(({ model }) => model === undefined);
+  const debits = new Set(entries.flatMap(({ debitNumber }) => debitNumber ?? []));
+  const [users, found] = await Promise.all([
+    findUsersOfRequests(
+      accountId,
+      former.map(({ reference }) => reference),
+    ),
+    findLedgerEntries(accountId, [...debits]),
+  ]);
+  const keys = new Map(found.map(({ number, keyId }) => [number, keyId]));
+  return entries.map((entry) => ({
+    ...entry,
+    ...(entry.model === undefined && users.get(entry.reference)),
+    ...(entry.debitNumber !== undefined && { keyId: keys.get(entry.debitNumber) }),
+  }));
 };
 
 const told = (groups: UsageGroup[]): Usage => ({ groups, total: totalOf(groups) });

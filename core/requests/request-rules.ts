@@ -32,8 +32,6 @@ const common = {
   endUserEmail: z.string(),
   /** The end-user's own id, which another with the same address does not have. */
   endUserId: z.string(),
-  /** The API key that created it. Requests from before it was kept have none. */
-  keyId: z.optional(z.string()),
   model: z.string(),
   prompt: z.string(),
   webhookUrl: z.optional(z.string()),

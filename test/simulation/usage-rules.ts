@@ -48,15 +48,17 @@ export const usageProblems = async (
 
 const dueGroups = ({ world, witness }: Simulation, entries: readonly Item[]): Group[] => {
   const emails = new Map(world.items('END_USER#').map(({ endUserId, email }) => [endUserId, email]));
+  const debits = entries.filter(({ reason }) => reason === 'generation');
   const groups = new Map<string, Group & { thousandths: { debited: number; refunded: number } }>();
   for (const { reason, reference, createdAt, amountThousandths } of entries) {
     if (reason !== 'generation' && reason !== 'refund') continue;
     const accepted = witness.lives.get(String(reference))?.accepted ?? {};
+    const debit = debits.find((entry) => entry.reference === reference);
     const named = {
       day: String(createdAt).slice(0, 10),
       model: accepted.model,
       endUserEmail: emails.get(accepted.endUserId) ?? null,
-      keyId: accepted.keyId,
+      keyId: debit?.keyId,
     };
     const key = JSON.stringify(Object.values(named));
     const group = groups.get(key) ?? {

@@ -47,12 +47,12 @@ describe('GET /v1/balance', () => {
 describe('GET /v1/usage', () => {
   const november = { from: ['2026-11-01'], to: ['2026-12-01'] };
   const usage = (query: Record<string, string[]>) => {
-    const of = { model: 'xQI3Pro', keyId: 'key_1', createdAt: '2026-11-02T10:00:00.000Z' };
+    const of = { model: 'xQI3Pro', createdAt: '2026-11-02T10:00:00.000Z' };
     const debit = { type: 'debit', reason: 'generation', amountThousandths: 12_345 } as const;
-    memory.put(ledgerEntryKey(ACCOUNT_ID, 1), aLedgerEntry(1, { ...of, ...debit }));
+    memory.put(ledgerEntryKey(ACCOUNT_ID, 1), aLedgerEntry(1, { ...of, ...debit, keyId: 'key_1' }));
     memory.put(
       ledgerEntryKey(ACCOUNT_ID, 2),
-      aLedgerEntry(2, { ...of, reason: 'refund', amountThousandths: 345 }),
+      aLedgerEntry(2, { ...of, reason: 'refund', amountThousandths: 345, debitNumber: 1 }),
     );
     return call(getUsage, { query }, { account: { ledgerEntries: 2 } });
   };

@@ -30,6 +30,7 @@ const entry = (
   type: reason === 'generation' ? 'debit' : 'credit',
   ...{ reason, amountThousandths, balanceAfterThousandths, createdAt },
   ...(reason === 'topup' ? {} : OF_ADA),
+  ...(reason === 'refund' && { keyId: undefined, debitNumber: 2 }),
 });
 
 beforeEach(() => {

@@ -14,7 +14,7 @@ import {
 } from '../../../../core/table/keys.ts';
 import { references } from '../../builders/bodies.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, KEY_ID } from '../../builders/entities.ts';
+import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -72,7 +72,6 @@ describe('an accepted creation', () => {
       kind: 'image',
       requestId: expect.stringMatching(/^img_[0-9A-Z]{26}$/),
       accountId: ACCOUNT_ID,
-      keyId: KEY_ID,
       endUserEmail: EMAIL,
       endUserId: request.requestId,
       model: 'xQI3Pro',

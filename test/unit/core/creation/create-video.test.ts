@@ -6,7 +6,7 @@ import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anEndUser, aVideoRequest, EMAIL, KEY_ID } from '../../builders/entities.ts';
+import { ACCOUNT_ID, anEndUser, aVideoRequest, EMAIL } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import {
   bedrock,
@@ -34,7 +34,6 @@ describe('an accepted video', () => {
       kind: 'video',
       requestId: expect.stringMatching(/^vid_[0-9A-Z]{26}$/),
       accountId: ACCOUNT_ID,
-      keyId: KEY_ID,
       endUserId: request.requestId,
       model: 'xW3.0s',
       prompt: 'waves',

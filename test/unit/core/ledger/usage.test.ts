@@ -62,9 +62,9 @@ describe('usage', () => {
       { reason: 'topup', amountThousandths: 9_000, createdAt: '2026-11-01T00:00:00.000Z' },
       debit(2_000, '2026-11-01T00:00:00.000Z', OF_ADA),
       debit(3_000, '2026-11-01T23:59:59.999Z', OF_GONE),
-      refund(500, '2026-11-02T00:00:00.000Z', OF_ADA),
+      refund(500, '2026-11-02T00:00:00.000Z', { ...OF_ADA, keyId: undefined, debitNumber: 1 }),
       debit(4_000, '2026-11-30T23:59:59.999Z', OF_ADA),
-      refund(3_000, '2026-12-01T00:00:00.000Z', OF_GONE),
+      refund(3_000, '2026-12-01T00:00:00.000Z', { ...OF_GONE, keyId: undefined, debitNumber: 4 }),
     );
   });
 
