@@ -44,8 +44,7 @@ export type ProviderAnswer =
   /**
    * Nothing was created or learned: the same call may be repeated later, at the earliest after
    * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one. With `ifRepeated`, a creation may be repeated
-   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed, with this error of the
-   * provider.
+   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed. `upstream` is then the error.
    */
   | {
       kind: 'busy';

@@ -6,8 +6,8 @@ import { readUsageQuery } from '../http/queries.ts';
 import { json } from '../http/responses.ts';
 
 /**
- * 200,000 entries are some 100 MB, and one partition of DynamoDB yields 12 MB a second: 9 s of the 29. 10,000 groups are some 2 MB of the 6 MB
- * that a function may answer. 100,000 end-users are some 35 MB.
+ * Entries: some 100 MB, which one partition of DynamoDB yields in 9 s of the 29. Groups: some 2 MB, of the 6 MB that a function may
+ * answer. End-users: some 35 MB.
  */
 const LIMITS = { entries: 200_000, groups: 10_000, endUsers: 100_000 };
 
