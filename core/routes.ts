@@ -24,6 +24,7 @@ export const ROUTES = {
   'create-upload': { method: 'POST', path: '/v1/uploads' },
   'get-balance': { method: 'GET', path: '/v1/balance' },
   'list-balance-history': { method: 'GET', path: '/v1/balance/history' },
+  'get-usage': { method: 'GET', path: '/v1/usage' },
   'receive-callback': { method: 'POST', path: '/callbacks/{provider}/{requestId}/{token}' },
 } as const satisfies Record<string, Route>;
 

@@ -137,6 +137,10 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'unblock-end-user': BLOCK,
   'get-balance': ACCOUNT,
   'list-balance-history': { ...ACCOUNT, reads: [['accounts', 'ledgers'], 'GetItem', 'Query'] },
+  'get-usage': {
+    ...ACCOUNT,
+    reads: [['accounts', 'ledgers', 'endUsers', 'requests'], 'BatchGetItem', 'GetItem', 'Query'],
+  },
   'receive-callback': TASK,
   'dispatch-request': {
     reads: [['requests'], 'Query'],

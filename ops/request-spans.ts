@@ -61,7 +61,7 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
     const isOver = finishedAt !== undefined || isTerminal(request);
     return {
       kind: 'provider-call',
-      label: `${prefixOf(call, attempts)}asked${number > 1 ? `, attempt ${number}` : ''}`,
+      label: `provider call${hasSeveral(attempts) ? ` ${call + 1}` : ''}${number > 1 ? `, attempt ${number}` : ''}`,
       from: startedAt,
       until: finishedAt ?? (isTerminal(request) ? (request.finishedAt ?? null) : null),
       attempt: number,
@@ -71,7 +71,10 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
 
 /** Names the call where a request has several. */
 const prefixOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
-  attempts.some((other) => other.call !== 0) ? `call ${call + 1} ` : '';
+  hasSeveral(attempts) ? `call ${call + 1} ` : '';
+
+const hasSeveral = (attempts: readonly ProviderAttempt[]): boolean =>
+  attempts.some((other) => other.call !== 0);
 
 const outcomeOf = ({
   outcome,
@@ -98,8 +101,15 @@ const describeOutcome = (outcome: AttemptOutcome | undefined): [SpanOutcome, str
       return ['succeeded', [`${produced} of ${outcome.outputs.length} produced`, ...new Set(refused)]];
     }
     case 'failed':
-    case 'lost':
-      return [outcome.kind, [`${outcome.failure.code}: ${outcome.failure.message}`]];
+    case 'lost': {
+      const upstream = outcome.kind === 'failed' ? outcome.upstream : undefined;
+      const own =
+        upstream && [upstream.code, upstream.message].filter((part) => part !== undefined).join(': ');
+      return [
+        outcome.kind,
+        [`${outcome.failure.code}: ${outcome.failure.message}`, ...(own ? [`the provider said ${own}`] : [])],
+      ];
+    }
     case 'busy':
       return ['busy', [outcome.reason]];
     case 'accepted':

@@ -1,6 +1,6 @@
 import type { Failure } from '../core/errors.ts';
 import { countMetric, logger, METRIC } from '../core/observability.ts';
-import type { CancelAnswer, ProviderAnswer, Taken } from '../core/provider-calls/providers.ts';
+import type { CancelAnswer, ProviderAnswer, Taken, UpstreamError } from '../core/provider-calls/providers.ts';
 import type { ProviderId } from '../core/provider-names.ts';
 import type { HttpAnswer } from './http.ts';
 import { logUnreadable } from './reading.ts';
@@ -50,6 +50,16 @@ export const failureOf = (errorClass: ErrorClass): Failure => {
   return FAILURES[errorClass === 'quota' ? 'access' : errorClass];
 };
 
+/** Most characters kept of a provider's own error: a line or two to read, whatever it sends. */
+const MAX_CODE_CHARACTERS = 100;
+const MAX_MESSAGE_CHARACTERS = 500;
+
+/** A provider's own error, cut to a length that can be stored. */
+export const upstreamError = (code: string, message?: string): UpstreamError => ({
+  code: code.slice(0, MAX_CODE_CHARACTERS).toWellFormed(),
+  ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed() }),
+});
+
 /** A provider's error as its body tells it: the code is logged for the operator and never shown to a caller. */
 interface Refusal {
   errorClass: ErrorClass;
@@ -65,14 +75,15 @@ const noteRefusal = (
 };
 
 /**
- * The answer for a creation call that the provider refused, by the code in its body; undefined when it has none. A 4xx,
- * even from a gateway, was surely not taken. A 5xx may have been.
+ * The answer for a creation call that the provider refused, by the code in its body; undefined when it has none. `message` is the
+ * provider's own, for operators. A 4xx, even from a gateway, was surely not taken. A 5xx may have been.
  */
 export const refusedCreation = (
   provider: ProviderId,
   answer: Answered,
   code: string | undefined,
   classify: Classify,
+  message?: string,
 ): ProviderAnswer => {
   const { status, retryAfterSeconds, providerRequestId } = answer;
   const isRefused = status >= 400 && status < 500;
@@ -83,11 +94,12 @@ export const refusedCreation = (
   const upstreamCode = code ?? `HTTP ${status}`;
   const errorClass = classify(status, upstreamCode);
   noteRefusal(provider, { errorClass, upstreamCode, status, providerRequestId });
+  const upstream = upstreamError(upstreamCode, message);
   if (errorClass === 'busy' || errorClass === 'quota') {
-    const ifRepeated = errorClass === 'quota' ? failureOf(errorClass) : undefined;
-    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds, ifRepeated };
+    const repeated = errorClass === 'quota' ? { ifRepeated: failureOf(errorClass), upstream } : {};
+    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds, ...repeated };
   }
-  return { kind: 'failed', failure: failureOf(errorClass), taken: takenBy(status) };
+  return { kind: 'failed', failure: failureOf(errorClass), taken: takenBy(status), upstream };
 };
 
 const takenBy = (status: number): Taken => {
@@ -103,16 +115,21 @@ export const unansweredCreation = (provider: ProviderId, answer: Unanswered): Pr
   return lost(provider, answer.reason);
 };
 
-/** The answer for a task that ended without a result, by its error code. */
+/** The answer for a task that ended without a result, by its error code. `message` is the provider's own, for operators. */
 export const failedTask = (
   provider: ProviderId,
   upstreamCode: string,
   classify: Classify,
   http: HttpAnswer,
+  message?: string,
 ): ProviderAnswer => {
   const errorClass = classify(undefined, upstreamCode);
   noteRefusal(provider, { errorClass, upstreamCode, providerRequestId: callIdOf(http) });
-  return { kind: 'failed', failure: failureOf(errorClass) };
+  return {
+    kind: 'failed',
+    failure: failureOf(errorClass),
+    upstream: upstreamError(upstreamCode, message),
+  };
 };
 
 /**

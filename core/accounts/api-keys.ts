@@ -5,7 +5,7 @@ import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.
 import { listedItems } from '../table/listings.ts';
 import { insertNew } from '../table/outcomes.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { writeOnCondition } from '../table/transactions.ts';
+import { type Beside, writeBeside } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
 import { newKey } from './api-key-text.ts';
@@ -60,6 +60,7 @@ export const insertApiKey = async (
   accountId: string,
   options: { scopes: readonly Scope[]; label: string; limits: RequestLimits },
   now: Date,
+  besideOf: (keyId: string) => Beside = () => [],
 ): Promise<{ apiKey: ApiKey; text: string }> => {
   const { text, parsed } = newKey(accountId);
   const apiKey: ApiKey = {
@@ -79,11 +80,19 @@ export const insertApiKey = async (
       Item: { ...Key, ...apiKeyListing(accountId, apiKey.createdAt, apiKey.keyId), ...apiKey },
       ConditionExpression: 'attribute_not_exists(PK)',
     }),
-    async () =>
-      (await table.send(new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }))).Item,
+    () => findApiKey(apiKey.keyId),
     `No answer came, so ${apiKey.keyId} may exist, but its text is lost: revoke it and create another.`,
+    besideOf(apiKey.keyId),
   );
   return { apiKey, text };
+};
+
+/** Access pattern 112: a key by its id, strongly consistent; undefined when there is none. */
+export const findApiKey = async (keyId: string): Promise<ApiKey | undefined> => {
+  const { Item } = await table.send(
+    new GetCommand({ TableName: tableName(), Key: apiKeyKey(keyId), ConsistentRead: true }),
+  );
+  return Item && toApiKey(Item);
 };
 
 /**
@@ -112,8 +121,8 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
 /**
  * Access pattern 12: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
-export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> => {
-  const { done, item } = await writeOnCondition(
+export const revokeApiKey = async (keyId: string, now: Date, beside: Beside = []): Promise<ApiKey> => {
+  const { done, item } = await writeBeside(
     new UpdateCommand({
       TableName: tableName(),
       Key: apiKeyKey(keyId),
@@ -122,6 +131,7 @@ export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> =>
       ExpressionAttributeValues: { ':now': toInstant(now) },
       ReturnValues: 'ALL_NEW',
     }),
+    beside,
   );
   if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
   return toApiKey(item);

@@ -33,6 +33,8 @@ export interface AllowedCreation<New extends NewRequest> {
   /** What its price is made from, and its debit will be. */
   rate: Rate | undefined;
   idempotency: Idempotency | undefined;
+  /** The API key that asks for it. */
+  keyId: string;
   /** Whether the content filter judged its prompt. */
   isJudged: boolean;
   now: Date;
@@ -75,7 +77,7 @@ export const allowCreation = async <New extends NewRequest>(
   submission: Submission<New>,
   facts: CreationFacts,
 ): Promise<AllowedCreation<New> | RepeatedCreation> => {
-  const { idempotency, now } = submission;
+  const { idempotency, keyId, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const creation = judgeCreation(account.accountId, submission, facts);
@@ -85,7 +87,7 @@ export const allowCreation = async <New extends NewRequest>(
   const isJudged = await screenPrompt(account, creation.prompt);
   const requestId = newRequestId(creation.model.type, now);
   const { endUser } = facts;
-  return { kind: 'allowed', requestId, creation, account, endUser, rate, idempotency, isJudged, now };
+  return { kind: 'allowed', requestId, creation, account, endUser, rate, idempotency, keyId, isJudged, now };
 };
 
 /**
@@ -100,12 +102,13 @@ export const writeRequest = async <New extends NewRequest>({
   endUser,
   rate,
   idempotency,
+  keyId,
   isJudged,
   now,
 }: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
   const request = newRequest(requestId, account.accountId, creation, rate, now);
   const work = workDone(request, isJudged);
-  const earlierId = await writeCreation(request, { account, endUser, idempotency, work }, now);
+  const earlierId = await writeCreation(request, { account, endUser, idempotency, work, keyId }, now);
   return earlierId === undefined ? { kind: 'written', request } : { kind: 'repeated', requestId: earlierId };
 };
 

@@ -15,6 +15,8 @@ export interface ReceivedCreation {
   body: ReadBody;
   /** As sent; when it is malformed, `fields` says so. */
   idempotencyKey: string | undefined;
+  /** The id of the caller's API key. */
+  keyId: string;
   /** Errors outside the body. */
   fields: FieldErrors;
   now: Date;
@@ -24,6 +26,7 @@ export interface ReceivedCreation {
 export type Submission<New extends NewCreation = NewRequest> = ParsedCreation<New> & {
   /** Absent when the caller sent no `Idempotency-Key`, and for a submission that is refused anyway. */
   idempotency: Idempotency | undefined;
+  keyId: string;
   now: Date;
 };
 
@@ -55,7 +58,7 @@ const unreadable = ({ error }: Extract<ReadBody, { ok: false }>): Refused => ({
 });
 
 const submissionOf = <New extends NewCreation>(
-  { route, body, idempotencyKey, fields, now }: ReceivedCreation,
+  { route, body, idempotencyKey, keyId, fields, now }: ReceivedCreation,
   parsedBody: ParsedCreation<New>,
 ): Submission<New> => {
   const parsed = withFieldErrors(parsedBody, fields);
@@ -64,5 +67,5 @@ const submissionOf = <New extends NewCreation>(
     parsed.ok && body.ok && idempotencyKey !== undefined
       ? idempotencyOf(idempotencyKey, route, body.body)
       : undefined;
-  return { ...parsed, idempotency, now };
+  return { ...parsed, idempotency, keyId, now };
 };

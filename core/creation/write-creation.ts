@@ -29,6 +29,8 @@ export interface CreationContext {
   endUser: EndUser | undefined;
   idempotency: Idempotency | undefined;
   work: readonly CreationWork[];
+  /** The API key that asks for it. */
+  keyId: string;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface CreationContext {
  */
 export const writeCreation = async (
   request: StoredRequest,
-  { account, endUser, idempotency, work }: CreationContext,
+  { account, endUser, idempotency, work, keyId }: CreationContext,
   now: Date,
 ): Promise<string | undefined> => {
   const { accountId, debitThousandths, requestId, retentionDays } = request;
@@ -71,15 +73,16 @@ export const writeCreation = async (
       if (earlierId === undefined) throw new PaymentRequiredError();
       return [];
     }
+    const endUserId = endUserIdOf(request, foundEndUser);
     const debit = {
       amountThousandths: -debitThousandths,
       reason: 'generation',
       reference: requestId,
       retentionDays,
+      usedBy: { model: request.model, endUserId, keyId },
       earnedWork: earnedWith(head.earnedWork, work, now),
     } as const;
     const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);
-    const endUserId = endUserIdOf(request, foundEndUser);
     return [
       ...writes,
       countCreationWrite(request, foundEndUser),

@@ -156,11 +156,11 @@ const answerTo = (
   provider: ProviderId,
 ): ProviderAnswer => {
   if (answer.kind !== 'busy' || answer.ifRepeated === undefined) return answer;
-  const { ifRepeated, ...busy } = answer;
+  const { ifRepeated, upstream, ...busy } = answer;
   if (attempt === 0) return busy;
   logger.error('provider is full, or the quota is used up', { provider, reason: busy.reason });
   countMetric(METRIC.providerAccessRefused, { provider });
-  return { kind: 'failed', failure: ifRepeated, taken: 'no' };
+  return { kind: 'failed', failure: ifRepeated, taken: 'no', ...(upstream && { upstream }) };
 };
 
 /** One line for each creation call: how long the provider took to answer, what it answered, and its own id of the call. */

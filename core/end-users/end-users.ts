@@ -5,7 +5,7 @@ import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
+import { type Beside, type TransactItem, writeBeside } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
@@ -68,21 +68,23 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
  * Access pattern 47: blocks an end-user's creations; requests in progress continue. Repeating it renews the
  * instant. Throws `NotFoundError`.
  */
-export const blockEndUser = (id: EndUserId, now: Date): Promise<EndUser> =>
-  updateEndUser(id, {
-    UpdateExpression: 'SET blockedAt = :now',
-    ExpressionAttributeValues: { ':now': toInstant(now) },
-  });
+export const blockEndUser = (id: EndUserId, now: Date, beside?: Beside): Promise<EndUser> =>
+  updateEndUser(
+    id,
+    { UpdateExpression: 'SET blockedAt = :now', ExpressionAttributeValues: { ':now': toInstant(now) } },
+    beside,
+  );
 
 /** Access pattern 48: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
-export const unblockEndUser = (id: EndUserId): Promise<EndUser> =>
-  updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' });
+export const unblockEndUser = (id: EndUserId, beside?: Beside): Promise<EndUser> =>
+  updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' }, beside);
 
 const updateEndUser = async (
   { accountId, email }: EndUserId,
   update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
+  beside: Beside = [],
 ): Promise<EndUser> => {
-  const { done, item } = await writeOnCondition(
+  const { done, item } = await writeBeside(
     new UpdateCommand({
       TableName: tableName(),
       Key: endUserKey(accountId, email),
@@ -90,6 +92,7 @@ const updateEndUser = async (
       ConditionExpression: 'attribute_exists(PK)',
       ReturnValues: 'ALL_NEW',
     }),
+    beside,
   );
   if (!done) throw endUserNotFound();
   return toEndUser(item);

@@ -15,7 +15,7 @@ import {
 } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
-import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import { type Beside, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { partsOf, type RequestParts } from './request-parts.ts';
 
@@ -29,6 +29,7 @@ const CLOSE_WITHIN_SECONDS = 60;
 export interface EndOptions {
   /** An operator's reason. */
   operatorNote?: string | undefined;
+  beside?: Beside;
   mayHaveFiles?: boolean;
   /** Whether its provider may still work on it. */
   mayHaveTasks?: boolean;
@@ -60,6 +61,7 @@ export const endRequest = async (
   now: Date,
   {
     operatorNote,
+    beside = [],
     mayHaveFiles = true,
     mayHaveTasks = false,
     unlessStored = false,
@@ -94,13 +96,23 @@ export const endRequest = async (
     if (!isEndedHere) return [];
     const counts = [countSettlementWrite(owner, refund), ...pauseWrites(request, state, finishedAt)];
     const settlement = { finishedAt, refundThousandths: refund, ttl, ...noted };
-    if (!head) return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts];
+    if (!head)
+      return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts, ...beside];
     head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
     const { requestId: reference, retentionDays } = request;
-    const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays } as const;
+    const usedBy = {
+      ...{ model: request.model, endUserId: request.endUserId },
+      ...(request.debitEntryNumber !== undefined && { debitNumber: request.debitEntryNumber }),
+    };
+    const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays, usedBy } as const;
     const { entry, writes } = balanceChangeWrites(head, change, now);
     const refunded = { ...settlement, refundEntryNumber: entry.number };
-    return [endRequestWrite(request, state, refunded, follows, unlessStored), ...counts, ...writes];
+    return [
+      endRequestWrite(request, state, refunded, follows, unlessStored),
+      ...counts,
+      ...writes,
+      ...beside,
+    ];
   }, SETTLEMENT_PATIENCE);
   if (isStored) return 'stored';
   if (!isEndedHere) return 'ended';

@@ -4,6 +4,7 @@ import { cachedFor } from '../cached-for.ts';
 import { readable } from '../readable.ts';
 import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
+import { type Beside, writeBeside } from '../table/transactions.ts';
 import { Rate } from './rate-schemas.ts';
 
 /** The operator's settings for a model. A model without settings has no item. */
@@ -43,18 +44,20 @@ const SETTINGS_MAX_AGE_SECONDS = 5;
 export const currentModelSettings = cachedFor(SETTINGS_MAX_AGE_SECONDS, listModelSettings);
 
 /** Access pattern 16: sets the operator's rate for a model. Existing requests keep their price. */
-export const putRate = (modelId: string, rate: Rate): Promise<void> => putSetting(modelId, 'rate', rate);
+export const putRate = (modelId: string, rate: Rate, beside?: Beside): Promise<void> =>
+  putSetting(modelId, 'rate', rate, beside);
 
 /** Access pattern 17: switches a model on or off for new creations. Existing requests continue. */
-export const putEnabled = (modelId: string, enabled: boolean): Promise<void> =>
-  putSetting(modelId, 'enabled', enabled);
+export const putEnabled = (modelId: string, enabled: boolean, beside?: Beside): Promise<void> =>
+  putSetting(modelId, 'enabled', enabled, beside);
 
 const putSetting = async <Name extends 'rate' | 'enabled'>(
   modelId: string,
   name: Name,
   value: NonNullable<ModelSettings[Name]>,
+  beside: Beside = [],
 ): Promise<void> => {
-  await table.send(
+  await writeBeside(
     new UpdateCommand({
       TableName: tableName(),
       Key: modelSettingsKey(modelId),
@@ -62,5 +65,6 @@ const putSetting = async <Name extends 'rate' | 'enabled'>(
       ExpressionAttributeNames: { '#model': 'model', '#setting': name },
       ExpressionAttributeValues: { ':model': modelId, ':value': value },
     }),
+    beside,
   );
 };

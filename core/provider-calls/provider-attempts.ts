@@ -44,6 +44,7 @@ const KnownOutcome = z.discriminatedUnion('kind', [
     kind: z.literal('failed'),
     failure: StoredFailure,
     taken: z.optional(z.catch(z.enum(TAKEN), 'unknown')),
+    upstream: z.optional(z.object({ code: z.string(), message: z.optional(z.string()) })),
   }),
   z.object({
     kind: z.literal('busy'),

@@ -17,6 +17,12 @@ export interface ProviderUsage {
   outputSeconds?: number | undefined;
 }
 
+/** A provider's own error, shown to operators and never to a caller. */
+export interface UpstreamError {
+  code: string;
+  message?: string | undefined;
+}
+
 /**
  * A provider's answer: its meaning, independent of the wire format, and the provider's own id of the HTTP call, when it sent one. The id
  * is for logs, and not stored.
@@ -35,17 +41,23 @@ export type ProviderMeaning =
    * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that
    * failed has none: it was taken.
    */
-  | { kind: 'failed'; failure: Failure; taken?: Taken | undefined }
+  | {
+      kind: 'failed';
+      failure: Failure;
+      taken?: Taken | undefined;
+      upstream?: UpstreamError | undefined;
+    }
   /**
    * Nothing was created or learned: the same call may be repeated later, at the earliest after
    * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one. With `ifRepeated`, a creation may be repeated
-   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed.
+   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed. `upstream` is then the error.
    */
   | {
       kind: 'busy';
       reason: string;
       retryAfterSeconds?: number | undefined;
       ifRepeated?: Failure | undefined;
+      upstream?: UpstreamError | undefined;
     }
   /** Of a query: our credential or account was refused, so the task's state is not known. */
   | { kind: 'refused' }

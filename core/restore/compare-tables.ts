@@ -22,7 +22,7 @@ const textOf = (value: unknown): string => String(value ?? '');
 const instantOf = (value: unknown): Instant | undefined => (typeof value === 'string' ? value : undefined);
 
 /**
- * Access pattern 111: compares a restored table with the living one, of which the restored one shows the state `at` an instant. Reads both tables whole,
+ * Access pattern 119: compares a restored table with the living one, of which the restored one shows the state `at` an instant. Reads both tables whole,
  * and each restored item in the living table too. Writes to the living table meanwhile may or may not show. `said` is told how many items were read.
  */
 export const compareTables = (

@@ -58,6 +58,12 @@ export interface ItemKey {
   SK: string;
 }
 
+/** Everything that staff changed, by time. No function of the service reads or writes it. */
+export const AUDIT_PARTITION = 'AUDIT';
+export const auditKey = (auditId: string): ItemKey => ({ PK: AUDIT_PARTITION, SK: auditSort(auditId) });
+/** The sort key of a change, or the beginning of those of all. */
+export const auditSort = (auditId = ''): string => `ENTRY#${auditId}`;
+
 /** The partition of an account alone: every change of the balance is a transaction on it. */
 export const accountPartition = (accountId: string): string => `ACCOUNT#${accountId}`;
 /** An account. */

@@ -9,8 +9,12 @@ import { receiveCreation } from '../http/receive-creation.ts';
 
 /** POST /v1/generations. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */
 export const handler = apiHandler(async (request) => {
-  const account = await authorize(identifyCaller(request), 'generations:write', request.now);
-  const submission = imageSubmission(receiveCreation(request, 'create-generation'), allowPrivateTargets());
+  const caller = identifyCaller(request);
+  const account = await authorize(caller, 'generations:write', request.now);
+  const submission = imageSubmission(
+    receiveCreation(request, 'create-generation', caller),
+    allowPrivateTargets(),
+  );
   const facts = await loadCreationFacts(account.accountId, submission);
   return creationResponse(await createImages(account, submission, facts));
 });

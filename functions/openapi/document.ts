@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 // Each registers the schemas of its answers.
+import '../../core/ledger/usage-answers.ts';
 import '../../core/models/model-answers.ts';
 import '../../core/requests/deletion-answers.ts';
 import '../../core/uploads/upload-answers.ts';

@@ -5,6 +5,7 @@ import type {
 } from '../../core/end-users/end-user-answers.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
 import type { BalanceAnswer, BalanceHistoryEntry } from '../../core/ledger/balance-answers.ts';
+import type { UsageAnswer } from '../../core/ledger/usage-answers.ts';
 import { CATALOG } from '../../core/models/catalog.ts';
 import type { BulkDeletionAnswer, DeletedRequestAnswer } from '../../core/requests/deletion-answers.ts';
 import type { GenerationRecord, VideoRecord, WebhookType } from '../../core/requests/records.ts';
@@ -146,6 +147,14 @@ const entry: BalanceHistoryEntry = {
   reference: VIDEO_ID,
   createdAt: video.createdAt,
 };
+const sums = { requests: 1, debited: 18, refunded: 0, xTokens: 18 };
+const usage: UsageAnswer = {
+  from: '2026-11-01',
+  to: '2026-12-01',
+  by: ['day', 'model'],
+  items: [{ day: video.createdAt.slice(0, 10), model: video.model, ...sums }],
+  total: sums,
+};
 const uploadUrl =
   'https://d111111abcdef8.cloudfront.net/uploads/kq3n5X0fJY2u8bQm1cVtZw/upl_01M80FJ3VGTK8DXDDACT9FVJ0T.png';
 const upload: UploadAnswer = {
@@ -177,6 +186,7 @@ export const ANSWERS = {
   unblocked,
   deletedEndUser,
   balance,
+  usage,
   upload,
 };
 

@@ -1,5 +1,6 @@
 import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
 import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
+import { MAX_USAGE_DAYS, USAGE_DIMENSIONS } from '../../core/ledger/usage-rules.ts';
 import { CATALOG } from '../../core/models/catalog.ts';
 import { PRESET_SIDE_PIXELS } from '../../core/models/size-presets.ts';
 import { UPLOAD_TYPES } from '../../core/uploads/upload-rules.ts';
@@ -136,6 +137,18 @@ export const QUERY_NOTES: FieldNotes = {
     description:
       'Only requests strictly newer: an ISO 8601 date (midnight UTC), or a date-time with `Z` or an offset.',
     type: 'string',
+  },
+  from: { description: 'The first day: a UTC date like `2026-11-01`.', type: 'string', format: 'date' },
+  to: {
+    description: `The day after the last, at most ${MAX_USAGE_DAYS} days after \`from\`.`,
+    type: 'string',
+    format: 'date',
+  },
+  by: {
+    description:
+      'What to tell the usage by: any of `day`, `model`, `endUser` and `key`, with commas between.',
+    type: 'string',
+    pattern: `^(${USAGE_DIMENSIONS.join('|')})(,(${USAGE_DIMENSIONS.join('|')}))*$`,
   },
   createdBefore: { description: 'Only requests strictly older: as `createdAfter`.', type: 'string' },
   include: { description: 'Adds `input` to the record: what was asked, with defaults applied.' },

@@ -4,7 +4,7 @@ import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
 import type { EndpointName } from '../../core/routes.ts';
 import { UPLOAD_BODY } from '../../core/uploads/upload-rules.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
-import { END_USERS_QUERY, PAGE_QUERY } from '../http/queries.ts';
+import { END_USERS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
 import { RECORD_QUERY } from '../http/record-query.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
@@ -315,6 +315,22 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
       description: 'A page of entries.',
       schema: pageOf('BalanceHistory'),
       examples: example(ANSWERS.balanceHistory),
+    },
+    refusals: [],
+  },
+  'get-usage': {
+    tag: 'Balance',
+    summary: 'Read the usage',
+    description:
+      'Debits and refunds from one date to another (UTC, the last not included), together or by day, model, end-user and API key. Exact: the sums of the ledger. A refund counts on the day it was made.',
+    scope: 'balance:read',
+    client: call('getUsage', { from: '2026-11-01', to: '2026-12-01', by: ['model'] }),
+    parameters: queries(USAGE_QUERY),
+    answer: {
+      status: 200,
+      description: 'The usage.',
+      schema: schemaRef('Usage'),
+      examples: example(ANSWERS.usage),
     },
     refusals: [],
   },

@@ -21,6 +21,7 @@ const typeOf = (schema: Json, indent = ''): string => {
     const branches = schema[keyword];
     if (Array.isArray(branches)) return union(branches.map((branch) => branchOf(branch, branches, indent)));
   }
+  if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one }, indent)));
   if (type === 'array') return `readonly ${inParentheses(typeOf(items as Json, indent))}[]`;
   if (type === 'object' && properties !== undefined) return objectOf(schema, indent);
   if (type === 'object') return `Readonly<Record<string, ${typeOf(additionalProperties as Json, indent)}>>`;

@@ -3,6 +3,7 @@ import { getAccount } from '../../core/accounts/accounts.ts';
 import { parseKey } from '../../core/accounts/api-key-text.ts';
 import {
   type ApiKey,
+  findApiKey,
   insertApiKey,
   listApiKeys,
   revokeApiKey,
@@ -12,14 +13,12 @@ import {
 import { NotFoundError } from '../../core/errors.ts';
 import { namesAmong, note, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
+import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
 /** `keys create|list|revoke` */
 export const addKeyVerbs = (keys: Command, perform: Perform): void => {
-  keys
-    .command('create')
-    .description('create a key; it is shown only once')
-    .requiredOption('--account <id>', 'the account', text)
+  about(keys.command('create').description('create a key; it is shown only once'), 'account', 'the account')
     .option(
       '--scopes <names>',
       `its scopes, separated by commas (default: all of ${SCOPES.join(', ')})`,
@@ -27,15 +26,12 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
     )
     .option('--label <text>', 'a note on its purpose', note)
     .action(perform(create));
-  keys
-    .command('list')
-    .description("an account's keys, oldest first")
-    .requiredOption('--account <id>', 'the account', text)
-    .action(perform(list));
-  keys
-    .command('revoke')
-    .description('revoke a key for good')
-    .option('--key-id <id>', 'the key, by its id', text)
+  about(keys.command('list').description("an account's keys, oldest first"), 'account', 'the account').action(
+    perform(list),
+  );
+  about(keys.command('revoke').description('revoke a key for good'), 'key-id', 'the key, by its id', {
+    isRequired: false,
+  })
     .option('--key <key>', 'the key, by its text', text)
     .action(perform(revoke));
 };
@@ -43,10 +39,17 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
 const create: Verb<{ account: string; scopes?: Scope[]; label?: string }> = async (
   { account, scopes = SCOPES, label = '' },
   connected,
+  { recorder },
 ) => {
   await connected();
   const { accountId, limits } = await getAccount(account);
-  const { apiKey, text: key } = await insertApiKey(accountId, { scopes, label, limits }, new Date());
+  const { write } = await recorder();
+  const { apiKey, text: key } = await insertApiKey(
+    accountId,
+    { scopes, label, limits },
+    new Date(),
+    (subject) => write({ accountId, subject, ...(label !== '' && { detail: `label "${label}"` }) }),
+  );
   const { keyId, createdAt } = apiKey;
   return {
     value: { keyId, key, scopes: apiKey.scopes, label, createdAt },
@@ -73,7 +76,7 @@ const list: Verb<{ account: string }> = async (options, connected) => {
     })),
     text: (columns) =>
       formatTable(
-        ['key id', 'label', 'scopes', 'ends in', 'created', 'last used', 'revoked'],
+        [{ id: 'key id' }, 'label', 'scopes', 'ends in', 'created', 'last used', 'revoked'],
         apiKeys.map((apiKey) => [
           apiKey.keyId,
           apiKey.label,
@@ -88,10 +91,16 @@ const list: Verb<{ account: string }> = async (options, connected) => {
   };
 };
 
-const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, connected) => {
-  if ((keyId === undefined) === (key === undefined)) throw new UsageError('give either --key-id or --key');
+const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, connected, { recorder }) => {
+  if ((keyId === undefined) === (key === undefined)) {
+    throw new UsageError('Give the key, by either --key-id or --key: ops keys revoke key_0f3c…');
+  }
   await connected();
-  const revoked = await revokeApiKey(keyId ?? idOf(key ?? ''), new Date());
+  const id = keyId ?? idOf(key ?? '');
+  const found = await findApiKey(id);
+  if (!found) throw new NotFoundError(`There is no key ${id}.`);
+  const beside = (await recorder()).write({ accountId: found.accountId, subject: id });
+  const revoked = await revokeApiKey(id, new Date(), beside);
   const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };

@@ -22,7 +22,7 @@ import {
   withCallId,
 } from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText } from '../reading.ts';
+import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
 import { planModelStudioVideo } from './videos.ts';
@@ -39,13 +39,14 @@ const Usage = z.object({
   input_video_duration: optionalNumber(),
   output_video_duration: optionalNumber(),
 });
-const ErrorBody = z.object({ code: requiredText() });
+const ErrorBody = z.object({ code: requiredText(), message: saidText() });
 const CreatedTask = z.object({ output: z.object({ task_id: requiredText() }) });
 const ImagesBody = z.object({ output: z.object({ choices: Choices }), usage: z.optional(z.unknown()) });
 const TaskBody = z.object({
   output: z.object({
     task_status: requiredText(),
     code: optionalText(),
+    message: saidText(),
     choices: optional(Choices),
     video_url: optionalText(),
   }),
@@ -86,7 +87,8 @@ export class ModelStudio implements Provider {
     if (task) return { kind: 'accepted', taskId: task.output.task_id };
     const images = readBody(ImagesBody, answer.body);
     if (images) return produced(images.output.choices, images.usage, 'yes');
-    return refusedCreation(this.id, answer, codeOf(answer), classifyModelStudioError);
+    const { code, message } = errorOf(answer) ?? {};
+    return refusedCreation(this.id, answer, code, classifyModelStudioError, message);
   }
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
@@ -101,7 +103,7 @@ export class ModelStudio implements Provider {
     const isTold = answer.kind === 'answered' && answer.status === 200;
     const task = isTold ? readBody(TaskBody, answer.body) : undefined;
     if (!task) return untoldTask(this.id, answer, codeOf(answer), classifyModelStudioError);
-    const { task_status: status, code = status, choices = [], video_url: video } = task.output;
+    const { task_status: status, code = status, message, choices = [], video_url: video } = task.output;
     switch (status) {
       case 'SUCCEEDED':
         return video === undefined
@@ -109,7 +111,7 @@ export class ModelStudio implements Provider {
           : { kind: 'done', outputs: [{ url: video }], ...usageOf(task.usage) };
       case 'FAILED':
       case 'CANCELED':
-        return failedTask(this.id, code, classifyModelStudioError, answer);
+        return failedTask(this.id, code, classifyModelStudioError, answer, message);
       case 'UNKNOWN':
         return unknownTask();
       case 'PENDING':
@@ -137,8 +139,10 @@ export class ModelStudio implements Provider {
   }
 }
 
-const codeOf = (answer: HttpAnswer): string | undefined =>
-  answer.kind === 'answered' ? readBody(ErrorBody, answer.body)?.code : undefined;
+const errorOf = (answer: HttpAnswer): z.output<typeof ErrorBody> | undefined =>
+  answer.kind === 'answered' ? readBody(ErrorBody, answer.body) : undefined;
+
+const codeOf = (answer: HttpAnswer): string | undefined => errorOf(answer)?.code;
 
 /** Every image of every choice: a response may hold one choice with many images or many choices. */
 const produced = (choices: z.output<typeof Choices>, usage: unknown, taken?: 'yes'): ProviderAnswer => {

@@ -182,6 +182,10 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf(ACCOUNTS, LEDGERS)]: onTable('GetItem', 'Query'),
     ...COUNTS_CALL,
   },
+  'api/get-usage': {
+    [itemsOf(ACCOUNTS, LEDGERS, END_USERS, REQUESTS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    ...COUNTS_CALL,
+  },
   // Anyone can call it.
   'api/receive-callback': {
     ...TASK,

@@ -21,6 +21,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'api/delete-generation': 29,
   'api/get-balance': 29,
   'api/get-generation': 29,
+  'api/get-usage': 29,
   'api/get-video': 29,
   'api/list-balance-history': 29,
   'api/list-end-users': 29,

@@ -30,6 +30,7 @@ import type {
   QueuedImages,
   QueuedVideo,
   Upload,
+  Usage,
   VideoItem,
   VideoModelId,
   VideoRecord,
@@ -54,6 +55,14 @@ export interface WaitOptions extends CallOptions {
 
 /** How to create a request and wait for it. */
 export interface RunOptions extends CreateOptions, WaitOptions {}
+
+/** Of which days to read the usage, and by what. */
+export interface UsageOptions extends CallOptions {
+  /** Dates like `2026-11-01`; at most 93 days. */
+  from: string;
+  to: string;
+  by?: Usage['by'];
+}
 
 /** Which page of a list to begin with. */
 export interface PageOptions extends CallOptions {
@@ -401,6 +410,11 @@ export class GenerationClient {
   /** The balance. */
   getBalance(options?: CallOptions): Promise<Balance> {
     return this.#read(['balance'], options);
+  }
+
+  /** Debits and refunds from one UTC date to another, which is not included. */
+  getUsage({ from, to, by = [], ...options }: UsageOptions): Promise<Usage> {
+    return this.#read(['usage'], options, { from, to, ...(by.length > 0 && { by: by.join(',') }) });
   }
 
   /** The models that can be used now, with their limits. Read them once per process. */

@@ -9,6 +9,7 @@ export {
   type RequestListOptions,
   type RunOptions,
   type Succeeded,
+  type UsageOptions,
   type WaitOptions,
 } from './client.ts';
 export type { Download } from './download.ts';

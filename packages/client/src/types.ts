@@ -548,6 +548,47 @@ export interface Upload {
   readonly expiresAt: string;
 }
 
+/** Debits and refunds between two dates, as the ledger has them. */
+export interface Usage {
+  /** The first day. */
+  readonly from: string;
+  /** The day after the last. */
+  readonly to: string;
+  readonly by: readonly ("day" | "model" | "endUser" | "key")[];
+  /** In the order of `by`; none without it. */
+  readonly items: readonly UsageItem[];
+  readonly total: {
+    /** Requests that were debited. */
+    readonly requests: number;
+    /** Their debits. */
+    readonly debited: number;
+    /** Refunds. */
+    readonly refunded: number;
+    /** `debited` minus `refunded`; negative where more was refunded than debited. */
+    readonly xTokens: number;
+  };
+}
+
+/** The usage of one group, with the fields of the dimensions asked for. */
+export interface UsageItem {
+  /** With `day`: a date in UTC. */
+  readonly day?: string | undefined;
+  /** With `model`. Null for requests from before this was recorded. */
+  readonly model?: string | null | undefined;
+  /** With `endUser`. Null for end-users that were deleted. */
+  readonly endUserEmail?: string | null | undefined;
+  /** With `key`. Null for requests from before this was recorded. */
+  readonly keyId?: string | null | undefined;
+  /** Requests that were debited. */
+  readonly requests: number;
+  /** Their debits. */
+  readonly debited: number;
+  /** Refunds. */
+  readonly refunded: number;
+  /** `debited` minus `refunded`; negative where more was refunded than debited. */
+  readonly xTokens: number;
+}
+
 /** A video failed. */
 export interface VideoFailedEvent {
   readonly type: "video.failed";

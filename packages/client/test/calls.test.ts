@@ -95,6 +95,11 @@ describe('a call', () => {
       (client) => client.listEndUsers({ blocked: true, page: 2 }),
       'GET /v1/end-users?blocked=true&page=2',
     ],
+    [
+      'getUsage',
+      (client) => client.getUsage({ from: '2026-11-01', to: '2026-12-01', by: ['day', 'model'] }),
+      'GET /v1/usage?from=2026-11-01&to=2026-12-01&by=day%2Cmodel',
+    ],
     ['listBalanceHistory', (client) => client.listBalanceHistory(), 'GET /v1/balance/history?page=1'],
   ])('%s asks the right route', async (_name, call, route) => {
     server.answer(json(200, { data: [] }));

@@ -3,6 +3,8 @@ export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
   scope: string;
+  /** Parameters that it needs. */
+  query?: string;
 }
 
 /** The routes of the API; path parameters stand in braces. */
@@ -23,6 +25,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'DELETE', path: '/v1/end-users/{email}', scope: 'end-users:write' },
   { method: 'GET', path: '/v1/balance', scope: 'balance:read' },
   { method: 'GET', path: '/v1/balance/history', scope: 'balance:read' },
+  { method: 'GET', path: '/v1/usage', scope: 'balance:read', query: '?from=2026-11-01&to=2026-12-01' },
 ];
 
 /** The path with its parameter replaced; by default by an id that does not exist. */

@@ -5,6 +5,7 @@ import type { Import } from './source-graph.ts';
 export const CORE_ORDER = [
   '',
   'table',
+  'audit',
   'concurrency',
   'accounts',
   'models',

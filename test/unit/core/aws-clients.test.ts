@@ -34,6 +34,7 @@ describe('the clients of the service', () => {
       ['core/secrets.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
       ['functions/events/create-signing-key.ts', 'SecretsManagerClient', 'secrets'],
+      ['ops/actor.ts', 'STSClient', 'stack'],
       ...['CloudWatchClient', 'SNSClient', 'LambdaClient', 'ServiceQuotasClient'].map((client) => [
         'ops/smoke/aws-account.ts',
         client,

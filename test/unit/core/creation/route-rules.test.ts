@@ -7,7 +7,7 @@ import { routeProblems } from '../../../../core/creation/route-rules.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
 import { NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID } from '../../builders/entities.ts';
+import { ACCOUNT_ID, KEY_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 
 const Z_IMAGE = KNOWN_LIMITS['z-image-turbo'] as UpstreamLimits;
@@ -41,7 +41,7 @@ describe('a creation within the catalog’s limits', () => {
     };
     const submission = {
       ...({ ok: true, creation: creation({ prompt: 'a'.repeat(801) }) } as const),
-      ...{ idempotency: undefined, now: NOW },
+      ...{ idempotency: undefined, keyId: KEY_ID, now: NOW },
     };
     const judgeWith = (more: object) =>
       withEnvironment(

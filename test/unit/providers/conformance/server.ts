@@ -38,3 +38,10 @@ export const meaningOf = async (answer: Promise<ProviderAnswer>): Promise<Provid
   const { providerRequestId: _, ...meaning } = await answer;
   return meaning;
 };
+
+/** An answer without the provider's own error, which only operators see. */
+export const withoutUpstream = (answer: ProviderAnswer): ProviderAnswer => {
+  if (answer.kind !== 'failed' && answer.kind !== 'busy') return answer;
+  const { upstream: _, ...rest } = answer;
+  return rest;
+};
