@@ -1,7 +1,9 @@
 import type { GenerationRecord, VideoRecord } from '../../packages/client/src/types.ts';
 
-/** A request of either kind, as the API shows it. */
-export type AnyRecord = GenerationRecord | VideoRecord;
+/** A request of either kind, as the API shows it. `input` is what was asked, where it was read with it. */
+export type AnyRecord = (GenerationRecord | VideoRecord) & {
+  readonly input?: Readonly<Record<string, unknown>>;
+};
 /** The status that a record is shown with. */
 export type Status = AnyRecord['status'];
 
@@ -59,9 +61,11 @@ export const merge = (
       ? item
       : { ...item, url: first };
   };
-  if ('images' in read) return { ...read, images: read.images.map(keep) };
-  if ('videos' in read) return { ...read, videos: read.videos.map(keep) };
-  return read;
+  const input = read.input ?? known.input;
+  const withInput = { ...read, ...(input && { input }) };
+  if ('images' in withInput) return { ...withInput, images: withInput.images.map(keep) };
+  if ('videos' in withInput) return { ...withInput, videos: withInput.videos.map(keep) };
+  return withInput;
 };
 
 /** Ids of requests of both kinds, each once, newest first: they are a prefix and a ULID, which sorts by time. */
@@ -70,6 +74,37 @@ export const newestFirst = (ids: Iterable<string>): string[] =>
 
 const ulidOf = (requestId: string): string => requestId.slice(requestId.indexOf('_') + 1);
 
-/** The ids of requests that are in entries of the balance's history, which is the only list of videos. */
-export const idsIn = (entries: readonly { reason: string; reference: string }[]): string[] =>
-  entries.filter(({ reason }) => reason === 'generation').map(({ reference }) => reference);
+/** What has been read of the requests of one kind: ids, newest first, of this many pages. */
+export interface KindList {
+  readonly ids: readonly string[];
+  readonly pages: number;
+  /** Whether there are older ones. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * The ids of several lists in one order, down to where each of them has been read: what is older is left out, since others may lie between.
+ * `limitedBy` are the lists to read on for more.
+ */
+export const idsUpToHorizon = (
+  lists: readonly KindList[],
+): { ids: string[]; hasMore: boolean; limitedBy: KindList[] } => {
+  // A list without ids has been read down to nowhere: `~` is after every id.
+  const endOf = ({ ids }: KindList): string => ulidOf(ids.at(-1) ?? '~');
+  const unread = lists.filter(({ hasMore }) => hasMore);
+  const horizon = unread.map(endOf).sort().at(-1);
+  const all = newestFirst(lists.flatMap(({ ids }) => ids));
+  return {
+    ids: horizon === undefined ? all : all.filter((id) => ulidOf(id) >= horizon),
+    hasMore: unread.length > 0,
+    limitedBy: unread.filter((list) => endOf(list) === horizon),
+  };
+};
+
+/** How many outputs a request has where one was lost, such as `2 of 3`. Undefined where none was. */
+export const lossText = (record: AnyRecord, asked?: number): string | undefined => {
+  const outputs = outputsOf(record);
+  const stored = outputs.filter(({ error }) => error === undefined).length;
+  const all = Math.max(asked ?? 0, outputs.length);
+  return outputs.length === 0 || stored === all ? undefined : `${stored} of ${all}`;
+};
