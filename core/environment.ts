@@ -29,6 +29,7 @@ export type EnvironmentName =
   | 'CALLBACK_SECRET_ARN'
   | 'CALLBACK_WAIT_SECONDS'
   | 'ALLOW_PRIVATE_TARGETS'
+  | 'PUBLISH_RATES'
   | 'USER_AGENT'
   | 'MODEL_ROUTES'
   | ProviderVariable;
@@ -49,3 +50,6 @@ export const requiredNumberEnv = (name: EnvironmentName): number => {
 
 /** Whether requests may go to private and loopback addresses. Only a local run sets this. */
 export const allowPrivateTargets = (): boolean => process.env.ALLOW_PRIVATE_TARGETS === 'true';
+
+/** Whether `GET /v1/models` shows rates: the operator's choice. */
+export const publishesRates = (): boolean => process.env.PUBLISH_RATES === 'true';

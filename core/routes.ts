@@ -12,6 +12,7 @@ export const ROUTES = {
   'list-generations': { method: 'GET', path: '/v1/generations' },
   'get-generation': { method: 'GET', path: '/v1/generations/{requestId}' },
   'create-video': { method: 'POST', path: '/v1/videos' },
+  'list-videos': { method: 'GET', path: '/v1/videos' },
   'get-video': { method: 'GET', path: '/v1/videos/{requestId}' },
   'delete-generation': { method: 'DELETE', path: '/v1/generations/{requestId}' },
   'bulk-delete-generations': { method: 'POST', path: '/v1/generations/bulk-delete' },

@@ -192,6 +192,7 @@ export const StackContext = z
     signingKeys: keyNumbers.default([1]),
     allowPrivateTargets: flag.default(false),
     userAgentUrl: headerUrl.optional(),
+    publishRates: flag.default(false),
     guardrailId: z
       .string()
       .regex(/^[a-z0-9]+$/, 'Expected the id of a guardrail')

@@ -40,6 +40,7 @@ export const groupFunctions = (
   { reconcile, reconcileLost }: Reconciler,
   { measureClips }: ClipMeasuring,
 ) => {
+  const listers = [api['list-generations'], api['list-videos']];
   const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
   return {
     api,
@@ -55,7 +56,8 @@ export const groupFunctions = (
       'measure-clips': measureClips,
     },
     creators: [api['create-generation'], api['create-video']],
-    readers: [api['get-generation'], api['get-video'], api['list-generations']],
+    listers,
+    readers: [api['get-generation'], api['get-video'], ...listers],
     deleters: [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']],
     /** End requests. */
     finishers: [task['settle-request'], task['fail-request'], reconcile, reconcileLost],
@@ -69,9 +71,9 @@ export const groupFunctions = (
 type Functions = ReturnType<typeof groupFunctions>;
 
 /** Lets functions read and write their items of the table and query its indexes. */
-export const bindTable = (dataStore: DataStore, { all, api, task, reconcile }: Functions): void => {
+export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, listers }: Functions): void => {
   for (const [name, access] of entriesOf(TABLE_ACCESS)) dataStore.bindItems(all[name], access);
-  dataStore.bindRequestIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
+  for (const lister of listers) dataStore.bindRequestIndexes(lister, ...Object.values(REQUEST_INDEXES));
   dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
   dataStore.bindRequestIndexes(task['verify-ledgers'], REQUEST_INDEXES.byAccount);
   dataStore.bindListing(api['list-end-users'], 'endUserLists');
@@ -149,7 +151,7 @@ export const bindExecutions = (
 /** Tells functions the settings that they read. */
 export const bindSettings = (
   settings: Settings,
-  { task, creators, finishers, providerCallers, reconcile, measureClips }: Functions,
+  { api, task, creators, finishers, providerCallers, reconcile, measureClips }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs'], reconcile];
@@ -168,4 +170,5 @@ export const bindSettings = (
   settings.bind([...new Set(outbound)], 'USER_AGENT');
   settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
   settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
+  settings.bind([api['list-models']], 'PUBLISH_RATES');
 };

@@ -20,6 +20,7 @@ const variablesOf = (context: StackContext) => ({
   CALLBACK_WAIT_SECONDS: String(context.callbackWaitSeconds),
   WEBHOOK_RETRY_SECONDS: context.webhookRetrySeconds,
   ALLOW_PRIVATE_TARGETS: String(context.allowPrivateTargets),
+  PUBLISH_RATES: String(context.publishRates),
   USER_AGENT: userAgentOf(context),
 });
 type Variables = ReturnType<typeof variablesOf>;

@@ -122,6 +122,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     writes: [COUNT_CALL, PROGRESS],
   },
   'list-generations': listOf('requests'),
+  'list-videos': listOf('requests'),
   'delete-generation': DELETE,
   'bulk-delete-generations': DELETE,
   'delete-end-user': {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { described, named } from '../answers.ts';
+import { ImageRate, VideoRate } from './rate-schemas.ts';
 import { ASPECT_RATIOS, PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
 
 /** The catalog is written once and never changed. */
@@ -40,6 +41,12 @@ const ImageModel = named(
     maxReferences: limit('Most `references`; 0: it takes none.'),
     maxImagesPerRequest: limit('Most images in a request.'),
     capabilities: z.object({ sequential: described(z.boolean(), 'Whether it takes `sequential`.') }),
+    rate: z.optional(
+      described(
+        ImageRate,
+        'Only where the operator publishes rates: xTokens an image, by the first tier whose `maxPixels` its size does not exceed; null is any size.',
+      ),
+    ),
   }),
 );
 /** An image model as `GET /v1/models` shows it. */
@@ -70,6 +77,9 @@ const VideoModel = named(
     defaultRatio: z.optional(z.string()),
     referenceVideoMaxSeconds: z.optional(limit('Longest reference video.')),
     maxCombinedSeconds: z.optional(limit('Longest output and reference videos together.')),
+    rate: z.optional(
+      described(VideoRate, 'Only where the operator publishes rates: xTokens a second, by resolution.'),
+    ),
   }),
 );
 /** A video model as `GET /v1/models` shows it; durations are whole seconds. */
@@ -78,7 +88,7 @@ export type VideoModel = Immutable<z.infer<typeof VideoModel>>;
 /** A model as `GET /v1/models` shows it. */
 export const CatalogModel = named(
   'Model',
-  'A model with every limit it enforces. Rates are not published.',
+  'A model with every limit it enforces.',
   z.discriminatedUnion('type', [ImageModel, VideoModel]),
 );
 export type CatalogModel = ImageModel | VideoModel;

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { cachedFor } from '../cached-for.ts';
 import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
-import { Rate } from './rates.ts';
+import { Rate } from './rate-schemas.ts';
 
 /** The operator's settings for a model. A model without settings has no item. */
 export const ModelSettings = z.object({

@@ -1,20 +1,8 @@
-import * as z from 'zod/mini';
 import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../money.ts';
 import type { CatalogModel } from './catalog.ts';
+import type { ImageRate, Rate, VideoRate } from './rate-schemas.ts';
 
-/** Image price in xTokens per image: the first tier whose `maxPixels` is not exceeded. The last tier has none. */
-export const ImageRate = z.strictObject({
-  perImage: z.array(z.strictObject({ maxPixels: z.nullable(z.number()), xTokens: z.number() })),
-});
-export type ImageRate = z.infer<typeof ImageRate>;
-
-/** Video price by resolution, in xTokens per second. */
-export const VideoRate = z.strictObject({ perSecond: z.record(z.string(), z.number()) });
-export type VideoRate = z.infer<typeof VideoRate>;
-
-/** The price of a model, per image or per second, as its catalog entry is billed. */
-export const Rate = z.union([ImageRate, VideoRate]);
-export type Rate = z.infer<typeof Rate>;
+export { Rate } from './rate-schemas.ts';
 
 /**
  * The price of a model until the operator sets a rate. The figures are a starting point in proportion to the

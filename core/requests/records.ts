@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { described, instant, named, xTokens } from '../answers.ts';
 import { FailureAnswer, StorageFailed } from '../error-answers.ts';
+import { ImageInput, VideoInput } from './input-answers.ts';
 
 const item = {
   id: described(z.string(), '`<requestId>_<index>`, counted from 0.'),
@@ -54,8 +55,9 @@ const image = {
   ...common,
   referencesCount: described(z.int().check(z.gte(0)), 'Number of reference images.'),
   ...owned,
+  input: z.optional(ImageInput),
 };
-const video = { ...common, ...owned };
+const video = { ...common, ...owned, input: z.optional(VideoInput) };
 
 const finished = { finishedAt: instant('When the request ended.') };
 const queued = {
@@ -98,7 +100,7 @@ const SucceededVideo = named(
 const FailedVideo = named('FailedVideo', FAILED, z.object({ ...video, ...failed }));
 const ExpiredVideo = named('ExpiredVideo', EXPIRED, z.object({ ...video, ...expired }));
 
-/** A request for images as the API shows it. Each status has exactly these fields. */
+/** A request for images as the API shows it. Each status has exactly these fields; `input` is in reads that ask for it. */
 export const GenerationRecord = named(
   'GenerationRecord',
   'A request for images. `status` says which fields it has.',
@@ -112,7 +114,7 @@ export const GenerationRecord = named(
 );
 export type GenerationRecord = z.infer<typeof GenerationRecord>;
 
-/** A request for a video as the API shows it. Each status has exactly these fields. */
+/** A request for a video as the API shows it. Each status has exactly these fields; `input` is in reads that ask for it. */
 export const VideoRecord = named(
   'VideoRecord',
   'A request for a video. `status` says which fields it has.',

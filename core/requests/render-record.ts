@@ -6,6 +6,7 @@ import { routePath } from '../routes.ts';
 import { outputObjectPrefix } from '../table/keys.ts';
 import type { Instant } from '../time.ts';
 import type { RequestRecord } from './records.ts';
+import { imageInput, videoInput } from './render-input.ts';
 import {
   type ImageRequest,
   type StoredOutput,
@@ -20,6 +21,8 @@ export interface RenderContext {
   publicBaseUrl: string;
   /** Signs a URL for a stored file that stops working at `expiresAt`. */
   signUrl: (objectKey: string, expiresAt: Instant) => string;
+  /** Whether the record has `input`: what was asked. */
+  withInput?: boolean;
 }
 
 /** The URL a request is read at. */
@@ -51,10 +54,12 @@ export const renderRecord = (request: StoredRequest, context: RenderContext): Re
         ...stateOf(request, context, (render) => ({
           images: render((output) => ({ size: sizeOf(request, output) })),
         })),
+        ...(context.withInput && { input: imageInput(request) }),
       }
     : {
         ...videoBase(request),
         ...stateOf(request, context, (render) => ({ videos: render((output) => lengthOf(request, output)) })),
+        ...(context.withInput && { input: videoInput(request) }),
       };
 
 /** The items of a record; `measuresOf` is what an item says of its file. */

@@ -1,13 +1,14 @@
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
-import { REQUEST_ID_PREFIX } from '../ids.ts';
+import { ValidationError } from '../errors.ts';
+import { creationTimeOf, REQUEST_ID_PREFIX, type RequestKind } from '../ids.ts';
 import { readable } from '../readable.ts';
 import { batchGet } from '../table/batches.ts';
 import { PRIMARY_KEY, REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { queryAll, queryFrom } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
-import type { Instant } from '../time.ts';
+import { addSeconds, type Instant } from '../time.ts';
 import { createdSince, listFilter } from './request-list-rules.ts';
 import {
   isRemoved,
@@ -22,8 +23,17 @@ import { toRequest } from './requests.ts';
 export interface RequestFilter {
   endUserEmail?: string | undefined;
   status?: RecordStatus | undefined;
+  model?: string | undefined;
   /** Only requests strictly newer than this. */
   createdAfter?: Instant | undefined;
+  /** Only requests strictly older than this. */
+  createdBefore?: Instant | undefined;
+}
+
+/** One page of a list of requests. */
+export interface RequestPage extends Page<StoredRequest> {
+  /** Where the search for a model stopped: every match that is not older is on this page or an earlier one. */
+  nextCreatedBefore?: Instant;
 }
 
 /** A request in an index. */
@@ -31,27 +41,33 @@ const IndexEntry = z.object({ PK: z.string() });
 type IndexEntry = z.infer<typeof IndexEntry>;
 
 /**
- * Access pattern 30: a page of an account's image requests, newest first, by any combination of filters.
+ * Access pattern 30: a page of an account's requests of a kind, newest first, by any combination of filters.
  * Skips the index entries before the page, and reads the page's requests by key: two sequential calls for an early page, three for
- * a later one, and one more for each further 1 MB of entries. An entry does not tell queued from processing: for these,
- * the requests are read up to the page's end. `hasMore` is exact. The index is eventually consistent; the requests are strongly
- * consistent and filtered by how they read at `now`.
+ * a later one, and one more for each further 1 MB of entries. An entry tells neither queued from processing nor the model: for these,
+ * the requests are read up to the page's end. For a model these are at most `MAX_SEARCHED`: a page that needs more ends there and has
+ * `nextCreatedBefore`, and a page after it is refused with `ValidationError`. `hasMore` is exact, but true where a search stopped. The
+ * index is eventually consistent; the requests are strongly consistent and filtered by how they read at `now`.
  */
-export const listImageRequests = async (
+export const listRequests = async (
   accountId: string,
+  kind: RequestKind,
   filter: RequestFilter,
   page: PageRequest,
   now: Date,
-): Promise<Page<StoredRequest>> => {
+): Promise<RequestPage> => {
+  const list = { accountId, kind, filter, now };
   const skip = (page.page - 1) * page.pageSize;
   const end = skip + page.pageSize;
-  if (filter.status !== undefined && listedStateOf(filter.status) === 'unfinished') {
-    const requests = await readUnfinished(accountId, filter, end + 1, now);
-    return pageOf(requests.slice(skip, end), page, requests.length > end);
+  if (filter.model !== undefined || isOfUnfinished(filter)) {
+    const { requests, stoppedBefore } = await search(list, end + 1);
+    const items = requests.slice(skip, end);
+    if (stoppedBefore === undefined) return pageOf(items, page, requests.length > end);
+    if (items.length === 0 && page.page > 1) throw new ValidationError({ page: beyondSearch(stoppedBefore) });
+    return { ...pageOf(items, page, true), nextCreatedBefore: stoppedBefore };
   }
   const wanted = page.pageSize + 1;
   const entries: IndexEntry[] = [];
-  for await (const entry of entriesOf(accountId, filter, { skip, wanted }, now)) {
+  for await (const entry of entriesOf(list, { skip, wanted })) {
     entries.push(entry);
     if (entries.length === wanted) break;
   }
@@ -59,54 +75,96 @@ export const listImageRequests = async (
   return pageOf(requests, page, entries.length > page.pageSize);
 };
 
-/** The newest unfinished requests with the filter's status, at most `wanted`. */
-const readUnfinished = async (
-  accountId: string,
-  filter: RequestFilter,
+/** A list without its pages. */
+interface RequestList {
+  accountId: string;
+  kind: RequestKind;
+  filter: RequestFilter;
+  now: Date;
+}
+
+const isOfUnfinished = ({ status }: RequestFilter): boolean =>
+  status !== undefined && listedStateOf(status) === 'unfinished';
+
+/** Most requests that a page reads to find those of a model: 1,000 read units or a little more, in some 13 calls. */
+export const MAX_SEARCHED = 1_000;
+
+const beyondSearch = (stoppedBefore: Instant): string =>
+  `needs more than ${MAX_SEARCHED} requests to be searched for the model: go on with createdBefore ${stoppedBefore}`;
+
+/**
+ * The newest requests that match the filter, at most `wanted`. A search for a model that stopped at its limit says how far it came: every
+ * match created since `stoppedBefore` was found.
+ */
+const search = async (
+  list: RequestList,
   wanted: number,
-  now: Date,
-): Promise<StoredRequest[]> => {
+): Promise<{ requests: StoredRequest[]; stoppedBefore?: Instant }> => {
+  const limit = list.filter.model === undefined ? Number.POSITIVE_INFINITY : MAX_SEARCHED;
   const requests: StoredRequest[] = [];
   let batch: IndexEntry[] = [];
+  let searched = 0;
+  let last: IndexEntry | undefined;
   const readBatch = async (): Promise<void> => {
-    requests.push(...(await readRequests(batch, filter, now)));
+    requests.push(...(await readRequests(batch, list.filter, list.now)));
     batch = [];
   };
-  for await (const entry of entriesOf(accountId, filter, { skip: 0, wanted }, now)) {
+  for await (const entry of entriesOf(list, { skip: 0, wanted: Math.min(wanted, limit + 1) })) {
+    if (searched === limit && last !== undefined) {
+      await readBatch();
+      if (requests.length < wanted) return stoppedAt(creationTimeOf(requestIdOf(last)), requests);
+      break;
+    }
     batch.push(entry);
-    if (batch.length >= Math.min(MAX_BATCH, Math.max(MIN_BATCH, wanted - requests.length))) await readBatch();
+    searched += 1;
+    last = entry;
+    // Twice as many each time, as long as few match.
+    const most = Math.max(MIN_BATCH, wanted - requests.length, searched - batch.length);
+    if (batch.length >= Math.min(MAX_BATCH, most)) await readBatch();
     if (requests.length >= wanted) break;
   }
   await readBatch();
-  return requests.slice(0, wanted);
+  return { requests: requests.slice(0, wanted) };
 };
-/** Bounds on the number of unfinished requests in one read. */
+/** Bounds on the number of requests that a search reads at once. */
 const MIN_BATCH = 20;
 const MAX_BATCH = 100;
+
+/** The result of a search that ended with a request created at `oldest`: there may be more of that millisecond. */
+const stoppedAt = (oldest: Instant, requests: readonly StoredRequest[]) => ({
+  requests: requests.filter(({ requestId }) => creationTimeOf(requestId) > oldest),
+  stoppedBefore: addSeconds(oldest, 0.001),
+});
+
+const requestIdOf = ({ PK }: IndexEntry): string => PK.slice(requestPartition('').length);
 
 /** The requests of these entries that match the filter at `now`. At most 100. */
 const readRequests = async (
   entries: readonly IndexEntry[],
-  { status }: RequestFilter,
+  { status, model }: RequestFilter,
   now: Date,
 ): Promise<StoredRequest[]> => {
   const items = await batchGet(entries.map(({ PK }) => ({ ...requestKey(''), PK })));
   const found = items.filter((item): item is StoredItem => item !== undefined);
   return readable(found, toRequest, ({ PK }) => String(PK))
     .filter((request) => !isRemoved(request, now))
-    .filter((request) => status === undefined || statusAt(request, now) === status);
+    .filter((request) => status === undefined || statusAt(request, now) === status)
+    .filter((request) => model === undefined || request.model === model);
 };
 
 /** The entries that match as far as they tell, newest first, read as they are consumed. */
 const entriesOf = async function* (
-  accountId: string,
-  { endUserEmail, status, createdAfter }: RequestFilter,
+  { accountId, kind, filter, now }: RequestList,
   wants: { skip: number; wanted: number },
-  now: Date,
 ): AsyncGenerator<IndexEntry> {
+  const { endUserEmail, status, model, createdAfter, createdBefore } = filter;
   const { byAccount, byEndUser } = REQUEST_INDEXES;
   const { GSI2PK, GSI3PK } = requestListing(accountId, endUserEmail ?? '');
   const [index, partition] = endUserEmail === undefined ? [byAccount, GSI2PK] : [byEndUser, GSI3PK];
+  const oldest = newerThan(kind, createdSince(status, createdAfter, now));
+  const newest = olderThan(kind, createdBefore);
+  // DynamoDB refuses such a range.
+  if (oldest > newest) return;
   const { FilterExpression, names, values } = listFilter(status, now);
   const query = {
     TableName: tableName(),
@@ -116,22 +174,28 @@ const entriesOf = async function* (
     ExpressionAttributeNames: { '#partition': index.partition, ...names },
     ExpressionAttributeValues: {
       ':partition': partition,
-      ':oldest': newerThan(createdSince(status, createdAfter, now)),
-      ':newest': requestPartition(`${REQUEST_ID_PREFIX.image}~`),
+      ':oldest': oldest,
+      ':newest': newest,
       ...values,
     },
     ScanIndexForward: false,
   };
-  for await (const item of queryFrom(query, { ...wants, isSparse: status !== undefined }))
-    yield IndexEntry.parse(item);
+  const isSparse = status !== undefined || model !== undefined;
+  for await (const item of queryFrom(query, { ...wants, isSparse })) yield IndexEntry.parse(item);
 };
 
-/** The key after which the index has images created after an instant. */
-const newerThan = (createdAfter: Instant | undefined): string => {
+/** The key after which the index has requests created after an instant. */
+const newerThan = (kind: RequestKind, createdAfter: Instant | undefined): string => {
   const time = createdAfter === undefined ? -1 : Date.parse(createdAfter);
   // A ULID cannot hold a time before the epoch: every id is newer.
   const oldest = time < 0 ? '' : `${encodeTime(time, 10)}${'Z'.repeat(16)}`;
-  return requestPartition(REQUEST_ID_PREFIX.image + oldest);
+  return requestPartition(REQUEST_ID_PREFIX[kind] + oldest);
+};
+
+/** The key before which the index has requests created before an instant. */
+const olderThan = (kind: RequestKind, createdBefore: Instant | undefined): string => {
+  const newest = createdBefore === undefined ? '~' : encodeTime(Math.max(0, Date.parse(createdBefore)), 10);
+  return requestPartition(REQUEST_ID_PREFIX[kind] + newest);
 };
 
 /**
@@ -152,6 +216,6 @@ export const listRequestIdsOfEndUser = async function* (
     ScanIndexForward: false,
   };
   for await (const item of queryAll(query)) {
-    yield IndexEntry.parse(item).PK.slice(requestPartition('').length);
+    yield requestIdOf(IndexEntry.parse(item));
   }
 };

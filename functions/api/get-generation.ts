@@ -16,5 +16,5 @@ export const handler = apiHandler(async (request) => {
     authorize(identifyCaller(request), 'generations:read', request.now),
     load(request),
   );
-  return recordResponse(visibleRequest(found, 'image', account, request.now), signUrl, request.now);
+  return recordResponse(request, visibleRequest(found, 'image', account, request.now), signUrl);
 });

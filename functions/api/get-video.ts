@@ -28,5 +28,5 @@ export const handler = apiHandler(async (request) => {
   );
   const stored = visibleRequest(found, 'video', account, request.now);
   await catchUpOnRead(stored, wait, providerRouteOf);
-  return recordResponse(stored, signUrl, request.now);
+  return recordResponse(request, stored, signUrl);
 });

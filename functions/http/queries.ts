@@ -1,8 +1,6 @@
 import * as z from 'zod/mini';
-import { MAX_EMAIL_LENGTH, optionalEmail } from '../../core/end-users/email-rules.ts';
-import { RECORD_STATUSES } from '../../core/requests/request-rules.ts';
+import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type PageRequest } from '../../core/table/pages.ts';
-import { parseIso8601 } from '../../core/time.ts';
 
 /** A query parameter that is a whole number between two bounds, with a default. */
 const wholeNumber = (minimum: number, maximum: number, byDefault: number) =>
@@ -29,23 +27,6 @@ export const PAGE_QUERY = {
   page: wholeNumber(1, 1_000_000, 1),
   pageSize: wholeNumber(1, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE),
 } satisfies Record<keyof PageRequest, z.ZodMiniType>;
-
-/** The query of `GET /v1/generations`. */
-export const GENERATIONS_QUERY = {
-  ...PAGE_QUERY,
-  endUserEmail: optionalEmail(),
-  status: z.optional(z.enum(RECORD_STATUSES, { error: `must be one of ${RECORD_STATUSES.join(', ')}` })),
-  createdAfter: z.optional(
-    z.pipe(
-      z.string().check(
-        z.refine((text) => parseIso8601(text) !== undefined, {
-          error: 'must be an ISO 8601 date, or date-time with a time zone',
-        }),
-      ),
-      z.transform(parseIso8601),
-    ),
-  ),
-};
 
 /** The query of `GET /v1/end-users`. */
 export const END_USERS_QUERY = {

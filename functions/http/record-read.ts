@@ -7,14 +7,15 @@ import { type RequestKind, requestKindOf } from '../../core/ids.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
 import { isRemoved, isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import type { ApiRequest } from './api-request.ts';
+import { RECORD_QUERY } from './record-query.ts';
 import { json, READ_AGAIN } from './responses.ts';
 
 /**
  * The request id in the path; undefined when it is not an id of this kind, so that nothing need be read.
- * Throws `ValidationError` for any query parameter and for a path that cannot be decoded.
+ * Throws `ValidationError` for a wrong query parameter and for a path that cannot be decoded.
  */
 export const requestIdParameter = (request: ApiRequest, kind: RequestKind): string | undefined => {
-  request.query({});
+  request.query(RECORD_QUERY);
   const requestId = request.pathParameter('requestId');
   return requestKindOf(requestId) === kind ? requestId : undefined;
 };
@@ -32,8 +33,14 @@ export const visibleRequest = (
   return stored;
 };
 
-/** 200 with the record of a request, its file URLs signed; of an unfinished one with `Retry-After`. */
-export const recordResponse = (stored: StoredRequest, signUrl: SignUrl, now: Date): APIGatewayProxyResult => {
-  const record = renderRecord(stored, { now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl });
+/** 200 with the record of a request, its file URLs signed, and what else the query asks for; of an unfinished one with `Retry-After`. */
+export const recordResponse = (
+  request: ApiRequest,
+  stored: StoredRequest,
+  signUrl: SignUrl,
+): APIGatewayProxyResult => {
+  const withInput = request.query(RECORD_QUERY).include === 'input';
+  const publicBaseUrl = requiredEnv('PUBLIC_BASE_URL');
+  const record = renderRecord(stored, { now: request.now, publicBaseUrl, signUrl, withInput });
   return json(200, record, isTerminal(stored) ? {} : READ_AGAIN);
 };

@@ -149,6 +149,7 @@ const page = <Item>(...items: Item[]) => ({ items, page: 1, pageSize: 20, hasMor
 /** Answers that are not one record. */
 export const ANSWERS = {
   generations: page(IMAGE_RECORDS.processing),
+  videos: page(VIDEO_RECORDS.processing),
   endUsers: page(endUser),
   balanceHistory: page(entry),
   models: { data: ['xZI1.0Pro', 'xW3.0s'].map((id) => CATALOG.find((model) => model.id === id)) },

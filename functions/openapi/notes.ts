@@ -18,6 +18,7 @@ const presets = Object.keys(PRESET_SIDE_PIXELS)
   .map((preset) => preset.replace('.', '\\.'))
   .join('|');
 
+// No `default`: generators of types take a field with one for always there, and so for required.
 const common: FieldNotes = {
   model: { description: 'The id of a model that `GET /v1/models` lists now.' },
   prompt: {
@@ -46,11 +47,11 @@ export const IMAGE_NOTES: FieldNotes = {
       'One of the `sizePresets` of the model, or `<width>x<height>` within its `explicitSize`. Default: its `defaultSize`.',
     pattern: `^(${presets}|[1-9]\\d{0,5}x[1-9]\\d{0,5})$`,
   },
-  aspectRatio: { description: 'Only `auto` with an explicit size.', default: 'auto' },
+  aspectRatio: { description: 'Default: `auto`, the only one with an explicit size.' },
   n: {
-    description: 'Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`.',
+    description:
+      'Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`. Default: 1.',
     maximum: mostImages,
-    default: 1,
   },
   references: urls('URLs of reference images, at most `maxReferences` of the model.'),
   sequential: {
@@ -97,11 +98,14 @@ export const QUERY_NOTES: FieldNotes = {
   pageSize: { description: 'Items on a page.', type: 'integer' },
   endUserEmail: { description: 'Only requests of this end-user.' },
   status: { description: 'Only requests that read so now.' },
+  model: { description: 'Only requests of this model.' },
   createdAfter: {
     description:
       'Only requests strictly newer: an ISO 8601 date (midnight UTC), or a date-time with `Z` or an offset.',
     type: 'string',
   },
+  createdBefore: { description: 'Only requests strictly older: as `createdAfter`.', type: 'string' },
+  include: { description: 'Adds `input` to the record: what was asked, with defaults applied.' },
   blocked: { description: 'Only end-users that are blocked, or only those that are not.', type: 'boolean' },
   email: { description: 'Only end-users whose address holds this text, in any case.' },
 };

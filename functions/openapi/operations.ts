@@ -3,7 +3,9 @@ import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
 import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
 import type { EndpointName } from '../../core/routes.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
-import { END_USERS_QUERY, GENERATIONS_QUERY, PAGE_QUERY } from '../http/queries.ts';
+import { END_USERS_QUERY, PAGE_QUERY } from '../http/queries.ts';
+import { RECORD_QUERY } from '../http/record-query.ts';
+import { REQUESTS_QUERIES } from '../http/request-queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
 import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
 import { BULK_DELETE_NOTES, IMAGE_NOTES, QUERY_NOTES, VIDEO_NOTES } from './notes.ts';
@@ -78,7 +80,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'List requests for images',
     description: 'Newest first. Requests for videos are not in it.',
     scope: 'generations:read',
-    parameters: queries(GENERATIONS_QUERY),
+    parameters: queries(REQUESTS_QUERIES.image),
     answer: {
       status: 200,
       description: 'A page of records.',
@@ -93,6 +95,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description: 'Signs the URLs of its files anew. Never debits.',
     scope: 'generations:read',
     path: IMAGES,
+    parameters: queries(RECORD_QUERY),
     answer: {
       status: 200,
       description: 'The record.',
@@ -147,6 +150,20 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     },
     refusals: CREATION_REFUSALS,
   },
+  'list-videos': {
+    tag: 'Videos',
+    summary: 'List requests for videos',
+    description: 'Newest first. Requests for images are not in it.',
+    scope: 'generations:read',
+    parameters: queries(REQUESTS_QUERIES.video),
+    answer: {
+      status: 200,
+      description: 'A page of records.',
+      schema: pageOf('Video'),
+      examples: example(ANSWERS.videos),
+    },
+    refusals: [],
+  },
   'get-video': {
     tag: 'Videos',
     summary: 'Read a request for a video',
@@ -154,6 +171,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
       'Signs the URL of its file anew. Of an unfinished one it queries the provider, at most once in 10 s. Never debits.',
     scope: 'generations:read',
     path: { requestId: PARAMETERS.videoId },
+    parameters: queries(RECORD_QUERY),
     answer: {
       status: 200,
       description: 'The record.',
@@ -166,7 +184,8 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
   'list-models': {
     tag: 'Models',
     summary: 'List the models',
-    description: 'Those that can be used right now, with every limit. Read it once per process.',
+    description:
+      'Those that can be used right now, with every limit. Read it once per process. With `rate` where the operator publishes rates.',
     scope: 'models:read',
     answer: {
       status: 200,

@@ -26,6 +26,7 @@ const typeOf = (schema: Json, indent = ''): string => {
   if (type === 'object') return `Readonly<Record<string, ${typeOf(additionalProperties as Json, indent)}>>`;
   if (type === 'integer' || type === 'number') return 'number';
   if (type === 'string' || type === 'boolean' || type === 'null') return type;
+  if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one }, indent)));
   throw new Error(`No type is known for ${JSON.stringify(schema)}.`);
 };
 

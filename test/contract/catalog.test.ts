@@ -1,9 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { CATALOG } from '../../core/models/catalog.ts';
+import { DEFAULT_RATES } from '../../core/models/rates.ts';
 import { wrongFields } from './support/answers.ts';
 import { useCaller } from './support/use-caller.ts';
 
 const caller = useCaller(0);
+const publishing = useCaller(0, 'guarded');
 
 test('The catalog lists exactly the models of the service, as they are published', async () => {
   const { status, body } = await caller.get('/v1/models');
@@ -17,6 +19,12 @@ test('The catalog contains no prices', async () => {
   const { body } = await caller.get('/v1/models');
 
   expect(JSON.stringify(body)).not.toMatch(/xtokens|price|cost|perImage|\brates?\b/i);
+});
+
+test('The catalog contains the rate of each model where the operator publishes rates, and nothing else more', async () => {
+  const { body } = await publishing.get<{ data: { id: string; rate?: unknown }[] }>('/v1/models');
+
+  expect(body.data).toEqual(CATALOG.map((model) => ({ ...model, rate: DEFAULT_RATES[model.id] })));
 });
 
 test('An unknown query parameter is refused by name', async () => {

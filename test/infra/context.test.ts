@@ -62,6 +62,7 @@ const OVERRIDES = [
     'MODELARK_PREVIOUS_BASE_URL',
     'https://ark.example/v2',
   ],
+  ['publishRates', 'true', 'api/list-models', 'PUBLISH_RATES', 'true'],
   [
     'modelStudioPreviousBaseUrl',
     'https://studio.example',

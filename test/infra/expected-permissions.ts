@@ -114,6 +114,14 @@ const START_RUN = {
   'ReconcilerReconcileFunction.Arn': 'lambda:InvokeFunction',
 };
 
+/** Lists requests, and signs the URLs of their files. */
+const LIST_REQUESTS = {
+  [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+  ...COUNTS_CALL,
+  [requestsIn('GSI2', 'GSI3')]: onTable('Query'),
+  [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+};
+
 /** What each function may do besides writing logs: actions by resource. */
 export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/create-generation': {
@@ -125,12 +133,8 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
     [MEASURE_CLIPS]: 'lambda:InvokeFunction',
   },
-  'api/list-generations': {
-    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
-    ...COUNTS_CALL,
-    [requestsIn('GSI2', 'GSI3')]: onTable('Query'),
-    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
-  },
+  'api/list-generations': LIST_REQUESTS,
+  'api/list-videos': LIST_REQUESTS,
   'api/delete-generation': DELETE,
   'api/bulk-delete-generations': DELETE,
   'api/list-end-users': {

@@ -25,6 +25,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'api/list-end-users': 29,
   'api/list-generations': 29,
   'api/list-models': 29,
+  'api/list-videos': 29,
   'api/receive-callback': 29,
   'api/unblock-end-user': 29,
   'events/create-signing-key': 60,

@@ -58,7 +58,7 @@ export const WORST_CASES: readonly WorstCase[] = [
   { of: ['api/list-models'], could: ['calls', 'read rates and switches', 'see which providers have a key'] },
   { of: ['api/get-generation'], could: ['calls', READ_REQUESTS, SIGN] },
   {
-    of: ['api/list-generations'],
+    of: ['api/list-generations', 'api/list-videos'],
     could: [
       ...(['calls', READ_REQUESTS, SIGN] as const),
       ...(['list the requests of an account', 'list the requests of an end-user'] as const),

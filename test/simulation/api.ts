@@ -17,6 +17,9 @@ export interface ApiCall {
   idempotencyKey?: string | undefined;
 }
 
+/** The routes that list requests, by kind. */
+export const LISTS = { image: 'list-generations', video: 'list-videos' };
+
 /** Makes an HTTP call to the API as its gateway hands it on. */
 export const callApi = async (world: World, call: ApiCall): Promise<Answer> => {
   const fn = world.functionNamed(call.route);

@@ -7,7 +7,7 @@ import {
   webhookAttemptPartition,
 } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
-import { callPatiently } from './api.ts';
+import { type ApiCall, callPatiently, LISTS } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { ledgerProblems } from './ledger-rules.ts';
@@ -274,21 +274,41 @@ const listProblems = async (
   const account = world.table.get({ PK: `ACCOUNT#${accountId}`, SK: 'ACCOUNT' });
   const problems =
     balance.body.xTokens === Number(account?.balanceThousandths) / 1000 ? [] : ['the balance differs'];
-  const listed: string[] = [];
+  const lives = [...witness.lives.values()]
+    .filter((life) => life.accountId === accountId)
+    .filter(({ removedAt, last }) => removedAt === undefined && !(Number(last.ttl) * 1000 <= now));
+  for (const [kind, route] of Object.entries(LISTS)) {
+    const ofKind = lives.filter(({ accepted }) => accepted.kind === kind);
+    // Every request by no model, and once more by its own.
+    for (const model of [undefined, ...new Set(ofKind.map(({ accepted }) => String(accepted.model)))]) {
+      const list = await readList(world, { route, apiKey, query: model === undefined ? {} : { model } });
+      const due = ofKind
+        .filter(({ accepted }) => model === undefined || accepted.model === model)
+        .map(({ requestId }) => requestId)
+        .toSorted()
+        .toReversed();
+      problems.push(...list.problems);
+      if (list.ids.join() !== due.join())
+        problems.push(`${route} of ${model ?? 'all'} shows ${list.ids}, not ${due}`);
+    }
+  }
+  return problems;
+};
+
+/** The ids on all pages of a list. */
+const readList = async (
+  world: Simulation['world'],
+  { query, ...call }: Pick<ApiCall, 'route' | 'apiKey' | 'query'>,
+): Promise<{ ids: string[]; problems: string[] }> => {
+  const ids: string[] = [];
+  const problems: string[] = [];
   for (let page = 1; ; page++) {
-    const query = { page: String(page), pageSize: String(PAGE_SIZE) };
-    const { status, body } = await callPatiently(world, { route: 'list-generations', apiKey, query });
-    if (status !== 200) return [...problems, `the list of ${accountId} is answered with ${status}`];
+    const ofPage = { ...query, page: String(page), pageSize: String(PAGE_SIZE) };
+    const { status, body } = await callPatiently(world, { ...call, query: ofPage });
+    if (status !== 200) return { ids, problems: [`${call.route} is answered with ${status}`] };
     const items = body.items as { requestId: string }[];
-    listed.push(...items.map(({ requestId }) => requestId));
-    if (body.hasMore !== true) break;
+    ids.push(...items.map(({ requestId }) => requestId));
+    if (body.hasMore !== true) return { ids, problems };
     if (items.length < PAGE_SIZE) problems.push(`[short page] page ${page} has ${items.length} requests`);
   }
-  const due = [...witness.lives.values()]
-    .filter((life) => life.accountId === accountId && life.accepted.kind !== 'video')
-    .filter(({ removedAt, last }) => removedAt === undefined && !(Number(last.ttl) * 1000 <= now))
-    .map(({ requestId }) => requestId)
-    .toSorted()
-    .toReversed();
-  return listed.join() === due.join() ? problems : [...problems, `the list shows ${listed}, not ${due}`];
 };

@@ -1,7 +1,7 @@
 import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
-import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
+import { type Answer, type ApiCall, callApi, callPatiently, codeOf, LISTS } from './api.ts';
 import { Capacity } from './capacity-rules.ts';
 import { Clips } from './clip-rules.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
@@ -182,9 +182,11 @@ export class Simulation {
   }
 
   private async list(account: number): Promise<void> {
-    const startedAt = this.world.scheduler.now;
-    const answer = await this.call(account, { route: 'list-generations', query: { pageSize: '3' } });
-    this.standing.judgeList(this.accountIdOf(account), startedAt, answer);
+    for (const [kind, route] of Object.entries(LISTS)) {
+      const startedAt = this.world.scheduler.now;
+      const answer = await this.call(account, { route, query: { pageSize: '3' } });
+      this.standing.judgeList(this.accountIdOf(account), kind, startedAt, answer);
+    }
   }
 
   private async readBalance(account: number): Promise<void> {

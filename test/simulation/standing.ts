@@ -104,7 +104,7 @@ export class Standing {
   }
 
   /** The first page of a list shows what was there all the time, newest first, and nothing that was gone before. */
-  judgeList(accountId: string, startedAt: number, { status, body }: Answer): void {
+  judgeList(accountId: string, kind: string, startedAt: number, { status, body }: Answer): void {
     if (status !== 200) return;
     const listed = (body.items as { requestId: string }[]).map(({ requestId }) => requestId);
     if (listed.join() !== listed.toSorted().toReversed().join())
@@ -120,7 +120,7 @@ export class Standing {
     const missing = [...this.witness.lives.values()].filter(
       (life) =>
         life.accountId === accountId &&
-        life.accepted.kind !== 'video' &&
+        life.accepted.kind === kind &&
         life.removedAt === undefined &&
         isListed(this.world, life, startedAt) &&
         life.requestId > oldest &&

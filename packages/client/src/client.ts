@@ -52,12 +52,21 @@ export interface PageOptions extends CallOptions {
   pageSize?: number;
 }
 
-/** Which requests for images to list. */
-export interface ImageListOptions extends PageOptions {
+/** How to read records. */
+export interface ReadOptions extends CallOptions {
+  /** `input` adds what was asked to each record. */
+  include?: 'input';
+}
+
+/** Which requests of a kind to list. */
+export interface RequestListOptions extends PageOptions, ReadOptions {
   endUserEmail?: string;
   status?: GenerationRecord['status'];
+  model?: string;
   /** An ISO 8601 date or date-time; only strictly newer ones are listed. */
   createdAfter?: string;
+  /** The same; only strictly older ones are listed. */
+  createdBefore?: string;
 }
 
 /** Which end-users to list. */
@@ -121,13 +130,13 @@ export class GenerationClient {
   }
 
   /** The record of a request for images. */
-  getImage(requestId: string, options?: CallOptions): Promise<GenerationRecord> {
-    return this.#read(['generations', requestId], options);
+  getImage(requestId: string, options?: ReadOptions): Promise<GenerationRecord> {
+    return this.#read(['generations', requestId], options, { include: options?.include });
   }
 
   /** The record of a request for a video. */
-  getVideo(requestId: string, options?: CallOptions): Promise<VideoRecord> {
-    return this.#read(['videos', requestId], options);
+  getVideo(requestId: string, options?: ReadOptions): Promise<VideoRecord> {
+    return this.#read(['videos', requestId], options, { include: options?.include });
   }
 
   #read<T>(path: Call['path'], { signal }: CallOptions = {}, query?: Call['query']): Promise<T> {
@@ -212,8 +221,13 @@ export class GenerationClient {
   }
 
   /** Requests for images, newest first. */
-  listImages(options?: ImageListOptions): PageList<GenerationRecord> {
+  listImages(options?: RequestListOptions): PageList<GenerationRecord> {
     return this.#list(['generations'], options, ({ requestId }) => requestId);
+  }
+
+  /** Requests for videos, newest first. */
+  listVideos(options?: RequestListOptions): PageList<VideoRecord> {
+    return this.#list(['videos'], options, ({ requestId }) => requestId);
   }
 
   /** End-users, newest first. */
@@ -231,7 +245,8 @@ export class GenerationClient {
     { signal, page: first = 1, ...filter }: PageOptions = {},
     idOf: (item: Item) => string,
   ): PageList<Item> {
-    const fetchPage = (page: number) => this.#read<Page<Item>>(path, { signal }, { ...filter, page });
+    const fetchPage = (page: number, createdBefore?: string) =>
+      this.#read<Page<Item>>(path, { signal }, { ...filter, page, ...(createdBefore && { createdBefore }) });
     return new PageList(fetchPage, idOf, first);
   }
 

@@ -4,8 +4,9 @@ export {
   type FinishedImages,
   type FinishedVideo,
   GenerationClient,
-  type ImageListOptions,
   type PageOptions,
+  type ReadOptions,
+  type RequestListOptions,
   type Succeeded,
   type WaitOptions,
 } from './client.ts';

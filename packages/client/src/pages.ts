@@ -5,6 +5,8 @@ export interface Page<Item> {
   readonly pageSize: number;
   /** Whether the next page holds at least one item. */
   readonly hasMore: boolean;
+  /** Where a search for a model stopped; iterating goes on from there. */
+  readonly nextCreatedBefore?: string | undefined;
 }
 
 /**
@@ -13,12 +15,12 @@ export interface Page<Item> {
  * pages that were read: collect first, then delete.
  */
 export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> {
-  readonly #fetchPage: (page: number) => Promise<Page<Item>>;
+  readonly #fetchPage: (page: number, createdBefore?: string) => Promise<Page<Item>>;
   readonly #idOf: (item: Item) => string;
   readonly #firstPage: number;
 
   constructor(
-    fetchPage: (page: number) => Promise<Page<Item>>,
+    fetchPage: (page: number, createdBefore?: string) => Promise<Page<Item>>,
     idOf: (item: Item) => string,
     firstPage: number,
   ) {
@@ -37,8 +39,9 @@ export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Ite
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     const given = new Set<string>();
+    let createdBefore: string | undefined;
     for (let number = this.#firstPage; ; number += 1) {
-      const { items, hasMore } = await this.#fetchPage(number);
+      const { items, hasMore, nextCreatedBefore } = await this.#fetchPage(number, createdBefore);
       for (const item of items) {
         const id = this.#idOf(item);
         if (given.has(id)) continue;
@@ -46,6 +49,7 @@ export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Ite
         yield item;
       }
       if (!hasMore) return;
+      if (nextCreatedBefore) [number, createdBefore] = [0, nextCreatedBefore];
     }
   }
 

@@ -126,6 +126,7 @@ export interface ExpiredImages {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: ImageInput | undefined;
   readonly status: "expired";
   /** When the request ended. */
   readonly finishedAt: string;
@@ -143,6 +144,7 @@ export interface ExpiredVideo {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: VideoInput | undefined;
   readonly status: "expired";
   /** When the request ended. */
   readonly finishedAt: string;
@@ -172,6 +174,7 @@ export interface FailedImages {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: ImageInput | undefined;
   readonly status: "failed";
   readonly error: Failure;
   /** When the request ended. */
@@ -190,6 +193,7 @@ export interface FailedVideo {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: VideoInput | undefined;
   readonly status: "failed";
   readonly error: Failure;
   /** When the request ended. */
@@ -219,6 +223,8 @@ export interface GenerationPage {
   readonly pageSize: number;
   /** Whether the next page holds at least one item. */
   readonly hasMore: boolean;
+  /** Only with `model`: the page ends before it is full, because 1000 requests were searched for it. Give this as `createdBefore`, with `page` 1, to go on. */
+  readonly nextCreatedBefore?: string | undefined;
 }
 
 /** A request for images. `status` says which fields it has. */
@@ -230,6 +236,23 @@ export interface GenerationSucceededEvent {
   /** When the request ended: its `finishedAt`. */
   readonly timestamp: string;
   readonly data: SucceededImages | ExpiredImages;
+}
+
+/** What was asked of images beside the prompt, with defaults applied: the fields of a creation. URLs are without their query, which may hold a signature. */
+export interface ImageInput {
+  /** A preset or `<width>x<height>`. */
+  readonly size: string;
+  readonly aspectRatio: string;
+  /** 1 with `sequential`. */
+  readonly n: number;
+  readonly references: readonly string[];
+  readonly sequential?: "auto" | undefined;
+  readonly sequentialOptions?: {
+    /** Most images of the series. */
+    readonly maxImages: number;
+  } | undefined;
+  /** Where the result is sent. */
+  readonly webhookUrl?: string | undefined;
 }
 
 /** One image. It has either `url` or `error`. */
@@ -255,6 +278,13 @@ export interface ImageModel {
     /** Whether it takes `sequential`. */
     readonly sequential: boolean;
   };
+  /** Only where the operator publishes rates: xTokens an image, by the first tier whose `maxPixels` its size does not exceed; null is any size. */
+  readonly rate?: {
+    readonly perImage: readonly ({
+      readonly maxPixels: number | null;
+      readonly xTokens: number;
+    })[];
+  } | undefined;
 }
 
 /** An image that could not be stored. */
@@ -281,7 +311,7 @@ export interface LostVideo {
   readonly resolution: string;
 }
 
-/** A model with every limit it enforces. Rates are not published. */
+/** A model with every limit it enforces. */
 export type Model = ImageModel | VideoModel;
 
 /** The models that can be used right now. */
@@ -301,9 +331,9 @@ export interface NewGeneration {
   readonly webhookUrl?: string | undefined;
   /** One of the `sizePresets` of the model, or `<width>x<height>` within its `explicitSize`. Default: its `defaultSize`. */
   readonly size?: string | undefined;
-  /** Only `auto` with an explicit size. */
+  /** Default: `auto`, the only one with an explicit size. */
   readonly aspectRatio?: "auto" | "square" | "landscape" | "portrait" | undefined;
-  /** Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`. */
+  /** Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`. Default: 1. */
   readonly n?: number | undefined;
   /** URLs of reference images, at most `maxReferences` of the model. */
   readonly references?: readonly string[] | undefined;
@@ -358,6 +388,7 @@ export interface ProcessingImages {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: ImageInput | undefined;
   readonly status: "processing";
 }
 
@@ -373,6 +404,7 @@ export interface ProcessingVideo {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: VideoInput | undefined;
   readonly status: "processing";
 }
 
@@ -390,6 +422,7 @@ export interface QueuedImages {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: ImageInput | undefined;
   readonly status: "queued";
   /** Where to read this record. */
   readonly pollUrl: string;
@@ -407,6 +440,7 @@ export interface QueuedVideo {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: VideoInput | undefined;
   readonly status: "queued";
   /** Where to read this record. */
   readonly pollUrl: string;
@@ -457,6 +491,7 @@ export interface SucceededImages {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: ImageInput | undefined;
   readonly status: "succeeded";
   readonly images: readonly ImageItem[];
   /** What remains debited, in xTokens: outputs that were not delivered are refunded. */
@@ -477,6 +512,7 @@ export interface SucceededVideo {
   readonly endUserEmail: string;
   /** When the request was accepted. */
   readonly createdAt: string;
+  readonly input?: VideoInput | undefined;
   readonly status: "succeeded";
   readonly videos: readonly VideoItem[];
   /** What remains debited, in xTokens: outputs that were not delivered are refunded. */
@@ -491,6 +527,23 @@ export interface VideoFailedEvent {
   /** When the request ended: its `finishedAt`. */
   readonly timestamp: string;
   readonly data: FailedVideo;
+}
+
+/** What was asked of a video beside the prompt, with defaults applied: the fields of a creation. URLs are without their query, which may hold a signature. */
+export interface VideoInput {
+  readonly resolution: string;
+  /** Whole seconds. */
+  readonly durationSec: number;
+  readonly ratio?: string | undefined;
+  /** The first frame. */
+  readonly image?: string | undefined;
+  /** The last frame. */
+  readonly lastFrame?: string | undefined;
+  readonly referenceImages: readonly string[];
+  readonly referenceVideos: readonly string[];
+  readonly referenceAudios: readonly string[];
+  /** Where the result is sent. */
+  readonly webhookUrl?: string | undefined;
 }
 
 /** One video. It has either `url` or `error`. */
@@ -528,6 +581,23 @@ export interface VideoModel {
   readonly referenceVideoMaxSeconds?: number | undefined;
   /** Longest output and reference videos together. */
   readonly maxCombinedSeconds?: number | undefined;
+  /** Only where the operator publishes rates: xTokens a second, by resolution. */
+  readonly rate?: {
+    readonly perSecond: Readonly<Record<string, number>>;
+  } | undefined;
+}
+
+/** One page of a list. */
+export interface VideoPage {
+  readonly items: readonly VideoRecord[];
+  /** As asked. */
+  readonly page: number;
+  /** As asked. */
+  readonly pageSize: number;
+  /** Whether the next page holds at least one item. */
+  readonly hasMore: boolean;
+  /** Only with `model`: the page ends before it is full, because 1000 requests were searched for it. Give this as `createdBefore`, with `page` 1, to go on. */
+  readonly nextCreatedBefore?: string | undefined;
 }
 
 /** A request for a video. `status` says which fields it has. */

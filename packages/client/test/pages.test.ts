@@ -43,6 +43,26 @@ describe('a list', () => {
     expect(server.seen).toHaveLength(3);
   });
 
+  test('by model goes on where a search stopped, with the same filters', async () => {
+    const NEXT = '2026-11-20T09:00:00.001Z';
+    server.answer(({ path }, response) => {
+      const { searchParams } = new URL(path, server.url);
+      const [page, createdBefore] = [Number(searchParams.get('page')), searchParams.get('createdBefore')];
+      const answer = createdBefore
+        ? { items: [{ requestId: `vid_${3 - page}` }], hasMore: page === 1 }
+        : { items: [{ requestId: 'vid_3' }], hasMore: true, nextCreatedBefore: NEXT };
+      response.end(JSON.stringify({ ...answer, page, pageSize: 20 }));
+    });
+
+    expect(await collect(client.listVideos({ model: 'xW3.0s', include: 'input' }))).toEqual([
+      ...['vid_3', 'vid_2', 'vid_1'],
+    ]);
+    const query = '/v1/videos?model=xW3.0s&include=input&page=';
+    expect(server.seen.map(({ path }) => decodeURIComponent(path))).toEqual([
+      ...[`${query}1`, `${query}1&createdBefore=${NEXT}`, `${query}2&createdBefore=${NEXT}`],
+    ]);
+  });
+
   test('gives each of 120 once while 30 are created meanwhile', async () => {
     const ids = idsFrom(120);
     let created = 0;

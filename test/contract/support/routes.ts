@@ -13,6 +13,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'DELETE', path: '/v1/generations/{requestId}', scope: 'generations:write' },
   { method: 'POST', path: '/v1/generations/bulk-delete', scope: 'generations:write' },
   { method: 'POST', path: '/v1/videos', scope: 'generations:write' },
+  { method: 'GET', path: '/v1/videos', scope: 'generations:read' },
   { method: 'GET', path: '/v1/videos/{requestId}', scope: 'generations:read' },
   { method: 'GET', path: '/v1/models', scope: 'models:read' },
   { method: 'GET', path: '/v1/end-users', scope: 'end-users:read' },

@@ -22,8 +22,9 @@ export const SHARED_RUNS = {
       'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro' },
     }),
   },
-  /** No private webhook targets, and short pauses after short deadlines. No output can be fetched from the sandbox. */
+  /** No private webhook targets, published rates, and short pauses after short deadlines. No output can be fetched from the sandbox. */
   guarded: {
+    publishRates: 'true',
     allowPrivateTargets: 'false',
     imageDeadlineSeconds: 2,
     pauseSeconds: 8,

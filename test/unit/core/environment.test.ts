@@ -1,10 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { allowPrivateTargets, requiredEnv, requiredNumberEnv } from '../../../core/environment.ts';
+import {
+  allowPrivateTargets,
+  publishesRates,
+  requiredEnv,
+  requiredNumberEnv,
+} from '../../../core/environment.ts';
 import { addSeconds, toEpochSeconds, toInstant } from '../../../core/time.ts';
 import { withEnvironment } from '../builders/environment.ts';
 
 const settingTo = <T>(value: string, read: () => T): Promise<T> =>
-  withEnvironment({ RETENTION_DAYS: value, ALLOW_PRIVATE_TARGETS: value }, read);
+  withEnvironment({ RETENTION_DAYS: value, ALLOW_PRIVATE_TARGETS: value, PUBLISH_RATES: value }, read);
 
 describe('an environment variable', () => {
   test('that is required is named when it is missing or empty', async () => {
@@ -34,9 +39,13 @@ describe('an environment variable', () => {
     ['false', false],
     ['1', false],
     ['', false],
-  ])('ALLOW_PRIVATE_TARGETS=%s allows private targets: %p', async (text, isAllowed) => {
-    expect(await settingTo(text, allowPrivateTargets)).toBe(isAllowed);
-  });
+  ])(
+    'ALLOW_PRIVATE_TARGETS=%s allows private targets: %p; PUBLISH_RATES likewise',
+    async (text, isAllowed) => {
+      expect(await settingTo(text, allowPrivateTargets)).toBe(isAllowed);
+      expect(await settingTo(text, publishesRates)).toBe(isAllowed);
+    },
+  );
 });
 
 describe('an instant', () => {

@@ -11,6 +11,7 @@ const CLIENT_METHODS: Record<Exclude<EndpointName, 'receive-callback'>, string> 
   'list-generations': 'listImages',
   'get-generation': 'getImage',
   'create-video': 'createVideo',
+  'list-videos': 'listVideos',
   'get-video': 'getVideo',
   'delete-generation': 'deleteRequest',
   'bulk-delete-generations': 'deleteRequests',

@@ -59,6 +59,7 @@ beforeEach(() => {
 const MOST_WORK: Partial<Record<EndpointName, ApiEvent>> = {
   'list-end-users': { query: { page: ['1000000'], email: ['user'] } },
   'list-generations': { query: { page: ['1000000'], endUserEmail: [EMAIL] } },
+  'list-videos': { query: { page: ['1000000'], model: ['xW3.0s'] } },
   'list-balance-history': { query: { page: ['3'] } },
   'create-generation': { body: aGenerationBody() },
   'create-video': { body: aVideoBody() },

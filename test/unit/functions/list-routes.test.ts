@@ -3,11 +3,13 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { handler as listEndUsers } from '../../../functions/api/list-end-users.ts';
 import { handler as listGenerations } from '../../../functions/api/list-generations.ts';
+import { handler as listVideos } from '../../../functions/api/list-videos.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import {
   anEndUser,
   anImageRequest,
   aStoredOutput,
+  aVideoRequest,
   EMAIL,
   putEndUser,
   putRequest,
@@ -31,6 +33,7 @@ const given = (overrides: Partial<ImageRequest> = {}, requestId = aRequestId(NOW
 
 test.each<[string, Handler]>([
   ['GET /v1/generations', listGenerations],
+  ['GET /v1/videos', listVideos],
   ['GET /v1/end-users', listEndUsers],
 ])('%s has the format of the contract', async (_, handler) => {
   const { status, body } = await call(handler);
@@ -109,6 +112,10 @@ describe('GET /v1/generations', () => {
     expect(await ids({ createdAfter: ['2026-11-20'] })).toEqual([third, second, first]);
     expect(await ids({ createdAfter: ['2026-11-20T11:00+0200'] })).toEqual([]);
     expect(await ids({ createdAfter: ['2026-11-21'] })).toEqual([]);
+    expect(await ids({ createdBefore: ['2026-11-20T09:00:00.001Z'] })).toEqual([third, second, first]);
+    expect(await ids({ createdBefore: ['2026-11-20T09:00:00.000Z'] })).toEqual([]);
+    expect(await ids({ model: ['xQI3Pro'], status: ['queued'] })).toEqual([second, first]);
+    expect(await ids({ model: ['xSD4.5'] })).toEqual([]);
   });
 
   test.each([
@@ -122,6 +129,11 @@ describe('GET /v1/generations', () => {
     [{ createdAfter: ['2026-02-30'] }, 'createdAfter'],
     [{ createdAfter: ['2026-11-20T09:00:00.000 01:00'] }, 'createdAfter'],
     [{ createdAfter: ['1795165200000'] }, 'createdAfter'],
+    [{ createdBefore: ['yesterday'] }, 'createdBefore'],
+    [{ model: ['xQ'] }, 'model'],
+    [{ model: ['xW3.0s'] }, 'model'],
+    [{ include: ['output'] }, 'include'],
+    [{ include: [''] }, 'include'],
     [{ email: ['ada'] }, 'email'],
   ])('refuses %j', async (query, field) => {
     const { status, body } = await call(listGenerations, query as unknown as Record<string, string[]>);
@@ -138,6 +150,47 @@ describe('GET /v1/generations', () => {
       expect(await ids({ createdAfter: [createdAfter] })).toEqual([requestId]);
     },
   );
+});
+
+describe('GET /v1/videos', () => {
+  test('has the videos and no images, as reading each one, by the same filters', async () => {
+    given();
+    const first = aRequestId(NOW, 'vid');
+    putRequest(memory, aVideoRequest({ requestId: first }));
+    const second = aRequestId(atSeconds(1), 'vid');
+    putRequest(memory, aVideoRequest({ requestId: second, model: 'xW2.7S', status: 'processing' }));
+    const ids = async (query: Record<string, string[]>) =>
+      (await call(listVideos, query)).body.items.map(({ requestId }: { requestId: string }) => requestId);
+
+    expect((await call(listVideos)).body.items).toMatchObject([
+      { requestId: second, status: 'processing' },
+      { requestId: first, status: 'queued', pollUrl: `https://api.example.com/v1/videos/${first}` },
+    ]);
+    expect(await ids({ status: ['queued'] })).toEqual([first]);
+    expect(await ids({ model: ['xW2.7S'] })).toEqual([second]);
+    expect(await ids({ createdBefore: [atSeconds(1).toISOString()] })).toEqual([first]);
+    expect((await call(listVideos, { model: ['xSD4.5'] })).body.error.fields).toEqual({
+      model: 'is not a video model',
+    });
+  });
+
+  test('queries no provider about an unfinished one', async () => {
+    putRequest(memory, aVideoRequest({ requestId: aRequestId(NOW, 'vid'), status: 'processing' }));
+    await call(listVideos);
+
+    expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1, QueryCommand: 1, BatchGetCommand: 1 });
+  });
+});
+
+test('include=input adds what was asked to each record of a list', async () => {
+  given({ size: '2K', images: 3 });
+  putRequest(memory, aVideoRequest({ requestId: aRequestId(NOW, 'vid') }));
+
+  const query = { include: ['input'] };
+  expect((await call(listGenerations, query)).body.items).toMatchObject([{ input: { size: '2K', n: 3 } }]);
+  expect((await call(listVideos, query)).body.items).toMatchObject([{ input: { durationSec: 5 } }]);
+  for (const handler of [listGenerations, listVideos])
+    expect((await call(handler)).body.items[0]).not.toHaveProperty('input');
 });
 
 describe('GET /v1/end-users', () => {

@@ -1,6 +1,6 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CATALOG } from '../../../core/models/catalog.ts';
+import { DEFAULT_RATES } from '../../../core/models/rates.ts';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as getBalance } from '../../../functions/api/get-balance.ts';
@@ -16,6 +16,7 @@ import {
   putModelSettings,
   REQUEST_ID,
 } from '../builders/entities.ts';
+import { withEnvironment } from '../builders/environment.ts';
 import { RouteWorld } from '../builders/route-world.ts';
 import { stopTime } from '../builders/stop-time.ts';
 
@@ -105,6 +106,19 @@ describe('GET /v1/models', () => {
     expect(await ids()).toEqual(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s']);
     expect(JSON.stringify((await call(listModels)).body)).not.toMatch(/xTokens|rate/i);
   });
+
+  test('shows the rate of each model where the operator publishes rates: the operator’s, else the default', async () => {
+    const own = { perSecond: { '720p': 7, '1080p': 9 } };
+    putModelSettings(memory, { model: 'xW2.7S', rate: own });
+
+    const { body } = await withEnvironment({ PUBLISH_RATES: 'true' }, () => call(listModels));
+
+    const rates = body.data.map(({ id, rate }: { id: string; rate: unknown }) => [id, rate]);
+    const { 'xW3.0sPro': _unrouted, ...routed } = DEFAULT_RATES;
+    expect(Object.fromEntries(rates)).toEqual({ ...routed, 'xW2.7S': own });
+    const models = body.data.map(({ rate, ...model }: { rate: unknown }) => model);
+    expect(models).toEqual(CATALOG.slice(0, 6));
+  });
 });
 
 describe('GET /v1/generations/{requestId}', () => {
@@ -118,6 +132,18 @@ describe('GET /v1/generations/{requestId}', () => {
     expiresAt: inSeconds(expiresInSeconds),
     costThousandths: 4_000,
     ttl: Date.parse(inSeconds(expiresInSeconds + 86_400)) / 1000,
+  });
+
+  test('adds what was asked with include=input, and refuses to include anything else', async () => {
+    given({ size: '2K', references: ['https://example.com/a.png?sig=secret'] });
+    const read = (include: string) =>
+      call(getGeneration, { pathParameters: { requestId: REQUEST_ID }, query: { include: [include] } });
+
+    expect((await get()).body).not.toHaveProperty('input');
+    expect((await read('input')).body.input).toEqual({
+      ...{ size: '2K', aspectRatio: 'auto', n: 1, references: ['https://example.com/a.png'] },
+    });
+    expect((await read('outputs')).body.error.fields).toEqual({ include: 'must be input' });
   });
 
   test('returns the record with a signed URL for each stored image', async () => {

@@ -37,6 +37,7 @@ describe('the context', () => {
       signingKeys: [1],
       allowPrivateTargets: false,
       userAgentUrl: undefined,
+      publishRates: false,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
       alarmEmail: undefined,
@@ -201,6 +202,7 @@ describe('the context', () => {
     ['reservedConcurrency', ['{"deliver-webhook":0}', '{"get-balance":5}']],
     ['providers', ['fake']],
     ['allowPrivateTargets', ['yes', 1, 'TRUE', '']],
+    ['publishRates', ['yes', 1, 'TRUE', '']],
     [
       'userAgentUrl',
       [

@@ -6,7 +6,8 @@ import { parseVideoRequest } from '../../../core/creation/create-video-rules.ts'
 import { idempotencyKeyProblem } from '../../../core/creation/idempotency.ts';
 import { parseFields } from '../../../core/fields.ts';
 import { CATALOG } from '../../../core/models/catalog.ts';
-import { END_USERS_QUERY, GENERATIONS_QUERY, PAGE_QUERY } from '../../../functions/http/queries.ts';
+import { END_USERS_QUERY, PAGE_QUERY } from '../../../functions/http/queries.ts';
+import { REQUESTS_QUERIES } from '../../../functions/http/request-queries.ts';
 import { readDocument } from '../docs/documents.ts';
 
 const document = JSON.parse(readDocument('docs/openapi.json'));
@@ -162,10 +163,14 @@ test.each(['', 'a', ' ', '~', 'x'.repeat(255), 'x'.repeat(256), 'é', '\n', '\x7
 );
 
 const QUERIES = [
-  ['/v1/generations', GENERATIONS_QUERY],
+  ['/v1/generations', REQUESTS_QUERIES.image],
+  ['/v1/videos', REQUESTS_QUERIES.video],
   ['/v1/end-users', END_USERS_QUERY],
   ['/v1/balance/history', PAGE_QUERY],
 ] as const;
+
+/** Parameters whose rules the document has in words: dates, addresses, models. */
+const IN_WORDS = ['createdAfter', 'createdBefore', 'endUserEmail', 'model'];
 
 describe.each(QUERIES)('the query of %s', (path, shape) => {
   const parameters: { name: string; schema: { type?: string } }[] = document.paths[path].get.parameters;
@@ -202,6 +207,7 @@ describe.each(QUERIES)('the query of %s', (path, shape) => {
           'done',
         ],
         ...['2026-11-01', '2026-11-01T00:00:00Z', 'ada@example.com', 'x'.repeat(254), 'x'.repeat(255)],
+        ...['xSD4.5', 'xW3.0s', 'input'],
       ];
       const taken = texts.filter(
         (text) => Object.keys(parseFields(shape, { [name]: text }).fields).length === 0,
@@ -210,8 +216,7 @@ describe.each(QUERIES)('the query of %s', (path, shape) => {
 
       expect(taken.filter((text) => !declared.includes(text))).toEqual([]);
       expect(taken.length).toBeGreaterThan(0);
-      // Dates and addresses are described in words.
-      if (name !== 'createdAfter' && name !== 'endUserEmail') expect(declared).toEqual(taken);
+      if (!IN_WORDS.includes(name)) expect(declared).toEqual(taken);
     },
   );
 });

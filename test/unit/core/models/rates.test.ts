@@ -2,14 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CATALOG, type CatalogModel, findModel } from '../../../../core/models/catalog.ts';
 import { pricedPixels } from '../../../../core/models/image-sizes.ts';
-import {
-  DEFAULT_RATES,
-  type ImageRate,
-  imagePrice,
-  type Rate,
-  rateOf,
-  rateProblem,
-} from '../../../../core/models/rates.ts';
+import type { ImageRate } from '../../../../core/models/rate-schemas.ts';
+import { DEFAULT_RATES, imagePrice, type Rate, rateOf, rateProblem } from '../../../../core/models/rates.ts';
 
 const model = (id: string): CatalogModel => {
   const found = findModel(id);

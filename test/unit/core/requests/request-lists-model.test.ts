@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { renderRecord } from '../../../../core/requests/render-record.ts';
-import { listImageRequests, type RequestFilter } from '../../../../core/requests/request-lists.ts';
+import { listRequests, type RequestFilter } from '../../../../core/requests/request-lists.ts';
 import {
   type ImageRequest,
   isRemoved,
@@ -19,16 +19,20 @@ import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
 const EMAILS = ['a@example.com', 'b@example.com', 'a@example.com.au'];
+const MODELS = ['xSD4.5', 'xQI3Pro'];
+const KINDS = { img: 'image', vid: 'video' } as const;
 const OTHER_ACCOUNT = 'acc_01JD4KXQ8M0000000000000009';
 
+const PREFIXES = ['img', 'vid'] as const;
 const soon = fc.integer({ min: -3, max: 3 });
 const aRequest = fc
   .record({
     createdAgoMs: fc.integer({ min: 0, max: 4 }),
     endUserEmail: fc.constantFrom(...EMAILS),
     accountId: fc.constantFrom(ACCOUNT_ID, ACCOUNT_ID, ACCOUNT_ID, OTHER_ACCOUNT),
-    prefix: fc.constantFrom('img' as const, 'img' as const, 'img' as const, 'vid' as const),
+    prefix: fc.constantFrom(...PREFIXES),
     status: fc.constantFrom(...STORED_STATUSES, 'succeeded' as const),
+    model: fc.constantFrom(...MODELS),
     expiresInMs: soon,
     removedInSeconds: soon,
   })
@@ -58,29 +62,35 @@ const aRequest = fc
       ...endings[fields.status],
     });
   });
+const anInstant = fc.option(
+  soon.map((milliseconds) => atSeconds(milliseconds / 1000).toISOString()),
+  { nil: undefined },
+);
 const aFilter = fc.record<RequestFilter>({
   endUserEmail: fc.constantFrom(undefined, ...EMAILS),
   status: fc.constantFrom(undefined, ...RECORD_STATUSES),
-  createdAfter: fc.option(
-    soon.map((milliseconds) => atSeconds(milliseconds / 1000).toISOString()),
-    { nil: undefined },
-  ),
+  model: fc.constantFrom(undefined, ...MODELS, 'xZI1.0Pro'),
+  createdAfter: anInstant,
+  createdBefore: anInstant,
 });
 
 /** The record a read of a request answers at `NOW`; undefined for 404. */
 const readOf = (request: StoredRequest) => {
-  if (request.accountId !== ACCOUNT_ID || request.requestId.startsWith('vid')) return undefined;
+  if (request.accountId !== ACCOUNT_ID) return undefined;
   if (isRemoved(request, NOW)) return undefined;
   return renderRecord(request, { now: NOW, publicBaseUrl: 'https://a.example', signUrl: (key) => key });
 };
 
 /** The expected list: every readable record that the filter selects, newest first. */
-const expectedOf = (requests: readonly ImageRequest[], filter: RequestFilter) =>
+const expectedOf = (requests: readonly ImageRequest[], prefix: string, filter: RequestFilter) =>
   requests
+    .filter(({ requestId }) => requestId.startsWith(prefix))
     .flatMap((request) => readOf(request) ?? [])
     .filter(({ endUserEmail }) => filter.endUserEmail === undefined || endUserEmail === filter.endUserEmail)
     .filter(({ status }) => filter.status === undefined || status === filter.status)
+    .filter(({ model }) => filter.model === undefined || model === filter.model)
     .filter(({ createdAt }) => filter.createdAfter === undefined || createdAt > filter.createdAfter)
+    .filter(({ createdAt }) => filter.createdBefore === undefined || createdAt < filter.createdBefore)
     .sort((a, b) => (a.requestId > b.requestId ? -1 : 1));
 
 test('every page of every filter holds what reads of all records would select', async () => {
@@ -89,23 +99,25 @@ test('every page of every filter holds what reads of all records would select', 
   await fc.assert(
     fc.asyncProperty(
       fc.array(aRequest, { maxLength: 25 }),
+      fc.constantFrom(...PREFIXES),
       aFilter,
       pageSizes,
       itemsPerQuery,
-      async (requests, filter, pageSize, perQuery) => {
+      async (requests, prefix, filter, pageSize, perQuery) => {
         memory.reset();
         memory.itemsPerQuery = perQuery;
         for (const request of requests) putRequest(memory, request);
-        const expected = expectedOf(requests, filter);
+        const expected = expectedOf(requests, prefix, filter);
         const pages = Math.ceil(expected.length / pageSize);
 
         for (let page = 1; page <= pages + 1; page++) {
-          const found = await listImageRequests(ACCOUNT_ID, filter, { page, pageSize }, NOW);
+          const found = await listRequests(ACCOUNT_ID, KINDS[prefix], filter, { page, pageSize }, NOW);
 
           expect(found.items.map((request) => readOf(request))).toEqual(
             expected.slice((page - 1) * pageSize, page * pageSize),
           );
           expect(found.hasMore).toBe(page < pages);
+          expect(found).not.toHaveProperty('nextCreatedBefore');
         }
       },
     ),

@@ -3,8 +3,9 @@ import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { encodeTime } from 'ulid';
 import {
-  listImageRequests,
   listRequestIdsOfEndUser,
+  listRequests,
+  MAX_SEARCHED,
   type RequestFilter,
 } from '../../../../core/requests/request-lists.ts';
 import { type ImageRequest, STORED_STATUSES } from '../../../../core/requests/request-rules.ts';
@@ -16,7 +17,7 @@ import { memory } from '../../fakes/fresh-table.ts';
 
 const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
 const list = (filter: RequestFilter = {}, page = 1, pageSize = 20, now = NOW) =>
-  listImageRequests(ACCOUNT_ID, filter, { page, pageSize }, now);
+  listRequests(ACCOUNT_ID, 'image', filter, { page, pageSize }, now);
 const idsOf = async (filter: RequestFilter, now = NOW) =>
   (await list(filter, 1, 50, now)).items.map(({ requestId }) => requestId);
 
@@ -51,6 +52,8 @@ describe('a list of requests', () => {
     ['all three', { createdAfter, endUserEmail, status }, 'GSI3', `${ACCOUNT_ID}#${EMAIL}`, SINCE],
     ['a status before the end', { status: 'processing' }, 'GSI2', ACCOUNT_ID, WEEK_AGO],
     ['it and time', { createdAfter, status: 'processing' }, 'GSI2', ACCOUNT_ID, SINCE],
+    ['the model', { model: 'xQI3Pro' }, 'GSI2', ACCOUNT_ID, ALL],
+    ['model and end-user', { model: 'xQI3Pro', endUserEmail }, 'GSI3', `${ACCOUNT_ID}#${EMAIL}`, ALL],
   ])(
     'narrowed by %s is a range of one partition of one index',
     async (_, filter, index, partition, oldest) => {
@@ -67,8 +70,8 @@ describe('a list of requests', () => {
             ':newest': 'REQUEST#img_~',
           }),
           ScanIndexForward: false,
-          // A list by status reads more at first: the filter may drop most entries.
-          Limit: filter.status === undefined ? 22 : 400,
+          // A list by status or model reads more at first: the filter may drop most entries.
+          Limit: filter.status === undefined && filter.model === undefined ? 22 : 400,
         }),
       ]);
       expect(memory.calls()).toEqual({ QueryCommand: 1 });
@@ -223,6 +226,125 @@ describe('a list of requests', () => {
 
     expect(items.map(({ requestId }) => requestId)).toEqual([stays]);
     expect(gone).not.toBe(stays);
+  });
+});
+
+describe('a list by model', () => {
+  const RARE = 'xZI1.0Pro';
+  const recordsRead = () =>
+    memory.client
+      .commandCalls(BatchGetCommand)
+      .map(({ args }) => args[0].input.RequestItems?.table?.Keys?.length ?? 0);
+
+  test('finds a request of any age, in twice as many records each time', async () => {
+    const oldest = given(-1, { model: RARE });
+    many(500);
+
+    expect(await list({ model: RARE }, 1, 2)).toMatchObject({
+      items: [{ requestId: oldest }],
+      hasMore: false,
+    });
+    expect(recordsRead()).toEqual([20, 20, 40, 80, 100, 100, 100, 41]);
+  });
+
+  test('reads no more records than fill the page', async () => {
+    const ids = many(90);
+
+    const { items, hasMore } = await list({ model: 'xQI3Pro' }, 2, 20);
+    expect([items.map(({ requestId }) => requestId), hasMore]).toEqual([ids.slice(20, 40), true]);
+    expect(recordsRead()).toEqual([41]);
+  });
+
+  test('of as many requests as are searched is complete', async () => {
+    const oldest = given(-1, { model: RARE });
+    many(MAX_SEARCHED - 1);
+
+    expect(await list({ model: RARE })).toEqual({
+      items: [expect.objectContaining({ requestId: oldest })],
+      ...{ page: 1, pageSize: 20, hasMore: false },
+    });
+  });
+
+  test('stops after as many requests, and goes on from there without a gap or a repetition', async () => {
+    const expected: string[] = [];
+    // Two in each millisecond, so that the search stops between two of the same.
+    for (let count = 0; count < 2 * MAX_SEARCHED + 300; count++) {
+      const model = count % 10 === 1 ? RARE : 'xQI3Pro';
+      const id = given(Math.floor(count / 2) + (count < 1_301 ? 0 : 1), { model });
+      if (model === RARE) expected.push(id);
+    }
+
+    const found: string[] = [];
+    const calls: number[] = [];
+    for (let createdBefore: string | undefined; ; ) {
+      memory.client.resetHistory();
+      const page = await list({ model: RARE, createdBefore }, 1, 50);
+      found.push(...page.items.map(({ requestId }) => requestId));
+      calls.push(recordsRead().reduce((sum, count) => sum + count, 0));
+      if (page.nextCreatedBefore === undefined && !page.hasMore) break;
+      createdBefore = page.nextCreatedBefore ?? page.items.at(-1)?.createdAt;
+    }
+
+    expect(new Set(found)).toEqual(new Set(expected));
+    expect(found).toHaveLength(expected.length);
+    expect(Math.max(...calls)).toBeLessThanOrEqual(MAX_SEARCHED);
+  });
+
+  test('says where it stopped when it found nothing, and refuses the page after that', async () => {
+    given(-1, { model: RARE });
+    const ids = many(MAX_SEARCHED + 5);
+    const last = NOW.getTime() + 5_000;
+    const nextCreatedBefore = new Date(last + 1).toISOString();
+
+    expect(await list({ model: RARE })).toEqual({
+      ...{ items: [], page: 1, pageSize: 20, hasMore: true, nextCreatedBefore },
+    });
+    expect(recordsRead().reduce((sum, count) => sum + count, 0)).toBe(MAX_SEARCHED);
+    await expect(list({ model: RARE }, 2)).rejects.toMatchObject({
+      fields: { page: expect.stringContaining(`createdBefore ${nextCreatedBefore}`) },
+    });
+    expect(await idsOf({ model: RARE, createdBefore: nextCreatedBefore })).toHaveLength(1);
+    expect(ids).toHaveLength(MAX_SEARCHED + 5);
+  });
+
+  test('has pages of all of its requests up to the last one that is searched', async () => {
+    const ids = many(MAX_SEARCHED + 5);
+
+    const { items, hasMore, nextCreatedBefore } = await list({ model: 'xQI3Pro' }, 20, 50);
+    expect(items.map(({ requestId }) => requestId)).toEqual(ids.slice(950, 999));
+    expect([hasMore, nextCreatedBefore]).toEqual([true, new Date(NOW.getTime() + 5_001).toISOString()]);
+    expect(await idsOf({ model: 'xQI3Pro', createdBefore: nextCreatedBefore })).toEqual(ids.slice(999));
+  });
+});
+
+describe('what was created before an instant', () => {
+  test.each([
+    ['2026-11-20T09:00:00.000Z', [-1]],
+    ['2026-11-20T09:00:00.001Z', [-1, 0]],
+    ['2026-11-20T10:00:00.002+01:00', [-1, 0, 1]],
+    ['1970-01-01T00:00:00.000Z', []],
+    ['1969-12-31T23:59:59.999Z', []],
+    ['9999-12-31T23:59:59.999Z', [-1, 0, 1, 2, 1000]],
+  ])('%s is strictly older, to the millisecond: %j', async (createdBefore, expected) => {
+    const ids = new Map([-1, 0, 1, 2, 1000].map((milliseconds) => [given(milliseconds), milliseconds]));
+
+    const found = (await idsOf({ createdBefore })).map((id) => ids.get(id));
+
+    expect(found).toEqual([...expected].reverse());
+  });
+
+  test.each<[string, RequestFilter]>([
+    ['an instant after it', { createdAfter: atSeconds(1).toISOString() }],
+    ['the same instant', { createdAfter: NOW.toISOString() }],
+    [
+      'a status that only newer requests have',
+      { status: 'queued', createdBefore: '2026-11-01T00:00:00.000Z' },
+    ],
+  ])('and after %s is nothing, without a query, which DynamoDB would refuse', async (_what, filter) => {
+    given(0);
+
+    expect(await idsOf({ createdBefore: NOW.toISOString(), ...filter })).toEqual([]);
+    expect(memory.calls()).toEqual({});
   });
 });
 

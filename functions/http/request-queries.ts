@@ -1,0 +1,36 @@
+import * as z from 'zod/mini';
+import { optionalEmail } from '../../core/end-users/email-rules.ts';
+import type { RequestKind } from '../../core/ids.ts';
+import { findImageModel, findVideoModel } from '../../core/models/catalog.ts';
+import { RECORD_STATUSES } from '../../core/requests/request-rules.ts';
+import { parseIso8601 } from '../../core/time.ts';
+import { PAGE_QUERY } from './queries.ts';
+import { RECORD_QUERY } from './record-query.ts';
+
+const optionalInstant = () =>
+  z.optional(
+    z.pipe(
+      z.string().check(
+        z.refine((text) => parseIso8601(text) !== undefined, {
+          error: 'must be an ISO 8601 date, or date-time with a time zone',
+        }),
+      ),
+      z.transform(parseIso8601),
+    ),
+  );
+
+const requestsQuery = (isModel: (id: string) => boolean, noModel: string) => ({
+  ...PAGE_QUERY,
+  endUserEmail: optionalEmail(),
+  status: z.optional(z.enum(RECORD_STATUSES, { error: `must be one of ${RECORD_STATUSES.join(', ')}` })),
+  model: z.optional(z.string().check(z.refine(isModel, { error: noModel }))),
+  createdAfter: optionalInstant(),
+  createdBefore: optionalInstant(),
+  ...RECORD_QUERY,
+});
+
+/** The queries of the lists of requests, by kind. */
+export const REQUESTS_QUERIES = {
+  image: requestsQuery((id) => findImageModel(id) !== undefined, 'is not an image model'),
+  video: requestsQuery((id) => findVideoModel(id) !== undefined, 'is not a video model'),
+} satisfies Record<RequestKind, unknown>;
