@@ -41,26 +41,20 @@ const niceStep = (range: number, most: number): number => {
 const MOST_PARTS = 5;
 
 /**
- * The steps of a period, up to `now`: the first one is the balance at its beginning. Entries are those of the ledger, oldest first; each
- * tells the balance after it, and with its amount that before it.
+ * The steps of a period, up to `now`: the first one is the balance at its beginning, or where there is nothing older the first entry. Entries
+ * are those of the ledger, oldest first.
  */
 export const stepsIn = (
-  entries: readonly { createdAt: string; type: string; amount: number; balanceAfter: number }[],
+  entries: readonly { createdAt: string; balanceAfter: number }[],
   now: Date,
   period: Period,
 ): Step[] => {
   const from = now.getTime() - PERIODS[period];
-  const within = entries.filter(({ createdAt }) => Date.parse(createdAt) >= from);
+  const steps = entries
+    .filter(({ createdAt }) => Date.parse(createdAt) >= from)
+    .map(({ createdAt, balanceAfter }) => ({ at: createdAt, xTokens: balanceAfter }));
   const before = entries.findLast(({ createdAt }) => Date.parse(createdAt) < from);
-  const [first] = within;
-  const atStart =
-    before?.balanceAfter ??
-    (first &&
-      Math.round((first.balanceAfter - (first.type === 'debit' ? -first.amount : first.amount)) * 1_000) /
-        1_000);
-  const steps = within.map(({ createdAt, balanceAfter }) => ({ at: createdAt, xTokens: balanceAfter }));
-  const start = Number.isFinite(from) ? new Date(from).toISOString() : first?.createdAt;
-  return start === undefined || atStart === undefined ? steps : [{ at: start, xTokens: atStart }, ...steps];
+  return before ? [{ at: new Date(from).toISOString(), xTokens: before.balanceAfter }, ...steps] : steps;
 };
 
 /** The axes that hold these steps: from 0, or below where a balance is, to a round number above the most. */
@@ -70,7 +64,12 @@ export const axesOf = (steps: readonly Step[], now: Date): Axes => {
   const step = niceStep(high - low || 1, MOST_PARTS);
   const until = now.getTime();
   const from = Math.min(until - 1, Date.parse(steps[0]?.at ?? now.toISOString()));
-  return { from, until, least: Math.floor(low / step) * step, most: Math.ceil(high / step) * step || step };
+  return {
+    from,
+    until,
+    least: Math.floor(low / step) * step,
+    most: low === high ? 1 : Math.ceil(high / step) * step,
+  };
 };
 
 /** Round amounts along the height. */

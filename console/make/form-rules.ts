@@ -1,6 +1,7 @@
 import { parseImageRequest } from '../../core/creation/create-image-rules.ts';
 import { parseVideoRequest } from '../../core/creation/create-video-rules.ts';
 import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
+import { ratioText } from '../../core/models/image-sizes.ts';
 import { ASPECT_RATIOS } from '../../core/models/size-presets.ts';
 import type { ImageModel, Model, VideoModel } from '../../packages/client/src/types.ts';
 
@@ -37,12 +38,6 @@ const field = (
 ): FormField => ({ path, label, control, hint: '', options: [], isTaken: true, isRequired: false, ...more });
 
 const pixels = (count: number): string => count.toLocaleString('en');
-
-/** A ratio as people write it: `1:16` for 0.0625. */
-export const ratioText = (ratio: number): string => {
-  const part = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 2 });
-  return ratio < 1 ? `1:${part(1 / ratio)}` : `${part(ratio)}:1`;
-};
 
 const sizeHint = ({ explicitSize, defaultSize }: ImageModel): string => {
   const { minTotalPixels, maxTotalPixels, minAspectRatio, maxAspectRatio, minSide, maxSide } = explicitSize;
@@ -165,7 +160,7 @@ export const messagesOf = (
 
 /** A message as a sentence about its field: `Prompt is required`. One that is a sentence already stays. */
 export const messageText = (label: string, text: string): string =>
-  /^[a-z]/.test(text) ? `${label} ${text}` : text;
+  /^(is|must|has|cannot) /.test(text) ? `${label} ${text}` : text;
 
 /** The messages of one field, as sentences: that of the field itself, and of a list those of its entries, with their place counted from 1. */
 export const messagesFor = (

@@ -4,6 +4,7 @@ import { ApiError, PaymentRequiredError } from '../../packages/client/src/index.
 import type { Model, NewGeneration, NewVideo } from '../../packages/client/src/types.ts';
 import { Heading, Problem } from '../parts/parts.tsx';
 import { Latest, latest } from '../requests/latest.tsx';
+import { cardToShow } from '../requests/request-card.tsx';
 import {
   balance,
   models,
@@ -205,6 +206,6 @@ const accept = (record: AnyRecord): void => {
   keep(record);
   latest.addCreated(record.requestId);
   show(`Request ${record.requestId} is accepted.`, hrefOf(`requests/${record.requestId}`));
+  cardToShow.value = record.requestId;
   readBalance();
-  setTimeout(() => document.getElementById(`card-${record.requestId}`)?.scrollIntoView({ block: 'nearest' }));
 };

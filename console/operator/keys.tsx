@@ -66,12 +66,11 @@ export const Keys = ({ account, attempt }: KeysProps) => {
       isName: true,
       cell: ({ keyId, last4 }) => (
         <>
-          <code>{keyId}</code> …{last4}
-          {keyId === keyInUse.value && <span class="badge"> in use here</span>}
+          <code>{keyId}</code> …{last4} {keyId === keyInUse.value && <span class="badge">in use here</span>}
         </>
       ),
     },
-    { head: 'Label', cell: ({ label: text }) => (text === '' ? '–' : text) },
+    { head: 'Label', isLong: true, cell: ({ label: text }) => (text === '' ? '–' : text) },
     { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       head: 'Last used',

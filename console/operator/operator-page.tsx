@@ -97,7 +97,7 @@ const numberText = (value: number | null): string => (value === null ? '–' : v
 const ROUTE_COLUMNS: readonly Column<RouteListing>[] = [
   { head: 'Model', isName: true, cell: ({ model }) => model },
   { head: 'Provider', cell: ({ provider }) => provider },
-  { head: 'Upstream model', cell: ({ upstreamModel }) => upstreamModel },
+  { head: 'Upstream model', isLong: true, cell: ({ upstreamModel }) => upstreamModel },
   { head: 'State', cell: ({ state }) => state },
   { head: 'Running', isNumber: true, cell: ({ running }) => numberText(running) },
   { head: 'At most', isNumber: true, cell: ({ maxRunning }) => numberText(maxRunning) },

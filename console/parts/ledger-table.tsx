@@ -27,6 +27,7 @@ const isOfRequest = ({ reason }: BalanceHistoryEntry): boolean =>
 
 const REFERENCE: Column<BalanceHistoryEntry> = {
   head: 'Reference',
+  isLong: true,
   cell: (entry) =>
     isOfRequest(entry) ? (
       <a href={hrefOf(`requests/${entry.reference}`)}>{entry.reference}</a>

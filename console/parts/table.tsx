@@ -7,6 +7,8 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** Of what names the row. */
   isName?: boolean;
+  /** Of long words that may be broken anywhere. */
+  isLong?: boolean;
   cell: (row: Row) => ComponentChildren;
 }
 
@@ -32,13 +34,13 @@ export const Table = <Row,>({ name, columns, rows, keyOf }: TableProps<Row>) => 
     <tbody>
       {rows.map((row) => (
         <tr key={keyOf(row)}>
-          {columns.map(({ head, isNumber, isName, cell }) =>
+          {columns.map(({ head, isNumber, isName, isLong, cell }) =>
             isName ? (
               <th key={head} scope="row">
                 {cell(row)}
               </th>
             ) : (
-              <td key={head} class={isNumber ? 'number' : undefined} data-head={head}>
+              <td key={head} class={isNumber ? 'number' : isLong ? 'long' : undefined} data-head={head}>
                 {cell(row)}
               </td>
             ),

@@ -21,8 +21,8 @@ const COLUMNS: readonly Column<Attempt>[] = [
     cell: ({ startedAt, finishedAt }) =>
       finishedAt === undefined ? '–' : durationText(Date.parse(finishedAt) - Date.parse(startedAt)),
   },
-  { head: 'Outcome', cell: outcomeText },
-  { head: 'Task', cell: ({ taskId }) => taskId ?? '–' },
+  { head: 'Outcome', isLong: true, cell: outcomeText },
+  { head: 'Task', isLong: true, cell: ({ taskId }) => taskId ?? '–' },
 ];
 
 /** The calls to the provider, newest first. */

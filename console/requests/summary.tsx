@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type FormValues, valuesOf } from '../make/form-rules.ts';
+import { type FormValues, fieldsOf, valuesOf } from '../make/form-rules.ts';
 import { CopyButton, StatusBadge, Time } from '../parts/parts.tsx';
-import { xTokensText } from '../parts/texts.ts';
+import { capitalized, xTokensText } from '../parts/texts.ts';
 import { models, readModels } from '../state/account.ts';
 import { now } from '../state/clock.ts';
 import { type AnyRecord, lossText, statusAt } from '../state/record-rules.ts';
@@ -11,8 +11,11 @@ import { Outputs } from './outputs.tsx';
 
 /** What was asked, and what came of it. */
 export const Summary = ({ record, isOwn }: { record: AnyRecord; isOwn: boolean }) => {
-  const asked = Number(record.input?.n);
-  const loss = lossText(record, Number.isInteger(asked) ? asked : undefined);
+  const loss = lossText(record);
+  const model = models.value?.find(({ id }) => id === record.model);
+  const labels = new Map(
+    (model ? fieldsOf(model) : []).map(({ path, label }) => [path.split('.')[0], label]),
+  );
   return (
     <>
       {record.status === 'failed' && (
@@ -36,13 +39,16 @@ export const Summary = ({ record, isOwn }: { record: AnyRecord; isOwn: boolean }
           </Fact>
         )}
         {'cost' in record && <Fact name="Cost">{xTokensText(record.cost)} xTokens</Fact>}
-        {Object.entries(record.input ?? {})
-          .filter(([name]) => !['model', 'prompt', 'endUserEmail'].includes(name))
-          .map(([name, value]) => (
-            <Fact key={name} name={name}>
-              {inputText(value)}
-            </Fact>
-          ))}
+        {Object.entries(record.input ?? {}).map(([name, value]) => {
+          const text = inputText(value);
+          return (
+            text !== '' && (
+              <Fact key={name} name={capitalized(labels.get(name) ?? name)}>
+                {text}
+              </Fact>
+            )
+          );
+        })}
       </dl>
       <div class="copied">
         <p class="prompt">{record.prompt}</p> <CopyButton text={record.prompt} label="Copy the prompt" />{' '}
@@ -60,10 +66,10 @@ const Fact = ({ name, children }: { name: string; children: ComponentChildren })
   </div>
 );
 
-/** What was given for a field. */
+/** What was given for a field; empty where nothing was. */
 const inputText = (value: unknown): string => {
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'object' ? Object.values(value ?? {}).join(', ') : String(value);
 };
 
 /** The link to the form, filled in as this request was. */

@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Attempt>[] = [
   { head: 'Attempt', cell: ({ number }) => number },
   { head: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
   { head: 'Took', cell: ({ milliseconds }) => durationText(milliseconds) },
-  { head: 'Answer', cell: ({ status, error }) => status ?? error },
+  { head: 'Answer', isLong: true, cell: ({ status, error }) => status ?? error },
 ];
 
 interface WebhooksProps {

@@ -1,9 +1,7 @@
 import type { GenerationRecord, VideoRecord } from '../../packages/client/src/types.ts';
 
-/** A request of either kind, as the API shows it. `input` is what was asked, where it was read with it. */
-export type AnyRecord = (GenerationRecord | VideoRecord) & {
-  readonly input?: Readonly<Record<string, unknown>>;
-};
+/** A request of either kind, as the API shows it. */
+export type AnyRecord = GenerationRecord | VideoRecord;
 /** The status that a record is shown with. */
 export type Status = AnyRecord['status'];
 
@@ -61,11 +59,9 @@ export const merge = (
       ? item
       : { ...item, url: first };
   };
-  const input = read.input ?? known.input;
-  const withInput = { ...read, ...(input && { input }) };
-  if ('images' in withInput) return { ...withInput, images: withInput.images.map(keep) };
-  if ('videos' in withInput) return { ...withInput, videos: withInput.videos.map(keep) };
-  return withInput;
+  if ('images' in read) return { ...read, images: read.images.map(keep) };
+  if ('videos' in read) return { ...read, videos: read.videos.map(keep) };
+  return read;
 };
 
 /** Ids of requests of both kinds, each once, newest first: they are a prefix and a ULID, which sorts by time. */
@@ -74,10 +70,10 @@ export const newestFirst = (ids: Iterable<string>): string[] =>
 
 const ulidOf = (requestId: string): string => requestId.slice(requestId.indexOf('_') + 1);
 
-/** What has been read of the requests of one kind: ids, newest first, of this many pages. */
+/** What has been read of the requests of one kind. */
 export interface KindList {
+  /** Newest first. */
   readonly ids: readonly string[];
-  readonly pages: number;
   /** Whether there are older ones. */
   readonly hasMore: boolean;
 }
@@ -86,9 +82,9 @@ export interface KindList {
  * The ids of several lists in one order, down to where each of them has been read: what is older is left out, since others may lie between.
  * `limitedBy` are the lists to read on for more.
  */
-export const idsUpToHorizon = (
-  lists: readonly KindList[],
-): { ids: string[]; hasMore: boolean; limitedBy: KindList[] } => {
+export const idsUpToHorizon = <List extends KindList>(
+  lists: readonly List[],
+): { ids: string[]; hasMore: boolean; limitedBy: List[] } => {
   // A list without ids has been read down to nowhere: `~` is after every id.
   const endOf = ({ ids }: KindList): string => ulidOf(ids.at(-1) ?? '~');
   const unread = lists.filter(({ hasMore }) => hasMore);
@@ -101,10 +97,14 @@ export const idsUpToHorizon = (
   };
 };
 
+/** How many outputs were asked for; undefined where the model decided, and where it is not known. */
+const askedOutputs = ({ input }: AnyRecord): number | undefined =>
+  input && 'n' in input && input.sequential === undefined ? input.n : undefined;
+
 /** How many outputs a request has where one was lost, such as `2 of 3`. Undefined where none was. */
-export const lossText = (record: AnyRecord, asked?: number): string | undefined => {
+export const lossText = (record: AnyRecord): string | undefined => {
   const outputs = outputsOf(record);
   const stored = outputs.filter(({ error }) => error === undefined).length;
-  const all = Math.max(asked ?? 0, outputs.length);
+  const all = Math.max(askedOutputs(record) ?? 0, outputs.length);
   return outputs.length === 0 || stored === all ? undefined : `${stored} of ${all}`;
 };

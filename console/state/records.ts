@@ -44,7 +44,12 @@ export const forget = (requestId: string): void => {
 export const readOne = async (requestId: string): Promise<boolean> => {
   const client = requiredClient();
   try {
-    keep(isVideoId(requestId) ? await client.getVideo(requestId) : await client.getImage(requestId));
+    const options = { include: 'input' as const };
+    keep(
+      isVideoId(requestId)
+        ? await client.getVideo(requestId, options)
+        : await client.getImage(requestId, options),
+    );
     return true;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;

@@ -46,41 +46,55 @@ export interface RequestList {
 
 type Kind = 'image' | 'video';
 const KINDS: readonly Kind[] = ['image', 'video'];
-const EMPTY: KindList = { ids: [], pages: 0, hasMore: false };
+
+/** A list with where to read on. */
+interface ReadList extends KindList {
+  isRead: boolean;
+  next: { page: number; createdBefore?: string };
+}
+
+const UNREAD: ReadList = { ids: [], hasMore: false, isRead: false, next: { page: 1 } };
 
 /** A list of requests that is read page by page. */
 export const createRequestList = (query: RequestQuery): RequestList => {
-  const lists = signal<Partial<Record<Kind, KindList>>>({});
+  const lists = signal<Partial<Record<Kind, ReadList>>>({});
   const isLoading = signal(true);
   const problem = signal<string | undefined>(undefined);
   const kinds = KINDS.filter((kind) => query.type === '' || query.type === kind);
-  const merged = computed(() => idsUpToHorizon(kinds.map((kind) => lists.value[kind] ?? EMPTY)));
+  const merged = computed(() => idsUpToHorizon(kinds.map((kind) => lists.value[kind] ?? UNREAD)));
   const { type: _, ...asked } = query;
   const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ''));
 
-  const readPage = async (kind: Kind, page: number): Promise<Page<AnyRecord>> => {
+  const readPage = async (kind: Kind, at: ReadList['next']) => {
     const client = requiredClient();
-    const options = { ...given, page, pageSize: PAGE_SIZE };
-    const read = await (kind === 'image' ? client.listImages(options) : client.listVideos(options));
-    read.items.forEach(keep);
-    return read;
+    const options = { ...given, ...at, pageSize: PAGE_SIZE, include: 'input' as const };
+    const page: Page<AnyRecord> = await (kind === 'image'
+      ? client.listImages(options)
+      : client.listVideos(options));
+    page.items.forEach(keep);
+    const { hasMore, nextCreatedBefore } = page;
+    // A search for a model stops after a number of requests, and goes on from there.
+    const next =
+      nextCreatedBefore === undefined
+        ? { ...at, page: at.page + 1 }
+        : { page: 1, createdBefore: nextCreatedBefore };
+    return { ids: page.items.map(({ requestId }) => requestId), hasMore, next };
   };
   const readFirst = async (kind: Kind): Promise<readonly string[]> => {
-    const { items, hasMore } = await readPage(kind, 1);
-    const newest = items.map(({ requestId }) => requestId);
-    const known = lists.peek()[kind];
+    const read = await readPage(kind, { page: 1 });
+    const known = lists.peek()[kind] ?? UNREAD;
     // After a long pause there may be older ones between these and the known ones.
-    const isConnected = known?.ids.some((id) => newest.includes(id)) ?? false;
+    const isConnected = read.ids.length === 0 || known.ids.some((id) => read.ids.includes(id));
     const list =
-      known && known.pages > 0 && (isConnected || !hasMore)
-        ? { ...known, ids: newestFirst([...newest, ...known.ids]) }
-        : { ids: newest, pages: 1, hasMore };
+      known.isRead && (isConnected || !read.hasMore)
+        ? { ...known, ids: newestFirst([...read.ids, ...known.ids]) }
+        : { ...read, isRead: true };
     lists.value = { ...lists.peek(), [kind]: list };
-    return newest;
+    return read.ids;
   };
   const addCreated = (requestId: string): void => {
     const kind = isVideoId(requestId) ? 'video' : 'image';
-    const known = lists.peek()[kind] ?? EMPTY;
+    const known = lists.peek()[kind] ?? UNREAD;
     lists.value = { ...lists.peek(), [kind]: { ...known, ids: newestFirst([requestId, ...known.ids]) } };
   };
   const attempt = async (work: () => Promise<unknown>): Promise<void> => {
@@ -113,12 +127,12 @@ export const createRequestList = (query: RequestQuery): RequestList => {
     loadMore: () =>
       attempt(() =>
         Promise.all(
-          kinds.map(async (kind) => {
-            const known = lists.peek()[kind];
-            if (!known?.hasMore || !merged.peek().limitedBy.includes(known)) return;
-            const { items, hasMore } = await readPage(kind, known.pages + 1);
-            const ids = newestFirst([...known.ids, ...items.map(({ requestId }) => requestId)]);
-            lists.value = { ...lists.peek(), [kind]: { ids, pages: known.pages + 1, hasMore } };
+          merged.peek().limitedBy.map(async (known) => {
+            const kind = kinds.find((one) => lists.peek()[one] === known);
+            if (!kind) return;
+            const read = await readPage(kind, known.next);
+            const ids = newestFirst([...known.ids, ...read.ids]);
+            lists.value = { ...lists.peek(), [kind]: { ...read, ids, isRead: true } };
           }),
         ),
       ),

@@ -119,7 +119,13 @@ describe('The operator’s endpoint', () => {
     ['an unknown route', 'GET', '/operator/keys', '', 404],
     ['a method that a route does not have', 'POST', '/operator/rates', '{}', 404],
     ['a body that is no JSON', 'POST', '/operator/accounts/acc_1/keys', '{', 400],
-    ['a body that is too long', 'POST', '/operator/accounts/acc_1/keys', JSON.stringify('x'.repeat(20_000)), 413],
+    [
+      'a body that is too long',
+      'POST',
+      '/operator/accounts/acc_1/keys',
+      JSON.stringify('x'.repeat(20_000)),
+      413,
+    ],
   ])('refuses %s', async (_title, method, path, body, status) => {
     expect((await call(method, path, { body })).status).toBe(status);
     expect(ran).toEqual([]);
