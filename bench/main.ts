@@ -1,14 +1,14 @@
 /**
- * Measures costs, waits, bundles, handlers and the local run beside budgets and earlier figures: `npm run bench`, or only parts of it: `npm run bench -- costs
- * waiting`. Writes them to `bench/results.json` and `docs/performance.md`; with `--quick` it measures less and writes nothing. Exits with 1
+ * Measures costs, waits, bundles, handlers and the local run beside budgets: `npm run bench`, or only parts of it: `npm run bench -- costs waiting`. Writes them to `bench/results.json` and `docs/performance.md`; with `--quick` it measures less and writes nothing. Exits with 1
  * when a figure misses its budget.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { measureBundles } from './bundles/measure.ts';
 import { measureHandlers } from './handlers/measure.ts';
 import { measureLocalRun } from './local-run/measure.ts';
-import { isQuick, logProgress, markdownTable } from './publish.ts';
-import type { Part, Result } from './results.ts';
+import { isQuick, logProgress } from './publish.ts';
+import { reportOf } from './report.ts';
+import type { Part } from './results.ts';
 import { measureApart } from './simulated/apart.ts';
 
 const DOCUMENT = new URL('../docs/performance.md', import.meta.url);
@@ -23,40 +23,14 @@ const MEASURES: Record<string, () => Promise<Part>> = {
   'local-run': measureLocalRun,
 };
 
-const figure = (value: number | null): string => {
-  if (value === null) return '';
-  return value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 3 : 0 });
-};
+const [START, END] = ['<!-- figures -->', '<!-- /figures -->'];
 
-const hasBudget = ({ budget }: Result): boolean => budget !== null;
-
-/** Figures with a budget; one that misses it is bold. */
-const budgetsOf = (results: readonly Result[]): string =>
-  markdownTable(
-    ['measure', 'unit', 'before', 'budget', 'now'],
-    results.map(({ name, unit, baseline, budget, value, ok }) => [
-      ...[name, unit, figure(baseline), figure(budget)],
-      ok ? figure(value) : `**${figure(value)}**`,
-    ]),
-    ['measure', 'unit'],
-  );
-
-/** The other figures of a part. */
-const reportOf = ({ title, note, results }: Part): string => {
-  const others = results.filter((result) => !hasBudget(result));
-  const rows = others.map(({ name, unit, baseline, value }) => [
-    ...[name, unit, figure(baseline), figure(value)],
-  ]);
-  return `### ${title}\n\n${note}\n\n${markdownTable(['measure', 'unit', 'before', 'now'], rows, ['measure', 'unit'])}`;
-};
-
-/** Replaces the text between `<!-- name -->` and `<!-- /name -->`. Throws without these markers. */
-const between = (text: string, name: string, content: string): string => {
-  const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
-  const [before, after] = [text.indexOf(start), text.indexOf(end)];
+/** Replaces the text between the markers. Throws without them. */
+const between = (text: string, content: string): string => {
+  const [before, after] = [text.indexOf(START), text.indexOf(END)];
   if (before < 0 || after < before)
-    throw new Error(`docs/performance.md has no markers ${start} and ${end}.`);
-  return `${text.slice(0, before)}${start}\n\n${content}\n\n${text.slice(after)}`;
+    throw new Error(`docs/performance.md has no markers ${START} and ${END}.`);
+  return `${text.slice(0, before)}${START}\n\n${content}\n\n${text.slice(after)}`;
 };
 
 const write = async (measured: Record<string, Part>): Promise<void> => {
@@ -67,12 +41,10 @@ const write = async (measured: Record<string, Part>): Promise<void> => {
       return part ? [[name, part] as const] : [];
     }),
   );
-  const all = Object.values(parts);
-  const budgets = budgetsOf(all.flatMap(({ results }) => results.filter(hasBudget)));
-  const figures = all.map(reportOf).join('\n\n');
+  const figures = Object.values(parts).map(reportOf).join('\n\n');
   await writeFile(RESULTS, `${JSON.stringify(parts, null, 2)}\n`);
   const text = await readFile(DOCUMENT, 'utf8');
-  await writeFile(DOCUMENT, between(between(text, 'budgets', budgets), 'figures', figures));
+  await writeFile(DOCUMENT, between(text, figures));
 };
 
 const main = async (): Promise<void> => {

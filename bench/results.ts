@@ -1,12 +1,10 @@
-/** A figure, its budget, and its value when the budget was set. */
+/** A figure and its budget. */
 export interface Result {
   name: string;
   value: number;
   unit: string;
   /** The most that it may be, or the least where `atLeast` was said; absent for a figure without one. */
   budget: number | null;
-  /** The figure before; null where nothing was measured. */
-  baseline: number | null;
   /** Whether it is within its budget. */
   ok: boolean;
 }
@@ -22,7 +20,6 @@ export interface Part {
 /** What a figure is held to. */
 export interface Expected {
   budget?: number;
-  baseline?: number;
   /** Whether the budget is the least rather than the most. */
   atLeast?: boolean;
 }
@@ -34,12 +31,11 @@ export const resultOf = (
   name: string,
   value: number,
   unit: string,
-  { budget, baseline, atLeast = false }: Expected = {},
+  { budget, atLeast = false }: Expected = {},
 ): Result => ({
   name,
   value: Math.round(value * DIGITS) / DIGITS,
   unit,
   budget: budget ?? null,
-  baseline: baseline ?? null,
   ok: budget === undefined || (atLeast ? value >= budget : value <= budget),
 });

@@ -55,5 +55,8 @@ export const newLedgerEntryId = (now: Date): string => `led_${newUlid(now)}`;
 /** A new id of a deletion, by which a call recognizes its own. */
 export const newDeletionId = (now: Date): string => `del_${newUlid(now)}`;
 
+/** A new id of an upload. Ids sort by time, to the millisecond. */
+export const newUploadId = (now: Date): string => `upl_${newUlid(now)}`;
+
 /** A new signing secret of the Standard Webhooks scheme: 32 random bytes in base64, after `whsec_`. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

@@ -21,6 +21,7 @@ export const ROUTES = {
   'delete-end-user': { method: 'DELETE', path: '/v1/end-users/{email}' },
   'block-end-user': { method: 'POST', path: '/v1/end-users/{email}/block' },
   'unblock-end-user': { method: 'POST', path: '/v1/end-users/{email}/unblock' },
+  'create-upload': { method: 'POST', path: '/v1/uploads' },
   'get-balance': { method: 'GET', path: '/v1/balance' },
   'list-balance-history': { method: 'GET', path: '/v1/balance/history' },
   'receive-callback': { method: 'POST', path: '/callbacks/{provider}/{requestId}/{token}' },

@@ -14,6 +14,7 @@ import {
   REQUEST_INDEX_ATTRIBUTES,
   REQUEST_INDEXES,
   TTL_ATTRIBUTE,
+  UPLOAD_PREFIX,
 } from '../core/table/keys.ts';
 import { SECONDS_PER_DAY } from '../core/time.ts';
 import type { StackContext } from './context.ts';
@@ -33,6 +34,8 @@ const FILE_ACCESS = {
   copy: { onFiles: ['s3:PutObject', 's3:AbortMultipartUpload'], onBucket: [] },
   remove: { onFiles: ['s3:DeleteObject'], onBucket: ['s3:ListBucket'] },
   delete: { onFiles: ['s3:DeleteObject'], onBucket: [] },
+  // The caller's form is signed by the function, and puts the file by its rights.
+  put: { onFiles: ['s3:PutObject'], onBucket: [] },
 } as const;
 
 /** The table with every record of the service, and the bucket with the outputs. */
@@ -93,6 +96,8 @@ export class DataStore extends Construct {
           prefix: CLIP_PREFIX,
           expiration: Duration.days(2),
         },
+        // Their URLs stop working after as long.
+        { id: 'expire-uploads', prefix: UPLOAD_PREFIX, expiration: Duration.days(2) },
         { id: 'abort-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
     });

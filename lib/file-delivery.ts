@@ -138,12 +138,17 @@ export class FileDelivery extends Construct {
     this.baseUrl = givenUrl ?? `https://${this.distributionDomain}`;
   }
 
+  /** Tells functions where the files are, so that they know the URLs of files. */
+  bindBaseUrl(functions: readonly ServiceFunction[]): void {
+    for (const to of functions) to.addEnvironment({ FILE_DELIVERY_BASE_URL: this.baseUrl });
+  }
+
   /** Lets functions sign URLs of files. */
   bindSigning(functions: readonly ServiceFunction[]): void {
     const { secret, publicKey } = this.signingKey;
+    this.bindBaseUrl(functions);
     for (const to of functions) {
       to.addEnvironment({
-        FILE_DELIVERY_BASE_URL: this.baseUrl,
         FILE_DELIVERY_KEY_PAIR_ID: publicKey.publicKeyId,
         FILE_DELIVERY_KEY_SECRET_ARN: secret.secretArn,
       });

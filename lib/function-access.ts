@@ -1,4 +1,4 @@
-import { CLIP_PREFIX, OUTPUT_PREFIX, REQUEST_INDEXES } from '../core/table/keys.ts';
+import { CLIP_PREFIX, OUTPUT_PREFIX, REQUEST_INDEXES, UPLOAD_PREFIX } from '../core/table/keys.ts';
 import type { ApiEndpoints } from './api-endpoints.ts';
 import type { ClipMeasuring } from './clip-measuring.ts';
 import { bindGuardrail } from './content-filter.ts';
@@ -87,11 +87,12 @@ export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, lis
 /** Lets functions store, copy and remove files. */
 export const bindFiles = (
   dataStore: DataStore,
-  { task, deleters, reconcile, reconcileLost, measureClips }: Functions,
+  { api, task, deleters, reconcile, reconcileLost, measureClips }: Functions,
 ): void => {
   dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
   dataStore.bindFiles([task['store-outputs'], measureClips], 'delete', [CLIP_PREFIX]);
   dataStore.bindFiles([measureClips], 'copy', [CLIP_PREFIX]);
+  dataStore.bindFiles([api['create-upload']], 'put', [UPLOAD_PREFIX]);
   dataStore.bindFiles([task['expire-requests']], 'delete');
   dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 };
@@ -118,7 +119,8 @@ export const bindCalls = (
   secrets.bindRoutes(admitters);
   secrets.bindProviderStatus([...creators, api['list-models']]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
-  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request']]);
+  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request'], api['create-upload']]);
+  fileDelivery.bindBaseUrl(creators);
   httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
   bindGuardrail(creators, context);
   clipMeasuring.bindInvoke([api['create-video']]);

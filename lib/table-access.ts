@@ -130,6 +130,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     reads: [[...DELETE.reads[0], 'endUsers'], 'GetItem', 'Query'],
     writes: [...DELETE.writes, REMOVE_END_USER],
   },
+  'create-upload': { ...ACCOUNT, updates: ['inFlightUploads'] },
   'list-models': { ...ACCOUNT, queries: ['modelSettings'] },
   'list-end-users': listOf('endUsers'),
   'block-end-user': BLOCK,

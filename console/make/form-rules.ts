@@ -162,7 +162,7 @@ export const messagesOf = (
 export const messageText = (label: string, text: string): string =>
   /^(is|must|has|cannot) /.test(text) ? `${label} ${text}` : text;
 
-/** The messages of one field, as sentences: that of the field itself, and of a list those of its entries, with their place counted from 1. */
+/** The messages of one field, as sentences. Those of a list's entries have their place, counted from 1. */
 export const messagesFor = (
   { path, control, label }: FormField,
   messages: Readonly<Record<string, string>>,

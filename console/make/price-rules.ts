@@ -67,7 +67,7 @@ export const billingText = ({ type }: Pick<Model, 'type'>, rate: Rate | undefine
   return prices.length === 0 ? `${unit}.` : `${unit}: ${prices.join(', ')}.`;
 };
 
-/** Why a creation was refused for money: what it costs and what there is. */
+/** Why a creation was refused for money. Undefined where its cost or the balance is not known. */
 export const shortText = (cost: Cost | undefined, balance: number | undefined): string | undefined =>
   cost === undefined || balance === undefined
     ? undefined

@@ -1,7 +1,4 @@
-/**
- * The idempotency keys of creations: one that may have been accepted keeps its key, so that sending the same body again makes nothing
- * twice.
- */
+/** The idempotency keys of creations. A creation without an answer keeps its key: it may have been accepted, and is debited once. */
 export const createKeys = (newKey: () => string) => {
   let open: { body: string; key: string } | undefined;
   return {

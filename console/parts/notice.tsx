@@ -1,6 +1,6 @@
 import { closeNotice, notice, shownNotice } from '../state/notices.ts';
 
-/** What is told: to everyone at the bottom of the window, and to users of screen readers only. */
+/** The notice at the bottom of the window, and the texts that only screen readers tell. */
 export const Notices = () => (
   <>
     <p class="unseen" role="status">

@@ -120,16 +120,14 @@ const spendingOf = (item: StoredItem, allowance: WorkAllowance, now: Date): Spen
   const hour = Math.max(hourOf(now), spentHour);
   if (spentHour < hour) return { hour };
   const most = allowance.most(hour);
-  if (spent >= most) throw allowanceUsedUp(now);
+  if (spent >= most) throw allowanceUsedUp(allowance, now);
   return { hour, most };
 };
 
 const attributeOf = (index: number): string => `place${index}`;
 
-const allowanceUsedUp = (now: Date): ServiceError =>
-  new ServiceError('rate_limited', 'Too many creations were refused in this hour.', {
-    retryAfterSeconds: secondsToNextHour(now),
-  });
+const allowanceUsedUp = ({ usedUp }: WorkAllowance, now: Date): ServiceError =>
+  new ServiceError('rate_limited', usedUp, { retryAfterSeconds: secondsToNextHour(now) });
 
 /** A free place of the item, chosen at random so that callers who collided do not collide again. */
 const freePlaceOf = (item: StoredItem, { places }: InFlightLimit, now: Date): number | undefined => {

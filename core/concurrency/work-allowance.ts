@@ -28,6 +28,8 @@ export interface WorkAllowance {
   most: (hour: number) => number;
   /** Whether work that ended with this error cost nothing, so that the allowance is given back. */
   isFree: (error: unknown) => boolean;
+  /** The message to the caller when it is used up. */
+  usedUp: string;
 }
 
 /**
@@ -42,6 +44,7 @@ export const workAllowance = (
   earnedHour: earned?.hour,
   most: (hour) => requiredNumberEnv('REFUSED_WORK_PER_HOUR') + (earned?.hour === hour ? earned[kind] : 0),
   isFree,
+  usedUp: 'Too many creations were refused in this hour.',
 });
 
 /** The earned work after another accepted creation, which used these kinds of work. */

@@ -78,7 +78,7 @@ export const allowCreation = async <New extends NewRequest>(
   const { idempotency, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
-  const creation = judgeCreation(submission, facts);
+  const creation = judgeCreation(account.accountId, submission, facts);
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   const rate = rateOf(creation.model.id, facts.settings);
   if (priceOf(creation, rate) > account.balanceThousandths) throw new PaymentRequiredError();

@@ -5,6 +5,7 @@ import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.t
 import type { CreationFacts } from './creation-facts.ts';
 import { routeProblems } from './route-rules.ts';
 import type { NewRequest, Submission } from './submission.ts';
+import { uploadProblems } from './upload-owner.ts';
 
 /**
  * Checks a new submission, except price, content filter and reference videos, and returns its creation. The
@@ -13,6 +14,7 @@ import type { NewRequest, Submission } from './submission.ts';
  * (`ServiceError` with `temporarily_unavailable`).
  */
 export const judgeCreation = <New extends NewRequest>(
+  accountId: string,
   submission: Submission<New>,
   facts: CreationFacts,
 ): New => {
@@ -22,7 +24,10 @@ export const judgeCreation = <New extends NewRequest>(
   if (problem) throw new ValidationError({ model: 'cannot be dispatched now', ...fields });
   if (!submission.ok) throw submission.error;
   const { creation } = submission;
-  const unfit = routeProblems(creation, earlyLimitsOf(creation.model.id));
+  const unfit = {
+    ...routeProblems(creation, earlyLimitsOf(creation.model.id)),
+    ...uploadProblems(creation, accountId, submission.now),
+  };
   if (Object.keys(unfit).length > 0) throw new ValidationError(unfit);
   if (facts.idempotencyRecord) throw keyConflict();
   if (facts.endUser) checkEndUser(facts.endUser);

@@ -19,6 +19,7 @@ export const partitionPatterns = () => ({
   endUserLists: endUserListingPartition('*'),
   inFlightClips: `${inFlightPrefix('clips')}*`,
   inFlightFilter: `${inFlightPrefix('filter')}*`,
+  inFlightUploads: `${inFlightPrefix('uploads')}*`,
   inFlightWebhooks: `${inFlightPrefix('webhooks')}*`,
   webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
   dueLists: `${DUE_PREFIX}*`,
@@ -246,7 +247,7 @@ export const webhookHostKey = (accountId: string, digest: string): ItemKey => ({
 const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
 
 /** The kinds of outbound calls that are limited by how many are under way. */
-export type InFlightKind = 'clips' | 'filter' | 'webhooks';
+export type InFlightKind = 'clips' | 'filter' | 'uploads' | 'webhooks';
 /**
  * The calls of a kind that are under way for an account, in all or to one host. Takes the host's digest: a host can be any
  * text.
@@ -308,3 +309,8 @@ export const OUTPUT_PREFIX = 'outputs/';
 export const clipObjectKey = (requestId: string, index: number, extension: string): string =>
   `${CLIP_PREFIX}${requestId}/${index}.${extension}`;
 export const CLIP_PREFIX = 'clips/';
+
+/** A file that a caller uploads. `owner` stands for the account: URLs show the key. */
+export const uploadObjectKey = (owner: string, uploadId: string, extension: string): string =>
+  `${UPLOAD_PREFIX}${owner}/${uploadId}.${extension}`;
+export const UPLOAD_PREFIX = 'uploads/';

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 // Each registers the schemas of its answers.
 import '../../core/models/model-answers.ts';
 import '../../core/requests/deletion-answers.ts';
+import '../../core/uploads/upload-answers.ts';
 import './pages.ts';
 import { ErrorBody } from '../../core/error-answers.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
@@ -26,6 +27,7 @@ const TAGS = [
   { name: 'Images', description: 'Requests for images.' },
   { name: 'Videos', description: 'Requests for videos.' },
   { name: 'Deletion', description: 'Of requests of both kinds.' },
+  { name: 'Files', description: 'Your own files as input.' },
   { name: 'Models', description: 'What can be used, and its limits.' },
   { name: 'End-users', description: 'Your own users, each known by an email address.' },
   { name: 'Balance', description: 'Prepaid xTokens, and every change of them.' },

@@ -8,6 +8,7 @@ import type { BalanceAnswer, BalanceHistoryEntry } from '../../core/ledger/balan
 import { CATALOG } from '../../core/models/catalog.ts';
 import type { BulkDeletionAnswer, DeletedRequestAnswer } from '../../core/requests/deletion-answers.ts';
 import type { GenerationRecord, VideoRecord, WebhookType } from '../../core/requests/records.ts';
+import type { UploadAnswer } from '../../core/uploads/upload-answers.ts';
 
 const IMAGES_ID = 'img_01M80FHZVG0RV5YDGY3R1P0Q7G';
 const VIDEO_ID = 'vid_01M80FJ3VGG72WJHSJFD50R51H';
@@ -108,6 +109,7 @@ export const BODIES = {
     durationSec: 3,
   },
   bulkDelete: { requestIds: [IMAGES_ID, VIDEO_ID] },
+  upload: { contentType: 'image/png', bytes: 482_113 },
 };
 
 const endUser: EndUserAnswer = {
@@ -144,6 +146,22 @@ const entry: BalanceHistoryEntry = {
   reference: VIDEO_ID,
   createdAt: video.createdAt,
 };
+const uploadUrl =
+  'https://d111111abcdef8.cloudfront.net/uploads/kq3n5X0fJY2u8bQm1cVtZw/upl_01M80FJ3VGTK8DXDDACT9FVJ0T.png';
+const upload: UploadAnswer = {
+  uploadId: 'upl_01M80FJ3VGTK8DXDDACT9FVJ0T',
+  url: `${uploadUrl}?Expires=1795226400&Key-Pair-Id=K1&Signature=abc&Hash-Algorithm=SHA256`,
+  upload: {
+    url: 'https://generation-outputs.s3.eu-central-1.amazonaws.com/',
+    fields: {
+      'Content-Type': 'image/png',
+      key: 'uploads/kq3n5X0fJY2u8bQm1cVtZw/upl_01M80FJ3VGTK8DXDDACT9FVJ0T.png',
+      Policy: 'eyJleHBpcmF0aW9uIjoi...',
+      'X-Amz-Signature': '0c1f...',
+    },
+  },
+  expiresAt: '2026-11-24T02:00:00.000Z',
+};
 const page = <Item>(...items: Item[]) => ({ items, page: 1, pageSize: 20, hasMore: false });
 
 /** Answers that are not one record. */
@@ -159,6 +177,7 @@ export const ANSWERS = {
   unblocked,
   deletedEndUser,
   balance,
+  upload,
 };
 
 /** Values of parameters. */

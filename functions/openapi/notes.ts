@@ -2,6 +2,7 @@ import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
 import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
 import { CATALOG } from '../../core/models/catalog.ts';
 import { PRESET_SIDE_PIXELS } from '../../core/models/size-presets.ts';
+import { UPLOAD_TYPES } from '../../core/uploads/upload-rules.ts';
 import { MAX_IDS } from '../http/bulk-delete-body.ts';
 import type { FieldNotes, Json } from './json-schema.ts';
 
@@ -90,6 +91,19 @@ export const VIDEO_NOTES: FieldNotes = {
 /** The field of a bulk deletion. */
 export const BULK_DELETE_NOTES: FieldNotes = {
   requestIds: { description: `At most ${MAX_IDS} ids, of images and videos.`, items: { type: 'string' } },
+};
+
+/** The fields of an upload. */
+export const UPLOAD_NOTES: FieldNotes = {
+  contentType: {
+    description: 'The type of the file. It is sent, stored and served as this type.',
+    enum: Object.keys(UPLOAD_TYPES),
+  },
+  bytes: {
+    description:
+      'The exact size of the file: at most 31,457,280 (30 MiB) for images, 104,857,600 (100 MiB) for videos.',
+    maximum: Math.max(...Object.values(UPLOAD_TYPES).map(({ maxBytes }) => maxBytes)),
+  },
 };
 
 /** The query parameters of the lists. */

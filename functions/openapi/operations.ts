@@ -2,13 +2,14 @@ import type { Scope } from '../../core/accounts/api-keys.ts';
 import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
 import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
 import type { EndpointName } from '../../core/routes.ts';
+import { UPLOAD_BODY } from '../../core/uploads/upload-rules.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
 import { END_USERS_QUERY, PAGE_QUERY } from '../http/queries.ts';
 import { RECORD_QUERY } from '../http/record-query.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
 import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
-import { BULK_DELETE_NOTES, IMAGE_NOTES, QUERY_NOTES, VIDEO_NOTES } from './notes.ts';
+import { BULK_DELETE_NOTES, IMAGE_NOTES, QUERY_NOTES, UPLOAD_NOTES, VIDEO_NOTES } from './notes.ts';
 
 /** The routes that callers use: all but the one of the providers. */
 export type CallerEndpoint = Exclude<EndpointName, 'receive-callback'>;
@@ -29,7 +30,7 @@ export interface Operation {
   /** The name of the body's schema among `BODY_SCHEMAS`, and an example. */
   body?: { schema: keyof typeof BODY_SCHEMAS; example: Json };
   answer: {
-    status: 200 | 202;
+    status: 200 | 201 | 202;
     description: string;
     schema: Json;
     examples: Record<string, unknown>;
@@ -43,6 +44,7 @@ export const BODY_SCHEMAS = {
   NewGeneration: bodySchema(IMAGE_BODY, IMAGE_NOTES, 'A creation of images.'),
   NewVideo: bodySchema(VIDEO_BODY, VIDEO_NOTES, 'A creation of a video.'),
   BulkDelete: bodySchema(BULK_DELETE_BODY, BULK_DELETE_NOTES, 'A bulk deletion.'),
+  NewUpload: bodySchema(UPLOAD_BODY, UPLOAD_NOTES, 'A file to upload.'),
 };
 
 const pageOf = (item: string): Json => schemaRef(`${item}Page`);
@@ -180,6 +182,21 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
       headers: READ_HEADERS,
     },
     refusals: [404],
+  },
+  'create-upload': {
+    tag: 'Files',
+    summary: 'Upload a file',
+    description:
+      'Answers with a form. Send it by POST, its fields first and the file last, as `file`; then use `url` wherever a creation takes a URL. Only your account can use it, for two days. 60 uploads an hour, and 16 more for each creation accepted in the hour.',
+    scope: 'generations:write',
+    body: { schema: 'NewUpload', example: BODIES.upload },
+    answer: {
+      status: 201,
+      description: 'The form, and the URL of the file.',
+      schema: schemaRef('Upload'),
+      examples: example(ANSWERS.upload),
+    },
+    refusals: [],
   },
   'list-models': {
     tag: 'Models',

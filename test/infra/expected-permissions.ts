@@ -9,6 +9,7 @@ const itemsOf = (...prefixes: string[]): string => `${TABLE} of ${prefixes.join(
 const BUCKET = 'DataStoreOutputs.Arn';
 export const OUTPUTS = `${BUCKET}/outputs/*`;
 export const CLIPS = `${BUCKET}/clips/*`;
+export const UPLOADS = `${BUCKET}/uploads/*`;
 const FILES = `${CLIPS} ${OUTPUTS}`;
 const PROVIDER_KEYS = 'ProviderSecretsModelArk ProviderSecretsModelStudio';
 const CALLBACK_SECRET = 'ProviderSecretsCallbacks';
@@ -162,6 +163,13 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [PROGRESS]: onTable('UpdateItem'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
+  },
+  'api/create-upload': {
+    ...READS_ACCOUNT,
+    ...COUNTS_CALL,
+    [itemsOf('IN_FLIGHT#uploads#*')]: onTable('UpdateItem'),
+    [UPLOADS]: 's3:PutObject',
+    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/list-models': {
     ...READS_ACCOUNT,

@@ -70,7 +70,7 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   // S3 deletions have a `Delete` too, without a table name.
   'dynamodb:DeleteItem': /new DeleteCommand\d*\(|\bDelete: \{\s*TableName/,
   'dynamodb:ConditionCheckItem': /\bConditionCheck: \{/,
-  's3:PutObject': /new (Upload|PutObjectCommand)\d*\(/,
+  's3:PutObject': /new (Upload|PutObjectCommand)\d*\(|\bcreatePresignedPost\d*\(/,
   's3:AbortMultipartUpload': /new Upload\d*\(/,
   's3:GetObject': /new GetObjectCommand\d*\(/,
   's3:DeleteObject': /new DeleteObjects?Command\d*\(/,

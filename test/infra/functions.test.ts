@@ -15,6 +15,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'api/block-end-user': 29,
   'api/bulk-delete-generations': 29,
   'api/create-generation': 29,
+  'api/create-upload': 29,
   'api/create-video': 29,
   'api/delete-end-user': 29,
   'api/delete-generation': 29,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { KEPT } from '../permissions/kept.ts';
-import { ALL_RUN, BATCHES_RUN, CLIPS, OUTPUTS, PERMISSIONS } from './expected-permissions.ts';
+import { ALL_RUN, BATCHES_RUN, CLIPS, OUTPUTS, PERMISSIONS, UPLOADS } from './expected-permissions.ts';
 import { actionsCalledIn, codeOf } from './function-code.ts';
 import {
   EVERYTHING_CONFIGURED,
@@ -222,7 +222,7 @@ describe('no policy of the stack', () => {
     const resources = statements().flatMap(({ Resource }) => list(Resource).map(render));
 
     expect(new Set(resources.filter((resource) => resource.includes('*')))).toEqual(
-      new Set([OUTPUTS, CLIPS, ...ALL_RUN.split(' '), BATCHES_RUN]),
+      new Set([OUTPUTS, CLIPS, UPLOADS, ...ALL_RUN.split(' '), BATCHES_RUN]),
     );
   });
 

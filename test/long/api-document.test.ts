@@ -61,6 +61,7 @@ test('The examples in TypeScript run as written, and have no type error', async 
   const caller = await newCaller(service);
   const require = createRequire(import.meta.url);
   installPackage(folder);
+  writeFileSync(join(folder, 'sketch.png'), 'a file to upload');
   writeFileSync(join(folder, 'examples.ts'), examplesIn('ts').join('\n'));
   const { stdout } = await run(process.execPath, ['examples.ts'], {
     cwd: folder,

@@ -24,18 +24,28 @@ export const lineOf = ({ name }: Planting, findings: Findings): string => {
   return `${name}: ${texts.join('; ')}`;
 };
 
-/** The score as a Markdown table: the run of the simulation and the test file that noticed each bug. */
+const numberNoticed = (score: readonly Scored[], suite: Suite): number =>
+  score.filter(({ findings }) => isNoticed(findings[suite])).length;
+
+/** The score as a Markdown table: by area, how many bugs there are and how many each suite noticed. */
 export const tableOf = (score: readonly Scored[], suites: readonly Suite[]): string => {
-  const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const cellOf = (finding: Finding | undefined): string => finding?.where.split('/').at(-1) ?? '';
+  const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
   return [
-    row(['bug', 'area', ...suites]),
-    row(['---', '---', ...suites.map(() => '---')]),
-    ...score.map(({ mutant, findings }) =>
-      row([mutant.name, mutant.area, ...suites.map((suite) => cellOf(findings[suite]))]),
+    row(['area', 'bugs', ...suites]),
+    row(['---', '---:', ...suites.map(() => '---:')]),
+    ...[...Map.groupBy(score, ({ mutant }) => mutant.area)].map(([area, bugs]) =>
+      row([area, bugs.length, ...suites.map((suite) => numberNoticed(bugs, suite))]),
     ),
   ].join('\n');
 };
+
+/** The bugs that the first suite did not notice, each with the test file that did. */
+const remaining = (score: readonly Scored[], [first]: readonly Suite[]): string[] =>
+  score.flatMap(({ mutant, findings }) => {
+    if (first === undefined || isNoticed(findings[first])) return [];
+    const finding = Object.values(findings).find(isNoticed);
+    return [`- ${mutant.name}: ${finding ? `\`${finding.where.split('/').at(-1)}\`` : 'nothing'}`];
+  });
 
 /** Missed goals: a bug that no suite notices, a suite that could not run, too few bugs noticed by the simulation. */
 export const missedGoals = (score: readonly Scored[], suites: readonly Suite[]): string[] => {
@@ -52,21 +62,18 @@ export const missedGoals = (score: readonly Scored[], suites: readonly Suite[]):
   return noticed < goal ? [...missed, text] : missed;
 };
 
-/** The section of the documentation: the score and the table. */
+/** The section of the documentation: the score, by area, and the bugs that the first suite did not notice. */
 export const writtenSection = (
   score: readonly Scored[],
   suites: readonly Suite[],
   { runs, seed }: Depth,
 ): string => {
-  const numberNoticed = (suite: Suite): number =>
-    score.filter(({ findings }) => isNoticed(findings[suite])).length;
   const none = score.filter(({ findings }) => !Object.values(findings).some(isNoticed)).length;
-  return `Written by \`npm run test:mutants -- --table docs/mutants.md\`. A cell of the simulation is the run that noticed
-the bug, of at most ${runs} with seed ${seed}; a cell of another suite is the test file that did. \`-\` is a bug that went unnoticed; an
-empty cell, a suite that was not asked because another had noticed it.
-
-Of ${score.length} bugs the simulation notices ${numberNoticed('simulation')}; nothing notices ${none}.
-
-${tableOf(score, suites)}
-`;
+  return [
+    `Written by \`npm run test:mutants -- --table docs/mutants.md\`. A suite is asked about the bugs that those before it did not notice; the simulation in at most ${runs} runs with seed ${seed}.`,
+    `Of ${score.length} bugs ${suites.map((suite) => `${suite} notices ${numberNoticed(score, suite)}`).join(', ')}, and nothing ${none}.`,
+    tableOf(score, suites),
+    `Not noticed by ${suites[0]}, and what noticed them:`,
+    remaining(score, suites).join('\n'),
+  ].join('\n\n');
 };

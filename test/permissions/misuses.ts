@@ -24,6 +24,7 @@ import {
   RECONCILER_RUN_KEY,
   REQUEST_INDEXES,
   requestKey,
+  UPLOAD_PREFIX,
   webhookAttemptKey,
   webhookHostKey,
 } from '../../core/table/keys.ts';
@@ -101,6 +102,7 @@ const settings = modelSettingsKey('xSD4.5');
 const gate = gateKey('modelark/seedream#0');
 const OUTPUT = `${OUTPUT_PREFIX}${REQUEST}/0.png`;
 const CLIP = `${CLIP_PREFIX}${REQUEST}/0.mp4`;
+const UPLOAD = `${UPLOAD_PREFIX}x/upl_1.png`;
 const PAGE = PUBLIC_PAGES[0]?.key ?? '';
 const BUCKET = 'DataStoreOutputs';
 const KEY_USE = ['tat', 'allowAt', 'intervalMs', 'spareMs', 'lastUsedAt'];
@@ -150,13 +152,13 @@ export const MISUSES = {
     put(entry, ...Object.keys(LedgerEntry.shape)),
     ...change(entry, 'amountThousandths', 'balanceAfterThousandths', 'reference'),
   ],
-  'invent requests and what they refund': [
+  'invent requests and refunds': [
     put(request, ...Object.keys(ImageRequest.shape)),
     put(request, ...FACTS),
     ...change(request, ...FACTS),
   ],
   'read requests with their prompts': get(request),
-  'falsify the state, the outputs and the attempts of requests': [
+  'falsify states, outputs and attempts of requests': [
     set(request, 'status', 'outputs', 'GSI1PK'),
     set(attempt, 'outcome', 'baseUrl', 'taskId'),
   ],
@@ -190,6 +192,7 @@ export const MISUSES = {
   'read rates and switches': get(settings),
   'fill the places for judging prompts': [set(inFlightKey('filter', ACCOUNT), 'slots')],
   'fill the places for measuring clips': [set(inFlightKey('clips', ACCOUNT), 'slots')],
+  'fill the places for uploads': [set(inFlightKey('uploads', ACCOUNT), 'slots')],
   'fill the places for webhooks': [set(inFlightKey('webhooks', ACCOUNT), 'slots')],
   'read which webhook hosts hang': get(host),
   'hold webhooks of a host back': [set(host, 'notBefore')],
@@ -230,6 +233,7 @@ export const MISUSES = {
     call('s3:PutObject', BUCKET, { path: CLIP }),
     call('s3:AbortMultipartUpload', BUCKET, { path: CLIP }),
   ],
+  'replace uploads': [call('s3:PutObject', BUCKET, { path: UPLOAD })],
   'remove clips': [call('s3:DeleteObject', BUCKET, { path: CLIP })],
   'list files': [call('s3:ListBucket', BUCKET)],
   'replace public pages': [call('s3:PutObject', BUCKET, { path: PAGE })],

@@ -1,7 +1,7 @@
 import { MISUSES, type Misuse } from './misuses.ts';
 
 const READ_REQUESTS = 'read requests with their prompts';
-const FALSIFY = 'falsify the state, the outputs and the attempts of requests';
+const FALSIFY = 'falsify states, outputs and attempts of requests';
 const SIGN = 'sign URLs of all files';
 const PROVIDER_KEYS = 'read the API keys of providers';
 
@@ -12,14 +12,13 @@ const SHARED = {
     'read accounts with their webhook secrets',
     'change balances, webhook secrets and blocks of accounts',
     'put and rewrite ledger entries',
-    'invent requests and what they refund',
-    READ_REQUESTS,
-    FALSIFY,
+    'invent requests and refunds',
     'move the expiry of requests',
     'remove or overwrite requests',
     'block and unblock end-users',
     'change the sums and pauses of end-users',
   ],
+  requests: [READ_REQUESTS, FALSIFY],
   files: ['remove outputs', 'remove clips', 'list files'],
   removal: [
     'read accounts with their webhook secrets',
@@ -67,17 +66,21 @@ export const WORST_CASES: readonly WorstCase[] = [
   {
     of: ['api/get-video'],
     could: [
-      ...(['calls', READ_REQUESTS, SIGN, FALSIFY, PROVIDER_KEYS] as const),
+      ...(['calls', 'requests', SIGN, PROVIDER_KEYS] as const),
       ...(['wake generations', 'read the run of the reconciler'] as const),
     ],
   },
+  {
+    of: ['api/create-upload'],
+    could: ['calls', SIGN, 'replace uploads', 'fill the places for uploads'],
+  },
   { of: ['api/list-end-users'], could: ['calls', 'read end-users', 'list end-users'] },
   { of: ['api/block-end-user', 'api/unblock-end-user'], could: ['calls', 'block and unblock end-users'] },
-  { of: ['api/create-generation'], could: ['calls', 'money', 'creation'] },
+  { of: ['api/create-generation'], could: ['calls', 'money', 'requests', 'creation'] },
   {
     of: ['api/create-video'],
     could: [
-      ...(['calls', 'money', 'creation'] as const),
+      ...(['calls', 'money', 'requests', 'creation'] as const),
       ...(['fill the places for measuring clips', 'have clips fetched and measured'] as const),
     ],
   },
@@ -92,44 +95,47 @@ export const WORST_CASES: readonly WorstCase[] = [
   },
   {
     of: ['api/receive-callback'],
-    could: [READ_REQUESTS, FALSIFY, PROVIDER_KEYS, 'forge callbacks of providers', 'wake generations'],
+    could: ['requests', PROVIDER_KEYS, 'forge callbacks of providers', 'wake generations'],
   },
   {
     of: ['workflow/dispatch-request'],
     could: [
-      ...([READ_REQUESTS, FALSIFY, PROVIDER_KEYS, SIGN, 'queues'] as const),
+      ...(['requests', PROVIDER_KEYS, SIGN, 'queues'] as const),
       ...(['remove or overwrite requests', 'forge callbacks of providers'] as const),
     ],
   },
   {
     of: ['workflow/await-capacity'],
     could: [
-      ...([READ_REQUESTS, FALSIFY, 'queues', 'loop', 'start the reconciler'] as const),
+      ...(['requests', 'queues', 'loop', 'start the reconciler'] as const),
       ...(['add to the queues of providers', 'wake generations'] as const),
     ],
   },
   {
     of: ['workflow/await-provider'],
-    could: [READ_REQUESTS, FALSIFY, PROVIDER_KEYS, 'loop', 'start the reconciler', 'wake generations'],
+    could: ['requests', PROVIDER_KEYS, 'loop', 'start the reconciler', 'wake generations'],
   },
-  { of: ['workflow/query-provider'], could: [READ_REQUESTS, FALSIFY, PROVIDER_KEYS] },
+  { of: ['workflow/query-provider'], could: ['requests', PROVIDER_KEYS] },
   {
     of: ['workflow/store-outputs'],
     could: [
-      ...([READ_REQUESTS, FALSIFY, 'change permits of providers'] as const),
+      ...(['requests', 'change permits of providers'] as const),
       ...(['replace outputs', 'remove outputs', 'remove clips'] as const),
     ],
   },
-  { of: ['workflow/settle-request'], could: ['money', 'start webhook deliveries'] },
-  { of: ['workflow/fail-request'], could: ['money', 'queues', 'files', 'start webhook deliveries'] },
+  { of: ['workflow/settle-request'], could: ['money', 'requests', 'start webhook deliveries'] },
+  {
+    of: ['workflow/fail-request'],
+    could: ['money', 'requests', 'queues', 'files', 'start webhook deliveries'],
+  },
   {
     of: ['events/reconcile-lost'],
-    could: ['money', 'queues', 'files', 'start webhook deliveries', 'see how generations run'],
+    could: ['money', 'requests', 'queues', 'files', 'start webhook deliveries', 'see how generations run'],
   },
   {
     of: ['events/reconcile'],
     could: [
-      ...(['money', 'removal', 'files', 'queues', 'loop', PROVIDER_KEYS] as const),
+      ...(['money', 'requests', 'removal', 'files', 'queues', 'loop', PROVIDER_KEYS] as const),
       ...(['read end-users', 'remove end-users', 'read the queues of providers'] as const),
       ...(['list expired requests', 'list due work', 'list the queues of providers'] as const),
       ...(['list the requests of an end-user', 'start generations', 'start expiries'] as const),

@@ -23,12 +23,15 @@ import type {
   Model,
   Models,
   NewGeneration,
+  NewUpload,
   NewVideo,
   QueuedImages,
   QueuedVideo,
+  Upload,
   VideoItem,
   VideoRecord,
 } from './types.ts';
+import { sendFile, type WithFiles, withUrls } from './upload.ts';
 
 /** How a creation is sent. */
 export interface CreateOptions extends CallOptions {
@@ -109,24 +112,43 @@ export class GenerationClient {
     this.#http = new Http(options);
   }
 
-  /** Accepts a request for images and debits it once, however often it has to be sent. */
-  createImage(body: NewGeneration, options?: CreateOptions): Promise<QueuedImages> {
+  /** Accepts a request for images and debits it once, however often it has to be sent. Uploads files among its URLs. */
+  createImage(body: WithFiles<NewGeneration>, options?: CreateOptions): Promise<QueuedImages> {
     return this.#create(['generations'], body, options);
   }
 
-  /** Accepts a request for a video and debits it once, however often it has to be sent. */
-  createVideo(body: NewVideo, options?: CreateOptions): Promise<QueuedVideo> {
+  /** Accepts a request for a video and debits it once, however often it has to be sent. Uploads files among its URLs. */
+  createVideo(body: WithFiles<NewVideo>, options?: CreateOptions): Promise<QueuedVideo> {
     return this.#create(['videos'], body, options);
   }
 
-  #create<T>(
+  async #create<T>(
     path: Call['path'],
-    body: unknown,
+    creation: object,
     { idempotencyKey: given, signal }: CreateOptions = {},
   ): Promise<T> {
     // An empty key too: a creation without one may not be repeated.
     const idempotencyKey = given || crypto.randomUUID();
+    const body = await withUrls(creation, (file) => this.upload(file, { signal }));
     return this.#http.call({ method: 'POST', path, body, idempotencyKey, signal });
+  }
+
+  /**
+   * Uploads a file of the type that it says, and returns its URL, which your creations take for two days. With an
+   * `Idempotency-Key` of your own, upload first and keep the URL: another URL is another body.
+   */
+  async upload(file: Blob, options: CallOptions = {}): Promise<Upload> {
+    const upload = await this.createUpload(
+      { contentType: file.type as NewUpload['contentType'], bytes: file.size },
+      options,
+    );
+    await sendFile(file, upload, this.#http.options.fetch, options);
+    return upload;
+  }
+
+  /** A form that takes one file. `upload` sends it, too. */
+  createUpload(body: NewUpload, { signal }: CallOptions = {}): Promise<Upload> {
+    return this.#http.call({ method: 'POST', path: ['uploads'], body, signal });
   }
 
   /** The record of a request for images. */

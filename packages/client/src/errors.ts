@@ -164,6 +164,11 @@ export class ExpiredError extends DownloadError {
   override name = 'ExpiredError';
 }
 
+/** A file could not be uploaded. */
+export class UploadError extends GenerationServiceError {
+  override name = 'UploadError';
+}
+
 /** A webhook that this service did not sign, or not now. Answer 401. */
 export class WebhookVerificationError extends GenerationServiceError {
   override name = 'WebhookVerificationError';

@@ -29,10 +29,12 @@ export {
   ServerError,
   TemporarilyUnavailableError,
   TimeoutError,
+  UploadError,
   ValidationError,
   WebhookVerificationError,
 } from './errors.ts';
 export type { CallOptions, ClientOptions } from './http.ts';
 export type { Page, PageList } from './pages.ts';
 export type * from './types.ts';
+export type { WithFiles } from './upload.ts';
 export { type VerifiedWebhook, verifyWebhook, type WebhookHeaders } from './webhooks.ts';

@@ -346,6 +346,14 @@ export interface NewGeneration {
   } | undefined;
 }
 
+/** A file to upload. */
+export interface NewUpload {
+  /** The type of the file. It is sent, stored and served as this type. */
+  readonly contentType: "image/jpeg" | "image/png" | "image/webp" | "video/mp4" | "video/quicktime" | "video/webm";
+  /** The exact size of the file: at most 31,457,280 (30 MiB) for images, 104,857,600 (100 MiB) for videos. */
+  readonly bytes: number;
+}
+
 /** A creation of a video. */
 export interface NewVideo {
   /** The id of a model that `GET /v1/models` lists now. */
@@ -519,6 +527,22 @@ export interface SucceededVideo {
   readonly cost: number;
   /** When the request ended. */
   readonly finishedAt: string;
+}
+
+/** Where to send a file, and its URL afterwards. */
+export interface Upload {
+  readonly uploadId: string;
+  /** The URL of the file: a reference, frame or clip of your own creations. */
+  readonly url: string;
+  /** The form that takes the file, within 15 minutes. */
+  readonly upload: {
+    /** Where to send the form, by POST as `multipart/form-data`. */
+    readonly url: string;
+    /** The fields of the form. The file follows them as `file`, last. */
+    readonly fields: Readonly<Record<string, string>>;
+  };
+  /** When `url` stops working, two days from now. */
+  readonly expiresAt: string;
 }
 
 /** A video failed. */

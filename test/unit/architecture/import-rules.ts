@@ -15,6 +15,7 @@ export const CORE_ORDER = [
   'executions',
   'guarded-http',
   'files',
+  'uploads',
   'creation',
   'admission',
   'dispatch',

@@ -15,6 +15,7 @@ const CLIENT_METHODS: Record<Exclude<EndpointName, 'receive-callback'>, string> 
   'get-video': 'getVideo',
   'delete-generation': 'deleteRequest',
   'bulk-delete-generations': 'deleteRequests',
+  'create-upload': 'createUpload',
   'list-models': 'listModels',
   'list-end-users': 'listEndUsers',
   'delete-end-user': 'deleteEndUser',

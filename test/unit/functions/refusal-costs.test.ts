@@ -124,6 +124,17 @@ const OUTCOMES: [string, Situation][] = [
 const GUARDRAIL = { GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1', ALLOW_PRIVATE_TARGETS: 'true' };
 const document = readFileSync(join(ROOT, 'docs/performance.md'), 'utf8');
 
+/** The cells beside an outcome, which shares its row with others of the same cost. */
+const costsOf = (outcome: string): string | undefined => {
+  const row = document.split('\n').find((line) =>
+    line
+      .slice(2)
+      .split(/<br>| \| /)
+      .includes(outcome),
+  );
+  return row?.slice(row.indexOf(' | ') + 3);
+};
+
 test.each(OUTCOMES)(
   'a creation refused with %s costs what docs/performance.md says',
   async (outcome, situation) => {
@@ -145,7 +156,7 @@ test.each(OUTCOMES)(
 
     expect(outcome).toContain(`${status} \`${answer.error?.code}\``);
     const { calls, reads, writes } = costs();
-    expect(document).toContain(`| ${outcome} | ${calls} | ${reads} | ${writes} |`);
+    expect(costsOf(outcome)).toBe(`${calls} | ${reads} | ${writes} |`);
     expect(memory.transactions).toEqual([]);
     expect([...bucket.objects.keys()]).toEqual([]);
   },

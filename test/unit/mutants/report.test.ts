@@ -113,11 +113,9 @@ describe('the score', () => {
     ];
 
     expect(tableOf(mutants, ['simulation', 'unit'])).toBe(
-      [
-        '| bug | area | simulation | unit |',
-        '| --- | --- | --- | --- |',
-        '| a bug | money | 3 | x.test.ts |',
-      ].join('\n'),
+      ['| area | bugs | simulation | unit |', '| --- | ---: | ---: | ---: |', '| money | 1 | 1 | 1 |'].join(
+        '\n',
+      ),
     );
   });
 
@@ -127,7 +125,8 @@ describe('the score', () => {
       seed: 1,
     });
 
-    expect(section).toContain('Of 8 bugs the simulation notices 7; nothing notices 1.');
-    expect(section).toContain('| other | money | - |');
+    expect(section).toContain('Of 8 bugs simulation notices 7, and nothing 1.');
+    expect(section).toContain('| money | 8 | 7 |');
+    expect(section).toContain('- other: nothing');
   });
 });

@@ -28,6 +28,7 @@ import {
 } from './lambda/lambda.ts';
 import { sendProtocolError } from './protocol-error.ts';
 import { type RequestTarget, readRequestTarget } from './request-target.ts';
+import { isFormUpload, storeForm } from './s3/post-form.ts';
 import { sendXmlError } from './s3/xml.ts';
 import type { Services } from './services.ts';
 
@@ -68,6 +69,25 @@ const answerS3 = (services: Services, call: Call): Promise<void> =>
     principal: call.principal,
     target: call.target,
     admit: (operation) => admit(services, call, `s3:${operation}`, () => call.target.pathname),
+  });
+
+/** A form names its signer in a field, which is read with the form. */
+const answerForm = (
+  services: Services,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: RequestTarget,
+): Promise<void> =>
+  storeForm(request, response, target, {
+    store: services.s3.store,
+    principals: services.principals,
+    admit: (principal) =>
+      admit(
+        services,
+        { request, response, target, service: 's3', principal },
+        's3:PostObject',
+        () => target.pathname,
+      ),
   });
 
 const answerBedrock = async (services: Services, call: Call): Promise<void> => {
@@ -132,9 +152,13 @@ export const createRouter =
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = readRequestTarget(request.url ?? '/');
     const scope = readCredentialScope(request, target);
-    let service = scope?.service ?? '';
+    let service = scope?.service ?? (isFormUpload(request) ? 's3' : '');
     try {
       if (isForeign(request)) throw new AwsError('AccessDeniedException', FOREIGN, 403);
+      if (!scope && isFormUpload(request)) {
+        await answerForm(services, request, response, target);
+        return;
+      }
       const caller = identify(scope, services.principals, (name) => Object.hasOwn(ANSWERS, name));
       service = caller.service;
       const answer = Object.hasOwn(ANSWERS, service) ? ANSWERS[service] : undefined;

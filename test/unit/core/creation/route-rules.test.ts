@@ -7,6 +7,7 @@ import { routeProblems } from '../../../../core/creation/route-rules.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
 import { NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 
 const Z_IMAGE = KNOWN_LIMITS['z-image-turbo'] as UpstreamLimits;
@@ -49,7 +50,7 @@ describe('a creation within the catalog’s limits', () => {
             'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo', ...more },
           }),
         },
-        async () => judgeCreation(submission, facts),
+        async () => judgeCreation(ACCOUNT_ID, submission, facts),
       );
 
     await expect(judgeWith({ refusesEarly: true })).rejects.toMatchObject({

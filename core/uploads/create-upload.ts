@@ -1,0 +1,73 @@
+import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
+import type { Account } from '../accounts/accounts.ts';
+import { systemClock } from '../clock.ts';
+import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
+import type { WorkAllowance } from '../concurrency/work-allowance.ts';
+import { requiredEnv } from '../environment.ts';
+import { ServiceError } from '../errors.ts';
+import { bucket } from '../files/bucket.ts';
+import { loadUrlSigner } from '../files/signed-urls.ts';
+import { newUploadId } from '../ids.ts';
+import { uploadObjectKey } from '../table/keys.ts';
+import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
+import type { UploadAnswer } from './upload-answers.ts';
+import { type NewUpload, UPLOAD_TYPES } from './upload-rules.ts';
+import { ownerOf } from './upload-urls.ts';
+
+/** How long the URL of an upload works. The bucket's lifecycle removes the file within a day after. */
+const LIFE_SECONDS = 2 * SECONDS_PER_DAY;
+/** How long the form takes a file. It ends earlier when the credentials of the function do. */
+const FORM_SECONDS = 15 * 60;
+
+/** Uploads of an account in an hour: 60, and for each creation accepted in the hour as many as one can take. They are stored for nothing. */
+const UPLOADS_PER_HOUR = 60;
+const UPLOADS_PER_CREATION = 16;
+/** Uploads of an account that are signed at once, each in some milliseconds. */
+const PLACES = 10;
+const LEASE_SECONDS = 30;
+
+/**
+ * A form that takes one file of exactly this type and size, and the URL of the file afterwards. Writes no record: the form and the URL are
+ * signed. Throws `ServiceError` with `rate_limited` when the account has used up its uploads of the hour.
+ */
+export const createUpload = async (
+  { accountId, earnedWork }: Pick<Account, 'accountId' | 'earnedWork'>,
+  { contentType, bytes }: NewUpload,
+  now: Date,
+): Promise<UploadAnswer> => {
+  const limit = accountLimit('uploads', accountId, {
+    places: PLACES,
+    leaseSeconds: LEASE_SECONDS,
+    allowance: uploadAllowance(earnedWork),
+  });
+  const uploadId = newUploadId(now);
+  const objectKey = uploadObjectKey(ownerOf(accountId), uploadId, UPLOAD_TYPES[contentType].extension);
+  const expiresAt = addSeconds(toInstant(now), LIFE_SECONDS);
+  const signed = await withinLimits([limit], systemClock, async () => {
+    const [sign, upload] = await Promise.all([
+      loadUrlSigner(),
+      createPresignedPost(bucket, {
+        Bucket: requiredEnv('BUCKET_NAME'),
+        Key: objectKey,
+        Fields: { 'Content-Type': contentType },
+        Conditions: [['content-length-range', bytes, bytes]],
+        Expires: FORM_SECONDS,
+      }),
+    ]);
+    return { uploadId, url: sign(objectKey, expiresAt), upload, expiresAt };
+  });
+  if (!signed.ran) {
+    throw new ServiceError('rate_limited', 'Too many uploads are being signed at once.', {
+      retryAfterSeconds: 1,
+    });
+  }
+  return signed.result;
+};
+
+const uploadAllowance = (earned: Account['earnedWork']): WorkAllowance => ({
+  earnedHour: earned?.hour,
+  // Every accepted creation raises this number by at least 1.
+  most: (hour) => UPLOADS_PER_HOUR + (earned?.hour === hour ? earned.clips * UPLOADS_PER_CREATION : 0),
+  isFree: () => true,
+  usedUp: 'Too many files were uploaded in this hour.',
+});
