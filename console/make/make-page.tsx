@@ -1,19 +1,11 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiError, PaymentRequiredError } from '../../packages/client/src/index.ts';
+import { ApiError } from '../../packages/client/src/index.ts';
 import type { Model, NewGeneration, NewVideo } from '../../packages/client/src/types.ts';
 import { Heading, Problem } from '../parts/parts.tsx';
 import { Latest, latest } from '../requests/latest.tsx';
 import { cardToShow } from '../requests/request-card.tsx';
-import {
-  balance,
-  models,
-  modelsProblem,
-  rateOf,
-  readBalance,
-  readModels,
-  requestCost,
-} from '../state/account.ts';
+import { models, modelsProblem, rateOf, readBalance, readModels, requestCost } from '../state/account.ts';
 import { announce, show } from '../state/notices.ts';
 import type { AnyRecord } from '../state/record-rules.ts';
 import { keep, messageOf } from '../state/records.ts';
@@ -22,7 +14,7 @@ import { allowsPrivateTargets, requiredClient } from '../state/session.ts';
 import { Field } from './fields.tsx';
 import { bodyOf, type FormValues, messagesOf, otherMessages, shownFields } from './form-rules.ts';
 import { ModelField } from './model-field.tsx';
-import { costOf, costText, shortText } from './price-rules.ts';
+import { costOf, costText } from './price-rules.ts';
 import { Samples } from './samples.tsx';
 import { createKeys } from './sending.ts';
 
@@ -100,13 +92,9 @@ const Form = ({ models: offered }: { models: readonly Model[] }) => {
   const focusFirstWrong = () =>
     setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 
-  const refuse = async (error: unknown) => {
+  const refuse = (error: unknown) => {
     problem.value = messageOf(error);
     if (error instanceof ApiError && error.status < 500) keys.answered();
-    if (error instanceof PaymentRequiredError) {
-      await readBalance();
-      problem.value = shortText(cost.value, balance.value?.xTokens) ?? problem.value;
-    }
     if (error instanceof ApiError && error.fields) {
       refused.value = error.fields;
       focusFirstWrong();
@@ -132,7 +120,7 @@ const Form = ({ models: offered }: { models: readonly Model[] }) => {
         sending.value = 'ready';
       }, AFTER_MILLISECONDS);
     } catch (error) {
-      await refuse(error);
+      refuse(error);
     }
   };
 

@@ -66,9 +66,3 @@ export const billingText = ({ type }: Pick<Model, 'type'>, rate: Rate | undefine
   const prices = (type === 'image' ? tiers : seconds) ?? [];
   return prices.length === 0 ? `${unit}.` : `${unit}: ${prices.join(', ')}.`;
 };
-
-/** Why a creation was refused for money. Undefined where its cost or the balance is not known. */
-export const shortText = (cost: Cost | undefined, balance: number | undefined): string | undefined =>
-  cost === undefined || balance === undefined
-    ? undefined
-    : `This request costs ${costText(cost)}; the balance is ${xTokensText(balance)} xTokens.`;

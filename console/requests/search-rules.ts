@@ -12,7 +12,7 @@ export interface Filters {
   to: string;
 }
 
-/** What a search text is: an id is read, an address is asked for, anything else is looked for in what has been read. */
+/** The meaning of a search text. An id is read, an address is asked for; other text is looked for in what has been read. */
 export type SearchText =
   | { kind: 'none' }
   | { kind: 'id'; requestId: string }

@@ -10,7 +10,7 @@ import { accountIdOf, apiKey, operatorToken, requiredClient } from './session.ts
 export const balance = signal<Balance | undefined>(undefined);
 /** The name of the account in use, which only operators may read; else its id. */
 export const accountName = signal<string | undefined>(undefined);
-/** What the form's request will cost, while it is shown and its rate is known. */
+/** The cost of the form's request, while the form is shown and its rate is known. */
 export const requestCost = signal<Cost | undefined>(undefined);
 /** The models that can be used now. */
 export const models = signal<readonly Model[] | undefined>(undefined);
@@ -52,7 +52,7 @@ export const readAccountName = async (): Promise<void> => {
   if (account) accountName.value = account.name;
 };
 
-/** What an operator reads; undefined for others, and when the endpoint refuses: the operator's pages say why. */
+/** The answer to an operator. Undefined for others, and when the endpoint refuses: the operator's pages say why. */
 const forOperator = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
   if (operatorToken.peek() === undefined) return undefined;
   try {

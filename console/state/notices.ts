@@ -8,7 +8,7 @@ export const announce = (text: string): void => {
   notice.value = text;
 };
 
-/** A notice that everyone sees: what was done, and a link to it. */
+/** A notice for everyone, with a link to the request that it is about. */
 export interface Shown {
   text: string;
   href?: string;

@@ -79,7 +79,7 @@ export interface KindList {
 }
 
 /**
- * The ids of several lists in one order, down to where each of them has been read: what is older is left out, since others may lie between.
+ * The ids of several lists in one order, down to where each of them has been read. Older ones are left out, since others may lie between.
  * `limitedBy` are the lists to read on for more.
  */
 export const idsUpToHorizon = <List extends KindList>(

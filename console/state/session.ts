@@ -74,7 +74,7 @@ export const continueAsOperator = (): void => {
   isOperatorOnly.value = true;
 };
 
-/** Forgets a token that is not taken any more: what gave it started again. */
+/** Forgets a token that is not valid any more, after a new start. */
 export const forgetOperator = (): void => {
   sessionStorage.removeItem(OPERATOR_TOKEN);
   operatorToken.value = undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { billingText, costOf, costText, type Rate, shortText } from '../../../console/make/price-rules.ts';
+import { billingText, costOf, costText, type Rate } from '../../../console/make/price-rules.ts';
 import { CATALOG } from '../../../core/models/catalog.ts';
 import type { Model } from '../../../packages/client/src/types.ts';
 
@@ -39,13 +39,6 @@ describe('what a request will cost', () => {
     expect(costs('xSD4.5', { n: 99 }, PER_IMAGE)).toBeUndefined();
     expect(costs('xSD4.5', {}, undefined)).toBeUndefined();
     expect(costs('xW3.0s', { resolution: '720p' }, PER_SECOND)).toBeUndefined();
-  });
-
-  test('is said beside the balance when that is too low', () => {
-    expect(shortText({ xTokens: 1_200, isLeast: false }, 4.5)).toBe(
-      'This request costs 1,200 xTokens; the balance is 4.5 xTokens.',
-    );
-    expect(shortText(undefined, 4.5)).toBeUndefined();
   });
 });
 
