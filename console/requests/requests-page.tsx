@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Choice, Heading, Problem } from '../parts/parts.tsx';
 import { countText } from '../parts/texts.ts';
-import { models, readModels } from '../state/account.ts';
+import { models, modelsProblem, readModels } from '../state/account.ts';
 import { useLive } from '../state/live.ts';
 import { fileProblem, messageOf, readOne, recordOf } from '../state/records.ts';
 import { createRequestList, type RequestList } from '../state/request-lists.ts';
@@ -34,7 +34,7 @@ export const RequestsPage = () => {
     <>
       <Heading>Requests</Heading>
       <SearchForm filters={filters} />
-      <Problem text={fileProblem.value} />
+      <Problem text={fileProblem.value ?? modelsProblem.value} />
       {search.kind === 'id' ? (
         <OneRequest key={search.requestId} requestId={search.requestId} />
       ) : (
