@@ -1,5 +1,15 @@
 import type { AnyRecord } from '../state/record-rules.ts';
-import type { RequestQuery } from '../state/request-lists.ts';
+
+/** Which requests the service is asked for. Empty text asks for all. */
+export interface RequestQuery {
+  type: string;
+  status: string;
+  model: string;
+  endUserEmail: string;
+  /** ISO 8601 instants: strictly newer, and strictly older. */
+  createdAfter: string;
+  createdBefore: string;
+}
 
 /** The filters of the list, as its address has them. Empty: any. */
 export interface Filters {

@@ -1,5 +1,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Page } from '../../packages/client/src/pages.ts';
+import type { RequestQuery } from '../requests/search-rules.ts';
 import { now } from './clock.ts';
 import {
   type AnyRecord,
@@ -13,17 +14,6 @@ import { keep, messageOf, readUnfinished, recordOf } from './records.ts';
 import { requiredClient } from './session.ts';
 
 const PAGE_SIZE = 50;
-
-/** Which requests the service is asked for. Empty text asks for all. */
-export interface RequestQuery {
-  type: string;
-  status: string;
-  model: string;
-  endUserEmail: string;
-  /** ISO 8601 instants: strictly newer, and strictly older. */
-  createdAfter: string;
-  createdBefore: string;
-}
 
 /** The query that asks for everything. */
 export const EVERYTHING: RequestQuery = {
