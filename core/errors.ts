@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { type Thousandths, toXTokens } from './money.ts';
 
 /** Every error code of the API with its HTTP status. */
 export const ERROR_STATUS = {
@@ -121,11 +122,13 @@ export class ForbiddenError extends ServiceError {
   }
 }
 
-/** The balance does not cover the price. Nothing was written. */
+/** The balance does not cover the price; the message says both. Nothing was written. */
 export class PaymentRequiredError extends ServiceError {
   override name = 'PaymentRequiredError';
-  constructor() {
-    super('payment_required', 'The xTokens balance does not cover this request.');
+  constructor(price: Thousandths, balance: Thousandths) {
+    const text = (amount: Thousandths) =>
+      `${toXTokens(amount).toLocaleString('en', { maximumFractionDigits: 3 })} xTokens`;
+    super('payment_required', `This request costs ${text(price)}; the balance is ${text(balance)}.`);
   }
 }
 

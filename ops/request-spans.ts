@@ -61,7 +61,7 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
     const isOver = finishedAt !== undefined || isTerminal(request);
     return {
       kind: 'provider-call',
-      label: `provider call${hasSeveral(attempts) ? ` ${call + 1}` : ''}${number > 1 ? `, attempt ${number}` : ''}`,
+      label: `provider call${numberOf(call, attempts)}${number > 1 ? `, attempt ${number}` : ''}`,
       from: startedAt,
       until: finishedAt ?? (isTerminal(request) ? (request.finishedAt ?? null) : null),
       attempt: number,
@@ -69,12 +69,15 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
     };
   });
 
-/** Names the call where a request has several. */
-const prefixOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
-  hasSeveral(attempts) ? `call ${call + 1} ` : '';
+/** The number of a call, after a space, where a request has several. */
+const numberOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
+  attempts.some((other) => other.call !== 0) ? ` ${call + 1}` : '';
 
-const hasSeveral = (attempts: readonly ProviderAttempt[]): boolean =>
-  attempts.some((other) => other.call !== 0);
+/** Names the call where a request has several. */
+const prefixOf = (call: number, attempts: readonly ProviderAttempt[]): string => {
+  const number = numberOf(call, attempts);
+  return number === '' ? '' : `call${number} `;
+};
 
 const outcomeOf = ({
   outcome,
@@ -128,7 +131,8 @@ const tellCapacityWaits = ({ request, attempts }: RequestReport, now: Date): Sto
     if (outcome?.kind !== 'busy' || finishedAt === undefined) return [];
     const next = attempts.find((other) => other.call === call && other.attempt === attempt.attempt + 1);
     const until = next?.startedAt ?? request.finishedAt ?? future(repeatableAt(attempt), now);
-    const label = `${prefixOf(call, attempts)}waiting for capacity`;
+    const number = numberOf(call, attempts);
+    const label = number === '' ? 'waiting for capacity' : `call${number} waiting for capacity`;
     return [{ kind: 'capacity-wait', label, from: finishedAt, until, detail: outcome.reason }];
   });
 

@@ -83,7 +83,8 @@ export const allowCreation = async <New extends NewRequest>(
   const creation = judgeCreation(account.accountId, submission, facts);
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   const rate = rateOf(creation.model.id, facts.settings);
-  if (priceOf(creation, rate) > account.balanceThousandths) throw new PaymentRequiredError();
+  const price = priceOf(creation, rate);
+  if (price > account.balanceThousandths) throw new PaymentRequiredError(price, account.balanceThousandths);
   const isJudged = await screenPrompt(account, creation.prompt);
   const requestId = newRequestId(creation.model.type, now);
   const { endUser } = facts;

@@ -17,8 +17,9 @@ export const routeProblems = (creation: NewRequest, limits: UpstreamLimits): Fie
   if ('size' in creation) {
     const { width, height } = dimensionsOf(creation.size, creation.aspectRatio);
     if (!takesPixels(limits, width * height)) {
-      const most = maxPixels === undefined ? '' : ` to ${maxPixels}`;
-      fields.size = `has ${width * height} pixels; the provider takes ${minPixels}${most}`;
+      const figure = (pixels: number): string => pixels.toLocaleString('en');
+      const most = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
+      fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${most}`;
     }
   }
   return fields;

@@ -70,7 +70,9 @@ export const writeCreation = async (
     if (head.balanceThousandths < debitThousandths) {
       // The same creation may have taken the balance since the key was looked up.
       earlierId = idempotency && (await findRepeatedRequestId(accountId, idempotency, now));
-      if (earlierId === undefined) throw new PaymentRequiredError();
+      if (earlierId === undefined) {
+        throw new PaymentRequiredError(debitThousandths, head.balanceThousandths);
+      }
       return [];
     }
     const endUserId = endUserIdOf(request, foundEndUser);

@@ -210,7 +210,7 @@ const MESSAGES: Record<ErrorCode, string> = {
   validation_error: 'The request is not valid: prompt.',
   unauthorized: 'A valid API key is required: Authorization: Bearer <API_KEY>.',
   account_blocked: 'This account is blocked.',
-  payment_required: 'The xTokens balance does not cover this request.',
+  payment_required: 'This request costs 12 xTokens; the balance is 3.5 xTokens.',
   forbidden: 'This key lacks the scope generations:write.',
   not_found: 'There is no such generation.',
   conflict: 'This generation is queued or processing.',
