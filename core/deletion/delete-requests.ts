@@ -42,7 +42,8 @@ const deletionOf = (
   return async () => {
     request = (await findRequest(requestId)) ?? request;
     if (request?.accountId !== accountId || !isWanted(request)) return { outcome: 'not_found' };
-    if (!isTerminal(request) || request.unknownStatus !== undefined) return { outcome: 'conflict' };
+    if (!isTerminal(request)) return { outcome: 'conflict' };
+    if (request.unknownStatus !== undefined) return { outcome: 'conflict' };
 
     const deleted = await removeRequest(request, now, deletionId);
     if (!deleted) return { outcome: 'not_found' };
