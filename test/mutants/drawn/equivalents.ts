@@ -44,4 +44,36 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     "clause of a condition dropped in core/requests/requests.ts postponeExpiry: 'begins_with(GSI1PK, :listed) AND GSI1SK = :seenAt' => 'GSI1SK = :seenAt'",
     'A request leaves the EXPIRE list for no other, and then has no due time.',
   ],
+  [
+    'boundary moved in core/accounts/consume-api-key.ts remember: lastSeenTat.size >= MAX_REMEMBERED_KEYS => lastSeenTat.size > MAX_REMEMBERED_KEYS',
+    'It then remembers 10,001 keys.',
+  ],
+  [
+    'operand dropped in core/accounts/consume-api-key.ts consumeApiKey: tat >= nowMs && allowAt > nowMs => tat >= nowMs',
+    'The condition on the time of arrival follows, and decides.',
+  ],
+  [
+    "comparison in a condition changed in core/end-users/removals.ts listForNextPass: 'GSI1SK < :dueAt' => 'GSI1SK <= :dueAt'",
+    'It then writes the instant that is there.',
+  ],
+  [
+    'boundary moved in core/ledger/verify-ledger.ts verifyUnlessRemoved: verified.problems.length > 0 => verified.problems.length >= 0',
+    'It then reads the account once more where there is no problem.',
+  ],
+  [
+    "operand dropped in core/creation/create-video-rules.ts checkFrames: image !== undefined && !takes(model, 'first_frame') => !takes(model, 'first_frame')",
+    'Every model of the catalog takes a first frame.',
+  ],
+  [
+    'boundary moved in core/admission/gate-rules.ts chooseAccount: textOf(one) < textOf(other) => textOf(one) <= textOf(other)',
+    'The texts end with the accounts, which differ.',
+  ],
+  [
+    "operand dropped in core/ending/cancel-tasks.ts openAttempts: request.status === 'succeeded' && (request.outputs?.length ?? 0) >= maxOutputs(request) => (request.outputs?.length ?? 0) >= maxOutputs(request)",
+    'A request that failed with all its outputs recorded has no open task either.',
+  ],
+  [
+    'operand dropped in core/ledger/ledger.ts changeBalance: attempted && (await findMade()) => await findMade()',
+    'It then reads the key before the first attempt, too.',
+  ],
 ]);

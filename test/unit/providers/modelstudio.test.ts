@@ -157,4 +157,10 @@ describe('a task of Model Studio', () => {
 
     expect(await query()).toMatchObject({ kind: 'busy' });
   });
+
+  test('whose query is refused for a quota of the account are queried again, as after any 429', async () => {
+    server.answer(429, { code: 'Throttling.AllocationQuota', message: 'no quota' });
+
+    expect(await query()).toMatchObject({ kind: 'busy' });
+  });
 });

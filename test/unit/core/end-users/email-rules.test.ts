@@ -29,6 +29,7 @@ describe('an email address', () => {
     ['\u212Aelvin@example.com', 'kelvin@example.com'],
     ['ada@xn--bcher-kva.example', 'ada@bücher.example'],
     ['ADA@XN--BCHER-KVA.example', 'ada@bücher.example'],
+    [`${' '.repeat(2_000 - 'ada@example.com'.length)}ada@example.com`, 'ada@example.com'],
     ['ada@mail.xn--fsqu00a.xn--55qw42g', 'ada@mail.例子.公益'],
     ['xn--bcher-kva@example.com', 'xn--bcher-kva@example.com'],
   ])('%j identifies the end-user %s', (given, identity) => {

@@ -1,5 +1,10 @@
 import '../../builders/environment.ts';
-import { ListExecutionsCommand, StateMachineDoesNotExist, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import {
+  ExecutionDoesNotExist,
+  ListExecutionsCommand,
+  StateMachineDoesNotExist,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { executions } from '../../fakes/fresh-executions.ts';
 
@@ -84,6 +89,16 @@ describe('stopping the executions of a state machine', () => {
       .rejects(new StateMachineDoesNotExist({ message: MACHINE, $metadata: {} }));
 
     expect(await stopRunningExecutions(MACHINE, () => true)).toEqual({ stopped: 0, areLeft: false });
+  });
+
+  test('counts an execution that is gone by then as stopped', async () => {
+    start(1);
+    executions.client.on(StopExecutionCommand).callsFake(async () => {
+      for (const one of executions.started) one.status = 'SUCCEEDED';
+      throw new ExecutionDoesNotExist({ message: 'Execution does not exist', $metadata: {} });
+    });
+
+    expect(await stopRunningExecutions(MACHINE, () => true)).toEqual({ stopped: 1, areLeft: false });
   });
 
   test('throws other errors', async () => {

@@ -1,5 +1,5 @@
 import '../../builders/environment.ts';
-import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerEntry } from '../../../../core/ledger/ledger.ts';
@@ -180,6 +180,16 @@ const given = (
   }
 };
 const wholeProblems = async () => aboutOf((await verifyInParts(Number.POSITIVE_INFINITY)).problems);
+
+test('an error of one ledger is an error of the verification', async () => {
+  memory.client.on(GetCommand).rejects(new Error('The table is broken.'));
+  memory.client.on(QueryCommand).rejects(new Error('The table is broken.'));
+  const options = { hasTime: () => true, entriesAtOnce: 10 };
+
+  await expect(verifyLedgers([{ accountId: ACCOUNT_ID }], options, clock)).rejects.toThrow(
+    'The table is broken.',
+  );
+});
 
 describe('a ledger that is verified part by part', () => {
   test('has the problems that it has as a whole, whether or not the run is cut after each part', async () => {

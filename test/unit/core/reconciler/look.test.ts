@@ -302,6 +302,17 @@ describe('a look at other work', () => {
     expect(due && (await lookAt(due, options))).toEqual({ kind: 'done' });
   });
 
+  test('is done with a request that is in no list any more', async () => {
+    waiting();
+    const [due] = (await listDue('LOOK', at(0), 10)).items;
+    memory.patch(requestKey(VIDEO_ID), { GSI1PK: undefined, GSI1SK: undefined });
+    const provider = answering(aDone('a'));
+    const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
+
+    expect(due && (await lookAt(due, options))).toEqual({ kind: 'done' });
+    expect(provider.query).not.toHaveBeenCalled();
+  });
+
   test('closes a terminal request', async () => {
     putRequest(memory, aVideoRequest(ended));
     dueAt(60);

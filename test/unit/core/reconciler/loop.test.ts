@@ -92,6 +92,23 @@ describe('a run', () => {
     expect(placeOf(id)).toEqual(listed('LOOK', 320, id));
   });
 
+  test('reads a request that it queries once, however often it queries it', async () => {
+    givenWaiting(5);
+    const { queriedAt, routes } = finishingAt(20);
+    const readsOf = () =>
+      memory.client
+        .commandCalls(QueryCommand)
+        .filter(({ args: [{ input }] }) =>
+          JSON.stringify(input.ExpressionAttributeValues).includes('REQUEST#'),
+        );
+
+    await run(routes);
+
+    expect(queriedAt.length).toBeGreaterThan(5);
+    // The last is of the wake-up.
+    expect(readsOf().length).toBeLessThanOrEqual(2);
+  });
+
   test('lists an open request once, at its end, and writes nothing else than that it is alive', async () => {
     const id = givenWaiting(-1);
     const { queriedAt, routes } = finishingAt(NEVER);
