@@ -114,8 +114,6 @@ const IDS_PER_CALL = 200;
 /** A deletion of an end-user is called again at most this often; each call removes thousands of requests. */
 const MAX_DELETION_CALLS = 1_000;
 
-const ofCall = ({ signal, onResponse }: CallOptions = {}): CallOptions => ({ signal, onResponse });
-
 const recordPath = (requestId: string): Call['path'] => [
   requestId.startsWith(VIDEO_PREFIX) ? 'videos' : 'generations',
   requestId,
@@ -128,8 +126,8 @@ const recordPath = (requestId: string): Call['path'] => [
 export class GenerationClient {
   readonly #http: Http;
 
-  /** The kind of each model that was on offer when it was last asked for. */
-  #kinds = new Map<string, Model['type']>();
+  /** The kind of each model that was seen on offer. */
+  readonly #kinds = new Map<string, Model['type']>();
 
   /** Throws `TypeError` when the base URL or the key is missing. */
   constructor(options: ClientOptions = {}) {
@@ -150,7 +148,7 @@ export class GenerationClient {
     // An empty key too: a creation without one may not be repeated.
     const idempotencyKey = options.idempotencyKey || crypto.randomUUID();
     const body = await withUrls(creation, (file) => this.upload(file, options));
-    return this.#http.call({ ...ofCall(options), method: 'POST', path, body, idempotencyKey });
+    return this.#http.call({ method: 'POST', path, body, idempotencyKey }, options);
   }
 
   /**
@@ -183,10 +181,8 @@ export class GenerationClient {
   }
 
   async #kindOf(model: string, options?: CallOptions): Promise<Model['type']> {
-    if (!this.#kinds.has(model)) {
-      const models = await this.listModels(options);
-      this.#kinds = new Map(models.map(({ id, type }) => [id, type]));
-    }
+    if (!this.#kinds.has(model))
+      for (const { id, type } of await this.listModels(options)) this.#kinds.set(id, type);
     const kind = this.#kinds.get(model);
     if (!kind) throw new GenerationServiceError(`The service does not offer the model ${model}.`);
     return kind;
@@ -207,21 +203,25 @@ export class GenerationClient {
 
   /** A form that takes one file. `upload` sends it, too. */
   createUpload(body: NewUpload, options?: CallOptions): Promise<Upload> {
-    return this.#http.call({ ...ofCall(options), method: 'POST', path: ['uploads'], body });
+    return this.#http.call({ method: 'POST', path: ['uploads'], body }, options);
   }
 
   /** The record of a request for images. */
   getImage(requestId: string, options?: ReadOptions): Promise<GenerationRecord> {
-    return this.#read(['generations', requestId], options, { include: options?.include });
+    return this.#read(['generations', requestId], options);
   }
 
   /** The record of a request for a video. */
   getVideo(requestId: string, options?: ReadOptions): Promise<VideoRecord> {
-    return this.#read(['videos', requestId], options, { include: options?.include });
+    return this.#read(['videos', requestId], options);
   }
 
-  #read<T>(path: Call['path'], options?: CallOptions, query?: Call['query']): Promise<T> {
-    return this.#http.call({ ...ofCall(options), method: 'GET', path, query });
+  #read<T>(
+    path: Call['path'],
+    options: ReadOptions = {},
+    query: Call['query'] = { include: options.include },
+  ): Promise<T> {
+    return this.#http.call({ method: 'GET', path, query }, options);
   }
 
   /**
@@ -326,11 +326,11 @@ export class GenerationClient {
     { signal, onResponse, page: first = 1, ...filter }: PageOptions = {},
     idOf: (item: Item) => string,
   ): PageList<Item> {
-    const fetchPage = (page: number, createdBefore?: string) => {
-      const query = { ...filter, page, ...(createdBefore && { createdBefore }) };
-      return this.#read<Page<Item>>(path, { signal, onResponse }, query);
-    };
-    return new PageList(fetchPage, idOf, first);
+    return new PageList(
+      (page, next) => this.#read<Page<Item>>(path, { signal, onResponse }, { ...filter, page, ...next }),
+      idOf,
+      first,
+    );
   }
 
   /**
@@ -348,12 +348,9 @@ export class GenerationClient {
     const notFound: string[] = [];
     let [deleted, removedObjects] = [0, 0];
     for (let at = 0; at < distinct.length; at += IDS_PER_CALL) {
-      const one = await this.#http.call<BulkDeletion>({
-        ...ofCall(options),
-        method: 'POST',
-        path: ['generations', 'bulk-delete'],
-        body: { requestIds: distinct.slice(at, at + IDS_PER_CALL) },
-      });
+      const body = { requestIds: distinct.slice(at, at + IDS_PER_CALL) };
+      const path = ['generations', 'bulk-delete'];
+      const one = await this.#http.call<BulkDeletion>({ method: 'POST', path, body }, options);
       deleted += one.deleted;
       removedObjects += one.removedObjects;
       conflicts.push(...one.conflicts);
@@ -373,7 +370,7 @@ export class GenerationClient {
   }
 
   #setBlocked(email: string, verb: string, options?: CallOptions): Promise<EndUserBlock> {
-    return this.#http.call({ ...ofCall(options), method: 'POST', path: ['end-users', email, verb] });
+    return this.#http.call({ method: 'POST', path: ['end-users', email, verb] }, options);
   }
 
   /**
@@ -395,7 +392,7 @@ export class GenerationClient {
     let mayBeDone = false;
     for (let calls = 1; ; calls += 1) {
       try {
-        return await this.#http.call<T>({ ...ofCall(options), method: 'DELETE', path }, () => {
+        return await this.#http.call<T>({ method: 'DELETE', path }, options, () => {
           mayBeDone = true;
         });
       } catch (error) {

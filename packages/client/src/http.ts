@@ -34,7 +34,7 @@ export interface CallOptions {
 }
 
 /** One call of the API. All may be repeated: a creation has a key, and the others change nothing the second time. */
-export interface Call extends CallOptions {
+export interface Call {
   method: 'GET' | 'POST' | 'DELETE';
   /** The parts after `/v1`. None may be empty or a dot: the call would be another one. */
   path: readonly string[];
@@ -81,10 +81,14 @@ const segment = (text: string): string => {
 /** Base URLs that show the key to nobody on the way: `https:`, or on this machine. */
 const KEEPS_KEY = /^https:|^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i;
 
+/** Only some platforms have an environment. */
+interface Platform {
+  process?: { env?: Record<string, string | undefined> };
+}
+
 /** A setting that is given, or stands in the environment, where the platform has one. */
 const setting = (name: string, given: string | undefined, variable: string): string => {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const value = given ?? process?.env?.[variable];
+  const value = given ?? (globalThis as Platform).process?.env?.[variable];
   if (!value) throw new TypeError(`${name} is missing: give it to the client, or set ${variable}`);
   return value;
 };
@@ -115,8 +119,9 @@ export class Http {
    * asks for it; `lostOne` is called when the answer to an attempt was lost. Throws `ApiError`, `ConnectionError`,
    * `TimeoutError`, `AbortedError`, `TypeError` for a path or a key that cannot be sent, and what `onResponse` throws.
    */
-  async call<T>(call: Call, lostOne?: () => void): Promise<T> {
-    const { method, signal, idempotencyKey } = call;
+  async call<T>(call: Call, options: CallOptions = {}, lostOne?: () => void): Promise<T> {
+    const { method, idempotencyKey } = call;
+    const { signal } = options;
     const url = new URL([this.options.baseUrl, 'v1', ...call.path.map(segment)].join('/'));
     for (const [name, value] of Object.entries(call.query ?? {}))
       if (value !== undefined) url.searchParams.append(name, String(value));
@@ -134,7 +139,7 @@ export class Http {
     };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return (await this.#attempt(call, url.href, sent)) as T;
+        return (await this.#attempt(url.href, sent, options, idempotencyKey)) as T;
       } catch (thrown) {
         // Also when the attempt failed for another reason at that moment.
         if (signal?.aborted) throw abortedBy(signal, idempotencyKey);
@@ -152,9 +157,10 @@ export class Http {
   }
 
   async #attempt(
-    { signal, idempotencyKey, onResponse }: Call,
     url: string,
     sent: RequestInit,
+    { signal, onResponse }: CallOptions,
+    idempotencyKey: string | undefined,
   ): Promise<unknown> {
     const { fetch, attemptSeconds } = this.options;
     const limit = new AbortController();
