@@ -73,12 +73,6 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
 const numberOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
   attempts.some((other) => other.call !== 0) ? ` ${call + 1}` : '';
 
-/** Names the call where a request has several. */
-const prefixOf = (call: number, attempts: readonly ProviderAttempt[]): string => {
-  const number = numberOf(call, attempts);
-  return number === '' ? '' : `call${number} `;
-};
-
 const outcomeOf = ({
   outcome,
   taskId,
