@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { type Thousandths, toXTokens } from './money.ts';
+import type { Instant } from './time.ts';
 
 /** Every error code of the API with its HTTP status. */
 export const ERROR_STATUS = {
@@ -126,9 +127,38 @@ export class ForbiddenError extends ServiceError {
 export class PaymentRequiredError extends ServiceError {
   override name = 'PaymentRequiredError';
   constructor(price: Thousandths, balance: Thousandths) {
-    const text = (amount: Thousandths) =>
-      `${toXTokens(amount).toLocaleString('en', { maximumFractionDigits: 3 })} xTokens`;
-    super('payment_required', `This request costs ${text(price)}; the balance is ${text(balance)}.`);
+    super(
+      'payment_required',
+      `This request costs ${amountText(price)}; the balance is ${amountText(balance)}.`,
+    );
+  }
+}
+
+const amountText = (amount: Thousandths): string =>
+  `${toXTokens(amount).toLocaleString('en', { maximumFractionDigits: 3 })} xTokens`;
+
+/** A budget does not cover the price; the message says which one, what of it is spent, and when it renews. Nothing was written. */
+export class BudgetSpentError extends ServiceError {
+  override name = 'BudgetSpentError';
+  constructor({
+    price,
+    owner,
+    limit,
+    spent,
+    renewsAt,
+  }: {
+    price: Thousandths;
+    /** Whose budget it is, and for how long: `end-user's budget a day`. */
+    owner: string;
+    limit: Thousandths;
+    spent: Thousandths;
+    renewsAt: Instant;
+  }) {
+    const budget = `the ${owner} is ${amountText(limit)}, of which ${amountText(spent)} are spent`;
+    super(
+      'payment_required',
+      `This request costs ${amountText(price)}; ${budget}. It renews at ${renewsAt}.`,
+    );
   }
 }
 

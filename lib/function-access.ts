@@ -74,7 +74,8 @@ type Functions = ReturnType<typeof groupFunctions>;
 export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, listers }: Functions): void => {
   for (const [name, access] of entriesOf(TABLE_ACCESS)) dataStore.bindItems(all[name], access);
   for (const lister of listers) dataStore.bindRequestIndexes(lister, ...Object.values(REQUEST_INDEXES));
-  dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
+  for (const name of ['delete-end-user', 'get-end-user-budget', 'put-end-user-budget'] as const)
+    dataStore.bindRequestIndexes(api[name], REQUEST_INDEXES.byEndUser);
   dataStore.bindRequestIndexes(task['verify-ledgers'], REQUEST_INDEXES.byAccount);
   dataStore.bindListing(api['list-end-users'], 'endUserLists');
   dataStore.bindListing(reconcile, 'dueLists');

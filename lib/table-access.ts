@@ -88,6 +88,10 @@ const BLOCK: ItemAccess = {
     { kinds: ['endUsers'], operations: ['UpdateItem'], attributes: WRITTEN_ATTRIBUTES.block },
   ],
 };
+const BUDGET = {
+  ...ACCOUNT,
+  reads: [['accounts', 'endUsers', 'requests'], 'BatchGetItem', 'GetItem'],
+} satisfies ItemAccess;
 const CREATE: ItemAccess = {
   reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],
   queries: ['modelSettings'],
@@ -129,6 +133,18 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     ...DELETE,
     reads: [[...DELETE.reads[0], 'endUsers'], 'GetItem', 'Query'],
     writes: [...DELETE.writes, REMOVE_END_USER],
+  },
+  'get-end-user-budget': BUDGET,
+  'put-end-user-budget': {
+    ...BUDGET,
+    writes: [
+      COUNT_CALL,
+      {
+        kinds: ['endUsers'],
+        operations: ['PutItem', 'UpdateItem'],
+        attributes: WRITTEN_ATTRIBUTES.budget,
+      },
+    ],
   },
   'create-upload': { ...ACCOUNT, updates: ['inFlightUploads'] },
   'list-models': { ...ACCOUNT, queries: ['modelSettings'] },

@@ -60,6 +60,13 @@ export const positiveAmount = (value: string): Thousandths => {
   return thousandths;
 };
 
+/** An amount of xTokens, 0 or more, in thousandths. */
+export const amountOrNothing = (value: string): Thousandths => {
+  const thousandths = amount(value);
+  if (thousandths < 0) throw new InvalidArgumentError('It must not be below 0.');
+  return thousandths;
+};
+
 /** A signed amount of xTokens other than 0, in thousandths. */
 export const signedAmount = (value: string): Thousandths => {
   const thousandths = amount(value);

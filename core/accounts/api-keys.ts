@@ -1,5 +1,6 @@
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { Budget } from '../budgets/budget-rules.ts';
 import { NotFoundError } from '../errors.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
@@ -46,6 +47,8 @@ export const ApiKey = z.object({
   allowAt: z.optional(z.number()),
   intervalMs: z.number(),
   spareMs: z.number(),
+  /** What its creations may spend. While it is there, what they spend is counted. */
+  budget: z.optional(Budget),
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
@@ -129,6 +132,31 @@ export const revokeApiKey = async (keyId: string, now: Date, beside: Beside = []
       UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
+      ReturnValues: 'ALL_NEW',
+    }),
+    beside,
+  );
+  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
+  return toApiKey(item);
+};
+
+/**
+ * Access pattern 125: sets what the creations of a key may spend; undefined: any amount. Creations under way keep to what they read.
+ * Throws `NotFoundError`.
+ */
+export const setKeyBudget = async (
+  keyId: string,
+  budget: Budget | undefined,
+  beside: Beside = [],
+): Promise<ApiKey> => {
+  const { done, item } = await writeBeside(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: apiKeyKey(keyId),
+      ConditionExpression: 'attribute_exists(PK)',
+      ...(budget
+        ? { UpdateExpression: 'SET budget = :budget', ExpressionAttributeValues: { ':budget': budget } }
+        : { UpdateExpression: 'REMOVE budget' }),
       ReturnValues: 'ALL_NEW',
     }),
     beside,

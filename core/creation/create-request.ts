@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
+import type { Budget } from '../budgets/budget-rules.ts';
 import type { CreationWork } from '../concurrency/work-allowance.ts';
 import type { EndUser } from '../end-users/end-users.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
@@ -35,6 +36,7 @@ export interface AllowedCreation<New extends NewRequest> {
   idempotency: Idempotency | undefined;
   /** The API key that asks for it. */
   keyId: string;
+  keyBudget?: Budget | undefined;
   /** Whether the content filter judged its prompt. */
   isJudged: boolean;
   now: Date;
@@ -77,7 +79,7 @@ export const allowCreation = async <New extends NewRequest>(
   submission: Submission<New>,
   facts: CreationFacts,
 ): Promise<AllowedCreation<New> | RepeatedCreation> => {
-  const { idempotency, keyId, now } = submission;
+  const { idempotency, keyId, keyBudget, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const creation = judgeCreation(account.accountId, submission, facts);
@@ -88,12 +90,13 @@ export const allowCreation = async <New extends NewRequest>(
   const isJudged = await screenPrompt(account, creation.prompt);
   const requestId = newRequestId(creation.model.type, now);
   const { endUser } = facts;
-  return { kind: 'allowed', requestId, creation, account, endUser, rate, idempotency, keyId, isJudged, now };
+  const caller = { idempotency, keyId, keyBudget };
+  return { kind: 'allowed', requestId, creation, account, endUser, rate, ...caller, isJudged, now };
 };
 
 /**
  * Writes debit, ledger entry, end-user counters, request and idempotency record in one transaction, under the conditions of the first
- * step. Throws `PaymentRequiredError`, `ForbiddenError`, `AccountBlockedError`, `ConflictError` and, when the account is too contended,
+ * step. Throws `PaymentRequiredError`, `BudgetSpentError`, `ForbiddenError`, `AccountBlockedError`, `ConflictError` and, when the account is too contended,
  * `RateLimitedError`.
  */
 export const writeRequest = async <New extends NewRequest>({
@@ -104,12 +107,14 @@ export const writeRequest = async <New extends NewRequest>({
   rate,
   idempotency,
   keyId,
+  keyBudget,
   isJudged,
   now,
 }: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
   const request = newRequest(requestId, account.accountId, creation, rate, now);
   const work = workDone(request, isJudged);
-  const earlierId = await writeCreation(request, { account, endUser, idempotency, work, keyId }, now);
+  const context = { account, endUser, idempotency, work, keyId, keyBudget };
+  const earlierId = await writeCreation(request, context, now);
   return earlierId === undefined ? { kind: 'written', request } : { kind: 'repeated', requestId: earlierId };
 };
 

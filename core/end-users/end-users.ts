@@ -1,12 +1,13 @@
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { Budget } from '../budgets/budget-rules.ts';
 import { NotFoundError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type Beside, type TransactItem, writeBeside } from '../table/transactions.ts';
-import { toInstant } from '../time.ts';
+import { type Instant, toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
 /**
@@ -30,6 +31,10 @@ export const EndUser = z.object({
   deletingAt: z.optional(z.string()),
   /** The removal that goes on since `deletingAt`. */
   removalId: z.optional(z.string()),
+  /** What they may spend. While it is there, what they spend is counted. */
+  budget: z.optional(Budget),
+  /** Debits up to this instant, of the month in which the budget was first set, are in the counts that began then. */
+  budgetSince: z.optional(z.string()),
 });
 export type EndUser = z.infer<typeof EndUser>;
 
@@ -111,13 +116,14 @@ export const endUserIdOf = (request: CountedRequest, found: EndUser | undefined)
 /**
  * Access pattern 49: counts a new request with its end-user as last `found`, inserting them on first use;
  * `lastActiveAt` only grows. Refused, with the stored item if there is one, when the end-user is blocked, being
- * removed, another than was found, or was active later.
+ * removed, another than was found, has another budget, or was active later.
  */
 export const countCreationWrite = (request: CountedRequest, found: EndUser | undefined): TransactItem => {
   const { accountId, endUserEmail: email, debitThousandths, createdAt } = request;
   const listing = endUserListing(accountId, createdAt);
   const lastActiveAt = found && found.lastActiveAt > createdAt ? found.lastActiveAt : createdAt;
   const isSame = found === undefined ? 'attribute_not_exists(endUserId)' : 'endUserId = :id';
+  const hasBudget = found?.budget ? 'budget = :budget' : 'attribute_not_exists(budget)';
   return {
     Update: {
       TableName: tableName(),
@@ -129,7 +135,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
         'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
       ConditionExpression:
         'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
-        `${isSame} AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)`,
+        `${isSame} AND ${hasBudget} AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)`,
       ExpressionAttributeValues: {
         ':account': accountId,
         ':email': email,
@@ -140,22 +146,50 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
         ':place': listing.GSI1SK,
         ':one': 1,
         ':price': debitThousandths,
+        ...(found?.budget && { ':budget': found.budget }),
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },
   };
 };
 
+/** How the refund of a request meets the budget of its end-user. */
+export interface RefundedEndUser {
+  /** When the request was created. */
+  createdAt: Instant;
+  /** Whether their counts hold its debit, so that the refund is given back to them. */
+  isCounted: boolean;
+}
+
+/** Whether the counts of an end-user, as stored, began with the debit of a request that was not counted by its creation. */
+export const beganWith = ({ budgetSince }: EndUser, createdAt: Instant): boolean =>
+  budgetSince !== undefined && createdAt <= budgetSince;
+
 /**
  * Access pattern 50: counts a request as no longer active and subtracts its refund from the end-user's
- * spending.
+ * spending. With `refunded`, of a request that was not counted for a budget by its creation, refused with the stored item when
+ * `beganWith` is not as said.
  */
-export const countSettlementWrite = ({ accountId, email }: EndUserId, refund: Thousandths): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: endUserKey(accountId, email),
-    UpdateExpression: 'ADD activeRequests :minusOne, spentThousandths :minusRefund',
-    ConditionExpression: 'attribute_exists(PK)',
-    ExpressionAttributeValues: { ':minusOne': -1, ':minusRefund': -refund },
-  },
-});
+export const countSettlementWrite = (
+  { accountId, email }: EndUserId,
+  refund: Thousandths,
+  refunded?: RefundedEndUser,
+): TransactItem => {
+  const began = refunded?.isCounted
+    ? ' AND budgetSince >= :created'
+    : ' AND (attribute_not_exists(budgetSince) OR budgetSince < :created)';
+  return {
+    Update: {
+      TableName: tableName(),
+      Key: endUserKey(accountId, email),
+      UpdateExpression: 'ADD activeRequests :minusOne, spentThousandths :minusRefund',
+      ConditionExpression: `attribute_exists(PK)${refunded ? began : ''}`,
+      ExpressionAttributeValues: {
+        ':minusOne': -1,
+        ':minusRefund': -refund,
+        ...(refunded && { ':created': refunded.createdAt }),
+      },
+      ...(refunded && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
+    },
+  };
+};

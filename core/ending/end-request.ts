@@ -1,5 +1,6 @@
 import { getAccount } from '../accounts/accounts.ts';
-import { countSettlementWrite } from '../end-users/end-users.ts';
+import { giveBackWrites } from '../budgets/spending.ts';
+import { beganWith, countSettlementWrite, toEndUser } from '../end-users/end-users.ts';
 import { pauseWrite } from '../end-users/pauses.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
@@ -25,6 +26,9 @@ import { partsOf, type RequestParts } from './request-parts.ts';
  */
 const CLOSE_WITHIN_SECONDS = 60;
 
+/** The place of the end-user's counters in the transaction. */
+const END_USER_WRITE = 1;
+
 /** Facts about a request that ends. */
 export interface EndOptions {
   /** An operator's reason. */
@@ -47,7 +51,7 @@ export type Ending = 'ended' | 'closed' | 'stored';
 
 /**
  * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
- * its ledger entry, the end-user's counters and, after a provider timeout, the pause. Its condition is that the
+ * its ledger entry, the end-user's counters, what budgets get back and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
  *
  * Throws `UnknownStatusError`.
@@ -85,6 +89,9 @@ export const endRequest = async (
       : undefined;
   const noted = operatorNote === undefined ? {} : { operatorNote };
   const owner = { accountId: request.accountId, email: request.endUserEmail };
+  const { createdAt, endUserId, budgetOwners = [] } = request;
+  // A request that was created without a budget can be in the counts that began with one.
+  let isCounted = false;
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
   let isEndedHere = true;
   let isStored = false;
@@ -94,7 +101,13 @@ export const endRequest = async (
     const found = refusals[0]?.item as Pick<StoredRequest, 'status' | 'refundThousandths'> | undefined;
     isStored = !isEndedHere && found?.refundThousandths === undefined && !!found && !isTerminal(found);
     if (!isEndedHere) return [];
-    const counts = [countSettlementWrite(owner, refund), ...pauseWrites(request, state, finishedAt)];
+    const endUser = refusedBy(refusals, END_USER_WRITE) ? refusals[END_USER_WRITE]?.item : undefined;
+    if (endUser) isCounted = beganWith(toEndUser(endUser), createdAt);
+    const refunded = refund > 0 && !budgetOwners.includes(endUserId) ? { createdAt, isCounted } : undefined;
+    const counts = [
+      countSettlementWrite(owner, refund, refunded),
+      ...pauseWrites(request, state, finishedAt),
+    ];
     const settlement = { finishedAt, refundThousandths: refund, ttl, ...noted };
     if (!head)
       return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts, ...beside];
@@ -106,12 +119,14 @@ export const endRequest = async (
     };
     const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays, usedBy } as const;
     const { entry, writes } = balanceChangeWrites(head, change, now);
-    const refunded = { ...settlement, refundEntryNumber: entry.number };
+    const withEntry = { ...settlement, refundEntryNumber: entry.number };
+    const owners = [...budgetOwners, ...(isCounted ? [endUserId] : [])];
     return [
-      endRequestWrite(request, state, refunded, follows, unlessStored),
+      endRequestWrite(request, state, withEntry, follows, unlessStored),
       ...counts,
       ...writes,
       ...beside,
+      ...giveBackWrites(request.accountId, owners, refund, createdAt),
     ];
   }, SETTLEMENT_PATIENCE);
   if (isStored) return 'stored';

@@ -62,6 +62,8 @@ const common = {
   /** The numbers of its debit and refund in the ledger. Requests from before they were kept have none. */
   debitEntryNumber: z.optional(z.number()),
   refundEntryNumber: z.optional(z.number()),
+  /** Ids of the end-user and the API key for whose budgets its debit was counted; absent when for none. */
+  budgetOwners: z.optional(z.array(z.string())),
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),

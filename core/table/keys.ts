@@ -105,12 +105,18 @@ export const balanceChangeKey = (accountId: string, digest: string): ItemKey => 
   SK: `CHANGE#${digest}`,
 });
 
-/** The partition of an account's end-users, their pauses and removals. */
+/** The partition of an account's end-users, their pauses and removals, and of what is counted for budgets. */
 export const endUserPartition = (accountId: string): string => `USERS#${accountId}`;
 /** An end-user of an account; `email` is normalized. */
 export const endUserKey = (accountId: string, email: string): ItemKey => ({
   PK: endUserPartition(accountId),
   SK: `END_USER#${email}`,
+});
+
+/** What an end-user or an API key with a budget spends in a period: a day, `2026-11-24`, or a month, `2026-11`. */
+export const spentKey = (accountId: string, ownerId: string, period: string): ItemKey => ({
+  PK: endUserPartition(accountId),
+  SK: `SPENT#${ownerId}#${period}`,
 });
 
 /**

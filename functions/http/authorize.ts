@@ -1,6 +1,6 @@
 import { type Account, findAccount } from '../../core/accounts/accounts.ts';
 import { type ParsedKey, parseKey } from '../../core/accounts/api-key-text.ts';
-import type { Scope } from '../../core/accounts/api-keys.ts';
+import type { ApiKey, Scope } from '../../core/accounts/api-keys.ts';
 import { consumeApiKey } from '../../core/accounts/consume-api-key.ts';
 import {
   AccountBlockedError,
@@ -24,12 +24,16 @@ export const identifyCaller = (request: ApiRequest): ParsedKey => {
 };
 
 /**
- * The caller's account, strongly consistent. Looks up the key, which also counts the request against its rate,
+ * The caller's account and key, strongly consistent. Looks up the key, which also counts the request against its rate,
  * and the account in parallel. Refusals come in this order: `UnauthorizedError` (unknown or revoked key),
  * `AccountBlockedError`, `ForbiddenError` (scope), `RateLimitedError`. Log lines name the account and the key from
  * then on: before, a forged key could put any name there.
  */
-export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Promise<Account> => {
+export const authorizeKey = async (
+  caller: ParsedKey,
+  scope: Scope,
+  now: Date,
+): Promise<{ account: Account; apiKey: ApiKey }> => {
   const [use, found] = await Promise.allSettled([consumeApiKey(caller, now), findAccount(caller.accountId)]);
   const { apiKey, retryAfterSeconds } = settled(use);
   const account = settled(found);
@@ -38,8 +42,12 @@ export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Pro
   if (account.blockedAt !== undefined) throw new AccountBlockedError();
   if (!apiKey.scopes.includes(scope)) throw new ForbiddenError(`This key lacks the scope ${scope}.`);
   if (retryAfterSeconds !== undefined) throw new RateLimitedError(retryAfterSeconds);
-  return account;
+  return { account, apiKey };
 };
+
+/** The caller's account, as by `authorizeKey`. */
+export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Promise<Account> =>
+  (await authorizeKey(caller, scope, now)).account;
 
 /**
  * Awaits an authorization and a read that run in parallel. A refused authorization wins over anything the read

@@ -1,4 +1,4 @@
-import type { ParsedKey } from '../../core/accounts/api-key-text.ts';
+import type { ApiKey } from '../../core/accounts/api-keys.ts';
 import type { ReceivedCreation } from '../../core/creation/submission.ts';
 import { type EndpointName, routeText } from '../../core/routes.ts';
 import type { ApiRequest } from './api-request.ts';
@@ -8,12 +8,13 @@ import { wrongFields } from './check-all.ts';
 export const receiveCreation = (
   request: ApiRequest,
   endpoint: EndpointName,
-  { keyId }: ParsedKey,
+  { keyId, budget: keyBudget }: Pick<ApiKey, 'keyId' | 'budget'>,
 ): ReceivedCreation => ({
   route: routeText(endpoint),
   body: request.readBody(),
   idempotencyKey: request.header('Idempotency-Key'),
   keyId,
+  keyBudget,
   fields: wrongFields(
     () => request.query({}),
     () => request.idempotencyKey(),

@@ -2,6 +2,7 @@ import type {
   DeletedEndUserAnswer,
   EndUserAnswer,
   EndUserBlock,
+  EndUserBudget,
 } from '../../core/end-users/end-user-answers.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
 import type { BalanceAnswer, BalanceHistoryEntry } from '../../core/ledger/balance-answers.ts';
@@ -110,6 +111,7 @@ export const BODIES = {
     durationSec: 3,
   },
   bulkDelete: { requestIds: [IMAGES_ID, VIDEO_ID] },
+  budget: { perDay: 20, perMonth: 300 },
   upload: { contentType: 'image/png', bytes: 482_113 },
 };
 
@@ -123,6 +125,13 @@ const endUser: EndUserAnswer = {
 };
 const blocked: EndUserBlock = { email: EMAIL, blockedAt: '2026-11-22T02:00:00.000Z' };
 const unblocked: EndUserBlock = { email: EMAIL, blockedAt: null };
+const budget: EndUserBudget = {
+  email: EMAIL,
+  perDay: 20,
+  perMonth: 300,
+  spentToday: 18,
+  spentThisMonth: 22,
+};
 const deletedEndUser: DeletedEndUserAnswer = {
   email: EMAIL,
   deleted: true,
@@ -188,6 +197,7 @@ export const ANSWERS = {
   balance,
   usage,
   upload,
+  budget,
 };
 
 /** Values of parameters. */

@@ -113,6 +113,15 @@ export const BULK_DELETE_NOTES: FieldNotes = {
   requestIds: { description: `At most ${MAX_IDS} ids, of images and videos.`, items: { type: 'string' } },
 };
 
+/** The fields of a budget. */
+export const BUDGET_NOTES: FieldNotes = {
+  perDay: { description: 'xTokens in a UTC day, with at most 3 decimals; `null`: any amount.', minimum: 0 },
+  perMonth: {
+    description: 'xTokens in a calendar month (UTC), with at most 3 decimals; `null`: any amount.',
+    minimum: 0,
+  },
+};
+
 /** The fields of an upload. */
 export const UPLOAD_NOTES: FieldNotes = {
   contentType: {

@@ -1,6 +1,7 @@
 import type { Scope } from '../../core/accounts/api-keys.ts';
 import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
 import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
+import { BUDGET_BODY } from '../../core/end-users/budget-body.ts';
 import type { EndpointName } from '../../core/routes.ts';
 import { UPLOAD_BODY } from '../../core/uploads/upload-rules.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
@@ -9,7 +10,14 @@ import { RECORD_QUERY } from '../http/record-query.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
 import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
-import { BULK_DELETE_NOTES, IMAGE_NOTES, QUERY_NOTES, UPLOAD_NOTES, VIDEO_NOTES } from './notes.ts';
+import {
+  BUDGET_NOTES,
+  BULK_DELETE_NOTES,
+  IMAGE_NOTES,
+  QUERY_NOTES,
+  UPLOAD_NOTES,
+  VIDEO_NOTES,
+} from './notes.ts';
 
 /** The routes that callers use: all but the one of the providers. */
 export type CallerEndpoint = Exclude<EndpointName, 'receive-callback'>;
@@ -46,6 +54,7 @@ export const BODY_SCHEMAS = {
   NewGeneration: bodySchema(IMAGE_BODY, IMAGE_NOTES, 'A creation of images.'),
   NewVideo: bodySchema(VIDEO_BODY, VIDEO_NOTES, 'A creation of a video.'),
   BulkDelete: bodySchema(BULK_DELETE_BODY, BULK_DELETE_NOTES, 'A bulk deletion.'),
+  Budget: bodySchema(BUDGET_BODY, BUDGET_NOTES, 'What an end-user may spend.'),
   NewUpload: bodySchema(UPLOAD_BODY, UPLOAD_NOTES, 'A file to upload.'),
 };
 
@@ -272,6 +281,38 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
       examples: example(ANSWERS.unblocked),
     },
     refusals: [404],
+  },
+  'get-end-user-budget': {
+    tag: 'End-users',
+    summary: "Read an end-user's budget",
+    description: 'With what is spent of it. Without a budget, what the requests cost that are there.',
+    scope: 'end-users:read',
+    client: call('getBudget', PARAMETERS.email),
+    path: END_USER,
+    answer: {
+      status: 200,
+      description: 'The budget.',
+      schema: schemaRef('EndUserBudget'),
+      examples: example(ANSWERS.budget),
+    },
+    refusals: [404],
+  },
+  'put-end-user-budget': {
+    tag: 'End-users',
+    summary: "Set an end-user's budget",
+    description:
+      'xTokens in a UTC day and in a calendar month; `null` or missing: any amount. A creation that would exceed it is 402, also among many at once. The first budget begins with what was spent so far. When the end-user creates all the time it may be 503: repeat it.',
+    scope: 'end-users:write',
+    client: call('setBudget', PARAMETERS.email, BODIES.budget),
+    path: END_USER,
+    body: { schema: 'Budget', example: BODIES.budget },
+    answer: {
+      status: 200,
+      description: 'The budget.',
+      schema: schemaRef('EndUserBudget'),
+      examples: example(ANSWERS.budget),
+    },
+    refusals: [404, 503],
   },
   'delete-end-user': {
     tag: 'End-users',

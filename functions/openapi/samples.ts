@@ -13,7 +13,7 @@ const indented = (value: unknown): string => JSON.stringify(value, null, 2);
 
 const curl = ({ method, path, body }: SampleCall): string =>
   [
-    `curl -s ${method === 'DELETE' || (method === 'POST' && !body) ? `-X ${method} ` : ''}"$GENERATION_BASE_URL${path}" \\`,
+    `curl -s ${['DELETE', 'PUT'].includes(method) || (method === 'POST' && !body) ? `-X ${method} ` : ''}"$GENERATION_BASE_URL${path}" \\`,
     `  -H "Authorization: Bearer $GENERATION_API_KEY"${body ? ' \\' : ''}`,
     ...(body ? [`  -d '${indented(body)}'`] : []),
   ].join('\n');

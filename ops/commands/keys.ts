@@ -9,14 +9,17 @@ import {
   revokeApiKey,
   SCOPES,
   type Scope,
+  setKeyBudget,
 } from '../../core/accounts/api-keys.ts';
+import type { Budget } from '../../core/budgets/budget-rules.ts';
 import { NotFoundError } from '../../core/errors.ts';
-import { namesAmong, note, text } from '../options.ts';
+import { type Thousandths, toXTokens } from '../../core/money.ts';
+import { amountOrNothing, namesAmong, note, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
-/** `keys create|list|revoke` */
+/** `keys create|list|revoke|set-budget` */
 export const addKeyVerbs = (keys: Command, perform: Perform): void => {
   about(keys.command('create').description('create a key; it is shown only once'), 'account', 'the account')
     .option(
@@ -34,6 +37,15 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
   })
     .option('--key <key>', 'the key, by its text', text)
     .action(perform(revoke));
+  about(
+    keys.command('set-budget').description('set what creations with a key may spend, from now on'),
+    'key-id',
+    'the key, by its id',
+  )
+    .option('--per-day <xTokens>', 'in a UTC day (default: any amount)', amountOrNothing)
+    .option('--per-month <xTokens>', 'in a calendar month, UTC (default: any amount)', amountOrNothing)
+    .option('--none', 'any amount')
+    .action(perform(setBudget));
 };
 
 const create: Verb<{ account: string; scopes?: Scope[]; label?: string }> = async (
@@ -65,7 +77,7 @@ const list: Verb<{ account: string }> = async (options, connected) => {
   const { accountId } = await getAccount(options.account);
   const apiKeys = await listApiKeys(accountId);
   return {
-    value: apiKeys.map(({ keyId, label, scopes, last4, createdAt, lastUsedAt, revokedAt }) => ({
+    value: apiKeys.map(({ keyId, label, scopes, last4, createdAt, lastUsedAt, revokedAt, budget }) => ({
       keyId,
       label,
       scopes,
@@ -73,6 +85,7 @@ const list: Verb<{ account: string }> = async (options, connected) => {
       createdAt,
       lastUsedAt: lastUsedAt ?? null,
       revokedAt: revokedAt ?? null,
+      ...(budget && { budget: shownBudget(budget) }),
     })),
     text: (columns) =>
       formatTable(
@@ -104,6 +117,37 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
   const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };
+
+const setBudget: Verb<{ keyId: string; perDay?: Thousandths; perMonth?: Thousandths; none?: true }> = async (
+  { keyId, perDay, perMonth, none },
+  connected,
+  { recorder },
+) => {
+  const isLimited = perDay !== undefined || perMonth !== undefined;
+  if (isLimited === (none === true)) {
+    throw new UsageError(
+      'Give --per-day, --per-month or both, or --none: ops keys set-budget key_0f3c… --none',
+    );
+  }
+  await connected();
+  const found = await findApiKey(keyId);
+  if (!found) throw new NotFoundError(`There is no key ${keyId}.`);
+  const budget = {
+    ...(perDay !== undefined && { perDayThousandths: perDay }),
+    ...(perMonth !== undefined && { perMonthThousandths: perMonth }),
+  };
+  const value = { keyId, ...shownBudget(budget) };
+  const { write } = await recorder();
+  const detail = `per day ${value.perDay ?? 'any'}, per month ${value.perMonth ?? 'any'}`;
+  const beside = write({ accountId: found.accountId, subject: keyId, detail });
+  await setKeyBudget(keyId, isLimited ? budget : undefined, beside);
+  return { value, text: (columns) => formatFields(value, columns) };
+};
+
+const shownBudget = ({ perDayThousandths, perMonthThousandths }: Budget) => ({
+  perDay: perDayThousandths === undefined ? null : toXTokens(perDayThousandths),
+  perMonth: perMonthThousandths === undefined ? null : toXTokens(perMonthThousandths),
+});
 
 const idOf = (key: string): string => {
   const parsed = parseKey(key);

@@ -97,6 +97,11 @@ const BLOCK = {
   ...COUNTS_CALL,
   [naming(itemsOf(END_USERS), 'blockedAt')]: onTable('UpdateItem'),
 };
+const BUDGET = {
+  [itemsOf(ACCOUNTS, END_USERS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+  ...COUNTS_CALL,
+  [requestsIn('GSI3')]: onTable('Query'),
+};
 const READS_REQUESTS = { [itemsOf(REQUESTS)]: onTable('GetItem', 'Query') };
 const TASK = { ...READS_REQUESTS, [PROGRESS]: onTable('UpdateItem') };
 const END = {
@@ -152,6 +157,14 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   },
   'api/block-end-user': BLOCK,
   'api/unblock-end-user': BLOCK,
+  'api/get-end-user-budget': BUDGET,
+  'api/put-end-user-budget': {
+    ...BUDGET,
+    [naming(
+      itemsOf(END_USERS),
+      ...['budget', 'budgetSince', 'endUserId', 'totalRequests', 'spentThousandths', 'ttl'],
+    )]: onTable('PutItem', 'UpdateItem'),
+  },
   'api/get-generation': {
     [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem'),
     ...COUNTS_CALL,

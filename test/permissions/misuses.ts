@@ -182,7 +182,7 @@ export const MISUSES = {
   'remove webhook attempts': remove(webhookAttempt),
   'read end-users': get(endUser),
   'block and unblock end-users': [set(endUser, 'blockedAt')],
-  'change the sums and pauses of end-users': [
+  'change the sums, pauses and budgets of end-users': [
     put(endUser, ...Object.keys(EndUser.shape)),
     ...change(endUser, 'spentThousandths', 'activeRequests'),
   ],

@@ -16,7 +16,7 @@ const SHARED = {
     'move the expiry of requests',
     'remove or overwrite requests',
     'block and unblock end-users',
-    'change the sums and pauses of end-users',
+    'change the sums, pauses and budgets of end-users',
   ],
   requests: [READ_REQUESTS, FALSIFY],
   files: ['remove outputs', 'remove clips', 'list files'],
@@ -77,6 +77,17 @@ export const WORST_CASES: readonly WorstCase[] = [
   },
   { of: ['api/list-end-users'], could: ['calls', 'read end-users', 'list end-users'] },
   { of: ['api/block-end-user', 'api/unblock-end-user'], could: ['calls', 'block and unblock end-users'] },
+  {
+    of: ['api/get-end-user-budget'],
+    could: ['calls', READ_REQUESTS, 'read end-users', 'list the requests of an end-user'],
+  },
+  {
+    of: ['api/put-end-user-budget'],
+    could: [
+      ...(['calls', READ_REQUESTS, 'read end-users', 'list the requests of an end-user'] as const),
+      'change the sums, pauses and budgets of end-users',
+    ],
+  },
   { of: ['api/create-generation'], could: ['calls', 'money', 'requests', 'creation'] },
   {
     of: ['api/create-video'],
@@ -91,7 +102,7 @@ export const WORST_CASES: readonly WorstCase[] = [
     could: [
       ...(['calls', 'removal', 'files'] as const),
       ...(['read end-users', 'remove end-users', 'block and unblock end-users'] as const),
-      ...(['change the sums and pauses of end-users', 'list the requests of an end-user'] as const),
+      ...(['change the sums, pauses and budgets of end-users', 'list the requests of an end-user'] as const),
     ],
   },
   {

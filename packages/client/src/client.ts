@@ -14,11 +14,13 @@ import { jittered, sleep } from './sleep.ts';
 import type {
   Balance,
   BalanceHistoryEntry,
+  Budget,
   BulkDeletion,
   DeletedEndUser,
   DeletedRequest,
   EndUser,
   EndUserBlock,
+  EndUserBudget,
   GenerationRecord,
   ImageItem,
   ImageModelId,
@@ -371,6 +373,16 @@ export class GenerationClient {
 
   #setBlocked(email: string, verb: string, options?: CallOptions): Promise<EndUserBlock> {
     return this.#http.call({ method: 'POST', path: ['end-users', email, verb] }, options);
+  }
+
+  /** What an end-user may spend, and what is spent. */
+  getBudget(email: string, options?: CallOptions): Promise<EndUserBudget> {
+    return this.#read(['end-users', email, 'budget'], options);
+  }
+
+  /** Sets what an end-user may spend, in xTokens. `null`, or missing: any amount. */
+  setBudget(email: string, body: Budget, options?: CallOptions): Promise<EndUserBudget> {
+    return this.#http.call({ method: 'PUT', path: ['end-users', email, 'budget'], body }, options);
   }
 
   /**

@@ -35,7 +35,7 @@ export interface CallOptions {
 
 /** One call of the API. All may be repeated: a creation has a key, and the others change nothing the second time. */
 export interface Call {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The parts after `/v1`. None may be empty or a dot: the call would be another one. */
   path: readonly string[];
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;

@@ -35,6 +35,14 @@ export interface BalanceHistoryPage {
   readonly hasMore: boolean;
 }
 
+/** What an end-user may spend. */
+export interface Budget {
+  /** xTokens in a UTC day, with at most 3 decimals; `null`: any amount. */
+  readonly perDay?: number | null | undefined;
+  /** xTokens in a calendar month (UTC), with at most 3 decimals; `null`: any amount. */
+  readonly perMonth?: number | null | undefined;
+}
+
 /** A bulk deletion. */
 export interface BulkDelete {
   /** At most 200 ids, of images and videos. */
@@ -96,6 +104,20 @@ export interface EndUserBlock {
   readonly email: string;
   /** Since when; `null` when not blocked. */
   readonly blockedAt: string | null;
+}
+
+/** What an end-user may spend, and what is spent, less refunds. A refund counts on the day of its debit. */
+export interface EndUserBudget {
+  /** Normalized: it identifies the end-user. */
+  readonly email: string;
+  /** The most to spend in a UTC day; `null`: any amount. */
+  readonly perDay: number | null;
+  /** The most to spend in a calendar month, in UTC; `null`: any amount. */
+  readonly perMonth: number | null;
+  /** Spent in xTokens in this UTC day. */
+  readonly spentToday: number;
+  /** Spent in xTokens in this calendar month. */
+  readonly spentThisMonth: number;
 }
 
 /** One page of a list. */

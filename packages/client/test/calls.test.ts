@@ -83,6 +83,8 @@ describe('a call', () => {
     ['getBalance', (client) => client.getBalance(), 'GET /v1/balance'],
     ['blockEndUser', (client) => client.blockEndUser('a@b.c'), 'POST /v1/end-users/a%40b.c/block'],
     ['unblockEndUser', (client) => client.unblockEndUser('a@b.c'), 'POST /v1/end-users/a%40b.c/unblock'],
+    ['getBudget', (client) => client.getBudget('a@b.c'), 'GET /v1/end-users/a%40b.c/budget'],
+    ['setBudget', (client) => client.setBudget('a@b.c', {}), 'PUT /v1/end-users/a%40b.c/budget'],
     ['deleteEndUser', (client) => client.deleteEndUser('a@b.c'), 'DELETE /v1/end-users/a%40b.c'],
     ['deleteRequest', (client) => client.deleteRequest('vid_1'), 'DELETE /v1/generations/vid_1'],
     [

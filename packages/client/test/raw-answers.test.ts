@@ -27,6 +27,7 @@ describe('the raw answer', () => {
       ...[() => client.listEndUsers(options), () => client.listBalanceHistory(options)],
       ...[() => client.deleteRequest('img_1', options), () => client.deleteRequests(['img_1'], options)],
       ...[() => client.blockEndUser('a', options), () => client.unblockEndUser('a', options)],
+      ...[() => client.getBudget('a', options), () => client.setBudget('a', {}, options)],
       ...[() => client.deleteEndUser('a', options), () => client.listModels(options)],
       ...[
         () => client.createVideo(BODY, options),

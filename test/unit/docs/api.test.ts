@@ -36,12 +36,12 @@ describe('the API document', () => {
     test.each(CLIENT_METHODS)('%s', (name, method) => {
       const { method: verb, path } = ROUTES[name];
       const given = path.replace('{requestId}', '(img_…|vid_…)').replace('{email}', 'ada%40example\\.com');
-      const flag = verb === 'DELETE' ? '-X DELETE ' : '';
+      const flag = ['DELETE', 'PUT'].includes(verb) ? `-X ${verb} ` : '';
       const called = path.replace('/{requestId}', '/" \\+').replace('{email}', 'ada%40example\\.com');
 
       expect(shell).toMatch(new RegExp(`curl [^\n]*${flag}"?\\$GENERATION_BASE_URL${given}[" ?]`));
       expect(typeScript).toContain(`client.${method}(`);
-      const waits = verb === 'GET' && path.includes('{') ? 'wait_for\\("' : `call\\(\\s*"${verb}",\\s*"`;
+      const waits = verb === 'GET' && path.includes('{requestId}') ? 'wait_for\\("' : `call\\(\\s*"${verb}",\\s*"`;
       expect(python).toMatch(new RegExp(waits + called));
     });
 

@@ -65,6 +65,7 @@ const MOST_WORK: Partial<Record<EndpointName, ApiEvent>> = {
   'create-generation': { body: aGenerationBody() },
   'create-video': { body: aVideoBody() },
   'bulk-delete-generations': { body: { requestIds: [REQUEST_ID, VIDEO_ID] } },
+  'put-end-user-budget': { body: { perDay: 10 } },
   'create-upload': { body: { contentType: 'image/png', bytes: 10 } },
 };
 const REQUIRED_QUERY: Partial<Record<EndpointName, ApiEvent['query']>> = {

@@ -83,6 +83,8 @@ const CALLS: Record<CallerEndpoint, Parameters<typeof anApiEvent>[0]> = {
   'list-end-users': {},
   'block-end-user': ofEndUser,
   'unblock-end-user': ofEndUser,
+  'get-end-user-budget': ofEndUser,
+  'put-end-user-budget': { ...ofEndUser, body: { perDay: 10 } },
   'delete-end-user': ofEndUser,
   'get-balance': {},
   'list-balance-history': {},
