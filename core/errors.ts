@@ -148,7 +148,7 @@ export class BudgetSpentError extends ServiceError {
     renewsAt,
   }: {
     price: Thousandths;
-    /** Whose budget it is, and for how long: `end-user's budget a day`. */
+    /** Whose budget it is, and for how long: `end-user's daily budget`. */
     owner: string;
     limit: Thousandths;
     spent: Thousandths;

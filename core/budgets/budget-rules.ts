@@ -60,6 +60,6 @@ export const budgetSpent = (
   spent: Thousandths,
   price: Thousandths,
 ): BudgetSpentError => {
-  const owner = `${kind}'s budget a ${isDay(period) ? 'day' : 'month'}`;
+  const owner = `${kind}'s ${isDay(period) ? 'daily' : 'monthly'} budget`;
   return new BudgetSpentError({ price, owner, limit, spent, renewsAt: endOfPeriod(period) });
 };

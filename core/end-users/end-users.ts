@@ -113,6 +113,23 @@ type CountedRequest = Pick<
 export const endUserIdOf = (request: CountedRequest, found: EndUser | undefined): string =>
   found?.endUserId ?? request.requestId;
 
+/** That an end-user's budget is this one. Limit by limit: another version may keep more in it. */
+const budgetCondition = (
+  budget: Budget | undefined,
+): { condition: string; values: Record<string, Thousandths> } => {
+  if (!budget) return { condition: 'attribute_not_exists(budget)', values: {} };
+  const { perDayThousandths: day, perMonthThousandths: month } = budget;
+  const isLimit = (name: keyof Budget, value: Thousandths | undefined, placeholder: string): string =>
+    value === undefined ? `attribute_not_exists(budget.${name})` : `budget.${name} = ${placeholder}`;
+  return {
+    condition: `attribute_exists(budget) AND ${isLimit('perDayThousandths', day, ':perDay')} AND ${isLimit('perMonthThousandths', month, ':perMonth')}`,
+    values: {
+      ...(day !== undefined && { ':perDay': day }),
+      ...(month !== undefined && { ':perMonth': month }),
+    },
+  };
+};
+
 /**
  * Access pattern 49: counts a new request with its end-user as last `found`, inserting them on first use;
  * `lastActiveAt` only grows. Refused, with the stored item if there is one, when the end-user is blocked, being
@@ -123,7 +140,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
   const listing = endUserListing(accountId, createdAt);
   const lastActiveAt = found && found.lastActiveAt > createdAt ? found.lastActiveAt : createdAt;
   const isSame = found === undefined ? 'attribute_not_exists(endUserId)' : 'endUserId = :id';
-  const hasBudget = found?.budget ? 'budget = :budget' : 'attribute_not_exists(budget)';
+  const hasBudget = budgetCondition(found?.budget);
   return {
     Update: {
       TableName: tableName(),
@@ -135,7 +152,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
         'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
       ConditionExpression:
         'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
-        `${isSame} AND ${hasBudget} AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)`,
+        `${isSame} AND ${hasBudget.condition} AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)`,
       ExpressionAttributeValues: {
         ':account': accountId,
         ':email': email,
@@ -146,7 +163,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
         ':place': listing.GSI1SK,
         ':one': 1,
         ':price': debitThousandths,
-        ...(found?.budget && { ':budget': found.budget }),
+        ...hasBudget.values,
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 /**
  * Evaluates DynamoDB's condition, key and update expressions, as far as the service uses them. Anything else throws, as
  * does an unused or missing placeholder: DynamoDB refuses both.
@@ -104,8 +103,8 @@ const compare = (left: unknown, operator: string, right: unknown): boolean => {
   if (left === undefined || right === undefined || typeof left !== typeof right) return false;
   const [a, b] = [left as number, right as number];
   const results: Record<string, boolean> = {
-    '=': isDeepStrictEqual(left, right),
-    '<>': !isDeepStrictEqual(left, right),
+    '=': a === b,
+    '<>': a !== b,
     '<': a < b,
     '<=': a <= b,
     '>': a > b,
