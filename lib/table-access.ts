@@ -91,6 +91,7 @@ const BLOCK: ItemAccess = {
 const BUDGET = {
   ...ACCOUNT,
   reads: [['accounts', 'endUsers', 'requests'], 'BatchGetItem', 'GetItem'],
+  queries: ['ledgers'],
 } satisfies ItemAccess;
 const CREATE: ItemAccess = {
   reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],

@@ -1,4 +1,4 @@
-import { getEndUserBudget, renderBudget } from '../../core/end-users/end-user-budgets.ts';
+import { getEndUserBudget, renderBudget } from '../../core/ledger/end-user-budgets.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { checkAll } from '../http/check-all.ts';

@@ -1,7 +1,7 @@
 import { BUDGET_BODY, type BudgetLimits, toBudget } from '../../core/end-users/budget-body.ts';
-import { putEndUserBudget, renderBudget } from '../../core/end-users/end-user-budgets.ts';
 import { ValidationError } from '../../core/errors.ts';
 import { parseFields } from '../../core/fields.ts';
+import { putEndUserBudget, renderBudget } from '../../core/ledger/end-user-budgets.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';

@@ -99,6 +99,7 @@ const BLOCK = {
 };
 const BUDGET = {
   [itemsOf(ACCOUNTS, END_USERS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(LEDGERS)]: onTable('Query'),
   ...COUNTS_CALL,
   [requestsIn('GSI3')]: onTable('Query'),
 };

@@ -2,7 +2,7 @@ import '../builders/environment.ts';
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { consumeApiKey } from '../../../core/accounts/consume-api-key.ts';
-import { putEndUserBudget } from '../../../core/end-users/end-user-budgets.ts';
+import { putEndUserBudget } from '../../../core/ledger/end-user-budgets.ts';
 import { blockEndUser, unblockEndUser } from '../../../core/end-users/end-users.ts';
 import {
   claimAttempts,

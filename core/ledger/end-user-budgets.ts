@@ -1,6 +1,8 @@
 import type { Budget, Spending } from '../budgets/budget-rules.ts';
 import { periodsOf } from '../budgets/budget-rules.ts';
 import { beginSpendingWrites, readSpending } from '../budgets/spending.ts';
+import type { EndUserBudget } from '../end-users/end-user-answers.ts';
+import { type EndUser, type EndUserId, getEndUser } from '../end-users/end-users.ts';
 import { ServiceError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
@@ -9,8 +11,7 @@ import { endUserKey } from '../table/keys.ts';
 import { tableName } from '../table/table.ts';
 import { type TransactItem, transact } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
-import type { EndUserBudget } from './end-user-answers.ts';
-import { type EndUser, type EndUserId, getEndUser } from './end-users.ts';
+import { listLedgerEntries } from './ledger.ts';
 
 /** An end-user's budget and what they spent of it. */
 interface BudgetState {
@@ -36,16 +37,21 @@ export const getEndUserBudget = async (id: EndUserId, now: Date): Promise<Budget
   return { budget: endUser.budget, spending: await spendingOf(endUser, now) };
 };
 
-/** As counted for their budget, else from their requests: those that are there, as the index shows them. */
+/** The newest entries of a ledger, which are consistent: the index of requests can be seconds behind. */
+const NEWEST_ENTRIES = { page: 1, pageSize: 500 };
+
+/** As counted for their budget, else from their requests that are there: those in the index, and those that the ledger's newest entries name. */
 const spendingOf = async (endUser: EndUser, now: Date): Promise<Spending> => {
   const at = toInstant(now);
   const { accountId, email: endUserEmail, endUserId } = endUser;
   if (endUser.budget) return readSpending(accountId, endUserId, at);
   const { day, month } = periodsOf(at);
-  const ids: string[] = [];
+  const ids = new Set<string>();
   const ofMonth = { endUserEmail, createdFrom: toInstant(new Date(month)) };
-  for await (const requestId of listRequestIdsOfAccount(accountId, ofMonth)) ids.push(requestId);
-  const { requests } = await findRequests(ids);
+  for await (const requestId of listRequestIdsOfAccount(accountId, ofMonth)) ids.add(requestId);
+  const { items: newest } = await listLedgerEntries(accountId, NEWEST_ENTRIES, 0);
+  for (const entry of newest) if (entry.endUserId === endUserId) ids.add(entry.reference);
+  const { requests } = await findRequests([...ids]);
   const own = requests.filter((request) => request.endUserId === endUserId);
   const spentIn = (period: string): Thousandths =>
     own

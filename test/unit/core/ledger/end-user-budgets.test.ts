@@ -1,17 +1,18 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { NotFoundError, ServiceError } from '../../../../core/errors.ts';
+import { newRequestId } from '../../../../core/ids.ts';
 import {
   getEndUserBudget,
   putEndUserBudget,
   renderBudget,
-} from '../../../../core/end-users/end-user-budgets.ts';
-import { NotFoundError, ServiceError } from '../../../../core/errors.ts';
-import { newRequestId } from '../../../../core/ids.ts';
+} from '../../../../core/ledger/end-user-budgets.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { endUserKey, spentKey } from '../../../../core/table/keys.ts';
+import { endUserKey, ledgerEntryKey, requestKey, spentKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
+  aLedgerEntry,
   anEndUser,
   anImageRequest,
   EMAIL,
@@ -80,6 +81,20 @@ describe('the first budget of an end-user', () => {
 
     expect(stored()?.budgetSince).toBe(lastActiveAt);
   });
+});
+
+test('a request that the index does not show yet is counted, since the ledger names it', async () => {
+  const requestId = newRequestId('image', NOW);
+  const { GSI2PK: _, GSI3PK: __, ...unlisted } = { GSI2PK: '', GSI3PK: '', ...anImageRequest({ requestId }) };
+  memory.put(requestKey(requestId), { ...unlisted, createdAt: NOW.toISOString() });
+  const entry = { reason: 'generation' as const, type: 'debit' as const, reference: requestId };
+  memory.put(ledgerEntryKey(ACCOUNT_ID, 1), {
+    ...aLedgerEntry(1),
+    ...entry,
+    endUserId: anEndUser().endUserId,
+  });
+
+  expect((await getEndUserBudget(id, NOW)).spending.dayThousandths).toBe(8_000);
 });
 
 describe('a later budget', () => {
