@@ -26,6 +26,7 @@ describe('10,000 creations against budgets, at once, with faults and refunds, ov
     expect(counted.creations).toBeGreaterThanOrEqual(CREATIONS);
     for (const many of [counted.accepted, counted.refused, counted.refunds, counted.faultsMet])
       expect(many).toBeGreaterThan(30);
+    expect(counted.unjudged).toBeLessThan(CREATIONS / 20);
   });
 
   test('are counted exactly, with every refund on the day of its debit', () => {

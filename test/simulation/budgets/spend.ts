@@ -1,7 +1,7 @@
 import { setKeyBudget } from '../../../core/accounts/api-keys.ts';
 import type { Budget } from '../../../core/budgets/budget-rules.ts';
 import type { Item } from '../../unit/fakes/expressions.ts';
-import { callApi } from '../api.ts';
+import { callApi, callPatiently } from '../api.ts';
 import type { Deployment } from '../aws/step-functions.ts';
 import type { Write } from '../aws/table.ts';
 import { CALL_FAULTS } from '../engine/faults.ts';
@@ -41,6 +41,8 @@ export interface Spent {
   accepted: number;
   /** Refused because of a budget. */
   refused: number;
+  /** Not answered, or told to slow down again and again. */
+  unjudged: number;
   refunds: number;
   /** How much more than a budget was spent at any time: owner, period and thousandths. */
   over: string[];
@@ -123,10 +125,12 @@ export const spend = (deployment: Deployment, creations: number, mutation?: Muta
     for (const email of EMAILS) await call({ route: 'create-generation', body: bodyOf(email, 1) });
     let made = EMAILS.length;
     let refused = 0;
+    let unjudged = 0;
     const create = async (number: number): Promise<void> => {
       const body = bodyOf(random.pick(EMAILS), number);
-      const answer = await callApi(world, { route: 'create-generation', apiKey, body });
+      const answer = await callPatiently(world, { route: 'create-generation', apiKey, body });
       if (answer.status === 402) refused += 1;
+      if (answer.status >= 429) unjudged += 1;
     };
     faults.enabled = true;
     // While the end-users create.
@@ -142,5 +146,12 @@ export const spend = (deployment: Deployment, creations: number, mutation?: Muta
       await scheduler.advance(STARTS_AT + day * DAY_MS - scheduler.now);
     }
     await settled(budgets);
-    return { creations: made, faultsMet: faults.met, refused, ...found, wrong: wrongCounts(world, spent) };
+    return {
+      creations: made,
+      faultsMet: faults.met,
+      refused,
+      unjudged,
+      ...found,
+      wrong: wrongCounts(world, spent),
+    };
   });
