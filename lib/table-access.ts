@@ -142,7 +142,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
       COUNT_CALL,
       {
         kinds: ['endUsers'],
-        operations: ['PutItem', 'UpdateItem'],
+        operations: ['UpdateItem'],
         attributes: WRITTEN_ATTRIBUTES.budget,
       },
     ],

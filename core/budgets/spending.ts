@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Thousandths } from '../money.ts';
 import { batchGet } from '../table/batches.ts';
+import { setAll } from '../table/expressions.ts';
 import { spentKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
@@ -85,13 +86,10 @@ export const beginSpendingWrites = (
 ): TransactItem[] => {
   const { day, month } = periodsOf(at);
   const begin = (period: string, spentThousandths: Thousandths): TransactItem => ({
-    Put: {
+    Update: {
       TableName: tableName(),
-      Item: {
-        ...spentKey(accountId, ownerId, period),
-        ...({ spentThousandths } satisfies SpentItem),
-        [TTL_ATTRIBUTE]: ttlOf(period),
-      },
+      Key: spentKey(accountId, ownerId, period),
+      ...setAll({ ...({ spentThousandths } satisfies SpentItem), [TTL_ATTRIBUTE]: ttlOf(period) }),
     },
   });
   return [begin(day, dayThousandths), begin(month, monthThousandths)];

@@ -164,7 +164,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [naming(
       itemsOf(END_USERS),
       ...['budget', 'budgetSince', 'endUserId', 'totalRequests', 'spentThousandths', 'ttl'],
-    )]: onTable('PutItem', 'UpdateItem'),
+    )]: onTable('UpdateItem'),
   },
   'api/get-generation': {
     [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem'),

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { ROUTES } from '../../../core/routes.ts';
-import { ledgerEntryKey, pauseKey, requestKey } from '../../../core/table/keys.ts';
+import { endUserKey, ledgerEntryKey, pauseKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import type { CallerEndpoint } from '../../../functions/openapi/operations.ts';
 import { answersSeen, checkDeclared } from '../../contract/support/declared-answers.ts';
@@ -166,11 +166,18 @@ describe('what needs a filter, a pause or half a deletion is declared', () => {
 
     expect((await call('delete-end-user')).status).toBe(503);
   });
+
+  test('of put-end-user-budget, while the end-user creates all the time: 503', async () => {
+    memory.beforeTransaction = (attempt) =>
+      memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { totalRequests: 100 + attempt });
+
+    expect((await call('put-end-user-budget')).status).toBe(503);
+  });
 });
 
 test('so every declared answer that no call over HTTP shows was seen here', () => {
   const seen = answersSeen();
 
-  expect(faultAnswers()).toHaveLength(22);
+  expect(faultAnswers()).toHaveLength(25);
   expect(faultAnswers().filter((answer) => !seen.has(answer))).toEqual([]);
 });
