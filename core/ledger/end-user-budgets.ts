@@ -67,8 +67,8 @@ const spendingOf = async (endUser: EndUser, now: Date): Promise<Spending> => {
 const MAX_ATTEMPTS = 5;
 
 /**
- * Access pattern 126: sets what an end-user may spend; undefined: any amount. The first budget begins the counts with what they spent so far,
- * in one transaction that is refused when that has changed. Throws `NotFoundError`, and `ServiceError` with `temporarily_unavailable` when
+ * Access pattern 126: sets what an end-user may spend; undefined: any amount. The first budget begins the counts with their spending so far,
+ * in one transaction. A change of that spending refuses it. Throws `NotFoundError`, and `ServiceError` with `temporarily_unavailable` when
  * it changes all the time.
  */
 export const putEndUserBudget = async (

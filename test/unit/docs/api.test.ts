@@ -41,7 +41,8 @@ describe('the API document', () => {
 
       expect(shell).toMatch(new RegExp(`curl [^\n]*${flag}"?\\$GENERATION_BASE_URL${given}[" ?]`));
       expect(typeScript).toContain(`client.${method}(`);
-      const waits = verb === 'GET' && path.includes('{requestId}') ? 'wait_for\\("' : `call\\(\\s*"${verb}",\\s*"`;
+      const waits =
+        verb === 'GET' && path.includes('{requestId}') ? 'wait_for\\("' : `call\\(\\s*"${verb}",\\s*"`;
       expect(python).toMatch(new RegExp(waits + called));
     });
 

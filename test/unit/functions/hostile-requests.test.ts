@@ -27,7 +27,13 @@ const call = async (name: EndpointName, event: ApiEvent) => {
   return world.call(handlerOf(name), { resource: name, pathParameters, ...event });
 };
 
-const TAKES_BODY = ['create-generation', 'create-video', 'create-upload', 'bulk-delete-generations', 'put-end-user-budget'] as const;
+const TAKES_BODY = [
+  'create-generation',
+  'create-video',
+  'create-upload',
+  'bulk-delete-generations',
+  'put-end-user-budget',
+] as const;
 const bodiesOf: Record<(typeof TAKES_BODY)[number], (fields: object) => Record<string, unknown>> = {
   'create-generation': (fields) => aGenerationBody({ ...fields }),
   'create-video': (fields) => aVideoBody({ ...fields }),

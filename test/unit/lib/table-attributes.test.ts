@@ -2,8 +2,8 @@ import '../builders/environment.ts';
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { consumeApiKey } from '../../../core/accounts/consume-api-key.ts';
-import { putEndUserBudget } from '../../../core/ledger/end-user-budgets.ts';
 import { blockEndUser, unblockEndUser } from '../../../core/end-users/end-users.ts';
+import { putEndUserBudget } from '../../../core/ledger/end-user-budgets.ts';
 import {
   claimAttempts,
   keepAttemptAlive,
@@ -33,7 +33,15 @@ import { table } from '../../../core/table/table.ts';
 import { attributesNamed, WRITTEN_ATTRIBUTES } from '../../../lib/table-attributes.ts';
 import { attributesOf } from '../../../packages/local-aws/src/aws/permissions/attributes.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
-import { ACCOUNT_ID, anAttempt, anEndUser, anImageRequest, EMAIL, putEndUser, REQUEST_ID } from '../builders/entities.ts';
+import {
+  ACCOUNT_ID,
+  anAttempt,
+  anEndUser,
+  anImageRequest,
+  EMAIL,
+  putEndUser,
+  REQUEST_ID,
+} from '../builders/entities.ts';
 import { aDone } from '../builders/providers.ts';
 import { ENTERED } from '../builders/waiting-request.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';

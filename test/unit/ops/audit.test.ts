@@ -74,6 +74,17 @@ describe('every change by staff is recorded with who made it', () => {
     });
   });
 
+  test('keys set-budget, with both limits', async () => {
+    process.env.TABLE_NAME = 'table';
+    const limits = { requestsPerSecond: 1, burst: 1 };
+    const { apiKey } = await insertApiKey(ACCOUNT_ID, { scopes: SCOPES, label: '', limits }, NOW);
+    await json('keys', 'set-budget', apiKey.keyId, '--per-day', '2.5');
+
+    expect(await audit()).toMatchObject([
+      { accountId: ACCOUNT_ID, subject: apiKey.keyId, detail: 'per day 2.5, per month any' },
+    ]);
+  });
+
   test('keys revoke, with the account of the key', async () => {
     process.env.TABLE_NAME = 'table';
     const limits = { requestsPerSecond: 1, burst: 1 };
