@@ -136,7 +136,7 @@ describe('a video of fal', () => {
       { referenceImages: ['https://a'], referenceVideos: ['https://b'], referenceAudios: ['https://c'] },
       'reference-to-video',
       {
-        aspect_ratio: '16:9',
+        aspect_ratio: 'adaptive',
         reference_image_urls: ['https://a'],
         reference_video_urls: ['https://b'],
         reference_audio_urls: ['https://c'],
