@@ -12,7 +12,7 @@ const MAX_IMAGES = 6;
 /** Most references and images of one call to Seedream together. */
 const MAX_FILES = 15;
 
-/** What fal calls the sizes whose shape the model picks; the others are sent in pixels. */
+/** fal's names of presets whose shape the model picks. Other sizes are sent in pixels. */
 const AUTO_SIZES = [
   {
     models: /\/seedream\/v4/,

@@ -43,7 +43,7 @@ const Output = z.object({
 const classifyResult: Classify = (status, code) =>
   classifyFalError(status === 404 ? undefined : status, code);
 
-/** Nothing about the task is told by these, whatever their body: our key, or too many queries. */
+/** Statuses about our key or the number of our queries. They say nothing of the task. */
 const UNTOLD = new Set([401, 403, 429]);
 
 /**

@@ -4,7 +4,7 @@ import { modelError } from './errors.ts';
 
 type Body = Record<string, unknown>;
 
-/** What a body asks for, or the error that the model answers with when it runs. */
+/** The outputs that a body asks for, or the model's error about it. */
 export type FalWork =
   | {
       kind: 'images';

@@ -111,7 +111,7 @@ export const createFal = ({
     return new Reply(200, { images: made, seed, ...flags });
   };
 
-  /** A request as it is after its submit; with `isTold` it may have ended. */
+  /** The fields of a request that each answer about it has. */
   const describe = (id: string, app: string, base: string) => ({
     request_id: id,
     response_url: `${base}${PREFIX}${app}/requests/${id}`,
