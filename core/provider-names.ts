@@ -10,6 +10,8 @@ interface ProviderFacts {
   callsBackFor: readonly RequestKind[];
   /** Where the sandbox stands in for it: appended to the sandbox's URL. */
   sandboxPath: string;
+  /** The variable of a shell that holds its own key. */
+  keyVariable: string;
 }
 
 /** Every provider, by the id used in model routes, callback URLs, metrics and alarms. */
@@ -19,12 +21,21 @@ export const PROVIDERS = {
     product: 'BytePlus ModelArk',
     callsBackFor: ['video'],
     sandboxPath: '/api/v3',
+    keyVariable: 'MODELARK_API_KEY',
   },
   modelstudio: {
     label: 'ModelStudio',
     product: 'Alibaba Cloud Model Studio',
     callsBackFor: [],
     sandboxPath: '',
+    keyVariable: 'MODELSTUDIO_API_KEY',
+  },
+  fal: {
+    label: 'Fal',
+    product: 'fal.ai',
+    callsBackFor: ['image', 'video'],
+    sandboxPath: '/fal',
+    keyVariable: 'FAL_KEY',
   },
 } as const satisfies Record<string, ProviderFacts>;
 
@@ -44,7 +55,7 @@ export interface ProviderNames {
   previousBaseUrlVariable: `${Uppercase<ProviderId>}_PREVIOUS_BASE_URL`;
   secretVariable: `${Uppercase<ProviderId>}_SECRET_ARN`;
   /** The variable of a shell that holds its own key. */
-  keyVariable: `${Uppercase<ProviderId>}_API_KEY`;
+  keyVariable: (typeof PROVIDERS)[ProviderId]['keyVariable'];
   baseUrlContextKey: `${Uncapitalize<Label>}BaseUrl`;
   previousBaseUrlContextKey: `${Uncapitalize<Label>}PreviousBaseUrl`;
   baseUrlOutput: `${Label}BaseUrl`;
@@ -53,14 +64,14 @@ export interface ProviderNames {
 
 /** The names that belong to a provider. */
 export const namesOfProvider = (id: ProviderId): ProviderNames => {
-  const { label } = PROVIDERS[id];
+  const { label, keyVariable } = PROVIDERS[id];
   const upper = id.toUpperCase() as Uppercase<ProviderId>;
   const lower = `${label.charAt(0).toLowerCase()}${label.slice(1)}` as Uncapitalize<Label>;
   return {
     baseUrlVariable: `${upper}_BASE_URL`,
     previousBaseUrlVariable: `${upper}_PREVIOUS_BASE_URL`,
     secretVariable: `${upper}_SECRET_ARN`,
-    keyVariable: `${upper}_API_KEY`,
+    keyVariable,
     baseUrlContextKey: `${lower}BaseUrl`,
     previousBaseUrlContextKey: `${lower}PreviousBaseUrl`,
     baseUrlOutput: `${label}BaseUrl`,

@@ -168,7 +168,10 @@ export const bindSettings = (
   settings.bind(creators, 'RETENTION_DAYS', 'REFUSED_WORK_PER_HOUR');
   settings.bind(finishers, 'PAUSE_SECONDS');
   settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
-  settings.bind([...creators, measureClips, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
+  settings.bind(
+    [...creators, api['receive-callback'], measureClips, task['store-outputs'], webhook],
+    'ALLOW_PRIVATE_TARGETS',
+  );
   const outbound = [...providerCallers, ...creators, measureClips, task['store-outputs'], webhook];
   settings.bind([...new Set(outbound)], 'USER_AGENT');
   settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');

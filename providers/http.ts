@@ -35,7 +35,7 @@ const UNREACHED_CODES = new Set([
  * creation sent on a connection that the provider has just closed would be lost.
  */
 export const callProvider = async (
-  method: 'GET' | 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   url: string,
   options: { headers: Record<string, string>; body?: Record<string, unknown>; signal: AbortSignal },
 ): Promise<HttpAnswer> => {

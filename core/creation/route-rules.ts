@@ -10,7 +10,7 @@ import type { NewRequest } from './submission.ts';
  */
 export const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldErrors => {
   const fields: FieldErrors = {};
-  const { promptCharacters, minPixels = 1, maxPixels } = limits;
+  const { promptCharacters, minPixels = 1, maxPixels, groupImages } = limits;
   if (promptCharacters !== undefined && [...creation.prompt].length > promptCharacters) {
     fields.prompt = `must be at most ${promptCharacters} characters long`;
   }
@@ -20,6 +20,9 @@ export const routeProblems = (creation: NewRequest, limits: UpstreamLimits): Fie
       const figure = (pixels: number): string => pixels.toLocaleString('en');
       const most = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
       fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${most}`;
+    }
+    if (creation.sequential && groupImages !== undefined && creation.images > groupImages) {
+      fields.sequentialOptions = `must ask for at most ${groupImages} images`;
     }
   }
   return fields;

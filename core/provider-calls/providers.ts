@@ -69,6 +69,16 @@ export type ProviderMeaning =
  */
 export type CancelAnswer = { kind: 'cancelled' } | { kind: 'not-cancelled'; reason: string };
 
+/** A callback as it came. */
+export interface SentCallback {
+  /** The first value of a header; names are case-insensitive. */
+  header: (name: string) => string | undefined;
+  body: Buffer;
+}
+
+/** Whether a callback has the signature that its provider gives; `unknown` when that could not be learned now. */
+export type CallbackCheck = 'genuine' | 'forged' | 'unknown';
+
 /** One creation call, ready to send. */
 export interface ProviderCall {
   path: string;

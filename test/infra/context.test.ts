@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 import { StackContext } from '../../lib/context.ts';
 import { VERSION } from '../../lib/release.ts';
 import { render, synthesizeService } from './service-template.ts';
@@ -42,35 +43,21 @@ const OVERRIDES = [
   ],
   ['guardrailId', 'gr5k2', 'api/create-generation', 'GUARDRAIL_ID', 'gr5k2'],
   ['guardrailVersion', '3', 'api/create-generation', 'GUARDRAIL_VERSION', '3'],
-  [
-    'modelArkBaseUrl',
-    'http://localhost:1/',
-    'workflow/dispatch-request',
-    'MODELARK_BASE_URL',
-    'http://localhost:1',
-  ],
-  [
-    'modelStudioBaseUrl',
-    'http://localhost:2',
-    'workflow/query-provider',
-    'MODELSTUDIO_BASE_URL',
-    'http://localhost:2',
-  ],
-  [
-    'modelArkPreviousBaseUrl',
-    'https://ark.example/v2/',
-    'events/reconcile',
-    'MODELARK_PREVIOUS_BASE_URL',
-    'https://ark.example/v2',
-  ],
   ['publishRates', 'true', 'api/list-models', 'PUBLISH_RATES', 'true'],
-  [
-    'modelStudioPreviousBaseUrl',
-    'https://studio.example',
-    'api/get-video',
-    'MODELSTUDIO_PREVIOUS_BASE_URL',
-    'https://studio.example',
-  ],
+  ...PROVIDER_IDS.flatMap((id) => {
+    const names = namesOfProvider(id);
+    const [url, previous] = [`http://localhost:1/${id}`, `https://${id}.example/v2`];
+    return [
+      [names.baseUrlContextKey, `${url}/`, 'workflow/dispatch-request', names.baseUrlVariable, url],
+      [
+        names.previousBaseUrlContextKey,
+        previous,
+        'events/reconcile',
+        names.previousBaseUrlVariable,
+        previous,
+      ],
+    ] as const;
+  }),
 ] as const;
 
 describe('the context', () => {
@@ -193,6 +180,7 @@ describe('the outputs of the stack', () => {
     ['WebhookDeliveryStateMachineArn', 'WebhookWorkflowMachineStateMachine'],
     ['ModelArkBaseUrl', 'https://ark.ap-southeast.bytepluses.com/api/v3'],
     ['ModelStudioBaseUrl', 'https://dashscope-intl.aliyuncs.com'],
+    ['FalBaseUrl', 'https://queue.fal.run'],
     ['ImageDeadlineSeconds', '600'],
     ['VideoDeadlineSeconds', '3600'],
     ['WebhookRetrySeconds', '5,300,1800,7200,18000,36000,50400,72000,86400'],
@@ -206,8 +194,7 @@ describe('the outputs of the stack', () => {
   });
 
   test.each([
-    ['ModelArkSecretName', 'ProviderSecretsModelArk'],
-    ['ModelStudioSecretName', 'ProviderSecretsModelStudio'],
+    ...PROVIDER_IDS.map((id) => [namesOfProvider(id).secretOutput, `ProviderSecrets${PROVIDERS[id].label}`]),
     ['CallbackSecretName', 'ProviderSecretsCallbacks'],
   ])('%s is the name of a secret that operators set', async (name, secret) => {
     expect(JSON.stringify(await outputValue({}, name))).toContain(`{"Ref":"${secret}`);

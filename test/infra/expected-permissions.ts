@@ -1,4 +1,5 @@
 import { PUBLIC_PAGES } from '../../core/files/pages.ts';
+import { PROVIDERS } from '../../core/provider-names.ts';
 import { EVERYTHING_CONFIGURED } from './service-template.ts';
 
 const TABLE = 'DataStoreTable.Arn';
@@ -11,7 +12,10 @@ export const OUTPUTS = `${BUCKET}/outputs/*`;
 export const CLIPS = `${BUCKET}/clips/*`;
 export const UPLOADS = `${BUCKET}/uploads/*`;
 const FILES = `${CLIPS} ${OUTPUTS}`;
-const PROVIDER_KEYS = 'ProviderSecretsModelArk ProviderSecretsModelStudio';
+const PROVIDER_KEYS = Object.values(PROVIDERS)
+  .map(({ label }) => `ProviderSecrets${label}`)
+  .sort()
+  .join(' ');
 const CALLBACK_SECRET = 'ProviderSecretsCallbacks';
 const SIGNING_KEY = 'DeliverySigningKey';
 const GENERATION = 'GenerationWorkflowMachineStateMachine';

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 import { codeIn, readDocument, tableRows } from '../unit/docs/documents.ts';
 import { codeOf, environmentNames, variablesNamedIn } from './function-code.ts';
 import {
@@ -189,8 +190,14 @@ describe('the value of a variable', () => {
     ['workflow/settle-request', 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN', 'WebhookWorkflowMachineStateMachine'],
     ['api/receive-callback', 'CALLBACK_SECRET_ARN', 'ProviderSecretsCallbacks'],
     ['workflow/expire-requests', 'BUCKET_NAME', 'DataStoreOutputs'],
-    ['api/create-generation', 'MODELARK_SECRET_ARN', 'ProviderSecretsModelArk'],
-    ['api/create-generation', 'MODELSTUDIO_SECRET_ARN', 'ProviderSecretsModelStudio'],
+    ...PROVIDER_IDS.map(
+      (id) =>
+        [
+          'api/create-generation',
+          namesOfProvider(id).secretVariable,
+          `ProviderSecrets${PROVIDERS[id].label}`,
+        ] as const,
+    ),
     ['api/get-generation', 'FILE_DELIVERY_BASE_URL', 'https://DeliveryDistribution.DomainName'],
     ['api/get-generation', 'FILE_DELIVERY_KEY_PAIR_ID', 'DeliveryPublicKey'],
     ['api/get-generation', 'FILE_DELIVERY_KEY_SECRET_ARN', 'DeliverySigningKey'],

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { namesOfProvider, PROVIDER_IDS } from '../../core/provider-names.ts';
 
 /** A resource of the template. CloudFormation defines its properties. */
 export interface Resource {
@@ -34,8 +35,9 @@ export const projectContext = (): Record<string, unknown> =>
 export const EVERYTHING_CONFIGURED = {
   canary: 'xSD4.5',
   guardrailId: 'guardrail1',
-  modelArkPreviousBaseUrl: 'https://ark.example',
-  modelStudioPreviousBaseUrl: 'https://studio.example',
+  ...Object.fromEntries(
+    PROVIDER_IDS.map((id) => [namesOfProvider(id).previousBaseUrlContextKey, `https://${id}.example`]),
+  ),
 };
 
 /** Names the variable that tells a test process where the server of global set-up is. */

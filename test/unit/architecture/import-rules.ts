@@ -104,7 +104,7 @@ const LAYERS: Record<string, Layer> = {
   'providers/': {
     may: ['providers/', 'core/'],
     mayNot: TABLE_ACCESS,
-    typesOnly: /^core\/(?!models\/|provider-calls\/)[^/]+\//,
+    typesOnly: /^core\/(?!models\/|provider-calls\/|guarded-http\/)[^/]+\//,
   },
   'functions/': { may: ['functions/', 'core/', 'providers/'], mayNot: TABLE_ACCESS },
   'lib/': { may: ['lib/', 'core/', MEDIA], mayNot: /^core\/table\/(?!(pages|keys)\.ts$)/ },

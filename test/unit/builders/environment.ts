@@ -1,3 +1,5 @@
+import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../../core/provider-names.ts';
+
 /**
  * The functions' environment, as the infrastructure sets it. Import it before anything in `core`: the logger reads its
  * level when it is created. No address in it is reachable, so an unmocked call fails instead of using the network.
@@ -43,10 +45,16 @@ Object.assign(process.env, {
     'xW2.7S': { provider: 'modelstudio', upstreamModel: 'wan-i2v' },
     'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan-video' },
   }),
-  MODELARK_BASE_URL: 'https://modelark.example.com/api/v3',
-  MODELARK_SECRET_ARN: 'arn:modelark-key',
-  MODELSTUDIO_BASE_URL: 'https://modelstudio.example.com',
-  MODELSTUDIO_SECRET_ARN: 'arn:modelstudio-key',
+  ...Object.fromEntries(
+    PROVIDER_IDS.flatMap((id) => {
+      const { baseUrlVariable, secretVariable } = namesOfProvider(id);
+      const { sandboxPath } = PROVIDERS[id];
+      return [
+        [baseUrlVariable, `https://${id}.example.com${sandboxPath}`],
+        [secretVariable, `arn:${id}-key`],
+      ];
+    }),
+  ),
 });
 
 /** Sets variables while `run` runs, then restores them. */

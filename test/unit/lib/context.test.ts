@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Node } from 'constructs';
+import { namesOfProvider, PROVIDER_IDS } from '../../../core/provider-names.ts';
 import { readContext, type StackContext } from '../../../lib/context.ts';
 
 const ROUTES = { xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen-image' } };
 const required = {
-  modelArkBaseUrl: 'https://modelark.example.com/api/v3',
-  modelStudioBaseUrl: 'https://modelstudio.example.com',
+  ...Object.fromEntries(
+    PROVIDER_IDS.map((id) => [namesOfProvider(id).baseUrlContextKey, `https://${id}.example.com`]),
+  ),
   modelRoutes: ROUTES,
 };
 

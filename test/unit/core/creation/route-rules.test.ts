@@ -34,6 +34,16 @@ describe('a creation within the catalog’s limits', () => {
     expect(routeProblems(creation(body), {})).toEqual({});
   });
 
+  test.each([
+    [6, {}],
+    [7, { sequentialOptions: 'must ask for at most 6 images' }],
+  ])('for a group of %p images is refused where a route makes fewer', (maxImages, fields) => {
+    const group = creation({ model: 'xSD4.5', sequential: 'auto', sequentialOptions: { maxImages } });
+
+    expect(routeProblems(group, { groupImages: 6 })).toEqual(fields);
+    expect(routeProblems(creation({ model: 'xSD4.5', n: 7 }), { groupImages: 6 })).toEqual({});
+  });
+
   test('is judged by a route that refuses early, and by no other', async () => {
     const facts = {
       ...{ endUser: undefined, settings: undefined, pausedSeconds: undefined, idempotencyRecord: undefined },

@@ -29,7 +29,7 @@ export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => 
       expect(server.requests).toMatchObject([
         {
           method: 'POST',
-          path: '/create',
+          path: A_CALL.path,
           body: { prompt: 'ünïcode' },
           headers: {
             authorization: expect.stringContaining('secret-key'),
@@ -170,14 +170,14 @@ const takenBy = (answer: ProviderAnswer): Taken => {
 
 /** The meaning of each answer to a creation, and whether the provider certainly did not take the call. */
 export const describeVerdicts = (wire: Wire): void => {
-  const { Adapter, errors, created, images, partial } = wire;
+  const { Adapter, errors, created, images, partial, taskId = (id) => id } = wire;
   const submit = () => meaningOf(adapterOf(Adapter).submit(A_CALL, patient()));
   const { id: provider } = adapterOf(Adapter);
   const url = (name: string) => `https://files.example.com/${name}`;
 
   describe('the verdict on a creation', () => {
     test.each<[string, WireAnswer, Partial<ProviderAnswer>, Taken]>([
-      ['a task', created('task-1'), { kind: 'accepted', taskId: 'task-1' }, 'yes'],
+      ['a task', created('task-1'), { kind: 'accepted', taskId: taskId('task-1') }, 'yes'],
       ['a content decision', errors.content, { kind: 'failed', failure: FAILURE.content }, 'no'],
       ['an invalid input', errors.invalid, { kind: 'failed', failure: FAILURE.error }, 'no'],
       ['too much to do', errors.throttled, { kind: 'busy' }, 'no'],
@@ -185,6 +185,7 @@ export const describeVerdicts = (wire: Wire): void => {
       ['an error that is no error', { ...errors.content, status: 200 }, { failure: FAILURE.content }, 'yes'],
       ['no JSON', { status: 200, body: 'ok' }, { kind: 'lost' }, 'unknown'],
       ['a gateway', { status: 502, body: '<html></html>' }, { kind: 'lost' }, 'unknown'],
+      ...(wire.outcomes ?? []),
     ])('for %s', async (_, answer, expected, taken) => {
       const counted = metricsCounted();
       answerWith(answer);
