@@ -32,8 +32,8 @@ const isRetryable = (error: GenerationServiceError): boolean =>
   error.retryAfterSeconds < LONGEST_RETRY_AFTER_SECONDS;
 
 /**
- * The AI SDK's error for what the client throws, which is its `cause`: the signal's own reason for an abort, `APICallError` for
- * a refusal or no answer, `AISDKError` with the client's name for the rest. Other values are returned as they are.
+ * The AI SDK's error for an error of the client, which is its `cause`. An abort is the reason of the signal. A refusal or a
+ * missing answer is an `APICallError`. The rest are `AISDKError` by the client's name. Other values are returned unchanged.
  */
 export const sdkErrorOf = async (error: unknown, call: FailedCall): Promise<unknown> => {
   if (!(error instanceof GenerationServiceError)) return error;

@@ -17,7 +17,7 @@ const quotient = (ratio: string): number => {
 /** By short side: what callers write as pixels, the service names so. */
 const NAMES: Record<number, string> = { 1440: '2k', 2160: '4k' };
 
-/** What a kind of reference is called here, and what the model says about it. */
+/** The kinds of references: the field of a creation, the model's limit, and the beginning of the media type. */
 const REFERENCES = [
   { field: 'referenceVideos', mostOf: 'maxReferenceVideos', type: 'video/' },
   { field: 'referenceAudios', mostOf: 'maxReferenceAudios', type: 'audio/' },

@@ -17,7 +17,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { codeBlocksOf, installPackage } from '../../client/test/a-package.ts';
-import { startService } from './a-service.ts';
+import { json } from '../../client/test/server.ts';
+import { PNG, startService } from './a-service.ts';
 
 const run = promisify(execFile);
 const here = fileURLToPath(new URL('..', import.meta.url));
@@ -155,6 +156,13 @@ test('A missing setting is legible: its trace names the sources', async () => {
   expect(trace).toMatch(/ai-sdk\/src\/service\.ts:\d+:\d+/);
 });
 
-test('The README makes its first image in ten lines', () => {
+test('The README makes its first image in ten lines, which run as written', async () => {
   expect(blocks[0]?.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
+
+  // Done at once: there is no pause before the first read.
+  answer({ 'POST /v1/generations': json(202, { requestId: 'img_1', status: 'succeeded' }) });
+  const env = environment({ GENERATION_BASE_URL: server.url, GENERATION_API_KEY: 'gsk_test' });
+  await run(process.execPath, ['out/readme-0.js'], { cwd: folder, env });
+
+  expect(new Uint8Array(readFileSync(inFolder('lighthouse.png')))).toEqual(PNG);
 });
