@@ -140,6 +140,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'get-usage': {
     ...ACCOUNT,
     reads: [['accounts', 'ledgers', 'endUsers', 'requests'], 'BatchGetItem', 'GetItem', 'Query'],
+    updates: ['inFlightUsage'],
   },
   'receive-callback': TASK,
   'dispatch-request': {

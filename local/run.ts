@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import {
   type Addresses,
@@ -80,6 +80,10 @@ const stateMachinesOf = (stack: Stack): LocalRunFile['stateMachines'] => {
     ...(verifyLedgers && { verifyLedgers }),
   };
 };
+
+/** Whether a browser opens `/`. To programs it is an unknown route of the API. */
+const isForStartPage = ({ method, url, headers }: IncomingMessage): boolean =>
+  method === 'GET' && url === '/' && headers.accept?.includes('text/html') === true;
 
 /** Leads to another page of this address: `/` is none itself. */
 const leadTo = async (path: string, response: ServerResponse): Promise<void> => {
@@ -208,7 +212,7 @@ export const startLocalRun = async (
             ...{ baseUrl, token: operatorToken, commands, account: described },
           });
           return {
-            takes: (path) => path === '/' || path.startsWith(OPERATOR_PREFIX),
+            takes: (request) => isForStartPage(request) || request.url?.startsWith(OPERATOR_PREFIX) === true,
             handle: (request, response) =>
               request.url?.startsWith(OPERATOR_PREFIX)
                 ? operator(request, response)

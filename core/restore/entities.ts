@@ -1,6 +1,7 @@
 import {
   accountKey,
   apiKeyKey,
+  auditKey,
   balanceChangeKey,
   deletedRequestKey,
   endUserKey,
@@ -51,6 +52,7 @@ const NAMES = {
   reconcilerRun: kindOf(RECONCILER_RUN_KEY),
   webhookAttempt: kindOf(webhookAttemptKey('', '', 1)),
   webhookAttemptsEnd: kindOf(webhookAttemptsEndKey('')),
+  staffChange: kindOf(auditKey('')),
 } as const;
 /** An entity that this version knows. */
 export type EntityName = keyof typeof NAMES;

@@ -20,6 +20,7 @@ export const partitionPatterns = () => ({
   inFlightClips: `${inFlightPrefix('clips')}*`,
   inFlightFilter: `${inFlightPrefix('filter')}*`,
   inFlightUploads: `${inFlightPrefix('uploads')}*`,
+  inFlightUsage: `${inFlightPrefix('usage')}*`,
   inFlightWebhooks: `${inFlightPrefix('webhooks')}*`,
   webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
   dueLists: `${DUE_PREFIX}*`,
@@ -253,7 +254,7 @@ export const webhookHostKey = (accountId: string, digest: string): ItemKey => ({
 const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
 
 /** The kinds of outbound calls that are limited by how many are under way. */
-export type InFlightKind = 'clips' | 'filter' | 'uploads' | 'webhooks';
+export type InFlightKind = 'clips' | 'filter' | 'uploads' | 'usage' | 'webhooks';
 /**
  * The calls of a kind that are under way for an account, in all or to one host. Takes the host's digest: a host can be any
  * text.

@@ -18,11 +18,14 @@ const curl = ({ method, path, body }: SampleCall): string =>
     ...(body ? [`  -d '${indented(body)}'`] : []),
   ].join('\n');
 
+/** The class of the client. */
+const CLIENT = 'GenerationClient';
+
 const typescript = ({ client }: SampleCall): string =>
   [
-    "import { GenerationClient } from '@generation-service/client';",
+    `import { ${CLIENT} } from '@generation-service/client';`,
     '',
-    'const client = new GenerationClient();',
+    `const client = new ${CLIENT}();`,
     `console.log(await client.${client});`,
   ].join('\n');
 

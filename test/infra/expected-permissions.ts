@@ -185,6 +185,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/get-usage': {
     [itemsOf(ACCOUNTS, LEDGERS, END_USERS, REQUESTS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
     ...COUNTS_CALL,
+    [itemsOf('IN_FLIGHT#usage#*')]: onTable('UpdateItem'),
   },
   // Anyone can call it.
   'api/receive-callback': {

@@ -145,7 +145,10 @@ describe('the pages', () => {
       ([, address]) => address,
     );
 
-    expect(addresses).toEqual(['data:,', '/console/console.css', '/console/console.js', '/docs']);
+    expect(addresses).toEqual([
+      expect.stringMatching(/^data:image\/svg\+xml,/),
+      ...['/console/console.css', '/console/console.js', '/docs'],
+    ]);
     expect(files['console.html']).not.toMatch(/<script>|<script [^>]*>[^<]|style=|https?:/);
     expect(files['console.css']).not.toMatch(/@import|url\(/);
     // Namespaces of SVG and MathML, and an example in a message of a package, are names.

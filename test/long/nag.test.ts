@@ -54,6 +54,11 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
     'A copy of a reference clip is named by its request.',
   ],
   [
+    /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/uploads\/\*\]$/,
+    /\/CreateUpload\/Role\/DefaultPolicy\/Resource$/,
+    'An upload has a name of its own.',
+  ],
+  [
     /IAM5\[Resource::arn:.*:s3:::exports\.example\/GenerationService\/\*\]$/,
     /^TableExport\/Role\/DefaultPolicy\/Resource$/,
     'DynamoDB names the objects of an export.',

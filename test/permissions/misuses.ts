@@ -193,6 +193,7 @@ export const MISUSES = {
   'fill the places for judging prompts': [set(inFlightKey('filter', ACCOUNT), 'slots')],
   'fill the places for measuring clips': [set(inFlightKey('clips', ACCOUNT), 'slots')],
   'fill the places for uploads': [set(inFlightKey('uploads', ACCOUNT), 'slots')],
+  'fill the places for usage': [set(inFlightKey('usage', ACCOUNT), 'slots')],
   'fill the places for webhooks': [set(inFlightKey('webhooks', ACCOUNT), 'slots')],
   'read which webhook hosts hang': get(host),
   'hold webhooks of a host back': [set(host, 'notBefore')],

@@ -54,7 +54,10 @@ export interface WorstCase {
 export const WORST_CASES: readonly WorstCase[] = [
   { of: ['api/get-balance'], could: ['calls'] },
   { of: ['api/list-balance-history'], could: ['calls', 'read ledgers'] },
-  { of: ['api/get-usage'], could: ['calls', 'read ledgers', READ_REQUESTS, 'read end-users'] },
+  {
+    of: ['api/get-usage'],
+    could: ['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the places for usage'],
+  },
   { of: ['api/list-models'], could: ['calls', 'read rates and switches', 'see which providers have a key'] },
   { of: ['api/get-generation'], could: ['calls', READ_REQUESTS, SIGN] },
   {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CATALOG } from '../../../core/models/catalog.ts';
 import { DEFAULT_RATES } from '../../../core/models/rates.ts';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
-import { ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
+import { inFlightKey, ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as getBalance } from '../../../functions/api/get-balance.ts';
 import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
 import { handler as getUsage } from '../../../functions/api/get-usage.ts';
@@ -63,6 +63,28 @@ describe('GET /v1/usage', () => {
       ...{ from: '2026-11-01', to: '2026-12-01', by: ['day', 'model', 'key'] },
       items: [{ day: '2026-11-02', model: 'xQI3Pro', keyId: 'key_1', ...sums }],
       total: sums,
+    });
+  });
+
+  test('of a large ledger is read once at a time, and counts no place for a small one', async () => {
+    const whose = inFlightKey('usage', `ACCOUNT#${ACCOUNT_ID}`);
+    await usage(november);
+    expect(memory.get(whose)).toBeUndefined();
+
+    const ledgerEntries = 5_001;
+    for (let number = 1; number <= ledgerEntries; number++) {
+      memory.put(
+        ledgerEntryKey(ACCOUNT_ID, number),
+        aLedgerEntry(number, { createdAt: '2026-10-02T10:00:00.000Z' }),
+      );
+    }
+    const read = () => call(getUsage, { query: november }, { account: { ledgerEntries } });
+    expect((await read()).status).toBe(200);
+    memory.patch(whose, { place0: { holder: 'another', heldUntil: Date.parse(inSeconds(10)) } });
+    expect(await read()).toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': '5' },
+      body: { error: { code: 'rate_limited' } },
     });
   });
 

@@ -16,6 +16,7 @@ import {
   putEndUser,
   putRequest,
 } from '../builders/entities.ts';
+import { tableError } from '../builders/table-errors.ts';
 import { memory } from '../fakes/fresh-table.ts';
 import { describeLocalRun } from './local-run.ts';
 
@@ -93,6 +94,18 @@ describe('every change by staff is recorded with who made it', () => {
     await ops('accounts', 'block', ACCOUNT_ID);
     expect(memory.transactions.at(-1)?.TransactItems).toHaveLength(2);
   });
+
+  test.each([[['accounts', 'block']], [['accounts', 'rotate-webhook-secret']], [['keys', 'create']]])(
+    'once, also when the first answer was lost: %j',
+    async (verb) => {
+      memory.afterTransaction = (attempt) => {
+        if (attempt === 1) throw tableError('TransactionInProgressException');
+      };
+      await json(...verb, ACCOUNT_ID);
+
+      expect(await audit()).toHaveLength(1);
+    },
+  );
 
   test('without the address of an end-user, which is to go when they are deleted', async () => {
     await json('end-users', 'block', ACCOUNT_ID, EMAIL);

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HandleRequest } from './gateway.ts';
 
@@ -21,8 +21,8 @@ export interface FrontDoor {
 
 /** Paths that no resource of the stack answers, but the program that runs it. */
 export interface OwnRoutes {
-  /** Whether a path is one of them. */
-  takes: (path: string) => boolean;
+  /** Whether a request is for one of them. */
+  takes: (request: IncomingMessage) => boolean;
   handle: HandleRequest;
 }
 
@@ -55,7 +55,7 @@ export const startFrontDoor = async (port: number): Promise<FrontDoor> => {
     open: ({ api, files, own }) => {
       handle = (request, response) => {
         const [path = ''] = (request.url ?? '').split('?', 1);
-        if (own?.takes(path)) return own.handle(request, response);
+        if (own?.takes(request)) return own.handle(request, response);
         return files && (path.startsWith(files.prefix) || files.alsoAt?.(path))
           ? files.handle(request, response)
           : api(request, response);

@@ -137,7 +137,7 @@ test('paths of the program’s own are its own, before those of the API', async 
       void response.writeHead(status).end();
   door.open({
     api: answerWith(418),
-    own: { takes: (path) => path.startsWith('/own/'), handle: answerWith(200) },
+    own: { takes: ({ url = '' }) => url.startsWith('/own/'), handle: answerWith(200) },
   });
 
   const statuses = await Promise.all(
