@@ -136,6 +136,11 @@ export class GenerationClient {
     this.#http = new Http(options);
   }
 
+  /** Where the API is, without a slash at its end. */
+  get baseUrl(): string {
+    return this.#http.options.baseUrl;
+  }
+
   /** Accepts a request for images and debits it once, however often it has to be sent. Uploads files among its URLs. */
   createImage(body: WithFiles<NewGeneration>, options?: CreateOptions): Promise<QueuedImages> {
     return this.#create(['generations'], body, options);
@@ -325,11 +330,12 @@ export class GenerationClient {
 
   #list<Item>(
     path: Call['path'],
-    { signal, onResponse, page: first = 1, ...filter }: PageOptions = {},
+    { signal, headers, onResponse, page: first = 1, ...filter }: PageOptions = {},
     idOf: (item: Item) => string,
   ): PageList<Item> {
     return new PageList(
-      (page, next) => this.#read<Page<Item>>(path, { signal, onResponse }, { ...filter, page, ...next }),
+      (page, next) =>
+        this.#read<Page<Item>>(path, { signal, headers, onResponse }, { ...filter, page, ...next }),
       idOf,
       first,
     );

@@ -26,9 +26,11 @@ export interface ClientOptions {
   maxRetryAfterSeconds?: number;
 }
 
-/** How a call may end before its time, and who sees its answers. */
+/** How a call may end before its time, what it is sent with, and who sees its answers. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
+  /** Headers beside the client's own, which win. They go to the API, not to the host of the files. */
+  headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** Gets the raw answer to each attempt, which you may read: status, headers, body. */
   onResponse?: ((response: Response) => void) | undefined;
 }
@@ -71,6 +73,13 @@ const pauseAfter = (
   }
   // Full jitter, for the same reason.
   return Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)) * Math.random();
+};
+
+const headersOf = (given: CallOptions['headers'], own: Record<string, string>): Headers => {
+  const headers = new Headers();
+  for (const [name, value] of [...Object.entries(given ?? {}), ...Object.entries(own)])
+    if (value !== undefined) headers.set(name, value);
+  return headers;
 };
 
 const segment = (text: string): string => {
@@ -128,7 +137,7 @@ export class Http {
     const body = JSON.stringify(call.body);
     const sent = {
       method,
-      headers: new Headers({
+      headers: headersOf(options.headers, {
         Authorization: `Bearer ${this.options.apiKey}`,
         ...(body && { 'Content-Type': 'application/json' }),
         ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),

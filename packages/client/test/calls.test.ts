@@ -31,6 +31,23 @@ describe('a call', () => {
     expect(keysSeen()[1]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test('has the headers that are given, beside its own, which win', async () => {
+    const headers = { 'X-Tenant': 'a', authorization: 'Bearer other', 'x-none': undefined };
+    server.answer(accepted, json(200, { items: [], hasMore: false }));
+    await aClient().createImage(BODY, { headers, idempotencyKey: 'order-17' });
+    await aClient().listImages({ headers, status: 'queued' });
+
+    const [created, listed] = server.seen;
+    expect(created?.headers).toMatchObject({
+      ...{ 'x-tenant': 'a', authorization: 'Bearer gsk_test', 'idempotency-key': 'order-17' },
+    });
+    expect(created?.headers).not.toHaveProperty('x-none');
+    expect(listed).toMatchObject({
+      path: '/v1/generations?status=queued&page=1',
+      headers: { 'x-tenant': 'a' },
+    });
+  });
+
   test('is sent by the defaults where an option is undefined', async () => {
     const options = { fetch: undefined, maxRetries: undefined, attemptSeconds: undefined };
     server.answer(refuse(500, 'internal_error'), json(200, {}));

@@ -31,9 +31,11 @@ describe('a client', () => {
   test('prefers what it is given', async () => {
     set(['https://elsewhere.example', 'gsk_environment']);
     server.answer(json(200, {}));
-    await new GenerationClient({ baseUrl: server.url, apiKey: 'gsk_given' }).getBalance();
+    const client = new GenerationClient({ baseUrl: `${server.url}/`, apiKey: 'gsk_given' });
+    await client.getBalance();
 
     expect(server.seen[0]?.headers.authorization).toBe('Bearer gsk_given');
+    expect(client.baseUrl).toBe(server.url);
   });
 
   test.each([undefined, ''])('says plainly that it has no base URL: %j', (baseUrl) => {

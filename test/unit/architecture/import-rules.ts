@@ -191,6 +191,13 @@ export const impureWays = (root: string, imports: readonly Import[]): string[] =
 const packageNameOf = (specifier: string): string =>
   specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
+/** Whether a path is of a package of this project that is declared: its entry, and for tests the rest of it. */
+const isOfDeclared = (from: string, to: string, dependencies: readonly string[]): boolean => {
+  const [, name, rest] = /^packages\/([^/]+)\/(.+)$/.exec(to) ?? [];
+  const isOpen = rest === 'src/index.ts' || /^packages\/[^/]+\/test\//.test(from);
+  return isOpen && dependencies.includes(`@generation-service/${name}`);
+};
+
 /**
  * The imports of a package's files that leave its directory or name a package it does not depend on. Types may
  * come from an `@types` dependency.
@@ -202,9 +209,9 @@ export const outOfPackage = (
 ): string[] =>
   imports
     .filter(({ from }) => from.startsWith(directory))
-    .filter(({ to, typeOnly }) => {
+    .filter(({ from, to, typeOnly }) => {
       if (to.startsWith(directory) || isBuiltin(to)) return false;
-      if (isPath(to)) return true;
+      if (isPath(to)) return !isOfDeclared(from, to, dependencies);
       const name = packageNameOf(to);
       return !dependencies.includes(name) && !(typeOnly && dependencies.includes(`@types/${name}`));
     })
