@@ -87,12 +87,10 @@ const run = (log: string, folder: string, command: string, args: readonly string
     }
     child.on('error', reject);
     child.on('close', (status) => {
-      file.end();
-      if (status === 0) return resolve();
       const problems = output.split('\n').filter((line) => PROBLEM.test(line));
       const said = problems.slice(-LAST_LINES).join('\n');
-      reject(
-        new Error(`${[command, ...args].join(' ')} ended with ${status}: ${said} All of it is in ${log}.`),
-      );
+      const failure = `${[command, ...args].join(' ')} ended with ${status}: ${said} All of it is in ${log}.`;
+      // Not before the log is whole.
+      file.end(() => (status === 0 ? resolve() : reject(new Error(failure))));
     });
   });

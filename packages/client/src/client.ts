@@ -291,7 +291,7 @@ export class GenerationClient {
     const opened =
       (await openFile(item.url, fetch, signal)) ??
       (await openFile(await this.#freshUrlOf(item, signal), fetch, signal));
-    if (!opened) throw new DownloadError(`The file of ${item.id} is refused, also by a fresh URL.`);
+    if (!opened) throw new DownloadError(`The file of ${item.id} is refused.`);
     return opened;
   }
 
@@ -429,7 +429,7 @@ export class GenerationClient {
 
   /** Debits and refunds from one UTC date to another, which is not included. */
   getUsage({ from, to, by = [], ...options }: UsageOptions): Promise<Usage> {
-    return this.#read(['usage'], options, { from, to, ...(by.length > 0 && { by: by.join(',') }) });
+    return this.#read(['usage'], options, { from, to, by: by.join() || undefined });
   }
 
   /** The models that can be used now, with their limits. Read them once per process. */

@@ -76,9 +76,9 @@ const pauseAfter = (
 };
 
 const headersOf = (given: CallOptions['headers'], own: Record<string, string>): Headers => {
-  const headers = new Headers();
-  for (const [name, value] of [...Object.entries(given ?? {}), ...Object.entries(own)])
-    if (value !== undefined) headers.set(name, value);
+  const headers = new Headers(own);
+  for (const [name, value] of Object.entries(given ?? {}))
+    if (value !== undefined && !headers.has(name)) headers.set(name, value);
   return headers;
 };
 

@@ -43,5 +43,5 @@ export const sendFile = async (
       : new ConnectionError(`The file could not be sent: POST ${url}`, { cause: error });
   });
   const answer = await response.text();
-  if (!response.ok) throw new UploadError(`The file was refused with ${response.status}: ${answer}`);
+  if (!response.ok) throw new UploadError(`${response.status}: ${answer}`);
 };
