@@ -72,6 +72,22 @@ export const withinLimits = async <T>(
   }
 };
 
+/** As `withinLimits`; throws `full` when one of the limits has no place. */
+export const withPlaces = async <T>(
+  limits: readonly InFlightLimit[],
+  clock: Clock,
+  full: () => Error,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const within = await withinLimits(limits, clock, work);
+  if (!within.ran) throw full();
+  return within.result;
+};
+
+/** The refusal of a call for which there is no place now. */
+export const tooManyAtOnce = (message: string, retryAfterSeconds: number): ServiceError =>
+  new ServiceError('rate_limited', message, { retryAfterSeconds });
+
 /** A place of a limit, and by which id it is held. */
 interface HeldPlace {
   key: ItemKey;

@@ -1,6 +1,6 @@
 import type { Account } from '../accounts/accounts.ts';
 import { systemClock } from '../clock.ts';
-import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
+import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-flight.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError } from '../errors.ts';
 
@@ -32,13 +32,9 @@ export const screenPrompt = async (
     // Without a decision there is no charge for it.
     allowance: workAllowance(earnedWork, 'filter', () => true),
   });
-  const judged = await withinLimits([limit], systemClock, () => isBlocked(prompt));
-  if (!judged.ran) {
-    throw new ServiceError('rate_limited', 'Too many prompts are being judged at once.', {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
-  }
-  if (judged.result) throw new ServiceError('content_policy', 'The content filter refused the prompt.');
+  const full = () => tooManyAtOnce('Too many prompts are being judged at once.', RETRY_AFTER_SECONDS);
+  if (await withPlaces([limit], systemClock, full, () => isBlocked(prompt)))
+    throw new ServiceError('content_policy', 'The content filter refused the prompt.');
   return true;
 };
 

@@ -1,6 +1,6 @@
 import type { Account } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
+import { accountLimit, withPlaces } from '../concurrency/in-flight.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
 import { clipKeys } from '../files/clip-keys.ts';
@@ -86,9 +86,7 @@ const measured = async (
       leaseSeconds: LEASE_SECONDS,
       allowance: workAllowance(account.earnedWork, 'clips', isThrottled),
     });
-    const turn = await withinLimits([limit], clock, () => measure(clips));
-    if (!turn.ran) throw tooManyClips();
-    measures = turn.result;
+    measures = await withPlaces([limit], clock, tooManyClips, () => measure(clips));
     return withClips(creation, requestId, measures);
   } catch (error) {
     const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);

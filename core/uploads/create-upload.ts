@@ -1,10 +1,9 @@
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { Account } from '../accounts/accounts.ts';
 import { systemClock } from '../clock.ts';
-import { accountLimit, withinLimits } from '../concurrency/in-flight.ts';
+import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-flight.ts';
 import type { WorkAllowance } from '../concurrency/work-allowance.ts';
 import { requiredEnv } from '../environment.ts';
-import { ServiceError } from '../errors.ts';
 import { bucket } from '../files/bucket.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { newUploadId } from '../ids.ts';
@@ -43,7 +42,8 @@ export const createUpload = async (
   const uploadId = newUploadId(now);
   const objectKey = uploadObjectKey(ownerOf(accountId), uploadId, UPLOAD_TYPES[contentType].extension);
   const expiresAt = addSeconds(toInstant(now), LIFE_SECONDS);
-  const signed = await withinLimits([limit], systemClock, async () => {
+  const full = () => tooManyAtOnce('Too many uploads are being signed at once.', 1);
+  return withPlaces([limit], systemClock, full, async () => {
     const [sign, upload] = await Promise.all([
       loadUrlSigner(),
       createPresignedPost(bucket, {
@@ -56,12 +56,6 @@ export const createUpload = async (
     ]);
     return { uploadId, url: sign(objectKey, expiresAt), upload, expiresAt };
   });
-  if (!signed.ran) {
-    throw new ServiceError('rate_limited', 'Too many uploads are being signed at once.', {
-      retryAfterSeconds: 1,
-    });
-  }
-  return signed.result;
 };
 
 const uploadAllowance = (earned: Account['earnedWork']): WorkAllowance => ({

@@ -1,6 +1,5 @@
 import { systemClock } from '../../core/clock.ts';
-import { accountLimit, withinLimits } from '../../core/concurrency/in-flight.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { accountLimit, tooManyAtOnce, withPlaces } from '../../core/concurrency/in-flight.ts';
 import { renderUsage } from '../../core/ledger/render-usage.ts';
 import { usageOf } from '../../core/ledger/usage.ts';
 import { apiHandler } from '../http/api-handler.ts';
@@ -22,8 +21,8 @@ const LEASE_SECONDS = 35;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * GET /v1/usage. 200 with the sums of debits and refunds between two dates; 400 also where they are too many for one answer; 429 also
- * while another read of a large ledger is under way: one at a time bounds what an account's reads cost.
+ * GET /v1/usage. 200 with the sums of debits and refunds between two dates; 400, 429. Too much for one answer is 400. An account reads a large
+ * ledger once at a time, to bound its cost: another read is 429.
  */
 export const handler = apiHandler(async (request) => {
   const account = await authorize(identifyCaller(request), 'balance:read', request.now);
@@ -31,9 +30,6 @@ export const handler = apiHandler(async (request) => {
   const read = async () => json(200, renderUsage(await usageOf(account, asked, LIMITS), asked));
   if (account.ledgerEntries <= SMALL_LEDGER) return read();
   const limit = accountLimit('usage', account.accountId, { places: 1, leaseSeconds: LEASE_SECONDS });
-  const within = await withinLimits([limit], systemClock, read);
-  if (within.ran) return within.result;
-  throw new ServiceError('rate_limited', 'Usage is being read for this account already.', {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  });
+  const full = () => tooManyAtOnce('Usage is being read for this account already.', RETRY_AFTER_SECONDS);
+  return withPlaces([limit], systemClock, full, read);
 });
