@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { type AccountedRequest, entryNumbersOf } from '../requests/request-rules.ts';
 import { batchGetAll } from '../table/batches.ts';
+import { projectionOf } from '../table/expressions.ts';
 import { ledgerEntryKey, ledgerEntrySort, ledgerPartition } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
-import { tableName } from '../table/table.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
 import { LedgerEntry } from './ledger.ts';
 import type { UsageEntry } from './usage-rules.ts';
 
@@ -13,18 +14,28 @@ export const readLedgerEntries = async function* (
   first: number,
   last: number,
 ): AsyncGenerator<LedgerEntry> {
+  for await (const item of entriesBetween(accountId, first, last)) yield LedgerEntry.parse(item);
+};
+
+/** The stored entries from number `first` to `last`, none when that is none; only these attributes of them where they are given. */
+const entriesBetween = async function* (
+  accountId: string,
+  first: number,
+  last: number,
+  attributes?: readonly string[],
+): AsyncGenerator<StoredItem> {
   if (first > last) return;
-  const query = {
+  yield* queryAll({
     TableName: tableName(),
     KeyConditionExpression: 'PK = :ledger AND SK BETWEEN :first AND :last',
+    ...(attributes && projectionOf(attributes)),
     ExpressionAttributeValues: {
       ':ledger': ledgerPartition(accountId),
       ':first': ledgerEntrySort(first),
       ':last': ledgerEntrySort(last),
     },
     ConsistentRead: true,
-  };
-  for await (const item of queryAll(query)) yield LedgerEntry.parse(item);
+  });
 };
 
 const StoredUsage = z.pick(LedgerEntry, {
@@ -45,19 +56,8 @@ export const readUsageEntries = async function* (
   first: number,
   last: number,
 ): AsyncGenerator<UsageEntry> {
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :ledger AND SK BETWEEN :first AND :last',
-    ProjectionExpression: USAGE_ATTRIBUTES.map((name) => `#${name}`).join(),
-    ExpressionAttributeNames: Object.fromEntries(USAGE_ATTRIBUTES.map((name) => [`#${name}`, name])),
-    ExpressionAttributeValues: {
-      ':ledger': ledgerPartition(accountId),
-      ':first': ledgerEntrySort(first),
-      ':last': ledgerEntrySort(last),
-    },
-    ConsistentRead: true,
-  };
-  for await (const item of queryAll(query)) yield StoredUsage.parse(item);
+  for await (const item of entriesBetween(accountId, first, last, USAGE_ATTRIBUTES))
+    yield StoredUsage.parse(item);
 };
 
 /** Access pattern 62: ledger entries by their numbers, all different, strongly consistent. Leaves out those that are absent. */

@@ -1,5 +1,6 @@
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { RateLimitedError } from '../errors.ts';
+import { projectionOf } from './expressions.ts';
 import type { ItemKey } from './keys.ts';
 import { MAX_ATTEMPTS, waitForTable } from './retries.ts';
 import { type StoredItem, table, tableName } from './table.ts';
@@ -19,11 +20,7 @@ export const batchGet = async (
   keys: readonly ItemKey[],
   attributes?: readonly string[],
 ): Promise<(StoredItem | undefined)[]> => {
-  const names = attributes && ['PK', 'SK', ...attributes];
-  const projection = names && {
-    ProjectionExpression: names.map((name) => `#${name}`).join(),
-    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-  };
+  const projection = attributes && projectionOf(['PK', 'SK', ...attributes]);
   const found = new Map<string, StoredItem>();
   let pending: ItemKey[] = [...keys];
   for (let attempt = 0; pending.length > 0; attempt++) {

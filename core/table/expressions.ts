@@ -10,3 +10,9 @@ export const setAll = (attributes: Record<string, unknown>, otherValues: Record<
     },
   };
 };
+
+/** The parts of a read that limit it to these attributes of an item. */
+export const projectionOf = (names: readonly string[]) => ({
+  ProjectionExpression: names.map((name) => `#${name}`).join(),
+  ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+});
