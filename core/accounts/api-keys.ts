@@ -1,4 +1,4 @@
-import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Budget } from '../budgets/budget-rules.ts';
 import { NotFoundError } from '../errors.ts';
@@ -124,39 +124,40 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
 /**
  * Access pattern 12: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
-export const revokeApiKey = async (keyId: string, now: Date, beside: Beside = []): Promise<ApiKey> => {
-  const { done, item } = await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: apiKeyKey(keyId),
+export const revokeApiKey = (keyId: string, now: Date, beside?: Beside): Promise<ApiKey> =>
+  updateApiKey(
+    keyId,
+    {
       UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
-      ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
-      ReturnValues: 'ALL_NEW',
-    }),
+    },
     beside,
   );
-  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
-  return toApiKey(item);
-};
 
 /**
  * Access pattern 125: sets what the creations of a key may spend; undefined: any amount. Creations under way keep to what they read.
  * Throws `NotFoundError`.
  */
-export const setKeyBudget = async (
+export const setKeyBudget = (keyId: string, budget: Budget | undefined, beside?: Beside): Promise<ApiKey> =>
+  updateApiKey(
+    keyId,
+    budget
+      ? { UpdateExpression: 'SET budget = :budget', ExpressionAttributeValues: { ':budget': budget } }
+      : { UpdateExpression: 'REMOVE budget' },
+    beside,
+  );
+
+const updateApiKey = async (
   keyId: string,
-  budget: Budget | undefined,
+  update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
   beside: Beside = [],
 ): Promise<ApiKey> => {
   const { done, item } = await writeBeside(
     new UpdateCommand({
       TableName: tableName(),
       Key: apiKeyKey(keyId),
+      ...update,
       ConditionExpression: 'attribute_exists(PK)',
-      ...(budget
-        ? { UpdateExpression: 'SET budget = :budget', ExpressionAttributeValues: { ':budget': budget } }
-        : { UpdateExpression: 'REMOVE budget' }),
       ReturnValues: 'ALL_NEW',
     }),
     beside,
