@@ -15,8 +15,9 @@ export const uploadProblem = (
   filesUrl: string,
   now: Date,
 ): string | undefined => {
-  const [target, files] = [URL.parse(url), URL.parse(filesUrl)];
-  if (!target || !files || hostOf(target) !== hostOf(files)) return undefined;
+  const target = URL.parse(url);
+  const files = target && URL.parse(filesUrl);
+  if (!files || hostOf(target) !== hostOf(files)) return undefined;
   const uploads = `${files.pathname.replace(/\/$/, '')}/${UPLOAD_PREFIX}`;
   const path = decoded(target.pathname);
   if (path === undefined || !path.startsWith(uploads)) return undefined;

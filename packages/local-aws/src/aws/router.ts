@@ -152,10 +152,11 @@ export const createRouter =
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = readRequestTarget(request.url ?? '/');
     const scope = readCredentialScope(request, target);
-    let service = scope?.service ?? (isFormUpload(request) ? 's3' : '');
+    const isForm = !scope && isFormUpload(request);
+    let service = scope?.service ?? (isForm ? 's3' : '');
     try {
       if (isForeign(request)) throw new AwsError('AccessDeniedException', FOREIGN, 403);
-      if (!scope && isFormUpload(request)) {
+      if (isForm) {
         await answerForm(services, request, response, target);
         return;
       }

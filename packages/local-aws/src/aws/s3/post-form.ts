@@ -4,6 +4,7 @@ import { secretAccessKeyOf } from '../../template/roles.ts';
 import type { Principal } from '../../types.ts';
 import { findRefusal } from '../authorize.ts';
 import { AwsError } from '../errors.ts';
+import { identify } from '../identify.ts';
 import { s3Arn } from '../permissions/s3.ts';
 import type { RequestTarget } from '../request-target.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -37,11 +38,7 @@ export const storeForm = async (
     throw new AwsError('NoSuchBucket', 'The specified bucket does not exist', 404);
   const { fields, file } = await readForm(request);
   const [accessKeyId = ''] = requiredField(fields, 'X-Amz-Credential').split('/');
-  const principal = principals.get(accessKeyId);
-  if (!principal) {
-    const message = 'The AWS Access Key Id you provided does not exist in our records.';
-    throw new AwsError('InvalidAccessKeyId', message, 403);
-  }
+  const { principal } = identify({ accessKeyId, service: 's3' }, principals, () => true);
   checkSignature(fields, secretAccessKeyOf(accessKeyId));
   const { minBytes, maxBytes } = checkPolicy(fields, bucket, now());
   const key = requiredField(fields, 'key');
