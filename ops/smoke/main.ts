@@ -1,26 +1,6 @@
-import { reserveStandardOutput } from '../standard-output.ts';
+import { runStoppable } from '../stoppable-program.ts';
 
-const out = reserveStandardOutput();
-const stopping = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(name, () => {
-    if (stopping.signal.aborted) {
-      process.stderr.write(
-        'Stopped before everything was removed: look for an account named "npm run smoke".\n',
-      );
-      process.exit(1);
-    }
-    process.stderr.write('Stopping: what was made is removed first.\n');
-    stopping.abort();
-  });
-}
-// Imported after standard output and the log settings are set: modules read them when they load.
-const { main } = await import('./program.ts');
-process.exitCode = await main(process.argv.slice(2), {
-  out,
-  err: (text) => process.stderr.write(text),
-  signal: stopping.signal,
-  columns: (process.stdout.isTTY && process.stdout.columns) || undefined,
+await runStoppable(() => import('./program.ts'), {
+  stopping: 'Stopping: what was made is removed first.',
+  stopped: 'Stopped before everything was removed: look for an account named "npm run smoke".',
 });
-// Connections that the SDK keeps would hold the process open.
-process.exit();

@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { seconds, text } from '../options.ts';
 import { formatTable } from '../output.ts';
 import { createProgress } from '../progress.ts';
+import type { StoppableStreams } from '../stoppable-program.ts';
 import {
   connect,
   DEFAULT_DATA_DIRECTORY,
@@ -17,15 +18,6 @@ import { createCaller } from './http.ts';
 import { createOperator } from './operator.ts';
 import { runSmoke } from './run-smoke.ts';
 import type { SmokeOptions } from './smoke.ts';
-
-/** Where the command writes, and what stops it. */
-export interface SmokeStreams {
-  out(text: string): void;
-  err(text: string): void;
-  signal: AbortSignal;
-  /** Width of the terminal behind `out`, when it is one. */
-  columns?: number | undefined;
-}
 
 interface GivenOptions extends TargetOptions {
   webhookUrl?: string;
@@ -44,7 +36,7 @@ const wholeNumber = (value: string): number => {
   throw new InvalidArgumentError('It must be a whole number.');
 };
 
-const createCommand = ({ out, err }: SmokeStreams): Command =>
+const createCommand = ({ out, err }: StoppableStreams): Command =>
   new Command('smoke')
     .description(
       'Proves that a deployed stack, or the local run, works: an image and a video through the whole service.',
@@ -72,7 +64,7 @@ const createCommand = ({ out, err }: SmokeStreams): Command =>
     .exitOverride();
 
 /** Runs the smoke test and returns its exit status: 0, 1 when a check failed, 2 on bad usage. Never rejects. */
-export const main = async (args: readonly string[], streams: SmokeStreams): Promise<0 | 1 | 2> => {
+export const main = async (args: readonly string[], streams: StoppableStreams): Promise<0 | 1 | 2> => {
   try {
     const command = createCommand(streams).parse(args, { from: 'user' });
     const { dataDir, stack, ...options } = command.opts<GivenOptions>();
@@ -93,7 +85,7 @@ export const main = async (args: readonly string[], streams: SmokeStreams): Prom
 const smokeTest = async (
   target: Target,
   given: Omit<GivenOptions, keyof TargetOptions>,
-  { out, err, signal, columns }: SmokeStreams,
+  { out, err, signal, columns }: StoppableStreams,
 ): Promise<0 | 1> => {
   const { BaseUrl: baseUrl, AlarmTopicArn: topicArn } = target.outputs;
   if (baseUrl === undefined) throw new TargetError('The service has no output BaseUrl.');

@@ -17,20 +17,12 @@ import { describeFailure } from '../smoke/check.ts';
 import { createCaller } from '../smoke/http.ts';
 import { createOperator } from '../smoke/operator.ts';
 import { reportOf } from '../smoke/program.ts';
+import type { StoppableStreams } from '../stoppable-program.ts';
 import { connect, stackExists, TargetError } from '../target.ts';
 import { pickModels } from './models.ts';
 import { type RehearsalStage, rehearse } from './rehearse.ts';
 import { createReleases, type RehearsalContext } from './releases.ts';
 import { MAX_RUNNING } from './work.ts';
-
-/** Where the command writes, and what stops it. */
-export interface RehearsalStreams {
-  out(text: string): void;
-  err(text: string): void;
-  signal: AbortSignal;
-  /** Width of the terminal behind `out`, when it is one. */
-  columns?: number | undefined;
-}
 
 interface GivenOptions {
   from: string;
@@ -53,7 +45,7 @@ const workSeconds = (value: string): number => {
   throw new InvalidArgumentError(`It must be 5s to ${MAX_WORK_SECONDS}s.`);
 };
 
-const createCommand = ({ out, err }: RehearsalStreams): Command =>
+const createCommand = ({ out, err }: StoppableStreams): Command =>
   new Command('rehearse:upgrade')
     .description(
       'Deploys a release with stand-ins for the providers as a stack of its own, starts requests of each kind, deploys these sources over it, goes back, and destroys the stack.',
@@ -72,7 +64,7 @@ const createCommand = ({ out, err }: RehearsalStreams): Command =>
     .exitOverride();
 
 /** Runs the rehearsal and returns its exit status: 0, 1 when something was lost or failed, 2 on bad usage. Never rejects. */
-export const main = async (args: readonly string[], streams: RehearsalStreams): Promise<0 | 1 | 2> => {
+export const main = async (args: readonly string[], streams: StoppableStreams): Promise<0 | 1 | 2> => {
   try {
     const given = createCommand(streams).parse(args, { from: 'user' }).opts<GivenOptions>();
     return await rehearsal(given, streams);
@@ -97,7 +89,7 @@ const contextFor = (stackName: string): RehearsalContext => ({
   webhookRetrySeconds: Array.from({ length: 20 }, () => '30').join(','),
 });
 
-const rehearsal = async (given: GivenOptions, { out, err, signal, columns }: RehearsalStreams) => {
+const rehearsal = async (given: GivenOptions, { out, err, signal, columns }: StoppableStreams) => {
   if (given.endpoint !== undefined) process.env.AWS_ENDPOINT_URL = given.endpoint;
   if (await stackExists(given.stack)) {
     throw new TargetError(`Stack ${given.stack} exists. The rehearsal makes its own, and destroys it.`);

@@ -5,6 +5,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { main } from '../../../../ops/smoke/program.ts';
+import { runToEnd } from '../run-stoppable.ts';
 
 const cloudFormation = mockClient(CloudFormationClient);
 const shell = { ...process.env };
@@ -18,19 +19,7 @@ afterEach(() => {
   process.env = { ...shell };
 });
 
-const smoke = async (...args: string[]) => {
-  const said = { out: '', err: '' };
-  const status = await main(args, {
-    out: (text) => {
-      said.out += text;
-    },
-    err: (text) => {
-      said.err += text;
-    },
-    signal: new AbortController().signal,
-  });
-  return { status, ...said };
-};
+const smoke = (...args: string[]) => runToEnd(main, args);
 
 const stackWith = (outputs: Record<string, string>): void => {
   const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }));

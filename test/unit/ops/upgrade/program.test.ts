@@ -3,6 +3,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { main } from '../../../../ops/upgrade/program.ts';
+import { runToEnd } from '../run-stoppable.ts';
 
 const cloudFormation = mockClient(CloudFormationClient);
 const shell = { ...process.env };
@@ -13,19 +14,7 @@ afterEach(() => {
   process.env = { ...shell };
 });
 
-const rehearsal = async (...args: string[]) => {
-  const said = { out: '', err: '' };
-  const status = await main(args, {
-    out: (text) => {
-      said.out += text;
-    },
-    err: (text) => {
-      said.err += text;
-    },
-    signal: new AbortController().signal,
-  });
-  return { status, ...said };
-};
+const rehearsal = (...args: string[]) => runToEnd(main, args);
 
 describe('npm run rehearse:upgrade', () => {
   test('explains its options', async () => {

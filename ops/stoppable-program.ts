@@ -1,0 +1,47 @@
+import { reserveStandardOutput } from './standard-output.ts';
+
+/** The ends of a program that can be stopped: its results, its messages, and the signal that asks it to stop. */
+export interface StoppableStreams {
+  out(text: string): void;
+  err(text: string): void;
+  signal: AbortSignal;
+  /** Width of the terminal behind `out`, when it is one. */
+  columns?: number | undefined;
+}
+
+/** The module of such a program. `main` resolves to the exit status. */
+interface StoppableProgram {
+  main(args: readonly string[], streams: StoppableStreams): Promise<number>;
+}
+
+/**
+ * Runs a program to its end, and ends the process. SIGINT or SIGTERM asks it to stop, and says `stopping`; a second one ends the process
+ * at once, and says `stopped`.
+ */
+export const runStoppable = async (
+  load: () => Promise<StoppableProgram>,
+  { stopping, stopped }: { stopping: string; stopped: string },
+): Promise<void> => {
+  const out = reserveStandardOutput();
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (stop.signal.aborted) {
+        process.stderr.write(`${stopped}\n`);
+        process.exit(1);
+      }
+      process.stderr.write(`${stopping}\n`);
+      stop.abort();
+    });
+  }
+  // Loaded after standard output and the log settings are set: modules read them when they load.
+  const { main } = await load();
+  process.exitCode = await main(process.argv.slice(2), {
+    out,
+    err: (text) => process.stderr.write(text),
+    signal: stop.signal,
+    columns: (process.stdout.isTTY && process.stdout.columns) || undefined,
+  });
+  // Connections that the SDK keeps would hold the process open.
+  process.exit();
+};
