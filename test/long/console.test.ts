@@ -141,7 +141,7 @@ inBrowser('Ten polls of the gallery download each picture once', async () => {
   expect(new Set(pictures).size).toBe(2);
   expect(loaded).not.toContain('/elsewhere');
 
-  // A request created elsewhere is shown at the top of the list, and offered to whoever reads further down.
+  // A request created elsewhere is shown at the top of the list. A reader further down is offered it.
   await accepted(artist, { prompt: '[fail=content_policy] made elsewhere' });
   await seen(page, "document.querySelector('.gallery .prompt').textContent.includes('made elsewhere')");
   await page.setViewportSize({ width: 390, height: 300 });

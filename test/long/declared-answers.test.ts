@@ -42,6 +42,7 @@ const BODIES: Record<string, () => unknown> = {
   '/v1/generations': () => anUndrawnGeneration(),
   '/v1/videos': () => anUnfilmedVideo(),
   '/v1/generations/bulk-delete': () => ({ requestIds: [] }),
+  '/v1/uploads': () => ({ contentType: 'image/png', bytes: 10 }),
 };
 
 test('Every status that the document declares is answered: by a call here, or through its handler when it needs a fault', async () => {
@@ -83,6 +84,7 @@ test('Every status that the document declares is answered: by a call here, or th
     else await call(caller, method, path, BODIES[path]?.());
   }
   await caller.get(`/v1/generations/${read}`);
+  await caller.get('/v1/usage?from=2026-11-01&to=2026-12-01');
   await call(caller, 'DELETE', `/v1/generations/${read}`);
   for (const verb of ['block', 'unblock'])
     await call(caller, 'POST', `/v1/end-users/${encodeURIComponent(owned)}/${verb}`);

@@ -41,7 +41,8 @@ const start = async (options: StartOptions = {}): Promise<void> => {
   service = undefined;
   const context = { ...sandbox.context, pollIntervalSeconds: 1 };
   service = await startLocalService(dataDir, { ...options, context });
-  caller = callerWith(service, service.accountId, service.apiKey);
+  const lacks = options.tree === undefined ? [] : ['x-service-version'];
+  caller = callerWith({ ...service, lacks }, service.accountId, service.apiKey);
 };
 
 beforeAll(async () => {

@@ -28,7 +28,7 @@ inBrowser(
     await page.getByRole('heading', { name: 'video.failed' }).waitFor();
     const text = await page.locator('body').innerText();
 
-    expect(summaries).toHaveLength(16);
+    expect(summaries).toHaveLength(19);
     expect(summaries.filter((summary) => !text.includes(summary))).toEqual([]);
     expect(Object.keys(webhooks).filter((type) => !text.includes(type))).toEqual([]);
     const statuses = ['queued', 'processing', 'succeeded', 'failed', 'expired'];

@@ -26,6 +26,8 @@ export interface LocalService {
   operatorAccessKeyId: string;
   operatorSecretAccessKey: string;
   dataDir: string;
+  /** Headers that it does not send as this release does, where it runs another one. */
+  lacks?: readonly string[];
 }
 
 /** A local run that a test started for itself. */
