@@ -137,7 +137,7 @@ export class PaymentRequiredError extends ServiceError {
 const amountText = (amount: Thousandths): string =>
   `${toXTokens(amount).toLocaleString('en', { maximumFractionDigits: 3 })} xTokens`;
 
-/** A budget does not cover the price; the message says which one, what of it is spent, and when it renews. Nothing was written. */
+/** A budget does not cover the price. The message names it, with its spending and renewal. Nothing was written. */
 export class BudgetSpentError extends ServiceError {
   override name = 'BudgetSpentError';
   constructor({

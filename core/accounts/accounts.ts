@@ -24,7 +24,7 @@ export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100
 export const Account = z.object({
   accountId: z.string(),
   name: z.string(),
-  /** Who to write to, and what staff should know of the account; empty texts are absent. */
+  /** The person to write to, and notes for staff. Empty texts are absent. */
   contact: z.optional(z.string()),
   note: z.optional(z.string()),
   balanceThousandths: z.number(),

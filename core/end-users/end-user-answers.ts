@@ -33,7 +33,7 @@ const limit = (of: string) =>
 /** The response of reading and setting a budget. */
 export const EndUserBudget = named(
   'EndUserBudget',
-  'What an end-user may spend, and what is spent, less refunds. A refund counts on the day of its debit.',
+  'Limits on the spending of an end-user, and the spending less refunds. A refund counts on the day of its debit.',
   z.object({
     email,
     perDay: limit('UTC day'),

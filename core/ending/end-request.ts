@@ -51,7 +51,7 @@ export type Ending = 'ended' | 'closed' | 'stored';
 
 /**
  * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
- * its ledger entry, the end-user's counters, what budgets get back and, after a provider timeout, the pause. Its condition is that the
+ * its ledger entry, the counts of the end-user and of budgets and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
  *
  * Throws `UnknownStatusError`.

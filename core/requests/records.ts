@@ -66,7 +66,7 @@ const queued = {
 };
 const processing = { status: z.literal('processing') };
 const cost = {
-  cost: xTokens('What remains debited, in xTokens: outputs that were not delivered are refunded.'),
+  cost: xTokens('The debit less refunds, in xTokens. Undelivered outputs are refunded.'),
 };
 const succeeded = { status: z.literal('succeeded') };
 const failed = { status: z.literal('failed'), error: FailureAnswer, ...finished };

@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 const IMAGE_BYTES = 30 * MIB;
 const VIDEO_BYTES = 100 * MIB;
 
-/** The files that can be uploaded, by their content type: those that a model of the catalog takes as a reference, frame or clip. */
+/** The types of uploads: images and videos for references, frames and clips. */
 export const UPLOAD_TYPES = {
   'image/jpeg': { extension: 'jpg', maxBytes: IMAGE_BYTES },
   'image/png': { extension: 'png', maxBytes: IMAGE_BYTES },

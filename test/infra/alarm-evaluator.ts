@@ -130,8 +130,8 @@ const watchOf = (alarm: Properties, points: readonly Point[]): Watch => {
 };
 
 /**
- * The state of an alarm of a template with these points, as CloudWatch documents it: statistics of periods that end now, M breaching of
- * N, and missing data as the alarm says.
+ * The state of an alarm of a template with these points, as CloudWatch documents it. It takes the statistics of the periods that end now, looks
+ * for M breaching ones of N, and treats missing data as the alarm says.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
  */
 export const stateOf = (alarm: Properties, points: readonly Point[]): AlarmState => {

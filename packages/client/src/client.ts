@@ -381,7 +381,7 @@ export class GenerationClient {
     return this.#http.call({ method: 'POST', path: ['end-users', email, verb] }, options);
   }
 
-  /** What an end-user may spend, and what is spent. */
+  /** Limits on the spending of an end-user, and the spending. */
   getBudget(email: string, options?: CallOptions): Promise<EndUserBudget> {
     return this.#read(['end-users', email, 'budget'], options);
   }

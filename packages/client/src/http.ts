@@ -26,7 +26,7 @@ export interface ClientOptions {
   maxRetryAfterSeconds?: number;
 }
 
-/** How a call may end before its time, what it is sent with, and who sees its answers. */
+/** The signal that ends a call, its headers, and a hook for its answers. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Headers beside the client's own, which win. They go to the API, not to the host of the files. */

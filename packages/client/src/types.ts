@@ -106,7 +106,7 @@ export interface EndUserBlock {
   readonly blockedAt: string | null;
 }
 
-/** What an end-user may spend, and what is spent, less refunds. A refund counts on the day of its debit. */
+/** Limits on the spending of an end-user, and the spending less refunds. A refund counts on the day of its debit. */
 export interface EndUserBudget {
   /** Normalized: it identifies the end-user. */
   readonly email: string;
@@ -527,7 +527,7 @@ export interface SucceededImages {
   readonly input?: ImageInput | undefined;
   readonly status: "succeeded";
   readonly images: readonly ImageItem[];
-  /** What remains debited, in xTokens: outputs that were not delivered are refunded. */
+  /** The debit less refunds, in xTokens. Undelivered outputs are refunded. */
   readonly cost: number;
   /** When the request ended. */
   readonly finishedAt: string;
@@ -548,7 +548,7 @@ export interface SucceededVideo {
   readonly input?: VideoInput | undefined;
   readonly status: "succeeded";
   readonly videos: readonly VideoItem[];
-  /** What remains debited, in xTokens: outputs that were not delivered are refunded. */
+  /** The debit less refunds, in xTokens. Undelivered outputs are refunded. */
   readonly cost: number;
   /** When the request ended. */
   readonly finishedAt: string;

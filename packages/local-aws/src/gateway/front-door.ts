@@ -7,8 +7,8 @@ export interface FrontDoor {
   /** `http://127.0.0.1:<port>`, without a trailing slash. */
   baseUrl: string;
   /**
-   * Sends requests under `prefix` (with a slash at both ends), and to paths that `alsoAt` takes, to `files`, those that `own` takes
-   * there, all others to `api`.
+   * Sends requests under `prefix` (with a slash at both ends) to `files`, and so those to paths that `alsoAt` takes. `own` gets the paths
+   * that it takes, `api` all others.
    */
   open(handlers: {
     api: HandleRequest;
