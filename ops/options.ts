@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { isEmail, normalizeEmail } from '../core/end-users/email-rules.ts';
 import { CATALOG } from '../core/models/catalog.ts';
 import { Rate } from '../core/models/rates.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../core/money.ts';
@@ -24,6 +25,17 @@ const withinLimit = (value: string): string => {
   if ([...value].length <= MAX_CHARACTERS) return value;
   throw new InvalidArgumentError(`It must hold at most ${MAX_CHARACTERS} characters.`);
 };
+
+/** An email address, normalized. */
+export const email = (value: string): string => {
+  const normalized = normalizeEmail(text(value));
+  if (!isEmail(normalized)) throw new InvalidArgumentError('It must be an email address.');
+  return normalized;
+};
+
+/** An email address, normalized; undefined for `none`. */
+export const emailOrNone = (value: string): string | undefined =>
+  text(value) === 'none' ? undefined : email(value);
 
 /** A name: 1 to 255 characters, trimmed. */
 export const name = (value: string): string => withinLimit(text(value));

@@ -39,6 +39,8 @@ export const ApiKey = z.object({
     z.array(z.string()),
     z.transform((scopes: string[]) => SCOPES.filter((scope) => scopes.includes(scope))),
   ),
+  /** Whose request it is when a client for OpenAI's API names no email address. */
+  defaultEndUser: z.optional(z.string()),
   createdAt: z.string(),
   lastUsedAt: z.optional(z.string()),
   revokedAt: z.optional(z.string()),
@@ -58,7 +60,7 @@ export const toApiKey = (item: StoredItem): ApiKey => ApiKey.parse(item);
  */
 export const insertApiKey = async (
   accountId: string,
-  options: { scopes: readonly Scope[]; label: string; limits: RequestLimits },
+  options: { scopes: readonly Scope[]; label: string; defaultEndUser?: string; limits: RequestLimits },
   now: Date,
 ): Promise<{ apiKey: ApiKey; text: string }> => {
   const { text, parsed } = newKey(accountId);
@@ -69,6 +71,7 @@ export const insertApiKey = async (
     last4: text.slice(-4),
     label: options.label,
     scopes: [...options.scopes],
+    ...(options.defaultEndUser !== undefined && { defaultEndUser: options.defaultEndUser }),
     createdAt: toInstant(now),
     ...bucketOf(options.limits),
   };
@@ -120,6 +123,26 @@ export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> =>
       UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
+  return toApiKey(item);
+};
+
+/** Access pattern 111: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
+export const setDefaultEndUser = async (keyId: string, email: string | undefined): Promise<ApiKey> => {
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: apiKeyKey(keyId),
+      ...(email === undefined
+        ? { UpdateExpression: 'REMOVE defaultEndUser' }
+        : {
+            UpdateExpression: 'SET defaultEndUser = :email',
+            ExpressionAttributeValues: { ':email': email },
+          }),
+      ConditionExpression: 'attribute_exists(PK)',
       ReturnValues: 'ALL_NEW',
     }),
   );

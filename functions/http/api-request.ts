@@ -71,11 +71,15 @@ export class ApiRequest {
     return key;
   }
 
+  /** The body as it was sent. */
+  bytes(): Buffer {
+    return Buffer.from(this.event.body ?? '', this.event.isBase64Encoded ? 'base64' : 'utf8');
+  }
+
   /** The body as a JSON object; an absent body counts as `{}`. Never throws: authorization comes before any refusal. */
   readBody(): ReadBody {
-    const { body, isBase64Encoded } = this.event;
-    if (body === null || body === '') return { ok: true, body: {} };
-    const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+    if (!this.event.body) return { ok: true, body: {} };
+    const bytes = this.bytes();
     if (bytes.byteLength > MAX_BODY_BYTES) return refusedBody('must be at most 256 KiB');
     if (!isUtf8(bytes)) return refusedBody('must be UTF-8');
     let value: unknown;

@@ -1,6 +1,6 @@
 import { type Account, findAccount } from '../../core/accounts/accounts.ts';
 import { type ParsedKey, parseKey } from '../../core/accounts/api-key-text.ts';
-import type { Scope } from '../../core/accounts/api-keys.ts';
+import type { ApiKey, Scope } from '../../core/accounts/api-keys.ts';
 import { consumeApiKey } from '../../core/accounts/consume-api-key.ts';
 import {
   AccountBlockedError,
@@ -29,7 +29,15 @@ export const identifyCaller = (request: ApiRequest): ParsedKey => {
  * `AccountBlockedError`, `ForbiddenError` (scope), `RateLimitedError`. Log lines name the account and the key from
  * then on: before, a forged key could put any name there.
  */
-export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Promise<Account> => {
+export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Promise<Account> =>
+  (await authorizeKey(caller, scope, now)).account;
+
+/** Like `authorize`: the account, and the key itself. */
+export const authorizeKey = async (
+  caller: ParsedKey,
+  scope: Scope,
+  now: Date,
+): Promise<{ account: Account; apiKey: ApiKey }> => {
   const [use, found] = await Promise.allSettled([consumeApiKey(caller, now), findAccount(caller.accountId)]);
   const { apiKey, retryAfterSeconds } = settled(use);
   const account = settled(found);
@@ -38,7 +46,7 @@ export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Pro
   if (account.blockedAt !== undefined) throw new AccountBlockedError();
   if (!apiKey.scopes.includes(scope)) throw new ForbiddenError(`This key lacks the scope ${scope}.`);
   if (retryAfterSeconds !== undefined) throw new RateLimitedError(retryAfterSeconds);
-  return account;
+  return { account, apiKey };
 };
 
 /**

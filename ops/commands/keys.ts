@@ -8,13 +8,14 @@ import {
   revokeApiKey,
   SCOPES,
   type Scope,
+  setDefaultEndUser,
 } from '../../core/accounts/api-keys.ts';
 import { NotFoundError } from '../../core/errors.ts';
-import { namesAmong, note, text } from '../options.ts';
+import { email, emailOrNone, namesAmong, note, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
-/** `keys create|list|revoke` */
+/** `keys create|list|revoke|set-end-user` */
 export const addKeyVerbs = (keys: Command, perform: Perform): void => {
   keys
     .command('create')
@@ -26,6 +27,11 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
       namesAmong(SCOPES),
     )
     .option('--label <text>', 'a note on its purpose', note)
+    .option(
+      '--end-user <email>',
+      "its default end-user: whose a request of OpenAI's clients is when `user` is no email address",
+      email,
+    )
     .action(perform(create));
   keys
     .command('list')
@@ -38,20 +44,31 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
     .option('--key-id <id>', 'the key, by its id', text)
     .option('--key <key>', 'the key, by its text', text)
     .action(perform(revoke));
+  keys
+    .command('set-end-user')
+    .description("set a key's default end-user, for requests of OpenAI's clients")
+    .requiredOption('--key-id <id>', 'the key, by its id', text)
+    .requiredOption('--end-user <email>', 'the end-user, or none', emailOrNone)
+    .action(perform(setEndUser));
 };
 
-const create: Verb<{ account: string; scopes?: Scope[]; label?: string }> = async (
-  { account, scopes = SCOPES, label = '' },
+const create: Verb<{ account: string; scopes?: Scope[]; label?: string; endUser?: string }> = async (
+  { account, scopes = SCOPES, label = '', endUser },
   connected,
 ) => {
   await connected();
   const { accountId, limits } = await getAccount(account);
-  const { apiKey, text: key } = await insertApiKey(accountId, { scopes, label, limits }, new Date());
+  const { apiKey, text: key } = await insertApiKey(
+    accountId,
+    { scopes, label, limits, ...(endUser !== undefined && { defaultEndUser: endUser }) },
+    new Date(),
+  );
   const { keyId, createdAt } = apiKey;
+  const ofEndUser = endUser === undefined ? {} : { endUser };
   return {
-    value: { keyId, key, scopes: apiKey.scopes, label, createdAt },
+    value: { keyId, key, scopes: apiKey.scopes, label, ...ofEndUser, createdAt },
     text: (columns) => {
-      const fields = { keyId, key, scopes: showScopes(apiKey), label, createdAt };
+      const fields = { keyId, key, scopes: showScopes(apiKey), label, ...ofEndUser, createdAt };
       return `${formatFields(fields, columns)}\n\nKeep the key: it is not shown again.`;
     },
   };
@@ -62,22 +79,26 @@ const list: Verb<{ account: string }> = async (options, connected) => {
   const { accountId } = await getAccount(options.account);
   const apiKeys = await listApiKeys(accountId);
   return {
-    value: apiKeys.map(({ keyId, label, scopes, last4, createdAt, lastUsedAt, revokedAt }) => ({
-      keyId,
-      label,
-      scopes,
-      last4,
-      createdAt,
-      lastUsedAt: lastUsedAt ?? null,
-      revokedAt: revokedAt ?? null,
-    })),
+    value: apiKeys.map(
+      ({ keyId, label, scopes, defaultEndUser, last4, createdAt, lastUsedAt, revokedAt }) => ({
+        keyId,
+        label,
+        scopes,
+        endUser: defaultEndUser ?? null,
+        last4,
+        createdAt,
+        lastUsedAt: lastUsedAt ?? null,
+        revokedAt: revokedAt ?? null,
+      }),
+    ),
     text: (columns) =>
       formatTable(
-        ['key id', 'label', 'scopes', 'ends in', 'created', 'last used', 'revoked'],
+        ['key id', 'label', 'scopes', 'end-user', 'ends in', 'created', 'last used', 'revoked'],
         apiKeys.map((apiKey) => [
           apiKey.keyId,
           apiKey.label,
           showScopes(apiKey),
+          apiKey.defaultEndUser,
           apiKey.last4,
           apiKey.createdAt,
           apiKey.lastUsedAt,
@@ -93,6 +114,16 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
   await connected();
   const revoked = await revokeApiKey(keyId ?? idOf(key ?? ''), new Date());
   const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
+  return { value, text: (columns) => formatFields(value, columns) };
+};
+
+const setEndUser: Verb<{ keyId: string; endUser: string | undefined }> = async (
+  { keyId, endUser },
+  connected,
+) => {
+  await connected();
+  const apiKey = await setDefaultEndUser(keyId, endUser);
+  const value = { keyId: apiKey.keyId, endUser: apiKey.defaultEndUser ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };
 
