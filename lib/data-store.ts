@@ -34,7 +34,6 @@ const FILE_ACCESS = {
   copy: { onFiles: ['s3:PutObject', 's3:AbortMultipartUpload'], onBucket: [] },
   remove: { onFiles: ['s3:DeleteObject'], onBucket: ['s3:ListBucket'] },
   delete: { onFiles: ['s3:DeleteObject'], onBucket: [] },
-  read: { onFiles: ['s3:GetObject'], onBucket: [] },
   // The caller's form is signed by the function, and puts the file by its rights.
   put: { onFiles: ['s3:PutObject'], onBucket: [] },
 } as const;
@@ -136,8 +135,8 @@ export class DataStore extends Construct {
   }
 
   /**
-   * Lets functions store files (write, read back and delete), copy them (write), remove them (list and delete), delete them by
-   * name, or read them: outputs, copies of reference clips, or both.
+   * Lets functions store files (write, read back and delete), copy them (write), remove them (list and delete), or delete them by
+   * name: outputs, copies of reference clips, or both.
    */
   bindFiles(
     functions: readonly ServiceFunction[],

@@ -99,7 +99,7 @@ export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, lis
 /** Lets functions store, copy and remove files. */
 export const bindFiles = (
   dataStore: DataStore,
-  { api, openAi, openAiCreators, task, deleters, reconcile, reconcileLost, measureClips }: Functions,
+  { api, openAi, task, deleters, reconcile, reconcileLost, measureClips }: Functions,
 ): void => {
   dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
   dataStore.bindFiles([task['store-outputs'], measureClips], 'delete', [CLIP_PREFIX]);
@@ -107,7 +107,6 @@ export const bindFiles = (
   dataStore.bindFiles([api['create-upload'], ...(openAi ? [openAi['edit-openai-image']] : [])], 'put', [
     UPLOAD_PREFIX,
   ]);
-  dataStore.bindFiles(openAiCreators, 'read', [OUTPUT_PREFIX]);
   dataStore.bindFiles([task['expire-requests']], 'delete');
   dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 };

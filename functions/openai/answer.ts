@@ -36,9 +36,10 @@ export const imagesResponse = async (
     outputs.flatMap(({ objectKey, sizeBytes = MAX_BASE64 }): Promise<Item>[] => {
       if (objectKey === undefined) return [];
       const length = Math.ceil(sizeBytes / 3) * 4;
-      if (length > room) return [Promise.resolve({ url: sign(objectKey, expiresAt) })];
+      const url = sign(objectKey, expiresAt);
+      if (length > room) return [Promise.resolve({ url })];
       room -= length;
-      return [readFileAsBase64(objectKey).then((text) => ({ b64_json: text }))];
+      return [readFileAsBase64(url).then((text) => ({ b64_json: text }))];
     }),
   );
   const headers = { Location: recordUrl(requiredEnv('PUBLIC_BASE_URL'), request) };

@@ -20,7 +20,7 @@ import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
-import { nameUpload, type OwnUpload, storeUpload } from '../../core/uploads/own-upload.ts';
+import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
 import { wrongFields } from '../http/check-all.ts';
@@ -34,6 +34,15 @@ export interface AskedImages {
   given: Record<string, unknown>;
   images: readonly (FormFile | string)[];
   fields: FieldErrors;
+}
+
+/** How the calls of an endpoint are read, and where their files go. */
+export interface ImageEndpoint {
+  name: OpenAiEndpointName;
+  /** Reads a call. Throws `ValidationError` for a body that cannot be read. */
+  read: (request: ApiRequest) => Promise<AskedImages>;
+  /** Stores a file of a call; absent where calls have none. */
+  store?: (upload: OwnUpload) => Promise<void>;
 }
 
 /** The time, and the passing of it. */
@@ -59,8 +68,7 @@ const LOOKS_FOR_FIRST_CALL = 3;
  */
 export const makeImages = async (
   request: ApiRequest,
-  endpoint: OpenAiEndpointName,
-  read: (request: ApiRequest) => Promise<AskedImages>,
+  { name, read, store }: ImageEndpoint,
   pace: Pace = systemPace,
 ): Promise<APIGatewayProxyResult> => {
   const { account, apiKey } = await authorizeKey(identifyCaller(request), 'generations:write', request.now);
@@ -69,7 +77,7 @@ export const makeImages = async (
   const { now } = request;
   const parameters = readParameters(asked.given, apiKey.defaultEndUser);
   const { uploads, references } = await namedUploads(asked.images, accountId, now);
-  const route = routeText(endpoint);
+  const route = routeText(name);
   const parsed = imageSubmission(
     {
       route,
@@ -98,7 +106,11 @@ export const makeImages = async (
     parsed.ok && idempotencyKey === undefined
       ? { accountId, digest: digestOfCall(apiKey.keyId, route, sent), retry: retryOf(request) }
       : undefined;
-  const found = (await collected(call, now, pace)) ?? (await created(account, submission, { call, uploads }));
+  const found =
+    (await collected(call, now, pace)) ??
+    (await created(account, submission, call, async () => {
+      if (store) await Promise.all(uploads.map(store));
+    }));
   const ended = await awaitEnd(found, new Date(now.getTime() + LOOK_FOR_MS), pace);
   if (ended) return imagesResponse(ended, parameters.wantsUrls, pace.now());
   if (call) await handBack(call, found.requestId);
@@ -148,12 +160,13 @@ const collected = async (
 const created = async (
   account: Account,
   submission: Submission<NewImageRequest>,
-  { call, uploads }: { call: LongCall | undefined; uploads: readonly OwnUpload[] },
+  call: LongCall | undefined,
+  storeFiles: () => Promise<void>,
 ): Promise<StoredRequest> => {
   const facts = await loadCreationFacts(account.accountId, submission);
   const allowed = await allowCreation(account, submission, facts);
   if (allowed.kind === 'repeated') return (await completeCreation(allowed)).request;
-  await Promise.all(uploads.map(storeUpload));
+  await storeFiles();
   const entry = call && entryOf(call, allowed.requestId);
   return (await completeCreation(await writeRequest(entry ? { ...allowed, idempotency: entry } : allowed)))
     .request;

@@ -1,7 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ofType, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
-const CREATORS = ['api/create-generation', 'api/create-video'];
+const CREATORS = [
+  'api/create-generation',
+  'api/create-openai-image',
+  'api/create-video',
+  'api/edit-openai-image',
+];
 const GUARDRAIL_ACTION = 'bedrock:ApplyGuardrail';
 
 interface Statement {

@@ -98,6 +98,7 @@ describe('the context', () => {
       'reconcileIntervalSeconds',
       'alarmEmail',
       'console',
+      'openaiSurface',
     ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 

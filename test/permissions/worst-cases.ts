@@ -54,7 +54,10 @@ export interface WorstCase {
 export const WORST_CASES: readonly WorstCase[] = [
   { of: ['api/get-balance'], could: ['calls'] },
   { of: ['api/list-balance-history'], could: ['calls', 'read ledgers'] },
-  { of: ['api/list-models'], could: ['calls', 'read rates and switches', 'see which providers have a key'] },
+  {
+    of: ['api/list-models', 'api/list-openai-models', 'api/get-openai-model'],
+    could: ['calls', 'read rates and switches', 'see which providers have a key'],
+  },
   { of: ['api/get-generation'], could: ['calls', READ_REQUESTS, SIGN] },
   {
     of: ['api/list-generations', 'api/list-videos'],
@@ -77,6 +80,11 @@ export const WORST_CASES: readonly WorstCase[] = [
   { of: ['api/list-end-users'], could: ['calls', 'read end-users', 'list end-users'] },
   { of: ['api/block-end-user', 'api/unblock-end-user'], could: ['calls', 'block and unblock end-users'] },
   { of: ['api/create-generation'], could: ['calls', 'money', 'requests', 'creation'] },
+  { of: ['api/create-openai-image'], could: ['calls', 'money', 'requests', 'creation', SIGN] },
+  {
+    of: ['api/edit-openai-image'],
+    could: ['calls', 'money', 'requests', 'creation', SIGN, 'replace uploads'],
+  },
   {
     of: ['api/create-video'],
     could: [

@@ -1,13 +1,14 @@
 import type { ErrorCode } from '../../../core/errors.ts';
 import { apiKeyKey, requestKey } from '../../../core/table/keys.ts';
 import { ApiRequest } from '../../../functions/http/api-request.ts';
-import { readImageForm } from '../../../functions/openai/forms.ts';
-import { type AskedImages, makeImages } from '../../../functions/openai/make-images.ts';
+import { EDIT_OPENAI_IMAGE } from '../../../functions/openai/edit-image.ts';
+import { type ImageEndpoint, makeImages } from '../../../functions/openai/make-images.ts';
 import { readImageBody } from '../../../functions/openai/read-image-body.ts';
 import { anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import type { ApiEvent, RouteWorld } from '../builders/route-world.ts';
 import type { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { LoopbackServer } from '../servers/loopback-server.ts';
 
 interface Ending {
   /** When the request succeeds, in seconds from the call; never by default. */
@@ -32,6 +33,7 @@ interface CallOptions extends Ending {
 export class OpenAiCalls {
   private readonly world: RouteWorld;
   private readonly bucket: MemoryBucket;
+  private readonly files = new LoopbackServer();
   /** Seconds that have passed since the world's time. */
   private passed = 0;
 
@@ -43,9 +45,23 @@ export class OpenAiCalls {
   /** Of the one caller that calls without others. */
   private headers: Promise<Record<string, string>> | undefined;
 
+  /** Serves the bucket's files at the URLs that are signed from now on. */
+  async serveFiles(): Promise<void> {
+    process.env.FILE_DELIVERY_BASE_URL = (await this.files.start()).url;
+    process.env.ALLOW_PRIVATE_TARGETS = 'true';
+  }
+
+  stop(): Promise<void> {
+    return this.files.close();
+  }
+
   reset(): void {
     this.passed = 0;
     this.headers = undefined;
+    this.files.respond = ({ path }, response) => {
+      const object = this.bucket.objects.get(path.slice(1).split('?', 1)[0] ?? '');
+      response.writeHead(object ? 200 : 403).end(object?.bytes);
+    };
   }
 
   /** Lets seconds pass. */
@@ -55,18 +71,17 @@ export class OpenAiCalls {
 
   /** `POST /openai/v1/images/generations`; `requestId` is that of the newest request. Throws its errors. */
   make(body: unknown, options: CallOptions = {}) {
-    return this.call({ body }, readImageBody, 'create-openai-image', options);
+    return this.call({ body }, { name: 'create-openai-image', read: readImageBody }, options);
   }
 
   /** `POST /openai/v1/images/edits`. */
   edit(event: ApiEvent, options: CallOptions = {}) {
-    return this.call(event, readImageForm, 'edit-openai-image', options);
+    return this.call(event, EDIT_OPENAI_IMAGE, options);
   }
 
   private async call(
     event: ApiEvent,
-    readBody: (request: ApiRequest) => Promise<AskedImages>,
-    endpoint: 'create-openai-image' | 'edit-openai-image',
+    endpoint: ImageEndpoint,
     { headers: given, retry = 0, defaultEndUser, meanwhile, ...ending }: CallOptions,
   ) {
     const { memory, executions } = this.world;
@@ -89,7 +104,7 @@ export class OpenAiCalls {
       headers: { ...event.headers, ...headers, 'X-Stainless-Retry-Count': String(retry) },
     };
     const request = new ApiRequest(anApiEvent(whole), this.now());
-    return { ...read(await makeImages(request, endpoint, readBody, pace)), requestId: newest() };
+    return { ...read(await makeImages(request, endpoint, pace)), requestId: newest() };
   }
 
   private caller(defaultEndUser: string | undefined): Promise<Record<string, string>> {

@@ -1,5 +1,5 @@
 import '../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as create } from '../../../functions/api/create-openai-image.ts';
 import { handler as edit } from '../../../functions/api/edit-openai-image.ts';
@@ -16,6 +16,8 @@ const world = new RouteWorld();
 const { memory, executions } = world;
 const bucket = new MemoryBucket();
 const calls = new OpenAiCalls(world, bucket);
+beforeAll(() => calls.serveFiles());
+afterAll(() => calls.stop());
 beforeEach(() => {
   world.reset();
   bucket.reset();
@@ -48,7 +50,7 @@ describe('POST /openai/v1/images/generations', () => {
     const asked = await calls.make({ ...BODY, response_format: 'url' }, { endsAfterSeconds: 0 });
     const large = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 0, sizeBytes: 2_500_000 });
 
-    const url = expect.stringMatching(/^https:\/\/files\.example\.com\/outputs\/img_\w+\/\d\.png\?Expires=/);
+    const url = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/outputs\/img_\w+\/\d\.png\?Expires=/);
     expect(asked.body.data).toEqual([{ url }]);
     expect(large.body.data).toEqual([{ b64_json: expect.any(String) }, { url }]);
   });

@@ -1,6 +1,6 @@
 import '../builders/environment.ts';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { accountKey, requestKey } from '../../../core/table/keys.ts';
 import { aCaller } from '../builders/callers.ts';
 import { ACCOUNT_ID, EMAIL } from '../builders/entities.ts';
@@ -12,6 +12,8 @@ const world = new RouteWorld();
 const { memory, executions } = world;
 const bucket = new MemoryBucket();
 const calls = new OpenAiCalls(world, bucket);
+beforeAll(() => calls.serveFiles());
+afterAll(() => calls.stop());
 beforeEach(() => {
   world.reset();
   bucket.reset();
