@@ -9,6 +9,8 @@ const project = (name, settings = {}) => ({
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
     ],
   },
+  // The client is imported by its name where its user is published, too.
+  moduleNameMapper: { '^@generation-service/client$': '<rootDir>/packages/client/src/index.ts' },
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/build', '<rootDir>/.local'],
   ...settings,
 });

@@ -2,6 +2,7 @@ import { App } from 'aws-cdk-lib';
 import { cachedBundles } from '../lib/bundle-cache.ts';
 import { readContext } from '../lib/context.ts';
 import { GenerationServiceStack } from '../lib/generation-service-stack.ts';
+import { findCommit } from '../lib/release.ts';
 
 const app = new App();
 const bundleOf = await cachedBundles();
@@ -13,6 +14,7 @@ new GenerationServiceStack(app, 'GenerationService', {
   description: 'Asynchronous image and video generation behind one prepaid API',
   context,
   bundleOf,
+  commit: findCommit(),
 });
 
 app.synth();

@@ -4,37 +4,46 @@ import { BalancePage } from './balance/balance-page.tsx';
 import { EndUsersPage } from './end-users/end-users-page.tsx';
 import { MakePage } from './make/make-page.tsx';
 import { OperatorPage } from './operator/operator-page.tsx';
+import { AccountBar } from './parts/account-bar.tsx';
+import { Notices } from './parts/notice.tsx';
 import { Heading } from './parts/parts.tsx';
+import { ThemeChoice } from './parts/theme-choice.tsx';
 import { RequestPage } from './requests/request-page.tsx';
 import { RequestsPage } from './requests/requests-page.tsx';
 import { SignIn } from './sign-in.tsx';
-import { notice } from './state/notices.ts';
-import { follow } from './state/records.ts';
 import { hrefOf, route } from './state/route.ts';
-import { apiKey, operatorToken, signOut } from './state/session.ts';
+import { apiKey, isOperatorOnly, operatorToken, signOut } from './state/session.ts';
 
-const PAGES: Record<string, { label: string; Page: ComponentType }> = {
-  make: { label: 'Make', Page: MakePage },
-  requests: { label: 'Requests', Page: RequestsPage },
-  balance: { label: 'Balance', Page: BalancePage },
-  'end-users': { label: 'End-users', Page: EndUsersPage },
-  operator: { label: 'Keys and rates', Page: OperatorPage },
+/** Who sees a page: holders of a key, or operators. */
+type Audience = 'caller' | 'operator';
+
+const PAGES: Record<string, { label: string; Page: ComponentType; audience: Audience }> = {
+  make: { label: 'Make', Page: MakePage, audience: 'caller' },
+  requests: { label: 'Requests', Page: RequestsPage, audience: 'caller' },
+  balance: { label: 'Balance', Page: BalancePage, audience: 'caller' },
+  'end-users': { label: 'End-users', Page: EndUsersPage, audience: 'caller' },
+  operator: { label: 'Operator', Page: OperatorPage, audience: 'operator' },
 };
+
+const isSeen = (audience: Audience): boolean =>
+  audience === 'operator' ? operatorToken.value !== undefined : apiKey.value !== undefined;
 
 /** The whole console. */
 export const App = () => (
   <>
-    <p class="unseen" role="status">
-      {notice.value}
-    </p>
-    {apiKey.value === undefined ? <SignIn /> : <SignedIn />}
+    {apiKey.value === undefined && !isOperatorOnly.value ? <SignIn /> : <SignedIn />}
+    <Notices />
   </>
 );
 
 const SignedIn = () => {
-  useEffect(follow, []);
-  const { page, id } = route.value;
+  const { page: asked, id } = route.value;
+  // An operator without a key begins at the operator's page.
+  const page = asked === 'make' && apiKey.value === undefined ? 'operator' : asked;
   const shown = PAGES[page];
+  useEffect(() => {
+    scrollTo({ top: 0 });
+  }, [page, id]);
   return (
     <>
       <a class="skip" href={location.hash} onClick={skipToMain}>
@@ -44,7 +53,7 @@ const SignedIn = () => {
         <nav aria-label="Pages">
           <ul>
             {Object.entries(PAGES)
-              .filter(([name]) => name !== 'operator' || operatorToken.value !== undefined)
+              .filter(([, { audience }]) => isSeen(audience))
               .map(([name, { label }]) => (
                 <li key={name}>
                   <a href={hrefOf(name)} aria-current={name === page ? 'page' : undefined}>
@@ -53,18 +62,22 @@ const SignedIn = () => {
                 </li>
               ))}
             <li>
-              <a href="/docs">API</a>
+              <a href="/docs">API docs</a>
             </li>
           </ul>
         </nav>
-        <button type="button" class="quiet" onClick={signOut}>
-          Forget the key
-        </button>
+        <div class="account">
+          {apiKey.value !== undefined && <AccountBar />}
+          <ThemeChoice />
+          <button type="button" class="quiet" onClick={signOut}>
+            Sign out
+          </button>
+        </div>
       </header>
       <main id="main" tabIndex={-1}>
         {page === 'requests' && id !== undefined ? (
           <RequestPage key={id} requestId={id} />
-        ) : shown ? (
+        ) : shown && isSeen(shown.audience) ? (
           <shown.Page />
         ) : (
           <Heading>There is no such page</Heading>

@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { ApiError, GenerationClient } from '../packages/client/src/index.ts';
-import { readDemoKey } from './operator/operator.ts';
+import { OperatorError, readDemoKey } from './operator/operator.ts';
 import { Heading, Problem } from './parts/parts.tsx';
+import { ThemeChoice } from './parts/theme-choice.tsx';
 import { messageOf } from './state/records.ts';
-import { operatorToken, signIn } from './state/session.ts';
+import { continueAsOperator, operatorToken, signIn } from './state/session.ts';
 
 /** Asks for an API key, and proves it by a read before it is kept. */
 export const SignIn = () => {
@@ -12,7 +14,7 @@ export const SignIn = () => {
   const use = async (given: string) => {
     problem.value = undefined;
     if (given.trim() === '') {
-      problem.value = 'Give an API key.';
+      problem.value = 'API key is required.';
       return;
     }
     try {
@@ -24,19 +26,25 @@ export const SignIn = () => {
       else problem.value = messageOf(error);
     }
   };
-  const useDemo = async () => {
-    try {
-      await use(await readDemoKey());
-    } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
-    }
-  };
+  const demoKey = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    if (operatorToken.peek() === undefined) return;
+    readDemoKey()
+      .then((read) => {
+        demoKey.value = read;
+      })
+      .catch((error: unknown) => {
+        // Only a local run has one, and the operator goes on without it.
+        if (!(error instanceof OperatorError)) throw error;
+        problem.value = operatorToken.peek() === undefined ? error.message : undefined;
+      });
+  }, [operatorToken.value]);
   return (
     <main id="main" class="narrow">
       <Heading>Console</Heading>
       <p>
-        Make images and videos, follow their requests, and look after balance and end-users. The API key stays
-        in this tab.
+        Make images and videos, follow their requests, and manage balance and end-users. The API key stays in
+        this tab.
       </p>
       <form
         noValidate
@@ -63,17 +71,23 @@ export const SignIn = () => {
           </div>
         </div>
         <button type="submit" class="primary">
-          Use this key
+          Sign in
         </button>{' '}
-        {operatorToken.value !== undefined && (
-          <button type="button" onClick={useDemo}>
+        {demoKey.value !== undefined && (
+          <button type="button" onClick={() => use(demoKey.value ?? '')}>
             Use the key of the local run
+          </button>
+        )}{' '}
+        {operatorToken.value !== undefined && (
+          <button type="button" onClick={continueAsOperator}>
+            Continue as operator
           </button>
         )}
       </form>
       <p>
-        <a href="/docs">The API, described</a>
+        <a href="/docs">API reference</a>
       </p>
+      <ThemeChoice />
     </main>
   );
 };

@@ -3,6 +3,7 @@ import type { ProviderVariable } from './provider-names.ts';
 /** Every environment variable that the functions and the operators' command line read. `lib/` sets them by the same type. */
 export type EnvironmentName =
   | 'STACK_NAME'
+  | 'SERVICE_VERSION'
   | 'TABLE_NAME'
   | 'BUCKET_NAME'
   | 'GENERATION_STATE_MACHINE_ARN'
@@ -32,6 +33,8 @@ export type EnvironmentName =
   | 'PUBLISH_RATES'
   | 'USER_AGENT'
   | 'MODEL_ROUTES'
+  | 'CANARY_MODEL'
+  | 'CANARY_KEY_SECRET_ARN'
   | ProviderVariable;
 
 /** A variable's value. Throws an error naming the variable when it is absent or empty. */

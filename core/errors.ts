@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { type Thousandths, toXTokens } from './money.ts';
+import type { Instant } from './time.ts';
 
 /** Every error code of the API with its HTTP status. */
 export const ERROR_STATUS = {
@@ -121,11 +123,42 @@ export class ForbiddenError extends ServiceError {
   }
 }
 
-/** The balance does not cover the price. Nothing was written. */
+/** The balance does not cover the price; the message says both. Nothing was written. */
 export class PaymentRequiredError extends ServiceError {
   override name = 'PaymentRequiredError';
-  constructor() {
-    super('payment_required', 'The xTokens balance does not cover this request.');
+  constructor(price: Thousandths, balance: Thousandths) {
+    super(
+      'payment_required',
+      `This request costs ${amountText(price)}; the balance is ${amountText(balance)}.`,
+    );
+  }
+}
+
+const amountText = (amount: Thousandths): string =>
+  `${toXTokens(amount).toLocaleString('en', { maximumFractionDigits: 3 })} xTokens`;
+
+/** A budget does not cover the price; the message says which one, what of it is spent, and when it renews. Nothing was written. */
+export class BudgetSpentError extends ServiceError {
+  override name = 'BudgetSpentError';
+  constructor({
+    price,
+    owner,
+    limit,
+    spent,
+    renewsAt,
+  }: {
+    price: Thousandths;
+    /** Whose budget it is, and for how long: `end-user's daily budget`. */
+    owner: string;
+    limit: Thousandths;
+    spent: Thousandths;
+    renewsAt: Instant;
+  }) {
+    const budget = `the ${owner} is ${amountText(limit)}, of which ${amountText(spent)} are spent`;
+    super(
+      'payment_required',
+      `This request costs ${amountText(price)}; ${budget}. It renews at ${renewsAt}.`,
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { decodeTime, ulid } from 'ulid';
+import { decodeTime, encodeTime, ulid } from 'ulid';
 import { type Instant, toInstant } from './time.ts';
 
 /** What a request creates. */
@@ -51,6 +51,13 @@ export const newRemovalId = (now: Date): string => `rmv_${newUlid(now)}`;
 
 /** A new ledger entry id. Ids sort by creation time, to the millisecond. */
 export const newLedgerEntryId = (now: Date): string => `led_${newUlid(now)}`;
+
+/** A new id of a change by staff. Ids sort by time, to the millisecond. */
+export const newAuditId = (now: Date): string => `${AUDIT_ID_PREFIX}${newUlid(now)}`;
+/** The beginning of the ids of changes from this instant on. */
+export const auditIdsFrom = (instant: Instant): string =>
+  AUDIT_ID_PREFIX + encodeTime(Math.max(0, Date.parse(instant)), 10);
+const AUDIT_ID_PREFIX = 'aud_';
 
 /** A new id of a deletion, by which a call recognizes its own. */
 export const newDeletionId = (now: Date): string => `del_${newUlid(now)}`;

@@ -19,8 +19,10 @@ export const METRIC = {
    * `requestEnded`, which is one metric per model and outcome: an alarm can combine ten metrics at most.
    */
   requestFailed: 'RequestsFailed',
-  /** Seconds from the creation of a request to its success. */
+  /** Seconds from the creation of a request to its end. Outcome: `succeeded` or `failed`. */
   timeToDone: 'TimeToDone',
+  /** Seconds from the first provider call of a request until the provider was done with it. */
+  atProvider: 'SecondsAtProvider',
   /** xTokens given back when a request ended. */
   refunded: 'XTokensRefunded',
   /** A call to a provider whose outcome is known for good, as `AttemptOutcome` names it. */
@@ -55,12 +57,18 @@ export const METRIC = {
   reconcileFailed: 'ReconcileFailed',
   /** An attempt to remove the files of a request that has failed for half an hour after they expired. */
   filesNotRemoved: 'FilesNotRemoved',
+  /** Seconds from the end of a request to the first attempt of its webhook. */
+  webhookLag: 'WebhookLag',
   /** A webhook whose delivery was given up. */
   webhookGivenUp: 'WebhookGivenUp',
   /** A provider call whose reported usage differs from the billed amount. Direction: `more` or `less`. */
   providerUsageDiffers: 'ProviderUsageDiffers',
   /** A provider's output that could not be stored. The provider charges for it, and its price is refunded. */
   outputStorageFailed: 'OutputStorageFailed',
+  /** 1 for a run of the canary that made its image, 0 for one that did not. */
+  canarySucceeded: 'CanarySucceeded',
+  /** Seconds from the canary's creation until it had the file. */
+  canarySeconds: 'CanarySeconds',
   /** A stored item that this version cannot read; a list leaves it out. */
   itemUnreadable: 'ItemUnreadable',
   /** A problem found in a ledger. */
@@ -79,6 +87,7 @@ export const METRIC_DIMENSIONS = {
   [METRIC.requestEnded]: ['model', 'outcome'],
   [METRIC.requestFailed]: [],
   [METRIC.timeToDone]: ['model', 'outcome'],
+  [METRIC.atProvider]: ['model'],
   [METRIC.refunded]: [],
   [METRIC.providerCall]: ['outcome', 'provider'],
   [METRIC.openRequests]: [],
@@ -96,9 +105,12 @@ export const METRIC_DIMENSIONS = {
   [METRIC.executionLost]: [],
   [METRIC.reconcileFailed]: [],
   [METRIC.filesNotRemoved]: [],
+  [METRIC.webhookLag]: [],
   [METRIC.webhookGivenUp]: [],
   [METRIC.providerUsageDiffers]: ['direction', 'provider'],
   [METRIC.outputStorageFailed]: [],
+  [METRIC.canarySucceeded]: [],
+  [METRIC.canarySeconds]: [],
   [METRIC.itemUnreadable]: [],
   [METRIC.ledgerProblem]: [],
   [METRIC.ledgerVerified]: [],
@@ -113,8 +125,10 @@ export type Dimensions<Name extends MetricName> = [DimensionName<Name>] extends 
 /** Powertools writes it as `service`, in logs and as a dimension. The operators' command line has no stack of its own. */
 const serviceName = process.env.STACK_NAME ?? 'operators';
 
-/** The logger of every function. */
-export const logger = new Logger({ serviceName });
+const version = process.env.SERVICE_VERSION;
+
+/** The logger of every function. Each line has the service's version; the command line's have none. */
+export const logger = new Logger({ serviceName, persistentKeys: version === undefined ? {} : { version } });
 const metrics = new Metrics({ serviceName, namespace: METRIC_NAMESPACE });
 
 /** Writes one metric at once. Powertools' `singleMetric` does so too, by a new `Metrics` and console each time. */
@@ -142,6 +156,9 @@ export const countMetric = <Name extends MetricName>(
 type Measure = Extract<
   MetricName,
   | 'TimeToDone'
+  | 'SecondsAtProvider'
+  | 'WebhookLag'
+  | 'CanarySeconds'
   | 'OldestOpenRequest'
   | 'OldestWaiting'
   | 'OldestWaitingOfRoute'
@@ -152,6 +169,9 @@ type Measure = Extract<
 >;
 const UNIT: Record<Measure, 'Seconds' | 'None'> = {
   [METRIC.timeToDone]: 'Seconds',
+  [METRIC.atProvider]: 'Seconds',
+  [METRIC.webhookLag]: 'Seconds',
+  [METRIC.canarySeconds]: 'Seconds',
   [METRIC.oldestOpenRequest]: 'Seconds',
   [METRIC.oldestWaiting]: 'Seconds',
   [METRIC.oldestWaitingOfRoute]: 'Seconds',

@@ -8,8 +8,12 @@ interface ProviderFacts {
   product: string;
   /** The kinds of request that it calls back about. */
   callsBackFor: readonly RequestKind[];
+  /** What its image models make, where all make the same; they are not asked for another type. */
+  imageFormat?: 'jpeg' | 'png';
   /** Where the sandbox stands in for it: appended to the sandbox's URL. */
   sandboxPath: string;
+  /** The variable of a shell that holds its own key. */
+  keyVariable: string;
 }
 
 /** Every provider, by the id used in model routes, callback URLs, metrics and alarms. */
@@ -18,13 +22,24 @@ export const PROVIDERS = {
     label: 'ModelArk',
     product: 'BytePlus ModelArk',
     callsBackFor: ['video'],
+    imageFormat: 'jpeg',
     sandboxPath: '/api/v3',
+    keyVariable: 'MODELARK_API_KEY',
   },
   modelstudio: {
     label: 'ModelStudio',
     product: 'Alibaba Cloud Model Studio',
     callsBackFor: [],
+    imageFormat: 'png',
     sandboxPath: '',
+    keyVariable: 'MODELSTUDIO_API_KEY',
+  },
+  fal: {
+    label: 'Fal',
+    product: 'fal.ai',
+    callsBackFor: ['image', 'video'],
+    sandboxPath: '/fal',
+    keyVariable: 'FAL_KEY',
   },
 } as const satisfies Record<string, ProviderFacts>;
 
@@ -44,7 +59,7 @@ export interface ProviderNames {
   previousBaseUrlVariable: `${Uppercase<ProviderId>}_PREVIOUS_BASE_URL`;
   secretVariable: `${Uppercase<ProviderId>}_SECRET_ARN`;
   /** The variable of a shell that holds its own key. */
-  keyVariable: `${Uppercase<ProviderId>}_API_KEY`;
+  keyVariable: (typeof PROVIDERS)[ProviderId]['keyVariable'];
   baseUrlContextKey: `${Uncapitalize<Label>}BaseUrl`;
   previousBaseUrlContextKey: `${Uncapitalize<Label>}PreviousBaseUrl`;
   baseUrlOutput: `${Label}BaseUrl`;
@@ -53,14 +68,14 @@ export interface ProviderNames {
 
 /** The names that belong to a provider. */
 export const namesOfProvider = (id: ProviderId): ProviderNames => {
-  const { label } = PROVIDERS[id];
+  const { label, keyVariable } = PROVIDERS[id];
   const upper = id.toUpperCase() as Uppercase<ProviderId>;
   const lower = `${label.charAt(0).toLowerCase()}${label.slice(1)}` as Uncapitalize<Label>;
   return {
     baseUrlVariable: `${upper}_BASE_URL`,
     previousBaseUrlVariable: `${upper}_PREVIOUS_BASE_URL`,
     secretVariable: `${upper}_SECRET_ARN`,
-    keyVariable: `${upper}_API_KEY`,
+    keyVariable,
     baseUrlContextKey: `${lower}BaseUrl`,
     previousBaseUrlContextKey: `${lower}PreviousBaseUrl`,
     baseUrlOutput: `${label}BaseUrl`,
@@ -73,3 +88,9 @@ export const callsBackFor = (provider: string, kind: RequestKind): boolean =>
   Object.entries(PROVIDERS).some(
     ([id, facts]) => id === provider && (facts.callsBackFor as readonly RequestKind[]).includes(kind),
   );
+
+/** What the image models of a provider make; undefined where that is not known. */
+export const imageFormatOf = (id: ProviderId): ProviderFacts['imageFormat'] => {
+  const facts: ProviderFacts = PROVIDERS[id];
+  return facts.imageFormat;
+};

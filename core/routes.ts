@@ -1,6 +1,6 @@
 /** One route of the HTTP API; `path` names its parameters in braces, as API Gateway does. */
 export interface Route {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
 }
 
@@ -21,9 +21,12 @@ export const ROUTES = {
   'delete-end-user': { method: 'DELETE', path: '/v1/end-users/{email}' },
   'block-end-user': { method: 'POST', path: '/v1/end-users/{email}/block' },
   'unblock-end-user': { method: 'POST', path: '/v1/end-users/{email}/unblock' },
+  'get-end-user-budget': { method: 'GET', path: '/v1/end-users/{email}/budget' },
+  'put-end-user-budget': { method: 'PUT', path: '/v1/end-users/{email}/budget' },
   'create-upload': { method: 'POST', path: '/v1/uploads' },
   'get-balance': { method: 'GET', path: '/v1/balance' },
   'list-balance-history': { method: 'GET', path: '/v1/balance/history' },
+  'get-usage': { method: 'GET', path: '/v1/usage' },
   'receive-callback': { method: 'POST', path: '/callbacks/{provider}/{requestId}/{token}' },
 } as const satisfies Record<string, Route>;
 

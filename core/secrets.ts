@@ -1,7 +1,13 @@
 import { DEFAULT_PROVIDERS } from '@aws-lambda-powertools/parameters/base';
 import { getSecret, SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
-import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
 import { clientOptions } from './aws-clients.ts';
+import { cachedFor } from './cached-for.ts';
+import { SECONDS_PER_DAY } from './time.ts';
 
 /** How long a secret is cached. A changed one takes effect within 5 min. */
 export const SECRET_MAX_AGE_SECONDS = 300;
@@ -31,6 +37,59 @@ const getSecretValue = async (arn: string): Promise<string | Uint8Array | undefi
     throw new SecretUnreadableError(`Secret ${arn} could not be read: ${cause.name}: ${cause.message}`, {
       cause,
     });
+  }
+};
+
+/** How long the texts before and after a rotation are cached. */
+const VERSIONS_MAX_AGE_SECONDS = 60;
+/** How long after a rotation the text before it is accepted. */
+const PREVIOUS_SECONDS = SECONDS_PER_DAY;
+
+interface Version {
+  text: string;
+  createdAtMs: number;
+}
+interface Versions {
+  current: Version;
+  previous: Version | undefined;
+}
+
+/** By the secret's ARN. */
+const versionReaders = new Map<string, (now: Date) => Promise<Versions>>();
+
+/**
+ * The texts that a secret accepts: the current one and, for a day after it took effect, the one before. At most a minute old, while
+ * `readSecret` may be five. Two reads, so only for a text that `readSecret`'s does not match. Throws `SecretUnreadableError`.
+ */
+export const acceptedTexts = async (arn: string, now: Date): Promise<string[]> => {
+  const read = versionReaders.get(arn) ?? cachedFor(VERSIONS_MAX_AGE_SECONDS, () => readVersions(arn));
+  versionReaders.set(arn, read);
+  const { current, previous } = await read(now);
+  const isRecent = now.getTime() < current.createdAtMs + PREVIOUS_SECONDS * 1000;
+  return previous && isRecent ? [current.text, previous.text] : [current.text];
+};
+
+const readVersions = async (arn: string): Promise<Versions> => {
+  const [current, previous] = await Promise.all([
+    readVersion(arn, 'AWSCURRENT'),
+    readVersion(arn, 'AWSPREVIOUS'),
+  ]);
+  if (!current) throw new SecretUnreadableError(`Secret ${arn} has no value.`);
+  return { current, previous };
+};
+
+/** Undefined when no version has this stage, as before the first rotation. */
+const readVersion = async (
+  arn: string,
+  VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS',
+): Promise<Version | undefined> => {
+  try {
+    const found = await secretsManager.send(new GetSecretValueCommand({ SecretId: arn, VersionStage }));
+    return { text: found.SecretString ?? '', createdAtMs: found.CreatedDate?.getTime() ?? 0 };
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (name === 'ResourceNotFoundException') return undefined;
+    throw new SecretUnreadableError(`Secret ${arn} could not be read: ${name}: ${message}`, { cause: error });
   }
 };
 

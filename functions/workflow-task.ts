@@ -16,9 +16,37 @@ export class TransientError extends Error {
   override name = 'TransientError';
 }
 
+/** The steps of release 0.1.0, whose definitions pass none. */
+const STEPS_OF_FIRST_RELEASE = [
+  'store',
+  'wait',
+  'queue',
+  'retry',
+  'stop',
+  'fail',
+  'give-up',
+  'list',
+  'verify',
+];
+/** The input of a task that answers with a step: the steps its definition knows, which may be that of another release. */
+const Caller = z.object({ knownSteps: z._default(z.array(z.string()), STEPS_OF_FIRST_RELEASE) });
+const Step = z.object({ next: z.string() });
+
+/** A function would answer with a step that its caller's definition does not know, and would take for another. */
+export class UnknownStepError extends Error {
+  override name = 'UnknownStepError';
+}
+
+const checkStep = (result: unknown, event: unknown): void => {
+  const step = Step.safeParse(result);
+  if (!step.success || Caller.parse(event).knownSteps.includes(step.data.next)) return;
+  throw new UnknownStepError(`The definition of this execution does not know the step ${step.data.next}.`);
+};
+
 /**
  * Makes the Lambda handler of a state machine's task. It parses the task's input, adds the request id, if it has one,
- * to every log line and returns `run`'s result to the state machine.
+ * to every log line and returns `run`'s result to the state machine. A step that the caller's definition does not know is not
+ * returned: that throws `UnknownStepError`.
  *
  * Errors are not caught here: the state machine retries or catches them by name (`Retry` and `Catch` in
  * `statemachines/`). Transient AWS errors all reach it under one name, `TransientError`, and so does a run that is
@@ -38,7 +66,9 @@ export const workflowTask = <Schema extends z.ZodMiniType<object>, Result>(
       const input = schema.parse(event);
       if ('requestId' in input) logger.appendKeys({ requestId: input.requestId });
       try {
-        return await run(input);
+        const result = await run(input);
+        checkStep(result, event);
+        return result;
       } catch (error) {
         if (isTransient(error)) throw new TransientError(`${error.name}: ${error.message}`, { cause: error });
         throw error;

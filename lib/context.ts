@@ -84,6 +84,17 @@ const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
     }
   }, schema);
 
+/** As `CreateTable` takes it. */
+const tableName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9_.-]{3,255}$/,
+    'Expected the name of a table: 3 to 255 letters, digits, dots, hyphens and underscores',
+  );
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
+const bucketName = z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'Expected the name of a bucket');
+const awsAccountId = z.coerce.string().regex(/^\d{12}$/, 'Expected the 12 digits of an AWS account');
+
 /**
  * Retention periods that CloudWatch Logs takes:
  * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
@@ -93,7 +104,7 @@ const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400,
 /** CloudFront takes certificates of this region only. */
 const CLOUDFRONT_CERTIFICATE = /^arn:aws:acm:us-east-1:/;
 
-interface Addresses {
+interface Related {
   publicBaseUrl?: string | undefined;
   deliveryBaseUrl?: string | undefined;
   apiDomainName?: string | undefined;
@@ -102,11 +113,13 @@ interface Addresses {
   filesCertificateArn?: string | undefined;
   wafRequestsPer5Minutes?: number | undefined;
   filesWebAclArn?: string | undefined;
+  exportBucket?: string | undefined;
+  exportBucketOwner?: string | undefined;
 }
 
 /** Keys that are valid each but not together, with what is wrong. */
-const contradictionsIn = (given: Addresses): [key: keyof Addresses, message: string][] => {
-  const found: [keyof Addresses, string][] = [];
+const contradictionsIn = (given: Related): [key: keyof Related, message: string][] => {
+  const found: [keyof Related, string][] = [];
   for (const name of ['api', 'files'] as const) {
     const domain = given[`${name}DomainName`];
     const certificate = given[`${name}CertificateArn`];
@@ -131,6 +144,9 @@ const contradictionsIn = (given: Addresses): [key: keyof Addresses, message: str
       'filesWebAclArn',
       'wafRequestsPer5Minutes limits the API only: CloudFront takes a web ACL of us-east-1 (docs/operating.md)',
     ]);
+  }
+  if (given.exportBucketOwner !== undefined && given.exportBucket === undefined) {
+    found.push(['exportBucket', 'exportBucketOwner needs a bucket']);
   }
   return found;
 };
@@ -199,6 +215,7 @@ export const StackContext = z
       .optional(),
     guardrailVersion: guardrailVersion.default('DRAFT'),
     alarmEmail: z.email().optional(),
+    canary: z.string().optional(),
     apiDomainName: domainName.optional(),
     apiCertificateArn: certificateArn.optional(),
     filesDomainName: domainName.optional(),
@@ -209,7 +226,12 @@ export const StackContext = z
     executionLogs: flag.default(false),
     tracing: flag.default(false),
     logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
+    // Below, a new table takes it anyway; above, the quota of a table ends.
+    warmThroughput: wholeNumber(4_001, 40_000).optional(),
     removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
+    tableName: tableName.optional(),
+    exportBucket: bucketName.optional(),
+    exportBucketOwner: awsAccountId.optional(),
     wafRequestsPer5Minutes: wholeNumber(10, 2_000_000_000).optional(),
     filesWebAclArn: z
       .string()
@@ -231,6 +253,11 @@ export const StackContext = z
     const { modelRoutes } = given.value;
     for (const message of [...unknownModelsIn(modelRoutes), ...contradictoryLimitsIn(modelRoutes)]) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
+    }
+    const { canary } = given.value;
+    if (canary !== undefined && (findModel(canary)?.type !== 'image' || !(canary in modelRoutes))) {
+      const message = 'Expected an image model with a route';
+      given.issues.push({ code: 'custom', path: ['canary'], message, input: canary });
     }
     for (const [key, message] of contradictionsIn(given.value)) {
       given.issues.push({ code: 'custom', path: [key], message, input: given.value });

@@ -7,7 +7,7 @@ import {
   MathExpression,
   Metric,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
@@ -21,11 +21,12 @@ import {
 } from '../core/observability.ts';
 import { PROVIDER_IDS } from '../core/provider-names.ts';
 import type { ServiceFunction } from './service-function.ts';
+import { serviceMetric } from './service-metric.ts';
 
 /** The resources on the dashboard. */
 export interface DashboardProps {
   api: RestApi;
-  table: Table;
+  table: ITable;
   stateMachines: Record<string, StateMachine>;
   /** Their logs are queried. */
   functions: readonly ServiceFunction[];
@@ -38,6 +39,12 @@ const LOG_QUERIES = {
   'provider refusals':
     'fields @timestamp, requestId, provider, errorClass, upstreamCode | filter message = "provider refused" | sort @timestamp desc',
   'refused calls': 'filter message = "request refused" | stats count() by code, route',
+  'which request':
+    'filter @message like "PUT-ANY-ID-HERE" | fields @timestamp, message, requestId, httpRequestId, accountId, taskId, providerRequestId | sort @timestamp asc',
+  'why is it late':
+    'filter requestId = "PUT-THE-REQUEST-HERE" | fields @timestamp, message, totalSeconds, queueSeconds, providerSeconds, storingSeconds, sinceEndSeconds, seconds, milliseconds, provider, outcome, code, status, error, providerRequestId | sort @timestamp asc',
+  'slowest requests':
+    'filter message = "request ended" | fields @timestamp, requestId, accountId, model, outcome, totalSeconds, queueSeconds, providerSeconds, storingSeconds | sort totalSeconds desc | limit 50',
 } as const;
 
 const PERIOD = Duration.minutes(5);
@@ -49,16 +56,19 @@ export class Dashboard extends Construct {
     const { stackName, region } = Stack.of(this);
     const sum = { period: PERIOD, statistic: 'Sum' };
     const own = <Name extends MetricName>(metricName: Name, dimensions: Dimensions<Name>): Metric =>
-      new Metric({
-        namespace: METRIC_NAMESPACE,
-        metricName,
-        dimensionsMap: { [STACK_DIMENSION]: stackName, ...dimensions },
-        ...sum,
-      });
+      serviceMetric(this, metricName, dimensions);
     const ofLambda = (metricName: string, statistic: string): Metric =>
       new Metric({ namespace: 'AWS/Lambda', metricName, statistic, period: PERIOD });
-    const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
-      new GraphWidget({ title, left, right, width: 12 });
+    const graph = (title: string, left: IMetric[], right: IMetric[] = [], width = 12): GraphWidget =>
+      new GraphWidget({ title, left, right, width });
+    const felt = (title: string, left: IMetric[]): GraphWidget => graph(title, left, [], 6);
+    const succeeded = new MathExpression({
+      expression: '100 * (1 - failed)',
+      usingMetrics: { failed: own(METRIC.requestFailed, {}).with({ statistic: 'Average' }) },
+      label: 'succeeded',
+      period: PERIOD,
+    });
+    const lag = own(METRIC.webhookLag, {});
     /** One line for each value of the metric's dimensions, named by them. */
     const each = (metricName: MetricName, statistic: string): MathExpression =>
       new MathExpression({
@@ -74,6 +84,21 @@ export class Dashboard extends Construct {
       // Dashboards have no region.
       dashboardName: `${stackName}-${region}`,
       widgets: [
+        // What callers feel.
+        [
+          felt('Requests that succeeded, of 100', [succeeded]),
+          felt('Seconds from creation to end by model and outcome, 50 and 95 of 100', [
+            each(METRIC.timeToDone, 'p50'),
+            each(METRIC.timeToDone, 'p95'),
+          ]),
+          felt('Milliseconds of the slowest of 100 calls of the API', [
+            api.metricLatency({ period: PERIOD, statistic: 'p99' }),
+          ]),
+          felt('Seconds from the end of a request to its webhook, 50 and 95 of 100', [
+            lag.with({ statistic: 'p50' }),
+            lag.with({ statistic: 'p95' }),
+          ]),
+        ],
         [
           graph('Calls and errors', [
             api.metricCount(sum),
@@ -91,9 +116,9 @@ export class Dashboard extends Construct {
         ],
         [
           graph('Calls to providers by outcome', [each(METRIC.providerCall, 'Sum')]),
-          graph('Seconds from creation to success by model, median and 99 of 100', [
-            each(METRIC.timeToDone, 'p50'),
-            each(METRIC.timeToDone, 'p99'),
+          graph('Seconds at the provider by model, 50 and 95 of 100', [
+            each(METRIC.atProvider, 'p50'),
+            each(METRIC.atProvider, 'p95'),
           ]),
         ],
         [
@@ -164,7 +189,7 @@ export class Dashboard extends Construct {
           graph(
             'Table: capacity and throttled calls',
             [table.metricConsumedReadCapacityUnits(sum), table.metricConsumedWriteCapacityUnits(sum)],
-            [table.metric('ThrottledRequests', sum)],
+            [table.metric('ReadThrottleEvents', sum), table.metric('WriteThrottleEvents', sum)],
           ),
         ],
       ],

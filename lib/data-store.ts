@@ -1,5 +1,12 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  Table,
+  TableEncryption,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { ACCOUNT_ID_PREFIX } from '../core/ids.ts';
@@ -38,18 +45,35 @@ const FILE_ACCESS = {
   put: { onFiles: ['s3:PutObject'], onBucket: [] },
 } as const;
 
+/** Reads for each write, as a new table on demand takes them: 12,000 and 4,000 units a second. */
+const WARM_READS = 3;
+
+/** The throughput that a table or an index takes from its first minute; DynamoDB's own without it. */
+const warmUnits = (writeUnitsPerSecond: number | undefined) =>
+  writeUnitsPerSecond === undefined
+    ? {}
+    : { warmThroughput: { writeUnitsPerSecond, readUnitsPerSecond: WARM_READS * writeUnitsPerSecond } };
+
 /** The table with every record of the service, and the bucket with the outputs. */
 export class DataStore extends Construct {
-  readonly table: Table;
+  /** The table in use: the stack's own, or an adopted one that `ops table restore` has made. */
+  readonly table: ITable;
   readonly bucket: Bucket;
 
-  constructor(scope: Construct, id: string, props: Pick<StackContext, 'outputTtlSeconds' | 'removalPolicy'>) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: Pick<StackContext, 'outputTtlSeconds' | 'removalPolicy' | 'tableName' | 'warmThroughput'>,
+  ) {
     super(scope, id);
     // `destroy` is for development: with the stack go all accounts, requests and files.
     const isKept = props.removalPolicy === 'keep';
     const removalPolicy = isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    // A throttled index throttles the writes of its table.
+    const warm = warmUnits(props.warmThroughput);
     const text = (name: string) => ({ name, type: AttributeType.STRING });
-    this.table = new Table(this, 'Table', {
+    // It stays in the template when another table is adopted: no deployment deletes it, and the way back is a deployment.
+    const own = new Table(this, 'Table', {
       partitionKey: text(PRIMARY_KEY.partition),
       sortKey: text(PRIMARY_KEY.sort),
       billingMode: BillingMode.PAY_PER_REQUEST,
@@ -58,23 +82,28 @@ export class DataStore extends Construct {
       encryption: TableEncryption.AWS_MANAGED,
       deletionProtection: isKept,
       removalPolicy,
+      ...warm,
     });
-    this.table.addGlobalSecondaryIndex({
+    own.addGlobalSecondaryIndex({
       indexName: LISTING_INDEX.name,
       partitionKey: text(LISTING_INDEX.partition),
       sortKey: text(LISTING_INDEX.sort),
       projectionType: ProjectionType.INCLUDE,
       nonKeyAttributes: LISTING_ATTRIBUTES,
+      ...warm,
     });
     for (const { name, partition } of Object.values(REQUEST_INDEXES)) {
-      this.table.addGlobalSecondaryIndex({
+      own.addGlobalSecondaryIndex({
         indexName: name,
         partitionKey: text(partition),
         sortKey: text(PRIMARY_KEY.partition),
         projectionType: ProjectionType.INCLUDE,
         nonKeyAttributes: REQUEST_INDEX_ATTRIBUTES,
+        ...warm,
       });
     }
+    this.table =
+      props.tableName === undefined ? own : Table.fromTableName(this, 'AdoptedTable', props.tableName);
     this.bucket = new Bucket(this, 'Outputs', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,

@@ -86,7 +86,8 @@ export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, lis
     if (isTableUser(name)) dataStore.bindItems(to, TABLE_ACCESS[name]);
   }
   for (const lister of listers) dataStore.bindRequestIndexes(lister, ...Object.values(REQUEST_INDEXES));
-  dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
+  for (const name of ['delete-end-user', 'get-end-user-budget', 'put-end-user-budget'] as const)
+    dataStore.bindRequestIndexes(api[name], REQUEST_INDEXES.byEndUser);
   dataStore.bindRequestIndexes(task['verify-ledgers'], REQUEST_INDEXES.byAccount);
   dataStore.bindListing(api['list-end-users'], 'endUserLists');
   dataStore.bindListing(reconcile, 'dueLists');
@@ -187,7 +188,10 @@ export const bindSettings = (
   settings.bind(creators, 'RETENTION_DAYS', 'REFUSED_WORK_PER_HOUR');
   settings.bind(finishers, 'PAUSE_SECONDS');
   settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
-  settings.bind([...creators, measureClips, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
+  settings.bind(
+    [...creators, api['receive-callback'], measureClips, task['store-outputs'], webhook],
+    'ALLOW_PRIVATE_TARGETS',
+  );
   const outbound = [...providerCallers, ...creators, measureClips, task['store-outputs'], webhook];
   settings.bind([...new Set(outbound)], 'USER_AGENT');
   settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');

@@ -1,5 +1,6 @@
 import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { ERROR_STATUS, type ErrorCode, UNEXPECTED_ERROR } from '../core/errors.ts';
+import { VERSION } from './release.ts';
 
 /** Message for an unknown path. */
 const NO_SUCH_ROUTE = 'There is no such route.';
@@ -16,6 +17,7 @@ const gatewayError = (
   templates: { 'application/json': errorBody(code, message) },
   responseHeaders: {
     'X-Request-Id': 'context.requestId',
+    'X-Service-Version': `'${VERSION}'`,
     'X-Content-Type-Options': "'nosniff'",
     ...headers,
   },

@@ -2,6 +2,7 @@ import { Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { ApiEndpoints } from './api-endpoints.ts';
+import { Canary } from './canary.ts';
 import { ClipMeasuring } from './clip-measuring.ts';
 import type { StackContext } from './context.ts';
 import { Dashboard } from './dashboard.ts';
@@ -27,6 +28,7 @@ import { SandboxProviders } from './sandbox-providers.ts';
 import { ServiceFunction } from './service-function.ts';
 import { Settings } from './settings.ts';
 import { addOutputs } from './stack-outputs.ts';
+import { TableExport } from './table-export.ts';
 import { WebAcl } from './web-acl.ts';
 import { Workflow } from './workflow.ts';
 import {
@@ -40,11 +42,17 @@ export interface GenerationServiceStackProps extends StackProps {
   context: StackContext;
   /** Folder of a function's bundle, by the function's name (`api/get-balance`). */
   bundleOf: (name: string) => string;
+  /** Commit of the sources, for an output. */
+  commit?: string | undefined;
 }
 
 /** The whole service: its capabilities. Which function may use which is in `function-access.ts`. */
 export class GenerationServiceStack extends Stack {
-  constructor(scope: Construct, id: string, { context, bundleOf, ...props }: GenerationServiceStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { context, bundleOf, commit, ...props }: GenerationServiceStackProps,
+  ) {
     super(scope, id, {
       terminationProtection: context.removalPolicy === 'keep',
       // CloudFormation passes it on to every resource that can have tags.
@@ -83,7 +91,21 @@ export class GenerationServiceStack extends Stack {
     const ledgers = new LedgerVerification(this, 'LedgerVerification', { bundleOf, context });
     const verifyLedgers = ledgers.workflow;
     const workflows = { generation, expiry, webhookDelivery };
-    const monitoring = new Monitoring(this, 'Monitoring', { context, api: httpApi.api, ...workflows });
+    const monitoring = new Monitoring(this, 'Monitoring', {
+      ...{ context, table, api: httpApi.api, ...workflows },
+      workers: [
+        ...Object.values(generation.tasks),
+        ...Object.values(webhookDelivery.tasks),
+        ...[reconciler.reconcile, clipMeasuring.measureClips],
+      ],
+      models: Object.keys({ ...sandbox?.modelRoutes, ...context.modelRoutes }),
+    });
+
+    const { canary: model } = context;
+    const canary =
+      model === undefined
+        ? undefined
+        : new Canary(this, 'Canary', { bundleOf, model, alarm: monitoring.alarm });
 
     new ExecutionStopper(this, 'ExecutionStopper', {
       bundleOf,
@@ -102,10 +124,18 @@ export class GenerationServiceStack extends Stack {
     bindCalls({ secrets, fileDelivery, httpApi, clipMeasuring, context }, functions);
     bindExecutions({ generation, expiry, webhookDelivery, reconciler }, functions);
     bindSettings(settings, functions);
+    if (canary) {
+      httpApi.bindBaseUrl([canary.runCanary]);
+      settings.bind([canary.runCanary], 'USER_AGENT');
+    }
     for (const [name, executions] of entriesOf(context.reservedConcurrency ?? {})) {
       functions.all[name].reserveConcurrency(executions);
     }
 
+    if (context.exportBucket !== undefined) {
+      const { exportBucket: bucketName, exportBucketOwner: bucketOwner } = context;
+      new TableExport(this, 'TableExport', { table, bucketName, bucketOwner, topic: monitoring.topic });
+    }
     if (context.wafRequestsPer5Minutes !== undefined) {
       const requestsPer5Minutes = context.wafRequestsPer5Minutes;
       new WebAcl(this, 'WebAcl', { api: httpApi.api, requestsPer5Minutes });
@@ -124,15 +154,17 @@ export class GenerationServiceStack extends Stack {
         'verify-ledgers': verifyLedgers.stateMachine,
         expiry: expiry.stateMachine,
       },
-      functions: Object.values(functions.all),
+      functions: [...Object.values(functions.all), ...(canary ? [canary.runCanary] : [])],
     });
 
     addOutputs(this, {
       context,
+      commit,
       httpApi,
       dataStore,
       secrets,
       sandbox,
+      canary,
       settings,
       monitoring,
       generation,

@@ -46,7 +46,8 @@ export type HttpApiContext = Pick<
 
 /** One line a call. The resource instead of the path, which can hold an email address; no query string, no header. */
 const ACCESS_LOG_FORMAT = JSON.stringify({
-  requestId: AccessLogField.contextRequestId(),
+  // As in the functions' logs, and in `X-Request-Id`.
+  httpRequestId: AccessLogField.contextRequestId(),
   requestTime: AccessLogField.contextRequestTime(),
   sourceIp: AccessLogField.contextIdentitySourceIp(),
   method: AccessLogField.contextHttpMethod(),

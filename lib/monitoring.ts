@@ -1,37 +1,30 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Annotations, Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import {
-  Alarm,
-  ComparisonOperator,
-  type IMetric,
-  MathExpression,
-  Metric,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import {
-  type Dimensions,
-  METRIC,
-  METRIC_NAMESPACE,
-  type MetricName,
-  STACK_DIMENSION,
-} from '../core/observability.ts';
+import { type Dimensions, METRIC, type MetricName } from '../core/observability.ts';
 import { PROVIDER_IDS } from '../core/provider-names.ts';
+import { type AddAlarm, alarmsTo } from './add-alarm.ts';
+import { addCallerAlarms, type CallerAlarmsProps } from './caller-alarms.ts';
 import type { StackContext } from './context.ts';
+import type { ServiceFunction } from './service-function.ts';
+import { serviceMetric as metricOf } from './service-metric.ts';
 
 /** The monitored resources, and the address to notify. */
-export interface MonitoringProps {
+export interface MonitoringProps extends Pick<CallerAlarmsProps, 'table' | 'workers' | 'models'> {
   api: RestApi;
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
-  webhookDelivery: { stateMachine: StateMachine };
+  webhookDelivery: { stateMachine: StateMachine; tasks: { 'deliver-webhook': ServiceFunction } };
   /** Without `alarmEmail`, alarms show in the console only. */
-  context: Pick<StackContext, 'alarmEmail' | 'reconcileIntervalSeconds' | 'queueDeadlineSeconds'>;
+  context: Pick<
+    StackContext,
+    'alarmEmail' | 'reconcileIntervalSeconds' | 'queueDeadlineSeconds' | 'removalPolicy'
+  >;
 }
 
 /** Files are removed within a minute or two of their time. */
@@ -52,6 +45,8 @@ const surveyPeriod = (everySeconds: number): Duration =>
 export class Monitoring extends Construct {
   /** Where alarms go. */
   readonly topic: Topic;
+  /** Adds an alarm that notifies the topic. */
+  readonly alarm: AddAlarm;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
@@ -66,18 +61,19 @@ export class Monitoring extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
       }),
     );
-    const { alarmEmail } = props.context;
+    this.alarm = alarmsTo(this, this.topic);
+    const { alarmEmail, removalPolicy } = props.context;
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
+    else if (removalPolicy === 'keep') {
+      // A stack that is kept has customers, and its alarms would ring where nobody hears them.
+      Annotations.of(this).addWarningV2(
+        'generation-service:alarms-without-recipient',
+        'No alarm reaches anybody: give an address by -c alarmEmail=…, or -c removalPolicy=destroy for development.',
+      );
+    }
 
-    /** Sum of one of the service's own metrics over 5 min. */
-    const serviceMetric = <Name extends MetricName>(metricName: Name, dimensions: Dimensions<Name>): Metric =>
-      new Metric({
-        namespace: METRIC_NAMESPACE,
-        metricName,
-        dimensionsMap: { [STACK_DIMENSION]: Stack.of(this).stackName, ...dimensions },
-        statistic: 'Sum',
-        period: Duration.minutes(5),
-      });
+    const serviceMetric = <Name extends MetricName>(name: Name, dimensions: Dimensions<Name>): Metric =>
+      metricOf(this, name, dimensions);
     this.alarm('LedgerProblem', serviceMetric(METRIC.ledgerProblem, {}), 'A ledger does not add up.');
     this.alarm(
       'LedgerNotVerified',
@@ -165,17 +161,6 @@ export class Monitoring extends Construct {
       { atLeast: 5 },
     );
     this.alarm(
-      'FunctionsThrottled',
-      new Metric({
-        namespace: 'AWS/Lambda',
-        metricName: 'Throttles',
-        statistic: 'Sum',
-        period: Duration.minutes(5),
-      }),
-      'The account has no concurrency left for functions.',
-      { atLeast: 50 },
-    );
-    this.alarm(
       'WebhookGivenUp',
       serviceMetric(METRIC.webhookGivenUp, {}),
       'Webhooks are given up: many receivers refuse them, or our own deliveries fail.',
@@ -212,36 +197,12 @@ export class Monitoring extends Construct {
         `${provider} reports a task state that the adapter does not know.`,
       );
     }
-  }
-
-  private alarm(
-    id: string,
-    metric: IMetric,
-    alarmDescription: string,
-    when: {
-      atLeast?: number;
-      below?: number;
-      periods?: number;
-      /** Breaching periods that ring it; all by default. */
-      toAlarm?: number;
-      orNoData?: boolean;
-    } = {},
-  ): void {
-    const isBelow = when.below !== undefined;
-    const alarm = new Alarm(this, id, {
-      metric,
-      alarmDescription,
-      threshold: when.below ?? when.atLeast ?? 1,
-      evaluationPeriods: when.periods ?? 1,
-      ...(when.toAlarm !== undefined && { datapointsToAlarm: when.toAlarm }),
-      comparisonOperator: isBelow
-        ? ComparisonOperator.LESS_THAN_THRESHOLD
-        : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: when.orNoData ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
+    addCallerAlarms(this, this.alarm, {
+      ...props,
+      stateMachines: [props.generation, props.webhookDelivery, props.expiry].map(
+        ({ stateMachine }) => stateMachine,
+      ),
+      deliverWebhook: props.webhookDelivery.tasks['deliver-webhook'],
     });
-    const notify = new SnsAction(this.topic);
-    alarm.addAlarmAction(notify);
-    // A new alarm has no data, and stays silent: only the change to that state is an action.
-    if (when.orNoData) alarm.addInsufficientDataAction(notify);
   }
 }

@@ -17,6 +17,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
+import { VERSION } from './release.ts';
 
 /** Environment variables of a function. */
 export type Environment = Partial<Record<EnvironmentName, string>>;
@@ -50,7 +51,7 @@ export class ServiceFunction extends Construct {
     // Without AWS's managed policy for functions, which allows writing to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.lambda = this.createFunction(this);
-    this.addEnvironment({ STACK_NAME: Stack.of(this).stackName });
+    this.addEnvironment({ STACK_NAME: Stack.of(this).stackName, SERVICE_VERSION: VERSION });
   }
 
   /**

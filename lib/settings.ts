@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { StackContext } from './context.ts';
+import { VERSION } from './release.ts';
 import type { ServiceFunction } from './service-function.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 /** How the service names itself to servers of others: its version, and where the operator can be found. */
 const userAgentOf = ({ userAgentUrl }: StackContext): string =>
-  `generation-service/${version}${userAgentUrl === undefined ? '' : ` (+${userAgentUrl})`}`;
+  `generation-service/${VERSION}${userAgentUrl === undefined ? '' : ` (+${userAgentUrl})`}`;
 
 const variablesOf = (context: StackContext) => ({
   OUTPUT_TTL_SECONDS: String(context.outputTtlSeconds),

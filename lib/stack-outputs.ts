@@ -3,21 +3,26 @@ import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import { namesOfProvider, PROVIDER_IDS } from '../core/provider-names.ts';
+import type { Canary } from './canary.ts';
 import type { StackContext } from './context.ts';
 import type { DataStore } from './data-store.ts';
 import type { FileDelivery } from './file-delivery.ts';
 import type { HttpApi } from './http-api.ts';
 import type { ProviderSecrets } from './provider-secrets.ts';
+import { VERSION } from './release.ts';
 import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Settings } from './settings.ts';
 
 interface Capabilities {
   context: Pick<StackContext, 'console'>;
+  /** Of the sources, when it is known. */
+  commit: string | undefined;
   httpApi: HttpApi;
   fileDelivery: FileDelivery;
   dataStore: DataStore;
   secrets: ProviderSecrets;
   sandbox: SandboxProviders | undefined;
+  canary: Canary | undefined;
   settings: Settings;
   monitoring: { topic: Topic };
   generation: { stateMachine: StateMachine };
@@ -31,6 +36,8 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   const { httpApi, fileDelivery, dataStore, secrets, sandbox, settings, monitoring } = service;
   const { generation, expiry, webhookDelivery, verifyLedgers } = service;
   const output = (name: string, value: string) => new CfnOutput(stack, name, { value });
+  output('Version', VERSION);
+  if (service.commit !== undefined) output('Commit', service.commit);
   output('BaseUrl', httpApi.baseUrl);
   // Where the DNS records of custom domains point.
   if (httpApi.domain) output('ApiDomainTarget', httpApi.domain.domainNameAliasDomainName);
@@ -55,5 +62,6 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('VideoDeadlineSeconds', variables.VIDEO_DEADLINE_SECONDS);
   output('WebhookRetrySeconds', variables.WEBHOOK_RETRY_SECONDS);
   if (sandbox) output('SandboxUrl', sandbox.url);
+  if (service.canary) output('CanaryKeySecretName', service.canary.apiKey.secretName);
   output('AlarmTopicArn', monitoring.topic.topicArn);
 };

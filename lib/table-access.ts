@@ -90,6 +90,11 @@ const BLOCK: ItemAccess = {
     { kinds: ['endUsers'], operations: ['UpdateItem'], attributes: WRITTEN_ATTRIBUTES.block },
   ],
 };
+const BUDGET = {
+  ...ACCOUNT,
+  reads: [['accounts', 'endUsers', 'requests'], 'BatchGetItem', 'GetItem'],
+  queries: ['ledgers'],
+} satisfies ItemAccess;
 const CREATE: ItemAccess = {
   reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],
   queries: ['modelSettings'],
@@ -136,6 +141,18 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     reads: [[...DELETE.reads[0], 'endUsers'], 'GetItem', 'Query'],
     writes: [...DELETE.writes, REMOVE_END_USER],
   },
+  'get-end-user-budget': BUDGET,
+  'put-end-user-budget': {
+    ...BUDGET,
+    writes: [
+      COUNT_CALL,
+      {
+        kinds: ['endUsers'],
+        operations: ['UpdateItem'],
+        attributes: WRITTEN_ATTRIBUTES.budget,
+      },
+    ],
+  },
   'create-upload': { ...ACCOUNT, updates: ['inFlightUploads'] },
   'list-models': LIST_MODELS,
   'list-openai-models': LIST_MODELS,
@@ -145,6 +162,11 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'unblock-end-user': BLOCK,
   'get-balance': ACCOUNT,
   'list-balance-history': { ...ACCOUNT, reads: [['accounts', 'ledgers'], 'GetItem', 'Query'] },
+  'get-usage': {
+    ...ACCOUNT,
+    reads: [['accounts', 'ledgers', 'endUsers', 'requests'], 'BatchGetItem', 'GetItem', 'Query'],
+    updates: ['inFlightUsage'],
+  },
   'receive-callback': TASK,
   'dispatch-request': {
     reads: [['requests'], 'Query'],

@@ -21,6 +21,11 @@ export const WRITTEN_ATTRIBUTES = {
   keyUse: named<ApiKey>('tat', 'allowAt', 'intervalMs', 'spareMs', 'lastUsedAt'),
   /** The block of an end-user. */
   block: named<EndUser>('blockedAt'),
+  /** The budget of an end-user and what is counted for it. */
+  budget: [
+    ...named<EndUser>('budget', 'budgetSince', 'endUserId', 'totalRequests', 'spentThousandths'),
+    TTL_ATTRIBUTE,
+  ],
   /** The progress of a request, its provider attempts and its wait. Not its owner, nor its price. */
   progress: [
     ...named<ImageRequest>('status', 'dispatchedAt', 'gate', 'permitMs', 'outputs', 'storedSoFar'),

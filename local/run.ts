@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import {
   type Addresses,
@@ -80,6 +81,15 @@ const stateMachinesOf = (stack: Stack): LocalRunFile['stateMachines'] => {
   };
 };
 
+/** Whether a browser opens `/`. To programs it is an unknown route of the API. */
+const isForStartPage = ({ method, url, headers }: IncomingMessage): boolean =>
+  method === 'GET' && url === '/' && headers.accept?.includes('text/html') === true;
+
+/** Leads to another page of this address: `/` is none itself. */
+const leadTo = async (path: string, response: ServerResponse): Promise<void> => {
+  response.writeHead(302, { Location: path }).end();
+};
+
 /** The description of a run, without its account. */
 const describe = (
   { baseUrl, stack, endpoint, operator }: LocalAws,
@@ -119,6 +129,7 @@ export const startLocalRun = async (
   const data = takeDataDirectory(options.dataDir, { reset: options.reset ?? false });
   const commands = createCommands(data.path);
   const operatorToken = randomBytes(24).toString('base64url');
+  const hasConsole = String(givenContext.console ?? true) === 'true';
   let description: LocalRunFile | undefined;
   const described = (): LocalRunFile => {
     if (!description) throw new Error('The run was not described');
@@ -196,10 +207,18 @@ export const startLocalRun = async (
           description = { ...describe(running, sandbox?.url ?? null, operatorToken), ...account };
           data.writeRunFile(description);
         },
-        ownRoutes: ({ baseUrl }) => ({
-          prefix: OPERATOR_PREFIX,
-          handle: createOperatorEndpoint({ baseUrl, token: operatorToken, commands, account: described }),
-        }),
+        ownRoutes: ({ baseUrl }) => {
+          const operator = createOperatorEndpoint({
+            ...{ baseUrl, token: operatorToken, commands, account: described },
+          });
+          return {
+            takes: (request) => isForStartPage(request) || request.url?.startsWith(OPERATOR_PREFIX) === true,
+            handle: (request, response) =>
+              request.url?.startsWith(OPERATOR_PREFIX)
+                ? operator(request, response)
+                : leadTo(hasConsole ? '/console' : '/docs', response),
+          };
+        },
         ...(environment.DYNAMODB_ENDPOINT && { dynamodbEndpoint: environment.DYNAMODB_ENDPOINT }),
         ...(environment.NODE_EXTRA_CA_CERTS && { extraCaCertificates: environment.NODE_EXTRA_CA_CERTS }),
         ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),

@@ -70,7 +70,7 @@ const bodyOf = (levels: readonly Level[]): string => {
     case "$word" in
       ${withValue.map(({ name }) => name).join('|')}) skip=1 ;;
       -*) ;;
-      *) path="\${path:+$path }$word" ;;
+      *) case "$path" in *' '*) ;; *) path="\${path:+$path }$word" ;; esac ;;
     esac
   done
   if [ -n "$skip" ]; then
@@ -136,7 +136,10 @@ function __ops_at
     else if contains -- $word ${withValue.join(' ')}
       set skip 1
     else if not string match -q -- '-*' $word
-      set -a path $word
+      # An id after noun and verb is no level.
+      if test (count $path) -lt 2
+        set -a path $word
+      end
     end
   end
   test "$path" = "$argv[1]"

@@ -11,6 +11,7 @@ import {
 } from '../core/requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../core/requests/request-rules.ts';
 import { findRequests, getRequest } from '../core/requests/requests.ts';
+import type { Recorder } from './verb.ts';
 
 /** The error that the caller of such a request sees. */
 export const ENDED_BY_OPERATOR: Failure = {
@@ -26,8 +27,13 @@ export const isEndedByOperator = ({ error }: StoredRequest): boolean =>
  * Fails an unfinished request for an operator, refunds it in full and starts its webhook. Returns it as it ended, which may be another way:
  * its execution may have come first. Throws when it is unfinished still.
  */
-export const failByOperator = async (requestId: string, operatorNote?: string): Promise<StoredRequest> => {
-  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, operatorNote).catch(
+export const failByOperator = async (
+  { requestId, accountId }: Pick<StoredRequest, 'requestId' | 'accountId'>,
+  write: Recorder['write'],
+  operatorNote?: string,
+): Promise<StoredRequest> => {
+  const beside = write({ accountId, subject: requestId, detail: operatorNote });
+  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, operatorNote, beside).catch(
     async (cause: unknown) => {
       // The request may have ended and only the answer been lost; the reconciler does the rest.
       if (!isTerminal(await getRequest(requestId))) throw cause;
@@ -57,19 +63,23 @@ export interface FailedRequests {
  */
 export const failUnfinishedRequests = async (
   isTime: () => boolean,
+  write: Recorder['write'],
   said: (failed: number) => void,
 ): Promise<FailedRequests> => {
   let failed = 0;
   for (;;) {
     const problems: FailedRequests['problems'] = [];
     const failedBefore = failed;
-    for await (const requestIds of unfinishedPages(isTime)) {
-      await inParallel(requestIds, PARALLEL, async (requestId) => {
+    for await (const { requests, unreadable } of unfinishedPages(isTime)) {
+      for (const requestId of unreadable) {
+        problems.push({ requestId, reason: new Error('Its record cannot be read.') });
+      }
+      await inParallel(requests, PARALLEL, async (request) => {
         if (!isTime()) return;
         try {
-          if (isEndedByOperator(await failByOperator(requestId))) failed++;
+          if (isEndedByOperator(await failByOperator(request, write))) failed++;
         } catch (reason) {
-          problems.push({ requestId, reason: reason as Error });
+          problems.push({ requestId: request.requestId, reason: reason as Error });
         }
       });
       said(failed);
@@ -78,14 +88,16 @@ export const failUnfinishedRequests = async (
   }
 };
 
-/** The ids of unfinished requests, page by page. */
-const unfinishedPages = async function* (isTime: () => boolean): AsyncGenerator<string[]> {
+/** Unfinished requests, and the ids of those that cannot be read, page by page. */
+const unfinishedPages = async function* (
+  isTime: () => boolean,
+): AsyncGenerator<{ requests: StoredRequest[]; unreadable: string[] }> {
   for (const list of UNFINISHED) {
     let position: DuePosition | undefined;
     do {
       const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, { from: position });
-      const requests = await findRequests([...new Set(items.flatMap(requestIdOf))]);
-      yield requests.flatMap((request) => (request && !isTerminal(request) ? [request.requestId] : []));
+      const { requests, unreadable } = await findRequests([...new Set(items.flatMap(requestIdOf))]);
+      yield { requests: requests.filter((request) => !isTerminal(request)), unreadable };
       position = next;
     } while (position.length > 0 && isTime());
   }

@@ -4,14 +4,7 @@ import { formatTable } from './output.ts';
 /** Ledger entries as a table; what a debit took is negative. */
 export const formatEntries = (entries: readonly BalanceHistoryEntry[], columns: number | undefined): string =>
   formatTable(
-    [
-      'time',
-      { title: 'entry', fit: 'cut' },
-      'reason',
-      'amount',
-      'balance after',
-      { title: 'reference', fit: 'cut' },
-    ],
+    ['time', { id: 'entry' }, 'reason', 'amount', 'balance after', { id: 'reference' }],
     entries.map(({ id, type, reason, amount, balanceAfter, reference, createdAt }) => [
       createdAt,
       id,

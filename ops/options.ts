@@ -1,10 +1,12 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { systemClock } from '../core/clock.ts';
 import { isEmail, normalizeEmail } from '../core/end-users/email-rules.ts';
 import { CATALOG } from '../core/models/catalog.ts';
 import { Rate } from '../core/models/rates.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../core/money.ts';
 import { RECORD_STATUSES, type RecordStatus } from '../core/requests/request-rules.ts';
 import { MAX_PAGE_SIZE } from '../core/table/pages.ts';
+import { addSeconds, type Instant, parseIso8601, toInstant } from '../core/time.ts';
 
 /** A text, trimmed; may be empty. Refuses a value that looks like an option: the real value was forgotten. */
 const anyText = (value: string): string => {
@@ -26,17 +28,6 @@ const withinLimit = (value: string): string => {
   throw new InvalidArgumentError(`It must hold at most ${MAX_CHARACTERS} characters.`);
 };
 
-/** An email address, normalized. */
-export const email = (value: string): string => {
-  const normalized = normalizeEmail(text(value));
-  if (!isEmail(normalized)) throw new InvalidArgumentError('It must be an email address.');
-  return normalized;
-};
-
-/** An email address, normalized; undefined for `none`. */
-export const emailOrNone = (value: string): string | undefined =>
-  text(value) === 'none' ? undefined : email(value);
-
 /** A name: 1 to 255 characters, trimmed. */
 export const name = (value: string): string => withinLimit(text(value));
 
@@ -53,6 +44,7 @@ export const idempotencyKey = (value: string): string => {
 
 const amount = (value: string): Thousandths => {
   const problem = 'It must be a number of xTokens with at most 3 decimals.';
+  // No separators: a comma may be meant as one, or as the decimal point.
   if (!/^[+-]?\d+(\.\d{1,3})?$/.test(value)) throw new InvalidArgumentError(problem);
   // Larger numbers may have lost their decimals, so they are compared before.
   if (Math.abs(Number(value)) > toXTokens(MAX_THOUSANDTHS)) {
@@ -65,6 +57,13 @@ const amount = (value: string): Thousandths => {
 export const positiveAmount = (value: string): Thousandths => {
   const thousandths = amount(value);
   if (thousandths <= 0) throw new InvalidArgumentError('It must be more than 0.');
+  return thousandths;
+};
+
+/** An amount of xTokens, 0 or more, in thousandths. */
+export const amountOrNothing = (value: string): Thousandths => {
+  const thousandths = amount(value);
+  if (thousandths < 0) throw new InvalidArgumentError('It must not be below 0.');
   return thousandths;
 };
 
@@ -111,12 +110,58 @@ export const seconds = (value: string): number => {
   return Number(number) * unitSeconds;
 };
 
-/** The status of a request. */
-export const recordStatus = (value: string): RecordStatus => {
-  const status = RECORD_STATUSES.find((known) => known === value);
-  if (status !== undefined) return status;
-  throw new InvalidArgumentError(`It must be one of ${RECORD_STATUSES.join(', ')}.`);
+/** An instant in whole seconds, or `latest`. */
+export const instantOrLatest = (value: string): Instant | 'latest' => {
+  if (value === 'latest') return value;
+  const instant = parseIso8601(value);
+  if (instant === undefined) {
+    throw new InvalidArgumentError('It must be a time like 2026-11-23T22:15:00Z, or latest.');
+  }
+  return `${instant.slice(0, 19)}.000Z`;
 };
+
+/** One of these words. */
+export const oneOf = <Word extends string>(known: readonly Word[], value: string): Word => {
+  const found = known.find((word) => word === value);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`It must be one of ${known.join(', ')}.`);
+};
+
+/** The status of a request. */
+export const recordStatus = (value: string): RecordStatus => oneOf(RECORD_STATUSES, value);
+
+/** The address of an end-user, normalized. */
+export const email = (value: string): string => {
+  const normalized = normalizeEmail(value);
+  if (isEmail(normalized)) return normalized;
+  throw new InvalidArgumentError('It must be an email address.');
+};
+
+/** The address of an end-user, normalized; undefined for `none`. */
+export const emailOrNone = (value: string): string | undefined =>
+  value === 'none' ? undefined : email(value);
+
+/** A month like 2026-11: its beginning, and that of the next. */
+export const month = (value: string): { from: Instant; to: Instant } => {
+  const from = /^\d{4}-\d{2}$/.test(value) ? parseIso8601(`${value}-01`) : undefined;
+  if (from === undefined) throw new InvalidArgumentError('It must be a month like 2026-11.');
+  const next = new Date(from);
+  next.setUTCMonth(next.getUTCMonth() + 1);
+  return { from, to: toInstant(next) };
+};
+
+/** An instant: an ISO 8601 date or date-time, or how long ago: 90s, 10m, 2h, 7d. */
+export const since = (value: string): Instant => {
+  const instant = parseIso8601(value);
+  if (instant !== undefined) return instant;
+  if (!/^\d{1,6}[smhd]$/.test(value)) {
+    throw new InvalidArgumentError('It must be a date like 2026-11-01, a date-time, or how long ago: 7d.');
+  }
+  return addSeconds(toInstant(systemClock.now()), -seconds(value));
+};
+
+/** How many items to print: 1 to 10,000. */
+export const limit = wholeNumber(1, 10_000);
 
 const RATE_FORMS =
   'It must be JSON like {"perImage":[{"maxPixels":1048576,"xTokens":4},{"maxPixels":null,"xTokens":6}]} or {"perSecond":{"720p":5}}.';
@@ -151,9 +196,5 @@ export const namesAmong =
     });
   };
 
-/** `--model`, required. The verb refuses a model that does not exist. */
-export const modelOption = (): Option =>
-  new Option('--model <id>', 'the model')
-    .choices(CATALOG.map(({ id }) => id))
-    .argParser(text)
-    .makeOptionMandatory();
+/** The ids of all models. */
+export const MODEL_IDS: readonly string[] = CATALOG.map(({ id }) => id);

@@ -1,4 +1,4 @@
-import { cutMiddle, pad, printable, widthOf, wrap } from './terminal-text.ts';
+import { pad, printable, widthOf, wrap } from './terminal-text.ts';
 
 /** A text for people, laid out for a terminal of `columns` characters, or for a pipe. */
 export type Layout = (columns: number | undefined) => string;
@@ -14,26 +14,28 @@ export interface Result {
 /** The value of a table cell; null and undefined show as `-`. */
 export type Cell = string | number | null | undefined;
 
-/** A column's title; with `cut`, its cells lose their middle before a table gets too wide. */
-export type Head = string | { title: string; fit: 'cut' };
+/** A column's title. One with `id` holds what the next command is given: it is never cut, and stands on a line below its row before a table gets too wide. */
+export type Head = string | { id: string };
 
-const titleOf = (head: Head): string => (typeof head === 'string' ? head : head.title);
+const titleOf = (head: Head): string => (typeof head === 'string' ? head : head.id);
 
-/** A cell's text. */
-const show = (cell: Cell): string => printable(String(cell ?? '-'));
+/** A cell's text; numbers have separators between their thousands. */
+const show = (cell: Cell): string =>
+  printable(typeof cell === 'number' ? formatNumber(cell) : String(cell ?? '-'));
+
+/** A number for people: 1,234.5. */
+export const formatNumber = (number: number): string =>
+  number.toLocaleString('en', { maximumFractionDigits: 3 });
 
 const GAP = 2;
-/** Fewest columns of a cell that is wrapped or cut. */
+/** Fewest columns of a cell that is wrapped. */
 const MIN_WRAPPED = 16;
-const MIN_CUT = 9;
 
 interface Column {
   title: string;
   right: boolean;
   width: number;
   minWidth: number;
-  /** The lines of a cell. */
-  lay(text: string, width: number): string[];
 }
 
 const columnOf = (head: Head, index: number, rows: readonly (readonly Cell[])[]): Column => {
@@ -41,15 +43,12 @@ const columnOf = (head: Head, index: number, rows: readonly (readonly Cell[])[])
   const cells = rows.map((row) => row[index]);
   const texts = cells.map(show);
   const width = Math.max(...[title, ...texts].map(widthOf));
-  const isCut = typeof head !== 'string';
-  const wraps = texts.some((text) => text.includes(' '));
+  const wraps = typeof head === 'string' && texts.some((text) => text.includes(' '));
   return {
     title,
     right: cells.some((cell) => typeof cell === 'number'),
     width,
-    minWidth:
-      isCut || wraps ? Math.min(width, Math.max(isCut ? MIN_CUT : MIN_WRAPPED, widthOf(title))) : width,
-    lay: isCut ? (text, columns) => [cutMiddle(text, columns)] : wrap,
+    minWidth: wraps ? Math.min(width, Math.max(MIN_WRAPPED, widthOf(title))) : width,
   };
 };
 
@@ -68,20 +67,23 @@ const shrink = (columns: readonly Column[], limit: number): Column[] => {
   return shrunk;
 };
 
-const draw = (columns: readonly Column[], rows: readonly (readonly Cell[])[]): string => {
+/** The lines of each row, the titles first. */
+const drawRows = (columns: readonly Column[], rows: readonly (readonly Cell[])[]): string[][] => {
   const line = (texts: readonly string[]): string =>
     columns
       .map(({ width, right }, index) => pad(texts[index] ?? '', width, right))
       .join(' '.repeat(GAP))
       .trimEnd();
-  const body = rows.flatMap((row) => {
-    const cells = columns.map(({ lay, width }, index) => lay(show(row[index]), width));
+  const body = rows.map((row) => {
+    const cells = columns.map(({ width }, index) => wrap(show(row[index]), width));
     const height = Math.max(...cells.map(({ length }) => length));
     return Array.from({ length: height }, (_, part) => line(cells.map((lines) => lines[part] ?? '')));
   });
-  const head = line(columns.map(({ title }) => title.toUpperCase()));
-  return [head, ...(rows.length === 0 ? ['(none)'] : body)].join('\n');
+  return [[line(columns.map(({ title }) => title.toUpperCase()))], ...body];
 };
+
+const draw = (columns: readonly Column[], rows: readonly (readonly Cell[])[]): string =>
+  [...drawRows(columns, rows).flat(), ...(rows.length === 0 ? ['(none)'] : [])].join('\n');
 
 const INSTANT = /^\d{4}-(\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})\.\d{3}Z$/;
 
@@ -91,30 +93,58 @@ const shortened = (cell: Cell): Cell => (typeof cell === 'string' ? cell.replace
 /**
  * A table with a header line and one line per row. Columns with numbers are right-aligned; no rows show as `(none)`.
  *
- * If a table is wider than `columns`, its text is wrapped; then its times lose year and milliseconds, and its
- * `cut` columns are cut. If that does not suffice, each row becomes a block of fields: nothing is lost on a
- * narrow terminal.
+ * If a table is wider than `columns`, its text is wrapped; then its times lose year and milliseconds; then its ids get a line of their own
+ * below each row. If that does not suffice, each row becomes a block of fields: nothing is lost on a narrow terminal.
  */
 export const formatTable = (
   head: readonly Head[],
   rows: readonly (readonly Cell[])[],
   columns: number = Number.POSITIVE_INFINITY,
 ): string => {
-  const laid = (of: readonly (readonly Cell[])[]): Column[] =>
-    shrink(
-      head.map((each, index) => columnOf(each, index, of)),
-      columns,
-    );
-  const plain = laid(rows);
+  const plain = layOut(head, rows, columns);
   if (totalOf(plain) <= columns) return draw(plain, rows);
   const shortRows = rows.map((row) => row.map(shortened));
-  const short = laid(shortRows);
+  const short = layOut(head, shortRows, columns);
   if (totalOf(short) <= columns || rows.length === 0) return draw(short, shortRows);
-  return rows
-    .map((row) =>
-      formatFields(Object.fromEntries(head.map((each, index) => [titleOf(each), row[index]])), columns),
-    )
-    .join('\n\n');
+  return (
+    withIdsBelow(head, shortRows, columns) ??
+    rows
+      .map((row) =>
+        formatFields(Object.fromEntries(head.map((each, index) => [titleOf(each), row[index]])), columns),
+      )
+      .join('\n\n')
+  );
+};
+
+const layOut = (head: readonly Head[], rows: readonly (readonly Cell[])[], columns: number): Column[] =>
+  shrink(
+    head.map((each, index) => columnOf(each, index, rows)),
+    columns,
+  );
+
+/** A table whose ids stand below each row, indented; undefined if it is too wide even so, or has no ids. */
+const withIdsBelow = (
+  head: readonly Head[],
+  rows: readonly (readonly Cell[])[],
+  columns: number,
+): string | undefined => {
+  const part = (isId: boolean) => {
+    const places = head.flatMap((each, index) => ((typeof each !== 'string') === isId ? [index] : []));
+    const cells = rows.map((row) => places.map((place) => row[place]));
+    const laid = layOut(
+      places.flatMap((place) => head[place] ?? []),
+      cells,
+      isId ? columns - GAP : columns,
+    );
+    return { laid, cells };
+  };
+  const [others, ids] = [part(false), part(true)];
+  if (ids.laid.length === 0 || others.laid.length === 0) return undefined;
+  if (totalOf(others.laid) > columns || totalOf(ids.laid) > columns - GAP) return undefined;
+  const below = drawRows(ids.laid, ids.cells);
+  return drawRows(others.laid, others.cells)
+    .flatMap((lines, index) => [...lines, ...(below[index] ?? []).map((line) => ' '.repeat(GAP) + line)])
+    .join('\n');
 };
 
 /** Names and values, one per line. Values wider than the terminal go on below, between words. */

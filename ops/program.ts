@@ -1,8 +1,10 @@
 import { Command, CommanderError, Help } from 'commander';
 import { ServiceError } from '../core/errors.ts';
 import { addAccountVerbs } from './commands/accounts.ts';
+import { addAuditVerbs } from './commands/audit.ts';
 import { addBalanceVerbs } from './commands/balance.ts';
 import { addCompletionVerbs } from './commands/completion.ts';
+import { addEndUserVerbs } from './commands/end-users.ts';
 import { addExecutionVerbs } from './commands/executions.ts';
 import { addKeyVerbs } from './commands/keys.ts';
 import { addLedgerVerbs } from './commands/ledger.ts';
@@ -10,8 +12,11 @@ import { addModelVerbs } from './commands/models.ts';
 import { addRateVerbs } from './commands/rates.ts';
 import { addRequestVerbs } from './commands/requests.ts';
 import { addRouteVerbs } from './commands/routes.ts';
+import { addTableVerbs } from './commands/table.ts';
+import { addUsageVerbs } from './commands/usage.ts';
+import { versionVerb } from './commands/version.ts';
 import { hintFor } from './hints.ts';
-import { text } from './options.ts';
+import { name, text } from './options.ts';
 import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
 import { FailureFoundError, performer, type Streams, UsageError } from './verb.ts';
 
@@ -43,11 +48,12 @@ const helpWidth = ({ columns = 80 }: Streams): number => Math.min(columns, MAX_H
 
 const createProgram = (streams: Streams): Command => {
   const program = new Command('ops')
-    .usage('<noun> <verb> [options]')
+    .usage('<noun> <verb> [id] [options]')
     .description('Operates the service: the local run when one is up, else the deployed stack.')
     .option('--json', 'print exactly one JSON value')
     .option('--data-dir <path>', `data directory of the local run (default: ${DEFAULT_DATA_DIRECTORY})`, text)
     .option('--stack <name>', `deployed stack (default: ${DEFAULT_STACK}, when no local run is up)`, text)
+    .option('--actor <name>', 'who makes a change, as `audit list` tells it', name)
     .configureHelp({
       showGlobalOptions: true,
       optionDescription: describeOption,
@@ -66,12 +72,17 @@ const createProgram = (streams: Streams): Command => {
   addAccountVerbs(noun('accounts', 'accounts, their limits and webhook secrets'), perform);
   addKeyVerbs(noun('keys', 'API keys of an account'), perform);
   addBalanceVerbs(noun('balance', "an account's xTokens"), perform);
+  addUsageVerbs(noun('usage', 'what was used in a month, by account, model and more'), perform);
+  addEndUserVerbs(noun('end-users', "an account's own users"), perform);
   addRateVerbs(noun('rates', 'what each model costs'), perform);
   addModelVerbs(noun('models', 'models and whether they can be used'), perform);
   addRouteVerbs(noun('routes', 'the providers behind the models, and their capacity'), perform);
   addRequestVerbs(noun('requests', 'requests for images and videos'), perform);
   addExecutionVerbs(noun('executions', 'running executions of the state machines'), perform);
   addLedgerVerbs(noun('ledger', 'checks that all money is accounted for'), perform);
+  addTableVerbs(noun('table', 'restores the table, and rehearses that'), perform);
+  noun('version', 'versions of this command line and of the service').action(perform(versionVerb));
+  addAuditVerbs(noun('audit', 'changes by staff'), perform);
   addCompletionVerbs(noun('completion', 'completes commands in a shell'), perform, program);
   return program;
 };

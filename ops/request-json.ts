@@ -2,6 +2,7 @@ import { requiredEnv } from '../core/environment.ts';
 import { renderLedgerEntry } from '../core/ledger/ledger.ts';
 import { toXTokens } from '../core/money.ts';
 import { takenOf } from '../core/provider-calls/taken.ts';
+import { imageInput, videoInput } from '../core/requests/render-input.ts';
 import { renderRecord } from '../core/requests/render-record.ts';
 import type { StoredRequest } from '../core/requests/request-rules.ts';
 import type { RequestReport } from './request-report.ts';
@@ -36,6 +37,7 @@ export const renderReport = (report: RequestReport, now: Date) => {
     record: renderUnsigned(request, now),
     operatorNote: request.operatorNote ?? null,
     webhookUrl: request.webhookUrl ?? null,
+    input: request.kind === 'image' ? imageInput(request) : videoInput(request),
     account: { accountId, name, xTokens: toXTokens(balanceThousandths), blockedAt },
     ledgerEntries: entries.map(renderLedgerEntry),
     executions,

@@ -61,7 +61,7 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
     const isOver = finishedAt !== undefined || isTerminal(request);
     return {
       kind: 'provider-call',
-      label: `${prefixOf(call, attempts)}asked${number > 1 ? `, attempt ${number}` : ''}`,
+      label: `provider call${numberOf(call, attempts)}${number > 1 ? `, attempt ${number}` : ''}`,
       from: startedAt,
       until: finishedAt ?? (isTerminal(request) ? (request.finishedAt ?? null) : null),
       attempt: number,
@@ -69,9 +69,9 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
     };
   });
 
-/** Names the call where a request has several. */
-const prefixOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
-  attempts.some((other) => other.call !== 0) ? `call ${call + 1} ` : '';
+/** The number of a call, after a space, where a request has several. */
+const numberOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
+  attempts.some((other) => other.call !== 0) ? ` ${call + 1}` : '';
 
 const outcomeOf = ({
   outcome,
@@ -98,12 +98,21 @@ const describeOutcome = (outcome: AttemptOutcome | undefined): [SpanOutcome, str
       return ['succeeded', [`${produced} of ${outcome.outputs.length} produced`, ...new Set(refused)]];
     }
     case 'failed':
-    case 'lost':
-      return [outcome.kind, [`${outcome.failure.code}: ${outcome.failure.message}`]];
+    case 'lost': {
+      const upstream = outcome.kind === 'failed' ? outcome.upstream : undefined;
+      const own =
+        upstream && [upstream.code, upstream.message].filter((part) => part !== undefined).join(': ');
+      return [
+        outcome.kind,
+        [`${outcome.failure.code}: ${outcome.failure.message}`, ...(own ? [`the provider said ${own}`] : [])],
+      ];
+    }
     case 'busy':
       return ['busy', [outcome.reason]];
     case 'accepted':
       return ['accepted', []];
+    case 'unreadable':
+      return ['unknown', ['of another version']];
     default:
       return ['unknown', []];
   }
@@ -116,7 +125,8 @@ const tellCapacityWaits = ({ request, attempts }: RequestReport, now: Date): Sto
     if (outcome?.kind !== 'busy' || finishedAt === undefined) return [];
     const next = attempts.find((other) => other.call === call && other.attempt === attempt.attempt + 1);
     const until = next?.startedAt ?? request.finishedAt ?? future(repeatableAt(attempt), now);
-    const label = `${prefixOf(call, attempts)}waiting for capacity`;
+    const number = numberOf(call, attempts);
+    const label = number === '' ? 'waiting for capacity' : `call${number} waiting for capacity`;
     return [{ kind: 'capacity-wait', label, from: finishedAt, until, detail: outcome.reason }];
   });
 

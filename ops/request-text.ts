@@ -1,7 +1,33 @@
+import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import { formatEntries } from './ledger-text.ts';
-import { formatFields, formatTable } from './output.ts';
+import { type Cell, formatFields, formatTable } from './output.ts';
 import type { renderReport } from './request-json.ts';
 import { formatTimeline } from './timeline.ts';
+
+/**
+ * The end of an execution, for people. One that ran to its end may well have failed its request, so none is called succeeded.
+ */
+const EXECUTION_WORDS: Readonly<Record<ExecutionStatus, string>> = {
+  RUNNING: 'running',
+  SUCCEEDED: 'ran to its end',
+  FAILED: 'broke off',
+  TIMED_OUT: 'ran out of time',
+  ABORTED: 'was stopped',
+  PENDING_REDRIVE: 'waits for a redrive',
+};
+
+/** The input of a request by field, without empty lists. */
+const describeInput = ({
+  webhookUrl: _,
+  ...input
+}: ReturnType<typeof renderReport>['input']): Record<string, Cell> =>
+  Object.fromEntries(
+    Object.entries(input).flatMap(([field, value]): [string, Cell][] => {
+      if (Array.isArray(value)) return value.length === 0 ? [] : [[field, value.join(' ')]];
+      if (typeof value === 'object') return Object.entries(value);
+      return [[field, value]];
+    }),
+  );
 
 /** A report for people: its fields, the timeline and its details, the ledger entries, the executions, and the files. */
 export const formatReport = (
@@ -9,6 +35,8 @@ export const formatReport = (
     record,
     account,
     operatorNote,
+    webhookUrl,
+    input,
     ledgerEntries,
     executions,
     objects,
@@ -24,6 +52,9 @@ export const formatReport = (
       model: record.model,
       account: `${account.accountId} (${account.name})`,
       endUser: record.endUserEmail,
+      prompt: record.prompt,
+      ...describeInput(input),
+      webhook: webhookUrl,
       note: operatorNote,
     },
     columns,
@@ -34,20 +65,20 @@ export const formatReport = (
     columns,
   );
   const runs = formatTable(
-    ['workflow', { title: 'execution', fit: 'cut' }, 'started', 'stopped', 'status', 'error', 'cause'],
+    ['workflow', { id: 'execution' }, 'started', 'stopped', 'status', 'error', 'cause'],
     executions.map(({ workflow, name, startedAt, stoppedAt, status, error, cause }) => [
       workflow,
       name,
       startedAt,
       stoppedAt,
-      status,
+      EXECUTION_WORDS[status],
       error,
       cause,
     ]),
     columns,
   );
   const files = formatTable(
-    [{ title: 'file', fit: 'cut' }, 'bytes', 'in the record', 'in the bucket'],
+    [{ id: 'file' }, 'bytes', 'in the record', 'in the bucket'],
     objects.map(({ objectKey, sizeBytes, recorded, stored }) => [
       objectKey,
       sizeBytes,

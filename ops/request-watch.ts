@@ -51,9 +51,9 @@ export const watchRequests = (
       const seen = known.get(id);
       if (seen && isTerminal(seen)) ids.delete(id);
     }
-    const found = await findRequests([...ids]);
+    const { requests } = await findRequests([...ids]);
     for (const id of ids) known.delete(id);
-    for (const request of found) if (request) known.set(request.requestId, request);
+    for (const request of requests) known.set(request.requestId, request);
     lookedAt = now;
     const rows = [...known.values()].sort((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1));
     for (const { requestId } of rows.filter(isTerminal).slice(MAX_ENDED)) known.delete(requestId);

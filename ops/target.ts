@@ -150,11 +150,27 @@ const useOutputs = (outputs: Outputs): void => {
 };
 
 const readStackOutputs = async (stackName: string): Promise<Outputs> => {
+  const outputs = (await describeStack(stackName))?.Outputs ?? [];
+  return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue }) => [OutputKey, OutputValue]));
+};
+
+/** Whether there is a stack of this name, in any state. */
+export const stackExists = async (stackName: string): Promise<boolean> => {
+  try {
+    await describeStack(stackName);
+    return true;
+  } catch (error) {
+    // CloudFormation has no error of its own for it.
+    if (error instanceof Error && /does not exist/.test(error.message)) return false;
+    throw error;
+  }
+};
+
+const describeStack = async (stackName: string) => {
   // Imported on demand: most runs are local.
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const { Stacks = [] } = await new CloudFormationClient(clientOptions('stack')).send(
     new DescribeStacksCommand({ StackName: stackName }),
   );
-  const outputs = Stacks[0]?.Outputs ?? [];
-  return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue }) => [OutputKey, OutputValue]));
+  return Stacks[0];
 };

@@ -39,14 +39,6 @@ const fitting = (segments: readonly string[], width: number): string[] => {
 export const cut = (text: string, width: number): string =>
   widthOf(text) <= width ? text : `${fitting(segmentsOf(text), width - 1).join('')}…`;
 
-/** The text, or its beginning and end around an ellipsis when it is wider: ids and paths differ at their ends. */
-export const cutMiddle = (text: string, width: number): string => {
-  if (widthOf(text) <= width) return text;
-  const segments = segmentsOf(text);
-  const tail = fitting(segments.toReversed(), Math.floor((width - 1) / 2)).toReversed();
-  return `${fitting(segments, Math.ceil((width - 1) / 2)).join('')}…${tail.join('')}`;
-};
-
 /** The text in lines of at most `width` columns, broken between words, and within those that are longer. */
 export const wrap = (text: string, width: number): string[] => {
   const lines: string[] = [];

@@ -1,18 +1,36 @@
 import type { Command } from 'commander';
+import {
+  type Actor,
+  type AuditWrite,
+  auditWrite,
+  putAuditEntry,
+  type StaffChange,
+} from '../core/audit/audit.ts';
+import { findActor } from './actor.ts';
 import type { Result } from './output.ts';
 import { type Progress, reportLate } from './progress.ts';
-import { connect, type TargetOptions } from './target.ts';
+import { withSubjects } from './subject.ts';
+import { connect, type Target, type TargetOptions } from './target.ts';
 import { terminalJson } from './terminal-text.ts';
 
 /** Options of every verb. */
 export interface GlobalOptions extends TargetOptions {
   json?: true;
+  actor?: string;
 }
 
-/** Bad usage that only the verb can detect. Exit status 2. */
-export class UsageError extends Error {
-  override name = 'UsageError';
+/** A change as told by its verb, without actor and command. */
+type ToldChange = Omit<StaffChange, keyof Actor | 'action'>;
+
+/** Records changes in the name of who makes them. */
+export interface Recorder {
+  /** The write that records a change, for the transaction that makes it. */
+  write(change: ToldChange): AuditWrite[];
+  /** Records a change that is no write of the table, once it is made. */
+  put(change: ToldChange): Promise<void>;
 }
+
+export { UsageError } from './usage-error.ts';
 
 /** The command ran and found a failure. The message is for the operator. Exit status 1. */
 export class FailureFoundError extends Error {
@@ -40,6 +58,8 @@ export interface Surroundings {
   say(text: string): void;
   /** Stops the progress messages: the verb shows its own progress. */
   quiet(): void;
+  /** For a verb that changes something, once it is connected. */
+  recorder(): Promise<Recorder>;
 }
 
 /**
@@ -48,26 +68,42 @@ export interface Surroundings {
  */
 export type Verb<Options> = (
   options: Options,
-  connected: () => Promise<void>,
+  connected: () => Promise<Target>,
   surroundings: Surroundings,
 ) => Promise<Result | undefined>;
 
 /** Turns a verb into a commander action that connects to the service and prints the result. */
-export type Perform = <Options>(verb: Verb<Options>) => (options: Options, command: Command) => Promise<void>;
+export type Perform = <Options>(verb: Verb<Options>) => (...given: unknown[]) => Promise<void>;
+
+/** The words that name a command, after the program's. */
+const pathOf = (command: Command): string[] =>
+  command.parent ? [...pathOf(command.parent), command.name()] : [];
 
 /** A `Perform` that prints through `streams`. */
 export const performer =
   (streams: Streams): Perform =>
   (verb) =>
-  async (options, command) => {
-    const { json, ...target } = command.optsWithGlobals<GlobalOptions>();
-    const { say, stop } = reportLate(streams.progress, `ops ${command.parent?.name()} ${command.name()}`);
-    const connected = async (): Promise<void> => {
-      await connect(target);
+  async (...given) => {
+    const [options, command] = given.splice(-2) as [Record<string, unknown>, Command];
+    const asked = withSubjects(command, given as (string | undefined)[], options);
+    const { json, actor, ...place } = command.optsWithGlobals<GlobalOptions>();
+    const action = pathOf(command).join(' ');
+    let target: Target | undefined;
+    const { say, stop } = reportLate(streams.progress, `ops ${action}`);
+    const connected = async (): Promise<Target> => {
+      target = await connect(place);
+      return target;
     };
-    const result = await verb(options, connected, { streams, json: json === true, say, quiet: stop }).finally(
-      stop,
-    );
+    const recorder = async (): Promise<Recorder> => {
+      if (!target) throw new Error('A verb records what it changes once it is connected.');
+      const who = await findActor(target, actor);
+      return {
+        write: (change) => [auditWrite({ ...who, action, ...change }, new Date())],
+        put: (change) => putAuditEntry({ ...who, action, ...change }, new Date()),
+      };
+    };
+    const surroundings = { streams, json: json === true, say, quiet: stop, recorder };
+    const result = await verb(asked as Parameters<typeof verb>[0], connected, surroundings).finally(stop);
     if (!result) return;
     const { value, text, failure } = result;
     const shown = typeof text === 'string' ? text : text(streams.columns);

@@ -1,6 +1,6 @@
 import type { Failure } from '../core/errors.ts';
 import { countMetric, logger, METRIC } from '../core/observability.ts';
-import type { CancelAnswer, ProviderAnswer, Taken } from '../core/provider-calls/providers.ts';
+import type { CancelAnswer, ProviderAnswer, Taken, UpstreamError } from '../core/provider-calls/providers.ts';
 import type { ProviderId } from '../core/provider-names.ts';
 import type { HttpAnswer } from './http.ts';
 import { logUnreadable } from './reading.ts';
@@ -35,11 +35,30 @@ const FAILURES = {
 
 const LOST: Failure = { code: 'provider_error', message: 'The answer of the upstream provider was lost.' };
 
+/** The answer with the provider's own id of the call, when it sent one. */
+export const withCallId = (answer: ProviderAnswer, http: HttpAnswer): ProviderAnswer => {
+  const providerRequestId = callIdOf(http);
+  return providerRequestId === undefined ? answer : { ...answer, providerRequestId };
+};
+
+const callIdOf = (http: HttpAnswer): string | undefined =>
+  http.kind === 'answered' ? http.providerRequestId : undefined;
+
 /** The failure to record for a refused output or task. */
 export const failureOf = (errorClass: ErrorClass): Failure => {
   if (errorClass === 'busy') return FAILURES.error;
   return FAILURES[errorClass === 'quota' ? 'access' : errorClass];
 };
+
+/** Most characters kept of a provider's own error: a line or two to read, whatever it sends. */
+const MAX_CODE_CHARACTERS = 100;
+const MAX_MESSAGE_CHARACTERS = 500;
+
+/** A provider's own error, cut to a length that can be stored. */
+export const upstreamError = (code: string, message?: string): UpstreamError => ({
+  code: code.slice(0, MAX_CODE_CHARACTERS).toWellFormed(),
+  ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed() }),
+});
 
 /** A provider's error as its body tells it: the code is logged for the operator and never shown to a caller. */
 interface Refusal {
@@ -47,22 +66,26 @@ interface Refusal {
   upstreamCode: string;
 }
 
-const noteRefusal = (provider: ProviderId, refusal: Refusal & { status?: number }): void => {
+const noteRefusal = (
+  provider: ProviderId,
+  refusal: Refusal & { status?: number; providerRequestId?: string | undefined },
+): void => {
   logger.warn('provider refused', { provider, ...refusal });
   if (refusal.errorClass === 'access') countMetric(METRIC.providerAccessRefused, { provider });
 };
 
 /**
- * The answer for a creation call that the provider refused, by the code in its body; undefined when it has none. A 4xx,
- * even from a gateway, was surely not taken. A 5xx may have been.
+ * The answer for a creation call that the provider refused, by the code in its body; undefined when it has none. `message` is the
+ * provider's own, for operators. A 4xx, even from a gateway, was surely not taken. A 5xx may have been.
  */
 export const refusedCreation = (
   provider: ProviderId,
   answer: Answered,
   code: string | undefined,
   classify: Classify,
+  message?: string,
 ): ProviderAnswer => {
-  const { status, retryAfterSeconds } = answer;
+  const { status, retryAfterSeconds, providerRequestId } = answer;
   const isRefused = status >= 400 && status < 500;
   if (code === undefined) {
     logUnreadable(provider, 'creation', status, answer.body);
@@ -70,12 +93,13 @@ export const refusedCreation = (
   }
   const upstreamCode = code ?? `HTTP ${status}`;
   const errorClass = classify(status, upstreamCode);
-  noteRefusal(provider, { errorClass, upstreamCode, status });
+  noteRefusal(provider, { errorClass, upstreamCode, status, providerRequestId });
+  const upstream = upstreamError(upstreamCode, message);
   if (errorClass === 'busy' || errorClass === 'quota') {
-    const ifRepeated = errorClass === 'quota' ? failureOf(errorClass) : undefined;
-    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds, ifRepeated };
+    const repeated = errorClass === 'quota' ? { ifRepeated: failureOf(errorClass), upstream } : {};
+    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds, ...repeated };
   }
-  return { kind: 'failed', failure: failureOf(errorClass), taken: takenBy(status) };
+  return { kind: 'failed', failure: failureOf(errorClass), taken: takenBy(status), upstream };
 };
 
 const takenBy = (status: number): Taken => {
@@ -91,15 +115,21 @@ export const unansweredCreation = (provider: ProviderId, answer: Unanswered): Pr
   return lost(provider, answer.reason);
 };
 
-/** The answer for a task that ended without a result, by its error code. */
+/** The answer for a task that ended without a result, by its error code. `message` is the provider's own, for operators. */
 export const failedTask = (
   provider: ProviderId,
   upstreamCode: string,
   classify: Classify,
+  http: HttpAnswer,
+  message?: string,
 ): ProviderAnswer => {
   const errorClass = classify(undefined, upstreamCode);
-  noteRefusal(provider, { errorClass, upstreamCode });
-  return { kind: 'failed', failure: failureOf(errorClass) };
+  noteRefusal(provider, { errorClass, upstreamCode, providerRequestId: callIdOf(http) });
+  return {
+    kind: 'failed',
+    failure: failureOf(errorClass),
+    upstream: upstreamError(upstreamCode, message),
+  };
 };
 
 /**
@@ -114,13 +144,13 @@ export const untoldTask = (
   classify: Classify,
 ): ProviderAnswer => {
   if (answer.kind !== 'answered') return { kind: 'busy', reason: 'the task query was not answered' };
-  const { status, retryAfterSeconds, body } = answer;
+  const { status, retryAfterSeconds, providerRequestId, body } = answer;
   if (code === undefined) logUnreadable(provider, 'query', status, body);
   if (status === 200 && code === undefined) countMetric(METRIC.unknownProviderState, { provider });
   const upstreamCode = code ?? `HTTP ${status}`;
   const errorClass = classify(status, upstreamCode);
   if (errorClass === 'access' && status !== 429) {
-    noteRefusal(provider, { errorClass, upstreamCode, status });
+    noteRefusal(provider, { errorClass, upstreamCode, status, providerRequestId });
     return { kind: 'refused' };
   }
   return { kind: 'busy', reason: `the task query was answered with ${upstreamCode}`, retryAfterSeconds };

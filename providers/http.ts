@@ -4,8 +4,14 @@ import { userAgent } from '../core/user-agent.ts';
 
 /** A provider's HTTP response, or why there is none. */
 export type HttpAnswer =
-  /** `retryAfterSeconds` is its `Retry-After`, when it has a valid one. */
-  | { kind: 'answered'; status: number; body: unknown; retryAfterSeconds?: number | undefined }
+  /** `retryAfterSeconds` is its `Retry-After`, when it has a valid one; `providerRequestId` the provider's own id of the call. */
+  | {
+      kind: 'answered';
+      status: number;
+      body: unknown;
+      retryAfterSeconds?: number | undefined;
+      providerRequestId?: string | undefined;
+    }
   /** No connection was made: the provider has not received the call. */
   | { kind: 'unreached'; reason: string }
   /** The caller's signal ended the call. */
@@ -29,7 +35,7 @@ const UNREACHED_CODES = new Set([
  * creation sent on a connection that the provider has just closed would be lost.
  */
 export const callProvider = async (
-  method: 'GET' | 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   url: string,
   options: { headers: Record<string, string>; body?: Record<string, unknown>; signal: AbortSignal },
 ): Promise<HttpAnswer> => {
@@ -41,12 +47,24 @@ export const callProvider = async (
       signal: options.signal,
     });
     const retryAfterSeconds = retryAfterOf(headers['retry-after'], new Date());
-    return { kind: 'answered', status: statusCode, body: parseJson(await text(body)), retryAfterSeconds };
+    const parsed = parseJson(await text(body));
+    const providerRequestId = providerRequestIdOf(headers['x-request-id'], parsed);
+    return { kind: 'answered', status: statusCode, body: parsed, retryAfterSeconds, providerRequestId };
   } catch (error) {
     if (options.signal.aborted) return { kind: 'timed-out' };
     const code = String((error as { code?: unknown }).code ?? (error as Error).name);
     return { kind: UNREACHED_CODES.has(code) ? 'unreached' : 'broken', reason: code };
   }
+};
+
+/** An id of a call, and nothing else that a server might send: it goes to the log. */
+const CALL_ID = /^[\w.:-]{1,100}$/;
+
+/** The provider's own id of a call: in the header `X-Request-Id`, else in the body's `request_id`. */
+const providerRequestIdOf = (header: string | string[] | undefined, body: unknown): string | undefined => {
+  const told =
+    typeof body === 'object' && body !== null && 'request_id' in body ? body.request_id : undefined;
+  return [header, told].find((id): id is string => typeof id === 'string' && CALL_ID.test(id));
 };
 
 /** Cap of `Retry-After`: longer than any deadline, and far below the largest valid date. */

@@ -26,6 +26,13 @@ export const optionalNumber = () =>
     z.transform((value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined)),
   );
 
+/** Text for people that says something; anything else counts as absent, because no answer may fail for it. */
+export const saidText = () =>
+  z.pipe(
+    z.optional(z.unknown()),
+    z.transform((value) => (typeof value === 'string' && value !== '' ? value : undefined)),
+  );
+
 /** Text that is needed. */
 export const requiredText = () => z.string().check(z.minLength(1));
 

@@ -4,12 +4,14 @@ import { providerAddress } from '../core/provider-calls/provider-address.ts';
 import type { CallOrigin, Provider, ProviderRoute } from '../core/provider-calls/providers.ts';
 import { namesOfProvider, type ProviderId } from '../core/provider-names.ts';
 import { readSecret } from '../core/secrets.ts';
+import { Fal } from './fal/fal.ts';
 import { ModelArk } from './modelark/modelark.ts';
 import { ModelStudio } from './modelstudio/modelstudio.ts';
 
 const ADAPTERS: Record<ProviderId, new (connection: { baseUrl: string; apiKey: string }) => Provider> = {
   modelark: ModelArk,
   modelstudio: ModelStudio,
+  fal: Fal,
 };
 
 /**

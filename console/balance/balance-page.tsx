@@ -1,44 +1,63 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Balance, BalanceHistoryEntry } from '../../packages/client/src/types.ts';
+import type { BalanceHistoryEntry } from '../../packages/client/src/types.ts';
 import { LedgerTable } from '../parts/ledger-table.tsx';
 import { Heading, Problem, Time } from '../parts/parts.tsx';
 import { xTokensText } from '../parts/texts.ts';
+import { balance, readBalance } from '../state/account.ts';
+import { useLive } from '../state/live.ts';
 import { messageOf } from '../state/records.ts';
+import { replaceQuery, route } from '../state/route.ts';
 import { requiredClient } from '../state/session.ts';
-import { stepPath } from './chart-rules.ts';
+import { Chart } from './chart.tsx';
+import { PERIODS, type Period } from './chart-rules.ts';
 
 const PAGE_SIZE = 50;
+/** Pages that are read for a period at most: some seconds of reading. */
+const MAX_PAGES = 20;
+const DEFAULT_PERIOD: Period = '7 days';
 
-/** The balance, its history as a chart, and every entry. */
+const isPeriod = (text: string | null): text is Period => text !== null && text in PERIODS;
+
+/** The balance, its history as a chart of a period, and every entry. */
 export const BalancePage = () => {
-  const balance = useSignal<Balance | undefined>(undefined);
   const entries = useSignal<readonly BalanceHistoryEntry[]>([]);
   const pages = useSignal(0);
   const hasMore = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
-  const read = async (page: number) => {
+  const given = route.value.query.get('period');
+  const period = isPeriod(given) ? given : DEFAULT_PERIOD;
+
+  const readPage = async (page: number) => {
+    const history = await requiredClient().listBalanceHistory({ page, pageSize: PAGE_SIZE });
+    // New entries since a page was read move others to later pages.
+    const byId = new Map([...entries.peek(), ...history.items].map((entry) => [entry.id, entry]));
+    entries.value = [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+    if (page <= pages.peek()) return;
+    pages.value = page;
+    hasMore.value = history.hasMore;
+  };
+  const attempt = async (work: () => Promise<unknown>) => {
     try {
-      const client = requiredClient();
-      const [current, history] = await Promise.all([
-        client.getBalance(),
-        client.listBalanceHistory({ page, pageSize: PAGE_SIZE }),
-      ]);
-      balance.value = current;
-      const known = page === 1 ? [] : entries.peek();
-      const ids = new Set(known.map(({ id }) => id));
-      // New entries since the last page was read move others to later pages.
-      entries.value = [...known, ...history.items.filter(({ id }) => !ids.has(id))];
-      hasMore.value = history.hasMore;
-      pages.value = page;
+      await work();
       problem.value = undefined;
     } catch (error) {
       problem.value = messageOf(error);
     }
   };
+  const coversPeriod = () => {
+    const oldest = entries.peek().at(-1);
+    return !oldest || !hasMore.peek() || Date.parse(oldest.createdAt) < Date.now() - PERIODS[period];
+  };
+  const readPeriod = async () => {
+    await readPage(1);
+    while (!coversPeriod() && pages.peek() < MAX_PAGES) await readPage(pages.peek() + 1);
+  };
   useEffect(() => {
-    read(1);
-  }, []);
+    attempt(() => Promise.all([readPeriod(), readBalance()]));
+  }, [period]);
+  useLive(() => attempt(() => readPage(1)));
+
   return (
     <>
       <Heading>Balance</Heading>
@@ -47,41 +66,41 @@ export const BalancePage = () => {
         <p class="large">
           {xTokensText(balance.value.xTokens)} xTokens{' '}
           <small class="quiet">
-            since <Time at={balance.value.updatedAt} />
+            as of <Time at={balance.value.updatedAt} />
           </small>
         </p>
       )}
-      {pages.value > 0 && entries.value.length === 0 && <p class="quiet">It never changed.</p>}
+      {pages.value > 0 && entries.value.length === 0 && <p class="quiet">No transactions yet</p>}
       {entries.value.length > 0 && (
         <>
-          <Chart entries={entries.value} />
-          <LedgerTable name="History" entries={entries.value} showsReference />
+          <label>
+            Period{' '}
+            <select
+              value={period}
+              onInput={(event) => replaceQuery('balance', { period: event.currentTarget.value })}
+            >
+              {Object.keys(PERIODS).map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Chart entries={entries.value} period={period} />
+          {!coversPeriod() && (
+            <p class="quiet">The chart begins with the oldest transaction that is loaded below.</p>
+          )}
+          <h2>Transactions</h2>
+          <LedgerTable name="Transactions" entries={entries.value} showsReference />
         </>
       )}
       {hasMore.value && (
-        <button type="button" onClick={() => read(pages.value + 1)}>
-          Read older ones
-        </button>
+        <p>
+          <button type="button" onClick={() => attempt(() => readPage(pages.peek() + 1))}>
+            Load more
+          </button>
+        </p>
       )}
     </>
-  );
-};
-
-const [WIDTH, HEIGHT] = [720, 160];
-
-const Chart = ({ entries }: { entries: readonly BalanceHistoryEntry[] }) => {
-  const steps = entries
-    .toReversed()
-    .map(({ createdAt, balanceAfter }) => ({ at: createdAt, xTokens: balanceAfter }));
-  const amounts = steps.map(({ xTokens }) => xTokens);
-  const [least, most] = [Math.min(...amounts), Math.max(...amounts)];
-  const label = `The balance in ${entries.length} steps, from ${xTokensText(least)} to ${xTokensText(most)} xTokens.`;
-  return (
-    <figure class="chart">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label} preserveAspectRatio="none">
-        <path d={stepPath(steps, new Date(), WIDTH, HEIGHT)} vector-effect="non-scaling-stroke" />
-      </svg>
-      <figcaption>{label}</figcaption>
-    </figure>
   );
 };

@@ -1,9 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { EndUser } from '../../packages/client/src/types.ts';
-import { Dialog, Heading, Problem, ScrollFrame, Time } from '../parts/parts.tsx';
-import { xTokensText } from '../parts/texts.ts';
-import { announce } from '../state/notices.ts';
+import { ConfirmDialog } from '../parts/dialog.tsx';
+import { Heading, Problem, Time } from '../parts/parts.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { countText, xTokensText } from '../parts/texts.ts';
+import { useLive } from '../state/live.ts';
+import { show } from '../state/notices.ts';
 import { messageOf } from '../state/records.ts';
 import { replaceQuery, route } from '../state/route.ts';
 import { requiredClient } from '../state/session.ts';
@@ -12,13 +15,13 @@ const PAGE_SIZE = 50;
 /** How long a filter waits for the next letter. */
 const TYPING_MILLISECONDS = 250;
 
-/** The account's end-users, to block and to erase. The filters are in the address. */
+/** The account's end-users, to block and to delete. The filters are in the address. */
 export const EndUsersPage = () => {
   const users = useSignal<readonly EndUser[] | undefined>(undefined);
   const pages = useSignal(0);
   const hasMore = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
-  const toErase = useSignal<string | undefined>(undefined);
+  const asked = useSignal<Asked | undefined>(undefined);
   const { query } = route.value;
   const filters = { email: query.get('email') ?? '', blocked: query.get('blocked') ?? '' };
   const set = (name: keyof typeof filters, value: string) =>
@@ -54,22 +57,75 @@ export const EndUsersPage = () => {
     };
   }, [filters.email, filters.blocked]);
 
-  const setBlocked = async (email: string, isBlocked: boolean) => {
+  // Only the first page: further ones move while they are read.
+  useLive(async () => {
+    if (pages.peek() === 1) await read(1);
+  }, [filters.email, filters.blocked]);
+
+  const setBlocked = async (email: string, isBlocked: boolean): Promise<string | undefined> => {
     try {
       const client = requiredClient();
       const { blockedAt } = isBlocked ? await client.blockEndUser(email) : await client.unblockEndUser(email);
       users.value = (users.peek() ?? []).map((user) =>
         user.email === email ? { ...user, blockedAt } : user,
       );
-      announce(`${email} is ${isBlocked ? 'blocked' : 'not blocked any more'}.`);
-      problem.value = undefined;
+      show(`${email} is ${isBlocked ? 'blocked' : 'not blocked any more'}.`);
+      asked.value = undefined;
+      return undefined;
     } catch (error) {
-      problem.value = messageOf(error);
+      return messageOf(error);
     }
   };
-  const erased = (email: string) => {
-    users.value = (users.peek() ?? []).filter((user) => user.email !== email);
-    toErase.value = undefined;
+  const remove = async (email: string): Promise<string | undefined> => {
+    try {
+      const { removedRequests, removedObjects } = await requiredClient().deleteEndUser(email);
+      show(
+        `${email} is deleted, with ${countText(removedRequests, 'request')} and ${countText(removedObjects, 'file')}.`,
+      );
+      users.value = (users.peek() ?? []).filter((user) => user.email !== email);
+      asked.value = undefined;
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+  const close = () => {
+    asked.value = undefined;
+  };
+  const actions: Column<EndUser> = {
+    head: 'Actions',
+    cell: ({ email, blockedAt }) => (
+      <span class="actions">
+        {blockedAt === null ? (
+          <button
+            type="button"
+            onClick={() => {
+              asked.value = { verb: 'block', email };
+            }}
+          >
+            Block<span class="unseen"> {email}</span> …
+          </button>
+        ) : (
+          <button
+            type="button"
+            onClick={async () => {
+              problem.value = await setBlocked(email, false);
+            }}
+          >
+            Unblock<span class="unseen"> {email}</span>
+          </button>
+        )}{' '}
+        <button
+          type="button"
+          class="dangerous"
+          onClick={() => {
+            asked.value = { verb: 'delete', email };
+          }}
+        >
+          Delete<span class="unseen"> {email}</span> …
+        </button>
+      </span>
+    ),
   };
 
   return (
@@ -77,7 +133,7 @@ export const EndUsersPage = () => {
       <Heading>End-users</Heading>
       <search class="filters">
         <label>
-          Part of the address{' '}
+          Search email{' '}
           <input
             type="search"
             value={filters.email}
@@ -98,151 +154,86 @@ export const EndUsersPage = () => {
         <p class="quiet">
           {filters.email + filters.blocked === ''
             ? 'None yet: an end-user appears with their first request.'
-            : 'None is like that.'}
+            : 'No matches'}
         </p>
       )}
       {users.value && users.value.length > 0 && (
-        <ScrollFrame name="End-users">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Address</th>
-                <th scope="col">State</th>
-                <th scope="col">Last active</th>
-                <th scope="col" class="number">
-                  Requests
-                </th>
-                <th scope="col" class="number">
-                  xTokens
-                </th>
-                <th scope="col">Do</th>
-              </tr>
-            </thead>
-            <tbody>
-              {users.value.map((user) => (
-                <Row
-                  key={user.email}
-                  user={user}
-                  onBlock={(isBlocked) => setBlocked(user.email, isBlocked)}
-                  onErase={() => {
-                    toErase.value = user.email;
-                  }}
-                />
-              ))}
-            </tbody>
-          </table>
-        </ScrollFrame>
+        <Table
+          name="End-users"
+          columns={[...COLUMNS, actions]}
+          rows={users.value}
+          keyOf={({ email }) => email}
+        />
       )}
       {hasMore.value && (
         <button type="button" onClick={() => read(pages.value + 1)}>
-          Read more
+          Load more
         </button>
       )}
-      {toErase.value !== undefined && (
-        <EraseDialog
-          email={toErase.value}
-          onErased={erased}
-          onClose={() => {
-            toErase.value = undefined;
-          }}
-        />
+      {asked.value?.verb === 'block' && (
+        <BlockDialog email={asked.value.email} onBlock={(email) => setBlocked(email, true)} onClose={close} />
+      )}
+      {asked.value?.verb === 'delete' && (
+        <DeleteDialog email={asked.value.email} onDelete={remove} onClose={close} />
       )}
     </>
   );
 };
 
-interface RowProps {
-  user: EndUser;
-  onBlock: (isBlocked: boolean) => void;
-  onErase: () => void;
+/** What is asked before it is done. */
+interface Asked {
+  verb: 'block' | 'delete';
+  email: string;
 }
 
-const Row = ({ user, onBlock, onErase }: RowProps) => {
-  const { email, blockedAt, lastActiveAt, totalRequests, totalXTokensSpent } = user;
-  return (
-    <tr>
-      <th scope="row">{email}</th>
-      <td>
-        {blockedAt === null ? (
-          'active'
-        ) : (
-          <>
-            <span class="badge failed">blocked</span> since <Time at={blockedAt} />
-          </>
-        )}
-      </td>
-      <td>
-        <Time at={lastActiveAt} />
-      </td>
-      <td class="number">{totalRequests}</td>
-      <td class="number">{xTokensText(totalXTokensSpent)}</td>
-      <td class="actions">
-        <button type="button" onClick={() => onBlock(blockedAt === null)}>
-          {blockedAt === null ? 'Block' : 'Unblock'}
-          <span class="unseen"> {email}</span>
-        </button>{' '}
-        <button type="button" class="dangerous" onClick={onErase}>
-          Erase<span class="unseen"> {email}</span> …
-        </button>
-      </td>
-    </tr>
-  );
-};
+const COLUMNS: readonly Column<EndUser>[] = [
+  { head: 'Email', isName: true, cell: ({ email }) => email },
+  {
+    head: 'State',
+    cell: ({ blockedAt }) =>
+      blockedAt === null ? (
+        'active'
+      ) : (
+        <>
+          <span class="badge failed">blocked</span> as of <Time at={blockedAt} />
+        </>
+      ),
+  },
+  { head: 'Last active', cell: ({ lastActiveAt }) => <Time at={lastActiveAt} /> },
+  { head: 'Requests', isNumber: true, cell: ({ totalRequests }) => totalRequests.toLocaleString('en') },
+  { head: 'xTokens', isNumber: true, cell: ({ totalXTokensSpent }) => xTokensText(totalXTokensSpent) },
+];
 
-interface EraseDialogProps {
+interface BlockDialogProps {
   email: string;
-  onErased: (email: string) => void;
+  onBlock: (email: string) => Promise<string | undefined>;
   onClose: () => void;
 }
 
-const EraseDialog = ({ email, onErased, onClose }: EraseDialogProps) => {
-  const typed = useSignal('');
-  const problem = useSignal<string | undefined>(undefined);
-  const isErasing = useSignal(false);
-  const erase = async (event: Event) => {
-    event.preventDefault();
-    if (typed.value !== email) {
-      problem.value = 'Type the address exactly as it is above.';
-      return;
-    }
-    isErasing.value = true;
-    try {
-      const { removedRequests, removedObjects } = await requiredClient().deleteEndUser(email);
-      announce(`${email} is erased, with ${removedRequests} requests and ${removedObjects} files.`);
-      onErased(email);
-    } catch (error) {
-      problem.value = messageOf(error);
-    } finally {
-      isErasing.value = false;
-    }
-  };
-  return (
-    <Dialog name="Erase an end-user" onClose={onClose}>
-      <form onSubmit={erase} noValidate>
-        <p>
-          This removes <strong>{email}</strong> with all requests and files, for good.
-        </p>
-        <div class="field">
-          <label for="typed-address">Type the address to go on</label>
-          <input
-            id="typed-address"
-            type="text"
-            autoComplete="off"
-            spellcheck={false}
-            value={typed.value}
-            onInput={(event) => {
-              typed.value = event.currentTarget.value;
-            }}
-          />
-        </div>
-        <Problem text={problem.value} />
-        <button type="submit" class="dangerous" aria-disabled={isErasing.value}>
-          Erase
-        </button>{' '}
-        <button type="button" onClick={onClose}>
-          Keep
-        </button>
-      </form>
-    </Dialog>
-  );
-};
+const BlockDialog = ({ email, onBlock, onClose }: BlockDialogProps) => (
+  <ConfirmDialog name="Block an end-user" verb="Block" onConfirm={() => onBlock(email)} onClose={onClose}>
+    <p>
+      New requests for <strong>{email}</strong> will be refused. Requests under way go on.
+    </p>
+  </ConfirmDialog>
+);
+
+interface DeleteDialogProps {
+  email: string;
+  onDelete: (email: string) => Promise<string | undefined>;
+  onClose: () => void;
+}
+
+const DeleteDialog = ({ email, onDelete, onClose }: DeleteDialogProps) => (
+  <ConfirmDialog
+    name="Delete an end-user"
+    verb="Delete"
+    typed={email}
+    onConfirm={() => onDelete(email)}
+    onClose={onClose}
+  >
+    <p>
+      This deletes <strong>{email}</strong> with all requests and files, for good.
+    </p>
+  </ConfirmDialog>
+);

@@ -49,11 +49,10 @@ export const Field = (props: FieldProps) => {
       )}
       {field.control === 'lines' && <textarea {...common} rows={3} value={value} onInput={onInput} />}
       {field.control === 'choice' && (
-        <select {...common} value={value} onInput={onInput}>
-          <option value="">default</option>
+        <select {...common} value={value === field.byDefault ? '' : value} onInput={onInput}>
           {optionsOf(field, value).map((option) => (
-            <option key={option} value={option}>
-              {option}
+            <option key={option} value={option === field.byDefault ? '' : option}>
+              {option === field.byDefault ? `${option} (default)` : option}
             </option>
           ))}
         </select>
@@ -81,7 +80,7 @@ export const Field = (props: FieldProps) => {
         {field.hint}
       </p>
       <p class="message" id={`${id}-message`}>
-        {own.map(({ text }) => text).join('; ')}
+        {own.map(({ text }) => text).join('. ')}
       </p>
     </div>
   );
@@ -141,7 +140,7 @@ const UrlList = ({ field, value, messages, onValue, onLeave }: FieldProps) => {
         Add a URL to {field.label.toLowerCase()}
       </button>
       <p class="message" id={`${id}-message`}>
-        {general.map(({ text }) => text).join('; ')}
+        {general.map(({ text }) => text).join('. ')}
       </p>
     </fieldset>
   );

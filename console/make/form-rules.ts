@@ -1,6 +1,7 @@
 import { parseImageRequest } from '../../core/creation/create-image-rules.ts';
 import { parseVideoRequest } from '../../core/creation/create-video-rules.ts';
 import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
+import { ratioText } from '../../core/models/image-sizes.ts';
 import { ASPECT_RATIOS } from '../../core/models/size-presets.ts';
 import type { ImageModel, Model, VideoModel } from '../../packages/client/src/types.ts';
 
@@ -22,6 +23,8 @@ export interface FormField {
   hint: string;
   /** Of `choice` and `suggest`. */
   options: readonly string[];
+  /** What the service takes where the field is empty. Of `choice`. */
+  byDefault?: string;
   /** Whether the model takes the field. A field that it does not take is shown while it has a value. */
   isTaken: boolean;
   isRequired: boolean;
@@ -38,13 +41,17 @@ const pixels = (count: number): string => count.toLocaleString('en');
 
 const sizeHint = ({ explicitSize, defaultSize }: ImageModel): string => {
   const { minTotalPixels, maxTotalPixels, minAspectRatio, maxAspectRatio, minSide, maxSide } = explicitSize;
-  const sides = minSide === undefined ? '' : `, sides ${minSide} to ${maxSide}`;
-  return `${defaultSize} if empty. Or <width>x<height>: ${pixels(minTotalPixels)} to ${pixels(maxTotalPixels)} pixels, ratio ${minAspectRatio} to ${maxAspectRatio}${sides}.`;
+  const sides = minSide === undefined ? '' : `, sides ${pixels(minSide)} to ${pixels(maxSide ?? minSide)}`;
+  return `${defaultSize} if empty. Or <width>x<height>: ${pixels(minTotalPixels)} to ${pixels(maxTotalPixels)} pixels, ratio ${ratioText(minAspectRatio)} to ${ratioText(maxAspectRatio)}${sides}.`;
 };
 
 const imageFields = (model: ImageModel): FormField[] => [
   field('size', 'Size', 'suggest', { hint: sizeHint(model), options: model.sizePresets }),
-  field('aspectRatio', 'Aspect ratio', 'choice', { hint: 'Of a preset size.', options: ASPECT_RATIOS }),
+  field('aspectRatio', 'Aspect ratio', 'choice', {
+    hint: 'Of a preset size.',
+    options: ASPECT_RATIOS,
+    byDefault: 'auto',
+  }),
   field('n', 'Images', 'whole', { hint: `1 if empty, at most ${model.maxImagesPerRequest}.` }),
   field('sequential', 'A sequence of images', 'check', {
     hint: 'The model decides how many belong together.',
@@ -69,12 +76,12 @@ const videoFields = (model: VideoModel): FormField[] => {
   return [
     field('durationSec', 'Seconds', 'whole', { hint: `${min} to ${max}; ${byDefault} if empty.` }),
     field('resolution', 'Resolution', 'choice', {
-      hint: `${model.defaultResolution} if empty.`,
       options: model.resolutions,
+      byDefault: model.defaultResolution,
     }),
     field('ratio', 'Ratio', 'choice', {
-      hint: `${model.defaultRatio} if empty.`,
       options: model.ratios ?? [],
+      ...(model.defaultRatio !== undefined && { byDefault: model.defaultRatio }),
       isTaken: model.ratios !== undefined,
     }),
     field('image', 'First frame', 'line', {
@@ -93,7 +100,7 @@ const videoFields = (model: VideoModel): FormField[] => {
 export const fieldsOf = (model: Model): FormField[] => [
   field('prompt', 'Prompt', 'lines', {
     isRequired: true,
-    hint: `What is to be seen. At most ${MAX_PROMPT_CHARACTERS.toLocaleString('en')} characters.`,
+    hint: `Describe the ${model.type}. At most ${MAX_PROMPT_CHARACTERS.toLocaleString('en')} characters.`,
   }),
   field('endUserEmail', 'End-user', 'line', {
     isRequired: true,
@@ -126,6 +133,20 @@ export const bodyOf = (model: Model, values: FormValues): Record<string, unknown
   return body;
 };
 
+/** The values of a form that stands for this body: the other way round. A field that the model does not have is left out. */
+export const valuesOf = (model: Model, body: Readonly<Record<string, unknown>>): FormValues => {
+  const values: Record<string, string> = { model: model.id };
+  for (const { path } of fieldsOf(model)) {
+    const [parent = '', child] = path.split('.');
+    const held = body[parent];
+    const value = child === undefined ? held : (held as Record<string, unknown> | undefined)?.[child];
+    if (value === undefined || value === null) continue;
+    const text = Array.isArray(value) ? value.join('\n') : String(value);
+    if (text !== '') values[path] = text;
+  }
+  return values;
+};
+
 /** The service's own message for each wrong field, by its path, as its answer would name it. None: it can be sent. */
 export const messagesOf = (
   model: Model,
@@ -137,17 +158,23 @@ export const messagesOf = (
   return parsed.ok ? {} : parsed.error.fields;
 };
 
-/** The messages of one field: that of the field itself, and of a list those of its entries, with their place counted from 1. */
+/** A message as a sentence about its field: `Prompt is required`. One that is a sentence already stays. */
+export const messageText = (label: string, text: string): string =>
+  /^(is|must|has|cannot) /.test(text) ? `${label} ${text}` : text;
+
+/** The messages of one field, as sentences. Those of a list's entries have their place, counted from 1. */
 export const messagesFor = (
-  { path, control }: FormField,
+  { path, control, label }: FormField,
   messages: Readonly<Record<string, string>>,
 ): { text: string; place?: number }[] => {
   const own = messages[path];
   const ofEntries = Object.entries(messages).flatMap(([name, text]) => {
     const index = name.startsWith(`${path}[`) ? /^\[(\d+)\]$/.exec(name.slice(path.length))?.[1] : undefined;
-    return control === 'urls' && index !== undefined ? [{ text, place: Number(index) + 1 }] : [];
+    if (control !== 'urls' || index === undefined) return [];
+    const place = Number(index) + 1;
+    return [{ text: messageText(`URL ${place}`, text), place }];
   });
-  return [...(own === undefined ? [] : [{ text: own }]), ...ofEntries];
+  return [...(own === undefined ? [] : [{ text: messageText(label, own) }]), ...ofEntries];
 };
 
 /** Messages that belong to no field of the form, such as that of the model. */
@@ -157,5 +184,5 @@ export const otherMessages = (
 ): string[] => {
   const held = (name: string): boolean =>
     fields.some(({ path }) => name === path || name.startsWith(`${path}[`));
-  return Object.entries(messages).flatMap(([name, text]) => (held(name) ? [] : [`${name} ${text}`]));
+  return Object.entries(messages).flatMap(([name, text]) => (held(name) ? [] : [messageText(name, text)]));
 };

@@ -1,27 +1,30 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { CopyButton, Heading, Problem, ScrollFrame, Time } from '../parts/parts.tsx';
-import { announce } from '../state/notices.ts';
-import { operatorToken } from '../state/session.ts';
+import { Heading, Problem } from '../parts/parts.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { readRates } from '../state/account.ts';
+import { show } from '../state/notices.ts';
+import { open, replaceQuery, route } from '../state/route.ts';
+import { accountIdOf, apiKey, operatorToken } from '../state/session.ts';
+import { Keys } from './keys.tsx';
 import {
-  createKey,
-  type KeyListing,
-  listKeys,
+  type AccountListing,
+  listAccounts,
   listRates,
+  listRoutes,
   type ModelRate,
   OperatorError,
-  revokeKey,
+  type RouteListing,
   setRate,
 } from './operator.ts';
 import { Rates } from './rates.tsx';
 
-/** Keys of the local run's account and rates of all models, for the operator of a local run. */
+/** Any request, keys of every account, rates and routes, for operators. */
 export const OperatorPage = () => {
-  const keys = useSignal<readonly KeyListing[]>([]);
+  const accounts = useSignal<readonly AccountListing[]>([]);
   const rates = useSignal<readonly ModelRate[]>([]);
-  const created = useSignal<string | undefined>(undefined);
+  const routes = useSignal<readonly RouteListing[]>([]);
   const problem = useSignal<string | undefined>(undefined);
-  const label = useSignal('');
 
   const attempt = async (work: () => Promise<void>) => {
     try {
@@ -32,102 +35,104 @@ export const OperatorPage = () => {
       problem.value = error.message;
     }
   };
-  const read = async () => {
-    keys.value = await listKeys();
-    rates.value = await listRates();
-  };
   useEffect(() => {
-    attempt(read);
+    attempt(async () => {
+      [accounts.value, rates.value, routes.value] = await Promise.all([
+        listAccounts(),
+        listRates(),
+        listRoutes(),
+      ]);
+    });
   }, []);
-
-  const create = (event: Event) => {
-    event.preventDefault();
-    attempt(async () => {
-      created.value = (await createKey({ label: label.value })).key;
-      label.value = '';
-      announce('A key is created.');
-      keys.value = await listKeys();
-    });
-  };
-  const revoke = (keyId: string) =>
-    attempt(async () => {
-      await revokeKey(keyId);
-      announce(`The key ${keyId} is revoked.`);
-      keys.value = await listKeys();
-    });
   const change = (model: string, rate: Pick<ModelRate, 'perImage' | 'perSecond'>) =>
     attempt(async () => {
       const changed = await setRate(model, rate);
       rates.value = rates.peek().map((one) => (one.model === model ? changed : one));
-      announce(`The rate of ${model} is set.`);
+      await readRates();
+      show(`The rate of ${model} is saved.`);
     });
 
+  // The account of the key in use, unless another one is chosen.
+  const chosen = route.value.query.get('account') ?? accountIdOf(apiKey.value ?? '');
+  const account = accounts.value.find(({ accountId }) => accountId === chosen) ?? accounts.value[0];
   return (
     <>
-      <Heading>Keys and rates</Heading>
+      <Heading>Operator</Heading>
       <Problem text={problem.value} />
-      {operatorToken.value === undefined && <p>Open the address that the local run prints at its start.</p>}
-      <section aria-labelledby="keys-heading">
-        <h2 id="keys-heading">Keys of the local account</h2>
-        <form class="filters" onSubmit={create}>
-          <label>
-            What it is for{' '}
-            <input
-              type="text"
-              value={label.value}
-              onInput={(event) => {
-                label.value = event.currentTarget.value;
-              }}
-            />
-          </label>
-          <button type="submit">Create a key</button>
-        </form>
-        {created.value !== undefined && (
-          <p class="copied">
-            <code>{created.value}</code> <CopyButton text={created.value} label="Copy the key" />{' '}
-            <span class="quiet">Keep it: it is not shown again.</span>
+      {operatorToken.value === undefined && <p>Open the address that the terminal shows.</p>}
+      <FindRequest />
+      {account && (
+        <>
+          <p>
+            <label>
+              Account{' '}
+              <select
+                value={account.accountId}
+                onInput={(event) => replaceQuery('operator', { account: event.currentTarget.value })}
+              >
+                {accounts.value.map(({ accountId, name }) => (
+                  <option key={accountId} value={accountId}>
+                    {name} ({accountId})
+                  </option>
+                ))}
+              </select>
+            </label>
           </p>
-        )}
-        <ScrollFrame name="Keys">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Key</th>
-                <th scope="col">What for</th>
-                <th scope="col">Created</th>
-                <th scope="col">Last used</th>
-                <th scope="col">State</th>
-              </tr>
-            </thead>
-            <tbody>
-              {keys.value.map(({ keyId, last4, label: what, createdAt, lastUsedAt, revokedAt }) => (
-                <tr key={keyId}>
-                  <th scope="row">
-                    {keyId} …{last4}
-                  </th>
-                  <td>{what}</td>
-                  <td>
-                    <Time at={createdAt} />
-                  </td>
-                  <td>{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</td>
-                  <td>
-                    {revokedAt === null ? (
-                      <button type="button" class="dangerous" onClick={() => revoke(keyId)}>
-                        Revoke<span class="unseen"> {keyId}</span>
-                      </button>
-                    ) : (
-                      <>
-                        revoked <Time at={revokedAt} />
-                      </>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollFrame>
-      </section>
+          <Keys key={account.accountId} account={account} attempt={attempt} />
+        </>
+      )}
       <Rates rates={rates.value} onChange={change} />
+      <section aria-labelledby="routes-heading">
+        <h2 id="routes-heading">Routes</h2>
+        <Table name="Routes" columns={ROUTE_COLUMNS} rows={routes.value} keyOf={routeKey} />
+      </section>
     </>
+  );
+};
+
+const routeKey = ({ model, provider, upstreamModel }: RouteListing): string =>
+  `${model} ${provider} ${upstreamModel}`;
+const numberText = (value: number | null): string => (value === null ? '–' : value.toLocaleString('en'));
+
+const ROUTE_COLUMNS: readonly Column<RouteListing>[] = [
+  { head: 'Model', isName: true, cell: ({ model }) => model },
+  { head: 'Provider', cell: ({ provider }) => provider },
+  { head: 'Upstream model', isLong: true, cell: ({ upstreamModel }) => upstreamModel },
+  { head: 'State', cell: ({ state }) => state },
+  { head: 'Running', isNumber: true, cell: ({ running }) => numberText(running) },
+  { head: 'At most', isNumber: true, cell: ({ maxRunning }) => numberText(maxRunning) },
+  { head: 'Waiting', isNumber: true, cell: ({ waiting }) => numberText(waiting) },
+  {
+    head: 'Oldest (s)',
+    isNumber: true,
+    cell: ({ oldestWaitingSeconds }) => numberText(oldestWaitingSeconds),
+  },
+];
+
+/** Opens the page of a request of any account. */
+const FindRequest = () => {
+  const requestId = useSignal('');
+  return (
+    <form
+      class="filters"
+      aria-label="Find a request"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const id = requestId.value.trim();
+        if (id !== '') open(`requests/${encodeURIComponent(id)}`);
+      }}
+    >
+      <label class="search">
+        Request ID, of any account{' '}
+        <input
+          type="search"
+          value={requestId.value}
+          onInput={(event) => {
+            requestId.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+      <button type="submit">Show request</button>
+    </form>
   );
 };

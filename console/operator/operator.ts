@@ -21,12 +21,12 @@ export interface ModelRate {
   perSecond?: Record<string, number>;
 }
 
-/** The operator's endpoint refused. The message is for people. */
+/** The operator's endpoint refused, or is not there. The message is for people. */
 export class OperatorError extends Error {
   override name = 'OperatorError';
 }
 
-/** Calls the operator's endpoint, which only the local run has. Throws `OperatorError`. */
+/** Calls the operator's endpoint, which only a local run and `ops console` have. Throws `OperatorError`. */
 const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
   const response = await fetch(`/operator${path}`, {
     method,
@@ -40,12 +40,31 @@ const call = async <T>(method: string, path: string, body?: unknown): Promise<T>
   if (response.ok) return answer as T;
   if (response.status === 401) {
     forgetOperator();
-    throw new OperatorError('The local run started again: open the address that it prints.');
+    throw new OperatorError('The service started again: open the address that the terminal shows.');
   }
   throw new OperatorError(answer.error?.message ?? `HTTP ${response.status}`);
 };
 
 const segment = encodeURIComponent;
+
+/** An account, as operators see it. */
+export interface AccountListing {
+  accountId: string;
+  name: string;
+  xTokens: number;
+}
+
+/** The upstream behind a model, and how full it is. Null: not known, or no limit. */
+export interface RouteListing {
+  model: string;
+  provider: string;
+  upstreamModel: string;
+  state: string;
+  running: number | null;
+  maxRunning: number | null;
+  waiting: number | null;
+  oldestWaitingSeconds: number | null;
+}
 
 /** The key of the account that the local run created at its first start. */
 export const readDemoKey = async (): Promise<string> =>
@@ -53,11 +72,22 @@ export const readDemoKey = async (): Promise<string> =>
 /** Everything stored about a request. */
 export const readReport = (requestId: string): Promise<RequestReport> =>
   call('GET', `/requests/${segment(requestId)}`);
-/** The keys of the local run's account, oldest first. */
-export const listKeys = (): Promise<KeyListing[]> => call('GET', '/keys');
+/** Delivers the webhook of a request again, with the same webhook id. */
+export const resendWebhook = (requestId: string): Promise<unknown> =>
+  call('POST', `/requests/${segment(requestId)}/webhook`);
+/** All accounts, oldest first. */
+export const listAccounts = (): Promise<AccountListing[]> => call('GET', '/accounts');
+/** An account. */
+export const readAccount = (accountId: string): Promise<AccountListing> =>
+  call('GET', `/accounts/${segment(accountId)}`);
+/** The keys of an account, oldest first. */
+export const listKeys = (accountId: string): Promise<KeyListing[]> =>
+  call('GET', `/accounts/${segment(accountId)}/keys`);
 /** Creates a key. Its text is in this answer only. */
-export const createKey = (body: { label: string }): Promise<{ key: string; keyId: string }> =>
-  call('POST', '/keys', body);
+export const createKey = (
+  accountId: string,
+  body: { label: string },
+): Promise<{ key: string; keyId: string }> => call('POST', `/accounts/${segment(accountId)}/keys`, body);
 /** Revokes a key for good. */
 export const revokeKey = (keyId: string): Promise<unknown> => call('DELETE', `/keys/${segment(keyId)}`);
 /** The rate of every model. */
@@ -65,3 +95,5 @@ export const listRates = (): Promise<ModelRate[]> => call('GET', '/rates');
 /** Sets the rate of a model. Accepted requests keep their price. */
 export const setRate = (model: string, rate: Pick<ModelRate, 'perImage' | 'perSecond'>): Promise<ModelRate> =>
   call('PUT', `/rates/${segment(model)}`, rate);
+/** The upstreams behind the models. */
+export const listRoutes = (): Promise<RouteListing[]> => call('GET', '/routes');

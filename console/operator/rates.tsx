@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { ScrollFrame } from '../parts/parts.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import type { ModelRate } from './operator.ts';
 
 type Rate = Pick<ModelRate, 'perImage' | 'perSecond'>;
@@ -14,35 +14,23 @@ export const Rates = ({ rates, onChange }: RatesProps) => (
   <section aria-labelledby="rates-heading">
     <h2 id="rates-heading">Rates</h2>
     <p class="hint">In xTokens for an image or a second. Accepted requests keep their price.</p>
-    <ScrollFrame name="Rates">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Model</th>
-            <th scope="col">Of</th>
-            <th scope="col">xTokens</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rates.flatMap((rate) =>
-            partsOf(rate).map(({ of, xTokens, withValue }) => (
-              <Row
-                key={`${rate.model} ${of} ${xTokens}`}
-                name={rate.model}
-                of={of}
-                xTokens={xTokens}
-                onSet={(value) => onChange(rate.model, withValue(value))}
-              />
-            )),
-          )}
-        </tbody>
-      </table>
-    </ScrollFrame>
+    <Table
+      name="Rates"
+      columns={COLUMNS}
+      rows={rates.flatMap((rate) =>
+        partsOf(rate).map((part) => ({
+          ...part,
+          model: rate.model,
+          onSave: (value: number) => onChange(rate.model, part.withValue(value)),
+        })),
+      )}
+      keyOf={({ model, unit, xTokens }) => `${model} ${unit} ${xTokens}`}
+    />
   </section>
 );
 
 interface Part {
-  of: string;
+  unit: string;
   xTokens: number;
   /** The whole rate with another value here. */
   withValue: (xTokens: number) => Rate;
@@ -50,58 +38,56 @@ interface Part {
 
 const partsOf = ({ perImage = [], perSecond = {} }: ModelRate): Part[] => [
   ...perImage.map(({ maxPixels, xTokens }, index) => ({
-    of:
+    unit:
       maxPixels === null ? 'an image of any size' : `an image up to ${maxPixels.toLocaleString('en')} pixels`,
     xTokens,
     withValue: (value: number) => ({ perImage: perImage.with(index, { maxPixels, xTokens: value }) }),
   })),
   ...Object.entries(perSecond).map(([resolution, xTokens]) => ({
-    of: `a second of ${resolution}`,
+    unit: `a second of ${resolution}`,
     xTokens,
     withValue: (value: number) => ({ perSecond: { ...perSecond, [resolution]: value } }),
   })),
 ];
 
-interface RowProps {
-  name: string;
-  of: string;
-  xTokens: number;
-  onSet: (xTokens: number) => void;
+interface Row extends Part {
+  model: string;
+  onSave: (xTokens: number) => void;
 }
 
-const Row = ({ name, of, xTokens, onSet }: RowProps) => {
+const RateForm = ({ model, unit, xTokens, onSave }: Row) => {
   const typed = useSignal(String(xTokens));
   const isChanged = typed.value !== String(xTokens) && Number(typed.value) >= 0 && typed.value.trim() !== '';
   return (
-    <tr>
-      <th scope="row">{name}</th>
-      <td>{of}</td>
-      <td>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (isChanged) onSet(Number(typed.value));
-          }}
-        >
-          <input
-            type="text"
-            inputMode="decimal"
-            size={8}
-            aria-label={`xTokens for ${of}, ${name}`}
-            value={typed.value}
-            onInput={(event) => {
-              typed.value = event.currentTarget.value;
-            }}
-          />{' '}
-          <button type="submit" aria-disabled={!isChanged}>
-            Set
-            <span class="unseen">
-              {' '}
-              the rate of {name} for {of}
-            </span>
-          </button>
-        </form>
-      </td>
-    </tr>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isChanged) onSave(Number(typed.value));
+      }}
+    >
+      <input
+        type="text"
+        inputMode="decimal"
+        size={8}
+        aria-label={`xTokens for ${unit}, ${model}`}
+        value={typed.value}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+        }}
+      />{' '}
+      <button type="submit" aria-disabled={!isChanged}>
+        Save
+        <span class="unseen">
+          {' '}
+          the rate of {model} for {unit}
+        </span>
+      </button>
+    </form>
   );
 };
+
+const COLUMNS: readonly Column<Row>[] = [
+  { head: 'Model', isName: true, cell: ({ model }) => model },
+  { head: 'Unit', cell: ({ unit }) => unit },
+  { head: 'xTokens', cell: (row) => <RateForm {...row} /> },
+];

@@ -1,8 +1,13 @@
 import type { StorySpan } from '../../ops/story-span.ts';
 import type { BalanceHistoryEntry } from '../../packages/client/src/types.ts';
+import type { AnyRecord } from '../state/record-rules.ts';
 
 /** The operator's view of a request, as far as the console shows it. */
 export interface RequestReport {
+  /** The record, without signed URLs. */
+  record: AnyRecord;
+  account: { accountId: string; name: string };
+  webhookUrl: string | null;
   ledgerEntries: BalanceHistoryEntry[];
   executions: {
     workflow: string;

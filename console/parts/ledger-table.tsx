@@ -1,6 +1,7 @@
 import type { BalanceHistoryEntry } from '../../packages/client/src/types.ts';
 import { hrefOf } from '../state/route.ts';
-import { ScrollFrame, Time } from './parts.tsx';
+import { Time } from './parts.tsx';
+import { type Column, Table } from './table.tsx';
 import { xTokensText } from './texts.ts';
 
 interface LedgerTableProps {
@@ -10,50 +11,37 @@ interface LedgerTableProps {
   showsReference?: boolean;
 }
 
-/** Changes of the balance, a row each. */
-export const LedgerTable = ({ name, entries, showsReference = false }: LedgerTableProps) => (
-  <ScrollFrame name={name}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Reason</th>
-          <th scope="col" class="number">
-            xTokens
-          </th>
-          <th scope="col" class="number">
-            Balance after
-          </th>
-          {showsReference && <th scope="col">Reference</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <tr key={entry.id}>
-            <td>
-              <Time at={entry.createdAt} />
-            </td>
-            <td>{entry.reason}</td>
-            <td class="number">
-              {entry.type === 'debit' ? '−' : '+'}
-              {xTokensText(entry.amount)}
-            </td>
-            <td class="number">{xTokensText(entry.balanceAfter)}</td>
-            {showsReference && (
-              <td>
-                {isOfRequest(entry) ? (
-                  <a href={hrefOf(`requests/${entry.reference}`)}>{entry.reference}</a>
-                ) : (
-                  entry.reference
-                )}
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollFrame>
-);
+const COLUMNS: readonly Column<BalanceHistoryEntry>[] = [
+  { head: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: 'Reason', cell: ({ reason }) => reason },
+  {
+    head: 'xTokens',
+    isNumber: true,
+    cell: ({ type, amount }) => `${type === 'debit' ? '−' : '+'}${xTokensText(amount)}`,
+  },
+  { head: 'Balance after', isNumber: true, cell: ({ balanceAfter }) => xTokensText(balanceAfter) },
+];
 
 const isOfRequest = ({ reason }: BalanceHistoryEntry): boolean =>
   reason === 'generation' || reason === 'refund';
+
+const REFERENCE: Column<BalanceHistoryEntry> = {
+  head: 'Reference',
+  isLong: true,
+  cell: (entry) =>
+    isOfRequest(entry) ? (
+      <a href={hrefOf(`requests/${entry.reference}`)}>{entry.reference}</a>
+    ) : (
+      entry.reference
+    ),
+};
+
+/** Changes of the balance, a row each. */
+export const LedgerTable = ({ name, entries, showsReference = false }: LedgerTableProps) => (
+  <Table
+    name={name}
+    columns={showsReference ? [...COLUMNS, REFERENCE] : COLUMNS}
+    rows={entries}
+    keyOf={({ id }) => id}
+  />
+);

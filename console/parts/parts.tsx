@@ -6,11 +6,13 @@ import { announce } from '../state/notices.ts';
 import type { Status } from '../state/record-rules.ts';
 import { durationText, instantText } from './texts.ts';
 
-/** The heading of a page. It takes the focus when the page is opened, and names the document. */
-export const Heading = ({ children }: { children: string }) => {
+/** The heading of a page. It takes the focus when the page is opened, and names the document where `title` does not. */
+export const Heading = ({ children, title = children }: { children: string; title?: string }) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${children} · Generation service`;
+    document.title = `${title} · Generation service`;
+  }, [title]);
+  useEffect(() => {
     // Not on the first page: a document that loads begins at its top.
     if (hasNavigated.value) heading.current?.focus();
     hasNavigated.value = true;
@@ -71,6 +73,28 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
   );
 };
 
+/** A choice among names, with `any` for none of them. */
+export const Choice = ({ label, value, options, onValue }: ChoiceProps) => (
+  <label>
+    {label}{' '}
+    <select value={value} onInput={(event) => onValue(event.currentTarget.value)}>
+      <option value="">any</option>
+      {options.map((option) => (
+        <option key={option} value={option}>
+          {option}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  options: readonly string[];
+  onValue: (value: string) => void;
+}
+
 /** An error in one sentence. Renders nothing without one. */
 export const Problem = ({ text }: { text: string | undefined }) =>
   text === undefined ? null : (
@@ -94,25 +118,3 @@ export const StatusDot = ({ outcome, isOpen }: { outcome: string | undefined; is
     aria-hidden="true"
   />
 );
-
-/** A dialog that holds the focus until it is closed. */
-export const Dialog = ({
-  name,
-  onClose,
-  children,
-}: {
-  name: string;
-  onClose: () => void;
-  children: ComponentChildren;
-}) => {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
-  return (
-    <dialog ref={dialog} aria-label={name} onClose={onClose}>
-      <h2>{name}</h2>
-      {children}
-    </dialog>
-  );
-};

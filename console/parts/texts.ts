@@ -30,3 +30,13 @@ export const instantText = (at: string): string => {
 /** An amount of xTokens, with at most three decimals. */
 export const xTokensText = (amount: number): string =>
   amount.toLocaleString('en', { maximumFractionDigits: 3 });
+
+/** A count with its noun: `1 request`, `1,024 requests`. */
+export const countText = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+
+/** A sentence as it begins: with a capital letter. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The day of an instant in the reader's time zone. */
+export const dayText = (at: string): string => instantText(at).slice(0, 10);

@@ -1,30 +1,12 @@
 import { Time } from '../parts/parts.tsx';
 import { durationText } from '../parts/texts.ts';
-import { EDGES, type Edge, type GraphNode, NODES, PICTURE, type Way } from './state-graph.ts';
+import { edgeRoutes } from './graph-routes.ts';
+import { EDGES, type Edge, NODES, PICTURE, type Way } from './state-graph.ts';
 
 const { width, height, box } = PICTURE;
-const placeOf = (id: string): GraphNode => NODES.find((node) => node.id === id) as GraphNode;
-
-/** A curve from box to box: from the side that faces the other. */
-const pathOf = ([from, to]: Edge): string => {
-  const [a, b] = [placeOf(from), placeOf(to)];
-  const [dx, dy] = [b.x - a.x, b.y - a.y];
-  // Two states that lead to each other are joined by two lines, side by side.
-  const aside = EDGES.some(([x, y]) => x === to && y === from) ? (dx + dy > 0 ? 7 : -7) : 0;
-  if (dx === 0) {
-    const side = Math.sign(dy);
-    const isNext = Math.abs(dy) < 100;
-    const [y1, y2] = [a.y + (side * box.height) / 2, b.y - (side * box.height) / 2];
-    if (isNext) return `M${a.x + aside},${y1} L${b.x + aside},${y2}`;
-    // Past the boxes that are between them.
-    const x = a.x - box.width / 2;
-    return `M${x},${a.y} C${x - 40},${a.y} ${x - 40},${b.y} ${x},${b.y}`;
-  }
-  const side = Math.sign(dx);
-  const [x1, x2] = [a.x + (side * box.width) / 2, b.x - (side * box.width) / 2];
-  const middle = (x1 + x2) / 2;
-  return `M${x1},${a.y + aside} C${middle},${a.y + aside} ${middle},${b.y + aside} ${x2},${b.y + aside}`;
-};
+/** The line of a way between two states, around the boxes of all others. */
+const pathOf = (edge: Edge): string =>
+  `M${(edgeRoutes().get(String(edge)) ?? []).map(({ x, y }) => `${x},${y}`).join('L')}`;
 
 /** The state machine with the way that a request took through it: the list is the content, the picture shows it. */
 export const StateGraph = ({ way }: { way: Way }) => {
@@ -93,7 +75,7 @@ export const StateGraph = ({ way }: { way: Way }) => {
           <li key={node.id}>
             <strong>{node.label}</strong> <Time at={firstAt} />, {durationText(milliseconds)}
             {count > 1 && `, ${count} times`}
-            {isOpen && ', there now'}
+            {isOpen && ', ongoing'}
           </li>
         ))}
       </ol>

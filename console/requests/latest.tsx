@@ -1,22 +1,32 @@
 import { useEffect } from 'preact/hooks';
-import { isLoading, listed, recordOf, refresh } from '../state/records.ts';
+import { Problem } from '../parts/parts.tsx';
+import { useLive } from '../state/live.ts';
+import { recordOf } from '../state/records.ts';
+import { createRequestList, EVERYTHING } from '../state/request-lists.ts';
 import { hrefOf } from '../state/route.ts';
 import { RequestCard } from './request-card.tsx';
 
 /** How many of the newest requests are beside the form. */
 const SHOWN = 4;
 
+/** The newest requests of the account, which the pages share. */
+export const latest = createRequestList(EVERYTHING);
+
 /** The newest requests, live. */
 export const Latest = () => {
   useEffect(() => {
-    if (isLoading.peek()) refresh();
+    latest.refresh();
   }, []);
-  const records = listed.value.slice(0, SHOWN).flatMap((id) => recordOf(id) ?? []);
+  useLive(latest.refresh);
+  const records = latest.ids.value.slice(0, SHOWN).flatMap((id) => recordOf(id) ?? []);
   return (
     <section aria-labelledby="latest-heading">
       <h2 id="latest-heading">Latest requests</h2>
+      <Problem text={latest.problem.value} />
       {records.length === 0 ? (
-        <p class="quiet">{isLoading.value ? 'Reading …' : 'Nothing yet. What you make appears here.'}</p>
+        <p class="quiet">
+          {latest.isLoading.value ? 'Loading …' : 'Nothing yet. What you make appears here.'}
+        </p>
       ) : (
         <ul class="cards">
           {records.map((record) => (
@@ -26,7 +36,7 @@ export const Latest = () => {
           ))}
         </ul>
       )}
-      {listed.value.length > SHOWN && <a href={hrefOf('requests')}>All requests</a>}
+      {latest.ids.value.length > SHOWN && <a href={hrefOf('requests')}>All requests</a>}
     </section>
   );
 };

@@ -10,10 +10,10 @@ export interface GraphNode {
 }
 
 /** Width and height of the picture, and of a box in it. */
-export const PICTURE = { width: 790, height: 420, box: { width: 148, height: 46 } } as const;
+export const PICTURE = { width: 980, height: 560, box: { width: 140, height: 40 } } as const;
 
-const COLUMNS = [125, 320, 515, 708] as const;
-const ROWS = [40, 125, 210, 295, 380] as const;
+const COLUMNS = [120, 370, 620, 860] as const;
+const ROWS = [50, 160, 280, 400, 510] as const;
 const node = (id: string, label: string, column: number, row: number): GraphNode => ({
   id,
   label,

@@ -1,10 +1,10 @@
 import type { StorySpan } from '../../ops/story-span.ts';
 import { StatusDot, Time } from '../parts/parts.tsx';
-import { durationText, instantText } from '../parts/texts.ts';
+import { capitalized, durationText, instantText } from '../parts/texts.ts';
 import { layOut } from './timeline-rules.ts';
 
 const endText = ({ from, until }: StorySpan, isOpen: boolean): string => {
-  if (until === null) return ', goes on';
+  if (until === null) return ', ongoing';
   return isOpen ? ` until ${instantText(until)}` : `, ${durationText(Date.parse(until) - Date.parse(from))}`;
 };
 
@@ -30,7 +30,7 @@ export const Timeline = ({ spans, now }: { spans: readonly StorySpan[]; now: Dat
               <div class="what">
                 <StatusDot outcome={span.outcome} isOpen={isOpen} />
                 <span>
-                  {span.label}
+                  {capitalized(span.label)}
                   {span.outcome !== undefined && `: ${span.outcome}`}
                 </span>
               </div>

@@ -70,6 +70,41 @@ export const newestFirst = (ids: Iterable<string>): string[] =>
 
 const ulidOf = (requestId: string): string => requestId.slice(requestId.indexOf('_') + 1);
 
-/** The ids of requests that are in entries of the balance's history, which is the only list of videos. */
-export const idsIn = (entries: readonly { reason: string; reference: string }[]): string[] =>
-  entries.filter(({ reason }) => reason === 'generation').map(({ reference }) => reference);
+/** What has been read of the requests of one kind. */
+export interface KindList {
+  /** Newest first. */
+  readonly ids: readonly string[];
+  /** Whether there are older ones. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * The ids of several lists in one order, down to where each of them has been read. Older ones are left out, since others may lie between.
+ * `limitedBy` are the lists to read on for more.
+ */
+export const idsUpToHorizon = <List extends KindList>(
+  lists: readonly List[],
+): { ids: string[]; hasMore: boolean; limitedBy: List[] } => {
+  // A list without ids has been read down to nowhere: `~` is after every id.
+  const endOf = ({ ids }: KindList): string => ulidOf(ids.at(-1) ?? '~');
+  const unread = lists.filter(({ hasMore }) => hasMore);
+  const horizon = unread.map(endOf).sort().at(-1);
+  const all = newestFirst(lists.flatMap(({ ids }) => ids));
+  return {
+    ids: horizon === undefined ? all : all.filter((id) => ulidOf(id) >= horizon),
+    hasMore: unread.length > 0,
+    limitedBy: unread.filter((list) => endOf(list) === horizon),
+  };
+};
+
+/** How many outputs were asked for; undefined where the model decided, and where it is not known. */
+const askedOutputs = ({ input }: AnyRecord): number | undefined =>
+  input && 'n' in input && input.sequential === undefined ? input.n : undefined;
+
+/** How many outputs a request has where one was lost, such as `2 of 3`. Undefined where none was. */
+export const lossText = (record: AnyRecord): string | undefined => {
+  const outputs = outputsOf(record);
+  const stored = outputs.filter(({ error }) => error === undefined).length;
+  const all = Math.max(askedOutputs(record) ?? 0, outputs.length);
+  return outputs.length === 0 || stored === all ? undefined : `${stored} of ${all}`;
+};

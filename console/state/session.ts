@@ -3,6 +3,7 @@ import { GenerationClient } from '../../packages/client/src/index.ts';
 
 const API_KEY = 'apiKey';
 const OPERATOR_TOKEN = 'operatorToken';
+const OPERATOR_ONLY = 'operatorOnly';
 
 /** The API key that the user gave, kept for the tab. Undefined: none yet. */
 export const apiKey = signal(sessionStorage.getItem(API_KEY) ?? undefined);
@@ -26,15 +27,25 @@ export const signIn = (key: string): void => {
   apiKey.value = key;
 };
 
+/** The account of a key, which its text names. Undefined when it is no key. */
+export const accountIdOf = (key: string): string | undefined => /^gsk_(acc_[0-9A-Z]+)_/.exec(key)?.[1];
+
+/** The id of a key, which is the beginning of its digest. */
+export const keyIdOf = async (key: string): Promise<string> => {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key)));
+  return `key_${[...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+};
+
 /** Forgets the key, and everything that was read with it: the page is loaded anew. */
 export const signOut = (): void => {
   sessionStorage.removeItem(API_KEY);
+  sessionStorage.removeItem(OPERATOR_ONLY);
   location.hash = '';
   location.reload();
 };
 
 /**
- * The token of the local run's operator, which its address in the terminal carries after `#`. Taken from there at once, so that it is
+ * The token of the operator, which the address in the terminal carries after `#`. Taken from there at once, so that it is
  * neither seen nor kept in the history.
  */
 const takeOperatorToken = (): string | undefined => {
@@ -45,10 +56,25 @@ const takeOperatorToken = (): string | undefined => {
   return token;
 };
 
-/** The token of the operator's endpoint. Undefined in a deployment, and where the address of the terminal was not opened. */
+/** The token of the operator's endpoint. Undefined for callers, and where the address of the terminal was not opened. */
 export const operatorToken = signal(takeOperatorToken());
+// The address may be opened in a tab that shows the console.
+addEventListener('hashchange', () => {
+  operatorToken.value = takeOperatorToken();
+});
 
-/** Forgets a token that the local run does not take any more: it started again. */
+/** Whether an operator goes on without a key: the pages of callers are not shown. */
+export const isOperatorOnly = signal(
+  operatorToken.peek() !== undefined && sessionStorage.getItem(OPERATOR_ONLY) !== null,
+);
+
+/** Goes on as an operator, in this tab only. */
+export const continueAsOperator = (): void => {
+  sessionStorage.setItem(OPERATOR_ONLY, 'true');
+  isOperatorOnly.value = true;
+};
+
+/** Forgets a token that is not valid any more, after a new start. */
 export const forgetOperator = (): void => {
   sessionStorage.removeItem(OPERATOR_TOKEN);
   operatorToken.value = undefined;

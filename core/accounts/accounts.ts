@@ -3,11 +3,12 @@ import * as z from 'zod/mini';
 import { EarnedWork } from '../concurrency/work-allowance.ts';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
+import { setAll } from '../table/expressions.ts';
 import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing, accountPartition } from '../table/keys.ts';
 import { listedItems, listedKeys } from '../table/listings.ts';
 import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { writeOnCondition } from '../table/transactions.ts';
+import { type Beside, writeBeside } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
 /** Requests that each key of an account may make: a sustained rate and a burst. */
@@ -23,6 +24,9 @@ export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100
 export const Account = z.object({
   accountId: z.string(),
   name: z.string(),
+  /** Who to write to, and what staff should know of the account; empty texts are absent. */
+  contact: z.optional(z.string()),
+  note: z.optional(z.string()),
   balanceThousandths: z.number(),
   ledgerEntries: z.number(),
   balanceUpdatedAt: z.string(),
@@ -32,7 +36,7 @@ export const Account = z.object({
   /** The secret before the last rotation; webhooks are signed with both until `previousValidUntil`. */
   previousWebhookSecret: z.optional(z.string()),
   previousValidUntil: z.optional(z.string()),
-  limits: RequestLimits,
+  limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
 });
@@ -56,15 +60,30 @@ export const getAccount = async (accountId: string): Promise<Account> => {
   return account;
 };
 
+/** What else is known of a new account. */
+export interface NewAccount {
+  /** A new one, if the caller must know it before. */
+  accountId?: string;
+  contact?: string | undefined;
+  note?: string | undefined;
+  beside?: Beside;
+}
+
 /**
  * Access pattern 1: creates an account with a balance of 0. Throws `OutcomeUnknownError` when the answer was lost
  * and the account is not found.
  */
-export const insertAccount = async (name: string, now: Date): Promise<Account> => {
+export const insertAccount = async (
+  name: string,
+  now: Date,
+  { accountId = newAccountId(now), contact, note, beside }: NewAccount = {},
+): Promise<Account> => {
   const createdAt = toInstant(now);
   const account: Account = {
-    accountId: newAccountId(now),
+    accountId,
     name,
+    ...(contact && { contact }),
+    ...(note && { note }),
     balanceThousandths: 0,
     ledgerEntries: 0,
     balanceUpdatedAt: createdAt,
@@ -72,7 +91,6 @@ export const insertAccount = async (name: string, now: Date): Promise<Account> =
     webhookSecret: newWebhookSecret(),
     limits: DEFAULT_LIMITS,
   };
-  const { accountId } = account;
   await insertNew(
     new PutCommand({
       TableName: tableName(),
@@ -81,6 +99,7 @@ export const insertAccount = async (name: string, now: Date): Promise<Account> =
     }),
     () => findAccount(accountId),
     `No answer came, so account ${accountId} may exist. Look for it among the accounts before creating another.`,
+    beside,
   );
   return account;
 };
@@ -116,26 +135,70 @@ export const listAccountIds = async (
  * Access pattern 4: blocks every call with the account's keys; a repeated call keeps the first instant.
  * Throws `NotFoundError`.
  */
-export const blockAccount = (accountId: string, now: Date): Promise<Account> =>
-  updateAccount(accountId, {
-    UpdateExpression: 'SET blockedAt = if_not_exists(blockedAt, :now)',
-    ExpressionAttributeValues: { ':now': toInstant(now) },
-  });
+export const blockAccount = (accountId: string, now: Date, beside?: Beside): Promise<Account> =>
+  updateAccount(
+    accountId,
+    {
+      UpdateExpression: 'SET blockedAt = if_not_exists(blockedAt, :now)',
+      ExpressionAttributeValues: { ':now': toInstant(now) },
+    },
+    beside,
+  );
 
 /** Access pattern 5: allows calls with the account's keys again. Throws `NotFoundError`. */
-export const unblockAccount = (accountId: string): Promise<Account> =>
-  updateAccount(accountId, { UpdateExpression: 'REMOVE blockedAt' });
+export const unblockAccount = (accountId: string, beside?: Beside): Promise<Account> =>
+  updateAccount(accountId, { UpdateExpression: 'REMOVE blockedAt' }, beside);
+
+/** What staff writes about an account. */
+export const ACCOUNT_DETAILS = ['name', 'contact', 'note'] as const;
+export type AccountDetails = Partial<Record<(typeof ACCOUNT_DETAILS)[number], string>>;
+
+/** Access pattern 111: sets the details that are given, at least one; an empty text removes one. Throws `NotFoundError`. */
+export const setAccountDetails = (
+  accountId: string,
+  details: AccountDetails,
+  beside?: Beside,
+): Promise<Account> => {
+  const given = ACCOUNT_DETAILS.flatMap((name) => {
+    const value = details[name];
+    return value === undefined ? [] : [{ name, value }];
+  });
+  const kept = given.filter(({ value }) => value !== '');
+  const removed = given.filter(({ value }) => value === '');
+  return updateAccount(
+    accountId,
+    {
+      UpdateExpression: [
+        ...(kept.length === 0 ? [] : [`SET ${kept.map(({ name }) => `#${name} = :${name}`).join(', ')}`]),
+        ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(({ name }) => `#${name}`).join(', ')}`]),
+      ].join(' '),
+      ExpressionAttributeNames: Object.fromEntries(given.map(({ name }) => [`#${name}`, name])),
+      ...(kept.length > 0 && {
+        ExpressionAttributeValues: Object.fromEntries(kept.map(({ name, value }) => [`:${name}`, value])),
+      }),
+    },
+    beside,
+  );
+};
 
 /**
  * Access pattern 6: sets the account's limits. Existing keys keep theirs until `setKeyLimits`. Throws
  * `NotFoundError`.
  */
-export const setAccountLimits = (accountId: string, limits: RequestLimits): Promise<Account> =>
-  updateAccount(accountId, {
-    UpdateExpression: 'SET #limits = :limits',
-    ExpressionAttributeNames: { '#limits': 'limits' },
-    ExpressionAttributeValues: { ':limits': limits },
-  });
+export const setAccountLimits = (
+  accountId: string,
+  limits: RequestLimits,
+  beside?: Beside,
+): Promise<Account> =>
+  updateAccount(
+    accountId,
+    {
+      UpdateExpression: 'SET #limits = :limits',
+      ExpressionAttributeNames: { '#limits': 'limits' },
+      ExpressionAttributeValues: { ':limits': limits },
+    },
+    beside,
+  );
 
 /** How long webhook deliveries are also signed with the previous secret. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;
@@ -144,7 +207,11 @@ const ROTATION_SECONDS = SECONDS_PER_DAY;
  * Access pattern 7: replaces the account's webhook secret once; the old one stays valid for 24 h. Throws
  * `NotFoundError`, and `OutcomeUnknownError` when the answer was lost and the new secret is not found.
  */
-export const rotateWebhookSecret = async (accountId: string, now: Date): Promise<Account> => {
+export const rotateWebhookSecret = async (
+  accountId: string,
+  now: Date,
+  beside?: Beside,
+): Promise<Account> => {
   const secret = newWebhookSecret();
   try {
     return await updateAccount(
@@ -157,6 +224,7 @@ export const rotateWebhookSecret = async (accountId: string, now: Date): Promise
           ':secret': secret,
         },
       },
+      beside,
       // The client repeats an update whose answer was lost: once more would replace the previous secret too.
       ' AND webhookSecret <> :secret',
     );
@@ -174,15 +242,24 @@ const ROTATION_UNKNOWN =
   'No answer came, so the webhook secret may have been replaced. A repeat may replace it twice: then the secret in ' +
   'use before is no longer valid.';
 
+/**
+ * Access pattern 120: gives the account these webhook secrets, as another table has them. Throws `NotFoundError`.
+ */
+export const putWebhookSecrets = (
+  accountId: string,
+  secrets: Pick<Account, 'webhookSecret' | 'previousWebhookSecret' | 'previousValidUntil'>,
+): Promise<Account> => updateAccount(accountId, setAll(secrets));
+
 const updateAccount = async (
   accountId: string,
   update: Pick<
     UpdateCommandInput,
     'UpdateExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
   >,
+  beside: Beside = [],
   furtherCondition = '',
 ): Promise<Account> => {
-  const { done, item } = await writeOnCondition(
+  const { done, item } = await writeBeside(
     new UpdateCommand({
       TableName: tableName(),
       Key: accountKey(accountId),
@@ -190,6 +267,7 @@ const updateAccount = async (
       ConditionExpression: `attribute_exists(PK)${furtherCondition}`,
       ReturnValues: 'ALL_NEW',
     }),
+    beside,
   );
   if (!done) throw noSuchAccount(accountId);
   return toAccount(item);

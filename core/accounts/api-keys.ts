@@ -1,11 +1,12 @@
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { Budget } from '../budgets/budget-rules.ts';
 import { NotFoundError } from '../errors.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
 import { insertNew } from '../table/outcomes.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { writeOnCondition } from '../table/transactions.ts';
+import { type Beside, writeBeside } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
 import { newKey } from './api-key-text.ts';
@@ -48,6 +49,8 @@ export const ApiKey = z.object({
   allowAt: z.optional(z.number()),
   intervalMs: z.number(),
   spareMs: z.number(),
+  /** What its creations may spend. While it is there, what they spend is counted. */
+  budget: z.optional(Budget),
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
@@ -62,6 +65,7 @@ export const insertApiKey = async (
   accountId: string,
   options: { scopes: readonly Scope[]; label: string; defaultEndUser?: string; limits: RequestLimits },
   now: Date,
+  besideOf: (keyId: string) => Beside = () => [],
 ): Promise<{ apiKey: ApiKey; text: string }> => {
   const { text, parsed } = newKey(accountId);
   const apiKey: ApiKey = {
@@ -82,11 +86,19 @@ export const insertApiKey = async (
       Item: { ...Key, ...apiKeyListing(accountId, apiKey.createdAt, apiKey.keyId), ...apiKey },
       ConditionExpression: 'attribute_not_exists(PK)',
     }),
-    async () =>
-      (await table.send(new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }))).Item,
+    () => findApiKey(apiKey.keyId),
     `No answer came, so ${apiKey.keyId} may exist, but its text is lost: revoke it and create another.`,
+    besideOf(apiKey.keyId),
   );
   return { apiKey, text };
+};
+
+/** Access pattern 112: a key by its id, strongly consistent; undefined when there is none. */
+export const findApiKey = async (keyId: string): Promise<ApiKey | undefined> => {
+  const { Item } = await table.send(
+    new GetCommand({ TableName: tableName(), Key: apiKeyKey(keyId), ConsistentRead: true }),
+  );
+  return Item && toApiKey(Item);
 };
 
 /**
@@ -115,8 +127,8 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
 /**
  * Access pattern 12: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
-export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> => {
-  const { done, item } = await writeOnCondition(
+export const revokeApiKey = async (keyId: string, now: Date, beside: Beside = []): Promise<ApiKey> => {
+  const { done, item } = await writeBeside(
     new UpdateCommand({
       TableName: tableName(),
       Key: apiKeyKey(keyId),
@@ -125,14 +137,44 @@ export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> =>
       ExpressionAttributeValues: { ':now': toInstant(now) },
       ReturnValues: 'ALL_NEW',
     }),
+    beside,
   );
   if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
   return toApiKey(item);
 };
 
-/** Access pattern 111: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
-export const setDefaultEndUser = async (keyId: string, email: string | undefined): Promise<ApiKey> => {
-  const { done, item } = await writeOnCondition(
+/**
+ * Access pattern 125: sets what the creations of a key may spend; undefined: any amount. Creations under way keep to what they read.
+ * Throws `NotFoundError`.
+ */
+export const setKeyBudget = async (
+  keyId: string,
+  budget: Budget | undefined,
+  beside: Beside = [],
+): Promise<ApiKey> => {
+  const { done, item } = await writeBeside(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: apiKeyKey(keyId),
+      ConditionExpression: 'attribute_exists(PK)',
+      ...(budget
+        ? { UpdateExpression: 'SET budget = :budget', ExpressionAttributeValues: { ':budget': budget } }
+        : { UpdateExpression: 'REMOVE budget' }),
+      ReturnValues: 'ALL_NEW',
+    }),
+    beside,
+  );
+  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
+  return toApiKey(item);
+};
+
+/** Access pattern 127: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
+export const setDefaultEndUser = async (
+  keyId: string,
+  email: string | undefined,
+  beside: Beside = [],
+): Promise<ApiKey> => {
+  const { done, item } = await writeBeside(
     new UpdateCommand({
       TableName: tableName(),
       Key: apiKeyKey(keyId),
@@ -145,6 +187,7 @@ export const setDefaultEndUser = async (keyId: string, email: string | undefined
       ConditionExpression: 'attribute_exists(PK)',
       ReturnValues: 'ALL_NEW',
     }),
+    beside,
   );
   if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
   return toApiKey(item);

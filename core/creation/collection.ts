@@ -98,7 +98,7 @@ const takeEntry = async ({ accountId, digest, retry }: LongCall, requestId: stri
 };
 
 /**
- * Access pattern 112: the request that an earlier attempt of this call created in the last 10 minutes, collected by this retry;
+ * Access pattern 128: the request that an earlier attempt of this call created in the last 10 minutes, collected by this retry;
  * undefined when there is none. A request that failed is collected only when its end was not told yet: it is refunded, so that to make another is no second debit.
  */
 export const collectRequest = async (call: LongCall, now: Date): Promise<StoredRequest | undefined> => {
@@ -111,7 +111,7 @@ export const collectRequest = async (call: LongCall, now: Date): Promise<StoredR
 };
 
 /**
- * Access pattern 113: notes that a call is answered before its request has ended, so that its retry takes this one before others. False
+ * Access pattern 129: notes that a call is answered before its request has ended, so that its retry takes this one before others. False
  * when another call has taken the request, or it has no entry.
  */
 export const handBack = ({ accountId, digest, retry }: LongCall, requestId: string): Promise<boolean> =>

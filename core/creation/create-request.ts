@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
+import type { Budget } from '../budgets/budget-rules.ts';
 import type { CreationWork } from '../concurrency/work-allowance.ts';
 import type { EndUser } from '../end-users/end-users.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
@@ -33,6 +34,9 @@ export interface AllowedCreation<New extends NewRequest> {
   /** What its price is made from, and its debit will be. */
   rate: Rate | undefined;
   idempotency: Idempotency | undefined;
+  /** The API key that asks for it. */
+  keyId: string;
+  keyBudget?: Budget | undefined;
   /** Whether the content filter judged its prompt. */
   isJudged: boolean;
   now: Date;
@@ -75,22 +79,24 @@ export const allowCreation = async <New extends NewRequest>(
   submission: Submission<New>,
   facts: CreationFacts,
 ): Promise<AllowedCreation<New> | RepeatedCreation> => {
-  const { idempotency, now } = submission;
+  const { idempotency, keyId, keyBudget, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const creation = judgeCreation(account.accountId, submission, facts);
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   const rate = rateOf(creation.model.id, facts.settings);
-  if (priceOf(creation, rate) > account.balanceThousandths) throw new PaymentRequiredError();
+  const price = priceOf(creation, rate);
+  if (price > account.balanceThousandths) throw new PaymentRequiredError(price, account.balanceThousandths);
   const isJudged = await screenPrompt(account, creation.prompt);
   const requestId = newRequestId(creation.model.type, now);
   const { endUser } = facts;
-  return { kind: 'allowed', requestId, creation, account, endUser, rate, idempotency, isJudged, now };
+  const caller = { idempotency, keyId, keyBudget };
+  return { kind: 'allowed', requestId, creation, account, endUser, rate, ...caller, isJudged, now };
 };
 
 /**
  * Writes debit, ledger entry, end-user counters, request and idempotency record in one transaction, under the conditions of the first
- * step. Throws `PaymentRequiredError`, `ForbiddenError`, `AccountBlockedError`, `ConflictError` and, when the account is too contended,
+ * step. Throws `PaymentRequiredError`, `BudgetSpentError`, `ForbiddenError`, `AccountBlockedError`, `ConflictError` and, when the account is too contended,
  * `RateLimitedError`.
  */
 export const writeRequest = async <New extends NewRequest>({
@@ -100,12 +106,15 @@ export const writeRequest = async <New extends NewRequest>({
   endUser,
   rate,
   idempotency,
+  keyId,
+  keyBudget,
   isJudged,
   now,
 }: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
   const request = newRequest(requestId, account.accountId, creation, rate, now);
   const work = workDone(request, isJudged);
-  const earlierId = await writeCreation(request, { account, endUser, idempotency, work }, now);
+  const context = { account, endUser, idempotency, work, keyId, keyBudget };
+  const earlierId = await writeCreation(request, context, now);
   return earlierId === undefined ? { kind: 'written', request } : { kind: 'repeated', requestId: earlierId };
 };
 
@@ -114,10 +123,16 @@ export const writeRequest = async <New extends NewRequest>({
  * submission, finds the request as it is now. Throws `ConflictError` when that was deleted.
  */
 export const completeCreation = async (done: WrittenCreation | RepeatedCreation): Promise<Creation> => {
-  if (done.kind === 'repeated') return { request: await findRepeated(done.requestId), replayed: true };
-  countMetric(METRIC.requestCreated, { model: done.request.model });
-  await start(done.request);
-  return { request: done.request, replayed: false };
+  const replayed = done.kind === 'repeated';
+  const request = replayed ? await findRepeated(done.requestId) : done.request;
+  const { requestId, accountId, model } = request;
+  // The log's keys hold the id of the HTTP call: this line ties it to the request.
+  logger.info('creation accepted', { requestId, accountId, model, replayed });
+  if (!replayed) {
+    countMetric(METRIC.requestCreated, { model });
+    await start(request);
+  }
+  return { request, replayed };
 };
 
 /** What an accepted creation used of the account's allowance, and earns back. */

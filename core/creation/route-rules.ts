@@ -10,15 +10,19 @@ import type { NewRequest } from './submission.ts';
  */
 export const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldErrors => {
   const fields: FieldErrors = {};
-  const { promptCharacters, minPixels = 1, maxPixels } = limits;
+  const { promptCharacters, minPixels = 1, maxPixels, groupImages } = limits;
   if (promptCharacters !== undefined && [...creation.prompt].length > promptCharacters) {
     fields.prompt = `must be at most ${promptCharacters} characters long`;
   }
   if ('size' in creation) {
     const { width, height } = dimensionsOf(creation.size, creation.aspectRatio);
     if (!takesPixels(limits, width * height)) {
-      const most = maxPixels === undefined ? '' : ` to ${maxPixels}`;
-      fields.size = `has ${width * height} pixels; the provider takes ${minPixels}${most}`;
+      const figure = (pixels: number): string => pixels.toLocaleString('en');
+      const most = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
+      fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${most}`;
+    }
+    if (creation.sequential && groupImages !== undefined && creation.images > groupImages) {
+      fields.sequentialOptions = `must ask for at most ${groupImages} images`;
     }
   }
   return fields;

@@ -1,3 +1,4 @@
+import type { Budget } from '../budgets/budget-rules.ts';
 import type { FieldErrors } from '../errors.ts';
 import type { ReadBody } from '../fields.ts';
 import { type NewImageRequest, parseImageRequest } from './create-image-rules.ts';
@@ -15,6 +16,9 @@ export interface ReceivedCreation {
   body: ReadBody;
   /** As sent; when it is malformed, `fields` says so. */
   idempotencyKey: string | undefined;
+  /** The caller's API key. */
+  keyId: string;
+  keyBudget?: Budget | undefined;
   /** Errors outside the body. */
   fields: FieldErrors;
   now: Date;
@@ -24,6 +28,8 @@ export interface ReceivedCreation {
 export type Submission<New extends NewCreation = NewRequest> = ParsedCreation<New> & {
   /** Absent when the caller sent no `Idempotency-Key`, and for a submission that is refused anyway. */
   idempotency: Idempotency | undefined;
+  keyId: string;
+  keyBudget?: Budget | undefined;
   now: Date;
 };
 
@@ -55,7 +61,7 @@ const unreadable = ({ error }: Extract<ReadBody, { ok: false }>): Refused => ({
 });
 
 const submissionOf = <New extends NewCreation>(
-  { route, body, idempotencyKey, fields, now }: ReceivedCreation,
+  { route, body, idempotencyKey, keyId, keyBudget, fields, now }: ReceivedCreation,
   parsedBody: ParsedCreation<New>,
 ): Submission<New> => {
   const parsed = withFieldErrors(parsedBody, fields);
@@ -64,5 +70,5 @@ const submissionOf = <New extends NewCreation>(
     parsed.ok && body.ok && idempotencyKey !== undefined
       ? idempotencyOf(idempotencyKey, route, body.body)
       : undefined;
-  return { ...parsed, idempotency, now };
+  return { ...parsed, idempotency, keyId, ...(keyBudget && { keyBudget }), now };
 };

@@ -1,7 +1,9 @@
 import type { Account } from '../accounts/accounts.ts';
+import { type Budget, type BudgetOwner, budgetSpent, limitsAt } from '../budgets/budget-rules.ts';
+import { countSpendingWrites, spentOf } from '../budgets/spending.ts';
 import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
 import { countCreationWrite, type EndUser, endUserIdOf, toEndUser } from '../end-users/end-users.ts';
-import { AccountBlockedError, PaymentRequiredError } from '../errors.ts';
+import { AccountBlockedError, type BudgetSpentError, PaymentRequiredError } from '../errors.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, insertRequestWrite } from '../requests/requests.ts';
@@ -23,30 +25,46 @@ const END_USER_WRITE = 2;
 const REQUEST_WRITE = 3;
 const IDEMPOTENCY_WRITE = 4;
 
+/** Where the counts for budgets begin: last, after the idempotency record if there is one. */
+const firstCountWrite = (idempotency: Idempotency | undefined): number =>
+  idempotency ? IDEMPOTENCY_WRITE + 1 : IDEMPOTENCY_WRITE;
+
 /** Account and end-user as read before, the caller's key, and the work already done for the creation. */
 export interface CreationContext {
   account: Account;
   endUser: EndUser | undefined;
   idempotency: Idempotency | undefined;
   work: readonly CreationWork[];
+  /** The API key that asks for it. */
+  keyId: string;
+  keyBudget?: Budget | undefined;
 }
 
 /**
- * Access pattern 104: writes debit, ledger entry, end-user counters, request and idempotency record in one
+ * Access pattern 104: writes debit, ledger entry, end-user counters, request, idempotency record and what is counted for budgets in one
  * transaction. Returns undefined, or the id of the request that the same key and body created in the
- * meantime; then nothing is written. Throws `PaymentRequiredError`, `AccountBlockedError`, what
+ * meantime; then nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
  * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`.
  */
 export const writeCreation = async (
   request: StoredRequest,
-  { account, endUser, idempotency, work }: CreationContext,
+  { account, endUser, idempotency, work, keyId, keyBudget }: CreationContext,
   now: Date,
 ): Promise<string | undefined> => {
-  const { accountId, debitThousandths, requestId, retentionDays } = request;
+  const { accountId, debitThousandths, requestId, retentionDays, createdAt } = request;
   let head: LedgerHead = account;
   let foundEndUser = endUser;
   let earlierId: string | undefined;
+  let owners: BudgetOwner[] = [];
   let plans = 0;
+  // The same creation may have taken the balance or the budget since the key was looked up.
+  const unlessRepeated = async (
+    refusal: PaymentRequiredError | BudgetSpentError,
+  ): Promise<TransactItem[]> => {
+    earlierId = idempotency && (await findRepeatedRequestId(accountId, idempotency, now));
+    if (earlierId === undefined) throw refusal;
+    return [];
+  };
   const plan = async (refusals: readonly Refusal[]): Promise<TransactItem[]> => {
     plans++;
     // The id is new, so only an earlier attempt of this transaction can have written it: that one committed.
@@ -66,25 +84,28 @@ export const writeCreation = async (
     if (found?.blockedAt !== undefined) throw new AccountBlockedError();
     head = found ?? head;
     if (head.balanceThousandths < debitThousandths) {
-      // The same creation may have taken the balance since the key was looked up.
-      earlierId = idempotency && (await findRepeatedRequestId(accountId, idempotency, now));
-      if (earlierId === undefined) throw new PaymentRequiredError();
-      return [];
+      return unlessRepeated(new PaymentRequiredError(debitThousandths, head.balanceThousandths));
     }
+    const refused = refusedBudget(owners, request, refusals.slice(firstCountWrite(idempotency)));
+    if (refused) return unlessRepeated(refused);
+    const endUserId = endUserIdOf(request, foundEndUser);
+    owners = ownersOf({ endUserId, endUser: foundEndUser, keyId, keyBudget });
+    const counted = owners.length > 0 && { budgetOwners: owners.map(({ id }) => id) };
     const debit = {
       amountThousandths: -debitThousandths,
       reason: 'generation',
       reference: requestId,
       retentionDays,
+      usedBy: { model: request.model, endUserId, keyId },
       earnedWork: earnedWith(head.earnedWork, work, now),
     } as const;
     const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);
-    const endUserId = endUserIdOf(request, foundEndUser);
     return [
       ...writes,
       countCreationWrite(request, foundEndUser),
-      insertRequestWrite({ ...request, endUserId, debitEntryNumber: entry.number }),
+      insertRequestWrite({ ...request, endUserId, debitEntryNumber: entry.number, ...counted }),
       ...(idempotency ? [insertIdempotencyRecordWrite(accountId, idempotency, requestId, now)] : []),
+      ...owners.flatMap((owner) => countSpendingWrites(accountId, owner, debitThousandths, createdAt)),
     ];
   };
   try {
@@ -105,4 +126,29 @@ const findRepeatedRequestId = async (
 ): Promise<string | undefined> => {
   const [item] = await batchGet([idempotencyKey(accountId, idempotency.keyDigest)]);
   return repeatedRequestId(idempotency, toIdempotencyRecord(item, now));
+};
+
+const ownersOf = ({
+  endUserId,
+  endUser,
+  keyId,
+  keyBudget,
+}: Pick<CreationContext, 'endUser' | 'keyId' | 'keyBudget'> & { endUserId: string }): BudgetOwner[] => [
+  ...(endUser?.budget ? [{ id: endUserId, kind: 'end-user' as const, budget: endUser.budget }] : []),
+  ...(keyBudget ? [{ id: keyId, kind: 'API key' as const, budget: keyBudget }] : []),
+];
+
+/** The refusal for the first count that the last attempt was refused for. The owners are those of that attempt, in its order. */
+const refusedBudget = (
+  owners: readonly BudgetOwner[],
+  { debitThousandths, createdAt }: StoredRequest,
+  refusals: readonly Refusal[],
+): BudgetSpentError | undefined => {
+  const counts = owners.flatMap((owner) =>
+    limitsAt(owner.budget, createdAt).map((limit) => ({ owner, limit })),
+  );
+  const index = counts.findIndex((_, at) => refusedBy(refusals, at));
+  const count = counts[index];
+  if (!count) return undefined;
+  return budgetSpent(count.owner, count.limit, spentOf(refusals[index]?.item), debitThousandths);
 };

@@ -45,8 +45,10 @@ export const expireRequests = async (
   );
 };
 
-const isToExpire = (request: StoredRequest, now: Date): boolean =>
-  dueListOf(request.GSI1PK) === 'EXPIRE' && statusAt(request, now) === 'expired';
+const isToExpire = (request: StoredRequest, now: Date): boolean => {
+  if (request.unknownStatus !== undefined) return false;
+  return dueListOf(request.GSI1PK) === 'EXPIRE' && statusAt(request, now) === 'expired';
+};
 
 const postpone = async (request: StoredRequest, now: Date): Promise<void> => {
   const failures = (request.removalFailures ?? 0) + 1;

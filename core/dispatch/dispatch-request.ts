@@ -26,7 +26,7 @@ import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
-import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
@@ -55,7 +55,7 @@ const CLIP_URL_SLACK_SECONDS = 300;
  * `timeLeftMs` is how long the function may still run. Answers of a provider are recorded by then, through
  * transient errors of the table, because an answer that is not recorded is lost.
  *
- * Throws `ProviderCallInFlightError` while another run is making a call.
+ * Throws `ProviderCallInFlightError` while another run is making a call, and `UnknownStatusError`.
  */
 export const dispatchRequest = async (
   requestId: string,
@@ -67,6 +67,7 @@ export const dispatchRequest = async (
   const { request, attempts: all } = await findRequestAndAttempts(requestId);
   if (!request) return { next: 'stop' };
   if (isTerminal(request)) return stopped(request, clock);
+  checkStatus(request);
   const settings = workflowSettings();
   const stored = await Promise.all(latestAttempts(all).map((one) => recordIfDead(one, clock)));
   const inFlight = stored.find(({ outcome }) => outcome === undefined);

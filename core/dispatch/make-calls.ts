@@ -156,11 +156,23 @@ const answerTo = (
   provider: ProviderId,
 ): ProviderAnswer => {
   if (answer.kind !== 'busy' || answer.ifRepeated === undefined) return answer;
-  const { ifRepeated, ...busy } = answer;
+  const { ifRepeated, upstream, ...busy } = answer;
   if (attempt === 0) return busy;
   logger.error('provider is full, or the quota is used up', { provider, reason: busy.reason });
   countMetric(METRIC.providerAccessRefused, { provider });
-  return { kind: 'failed', failure: ifRepeated, taken: 'no' };
+  return { kind: 'failed', failure: ifRepeated, taken: 'no', ...(upstream && { upstream }) };
+};
+
+/** One line for each creation call: how long the provider took to answer, what it answered, and its own id of the call. */
+const logCall = (
+  { requestId, provider, upstreamModel, call, attempt }: ProviderAttempt,
+  answer: ProviderAnswer,
+  milliseconds: number,
+): void => {
+  const { kind: outcome, providerRequestId } = answer;
+  const taskId = answer.kind === 'accepted' ? answer.taskId : undefined;
+  const made = { requestId, provider, upstreamModel, call, attempt };
+  logger.info('provider call', { ...made, outcome, milliseconds, taskId, providerRequestId });
 };
 
 /** Makes a claimed call and records its outcome. The attempt is marked alive until that is done. */
@@ -174,11 +186,13 @@ const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<Provide
     });
   }, ALIVE_INTERVAL_MS);
   try {
-    const answer = answerTo(
-      attempt,
-      await pace.during(() => provider.submit(call, AbortSignal.timeout(callLimitMs(run)))),
-      provider.id,
-    );
+    const submitted = await pace.during(async () => {
+      const startedMs = clock.now().getTime();
+      const answer = await provider.submit(call, AbortSignal.timeout(callLimitMs(run)));
+      logCall(attempt, answer, clock.now().getTime() - startedMs);
+      return answer;
+    });
+    const answer = answerTo(attempt, submitted, provider.id);
     if (answer.kind === 'waiting' || answer.kind === 'refused')
       throw new Error(`${provider.id} answered a creation with "${answer.kind}".`);
     const answeredAt = clock.now();

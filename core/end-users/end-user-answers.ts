@@ -27,6 +27,23 @@ export const EndUserBlock = named(
 );
 export type EndUserBlock = z.infer<typeof EndUserBlock>;
 
+const limit = (of: string) =>
+  described(z.nullable(z.number().check(z.gte(0))), `The most to spend in a ${of}; \`null\`: any amount.`);
+
+/** The response of reading and setting a budget. */
+export const EndUserBudget = named(
+  'EndUserBudget',
+  'What an end-user may spend, and what is spent, less refunds. A refund counts on the day of its debit.',
+  z.object({
+    email,
+    perDay: limit('UTC day'),
+    perMonth: limit('calendar month, in UTC'),
+    spentToday: described(z.number(), 'Spent in xTokens in this UTC day.'),
+    spentThisMonth: described(z.number(), 'Spent in xTokens in this calendar month.'),
+  }),
+);
+export type EndUserBudget = z.infer<typeof EndUserBudget>;
+
 /** The response of `DELETE /v1/end-users/{email}`. */
 export const DeletedEndUserAnswer = named(
   'DeletedEndUser',

@@ -4,10 +4,10 @@ import { batchGet } from '../table/batches.ts';
 import { endUserKey, endUserListingPartition } from '../table/keys.ts';
 import { listingQuery } from '../table/listings.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { queryFrom } from '../table/queries.ts';
-import type { StoredItem } from '../table/table.ts';
+import { queryAll, queryFrom } from '../table/queries.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
 import { foldEmailPart } from './email-rules.ts';
-import { type EndUser, toEndUser } from './end-users.ts';
+import { EndUser, toEndUser } from './end-users.ts';
 
 /** Limits a list of an account's end-users; absent fields do not limit it. */
 export interface EndUserFilter {
@@ -46,6 +46,23 @@ export const listEndUsers = async (
     ({ blockedAt }) => blocked === undefined || (blockedAt !== undefined) === blocked,
   );
   return pageOf(endUsers, page, found.length === wanted);
+};
+
+const Address = z.pick(EndUser, { endUserId: true, email: true });
+
+/** Access pattern 118: ids and addresses of an account's end-users, strongly consistent, read as they are consumed. */
+export const listEmailsOfEndUsers = async function* (
+  accountId: string,
+): AsyncGenerator<z.infer<typeof Address>> {
+  const { PK, SK } = endUserKey(accountId, '');
+  const query = {
+    TableName: tableName(),
+    KeyConditionExpression: 'PK = :users AND begins_with(SK, :prefix)',
+    ProjectionExpression: Object.keys(Address.shape).join(),
+    ExpressionAttributeValues: { ':users': PK, ':prefix': SK },
+    ConsistentRead: true,
+  };
+  for await (const item of queryAll(query)) yield Address.parse(item);
 };
 
 /** The matching entries without the first `skip`, newest first, read as they are consumed; about `wanted` will be. */

@@ -1,12 +1,13 @@
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { Budget } from '../budgets/budget-rules.ts';
 import { NotFoundError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
-import { toInstant } from '../time.ts';
+import { type Beside, type TransactItem, writeBeside } from '../table/transactions.ts';
+import { type Instant, toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
 /**
@@ -30,6 +31,10 @@ export const EndUser = z.object({
   deletingAt: z.optional(z.string()),
   /** The removal that goes on since `deletingAt`. */
   removalId: z.optional(z.string()),
+  /** What they may spend. While it is there, what they spend is counted. */
+  budget: z.optional(Budget),
+  /** Debits up to this instant, of the month in which the budget was first set, are in the counts that began then. */
+  budgetSince: z.optional(z.string()),
 });
 export type EndUser = z.infer<typeof EndUser>;
 
@@ -68,21 +73,23 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
  * Access pattern 47: blocks an end-user's creations; requests in progress continue. Repeating it renews the
  * instant. Throws `NotFoundError`.
  */
-export const blockEndUser = (id: EndUserId, now: Date): Promise<EndUser> =>
-  updateEndUser(id, {
-    UpdateExpression: 'SET blockedAt = :now',
-    ExpressionAttributeValues: { ':now': toInstant(now) },
-  });
+export const blockEndUser = (id: EndUserId, now: Date, beside?: Beside): Promise<EndUser> =>
+  updateEndUser(
+    id,
+    { UpdateExpression: 'SET blockedAt = :now', ExpressionAttributeValues: { ':now': toInstant(now) } },
+    beside,
+  );
 
 /** Access pattern 48: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
-export const unblockEndUser = (id: EndUserId): Promise<EndUser> =>
-  updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' });
+export const unblockEndUser = (id: EndUserId, beside?: Beside): Promise<EndUser> =>
+  updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' }, beside);
 
 const updateEndUser = async (
   { accountId, email }: EndUserId,
   update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
+  beside: Beside = [],
 ): Promise<EndUser> => {
-  const { done, item } = await writeOnCondition(
+  const { done, item } = await writeBeside(
     new UpdateCommand({
       TableName: tableName(),
       Key: endUserKey(accountId, email),
@@ -90,6 +97,7 @@ const updateEndUser = async (
       ConditionExpression: 'attribute_exists(PK)',
       ReturnValues: 'ALL_NEW',
     }),
+    beside,
   );
   if (!done) throw endUserNotFound();
   return toEndUser(item);
@@ -105,16 +113,34 @@ type CountedRequest = Pick<
 export const endUserIdOf = (request: CountedRequest, found: EndUser | undefined): string =>
   found?.endUserId ?? request.requestId;
 
+/** That an end-user's budget is this one. Limit by limit: another version may keep more in it. */
+const budgetCondition = (
+  budget: Budget | undefined,
+): { condition: string; values: Record<string, Thousandths> } => {
+  if (!budget) return { condition: 'attribute_not_exists(budget)', values: {} };
+  const { perDayThousandths: day, perMonthThousandths: month } = budget;
+  const isLimit = (name: keyof Budget, value: Thousandths | undefined, placeholder: string): string =>
+    value === undefined ? `attribute_not_exists(budget.${name})` : `budget.${name} = ${placeholder}`;
+  return {
+    condition: `attribute_exists(budget) AND ${isLimit('perDayThousandths', day, ':perDay')} AND ${isLimit('perMonthThousandths', month, ':perMonth')}`,
+    values: {
+      ...(day !== undefined && { ':perDay': day }),
+      ...(month !== undefined && { ':perMonth': month }),
+    },
+  };
+};
+
 /**
  * Access pattern 49: counts a new request with its end-user as last `found`, inserting them on first use;
  * `lastActiveAt` only grows. Refused, with the stored item if there is one, when the end-user is blocked, being
- * removed, another than was found, or was active later.
+ * removed, another than was found, has another budget, or was active later.
  */
 export const countCreationWrite = (request: CountedRequest, found: EndUser | undefined): TransactItem => {
   const { accountId, endUserEmail: email, debitThousandths, createdAt } = request;
   const listing = endUserListing(accountId, createdAt);
   const lastActiveAt = found && found.lastActiveAt > createdAt ? found.lastActiveAt : createdAt;
   const isSame = found === undefined ? 'attribute_not_exists(endUserId)' : 'endUserId = :id';
+  const hasBudget = budgetCondition(found?.budget);
   return {
     Update: {
       TableName: tableName(),
@@ -126,7 +152,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
         'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
       ConditionExpression:
         'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
-        `${isSame} AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)`,
+        `${isSame} AND ${hasBudget.condition} AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)`,
       ExpressionAttributeValues: {
         ':account': accountId,
         ':email': email,
@@ -137,22 +163,50 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
         ':place': listing.GSI1SK,
         ':one': 1,
         ':price': debitThousandths,
+        ...hasBudget.values,
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },
   };
 };
 
+/** How the refund of a request meets the budget of its end-user. */
+export interface RefundedEndUser {
+  /** When the request was created. */
+  createdAt: Instant;
+  /** Whether their counts hold its debit, so that the refund is given back to them. */
+  isCounted: boolean;
+}
+
+/** Whether the counts of an end-user, as stored, began with the debit of a request that was not counted by its creation. */
+export const beganWith = ({ budgetSince }: EndUser, createdAt: Instant): boolean =>
+  budgetSince !== undefined && createdAt <= budgetSince;
+
 /**
  * Access pattern 50: counts a request as no longer active and subtracts its refund from the end-user's
- * spending.
+ * spending. With `refunded`, of a request that was not counted for a budget by its creation, refused with the stored item when
+ * `beganWith` is not as said.
  */
-export const countSettlementWrite = ({ accountId, email }: EndUserId, refund: Thousandths): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: endUserKey(accountId, email),
-    UpdateExpression: 'ADD activeRequests :minusOne, spentThousandths :minusRefund',
-    ConditionExpression: 'attribute_exists(PK)',
-    ExpressionAttributeValues: { ':minusOne': -1, ':minusRefund': -refund },
-  },
-});
+export const countSettlementWrite = (
+  { accountId, email }: EndUserId,
+  refund: Thousandths,
+  refunded?: RefundedEndUser,
+): TransactItem => {
+  const began = refunded?.isCounted
+    ? ' AND budgetSince >= :created'
+    : ' AND (attribute_not_exists(budgetSince) OR budgetSince < :created)';
+  return {
+    Update: {
+      TableName: tableName(),
+      Key: endUserKey(accountId, email),
+      UpdateExpression: 'ADD activeRequests :minusOne, spentThousandths :minusRefund',
+      ConditionExpression: `attribute_exists(PK)${refunded ? began : ''}`,
+      ExpressionAttributeValues: {
+        ':minusOne': -1,
+        ':minusRefund': -refund,
+        ...(refunded && { ':created': refunded.createdAt }),
+      },
+      ...(refunded && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
+    },
+  };
+};

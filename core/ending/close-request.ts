@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { startWebhookDelivery } from '../executions/executions.ts';
-import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { closeWork, findRequest } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { hasNoTasks } from './cancel-tasks.ts';
@@ -19,6 +19,7 @@ export interface Settling {
  * nothing while the request is unfinished, or when it is closed or deleted.
  *
  * While its files or its provider's tasks are not settled, the request stays due for the reconciler, and this returns false.
+ * Throws `UnknownStatusError`.
  */
 export const closeRequest = async (
   requestId: string,
@@ -30,6 +31,7 @@ export const closeRequest = async (
 ): Promise<boolean> => {
   const request = await findRequest(requestId);
   if (!request || dueListOf(request.GSI1PK) !== 'LOOK' || !isTerminal(request)) return true;
+  checkStatus(request);
   if (request.webhookUrl !== undefined) await startWebhookDelivery(requestId);
   const settled = [await tasks(request), await files(request)];
   if (!settled.every((isSettled) => isSettled)) return false;

@@ -1,15 +1,24 @@
 import { getAccount } from '../accounts/accounts.ts';
-import { countSettlementWrite } from '../end-users/end-users.ts';
+import { giveBackWrites } from '../budgets/spending.ts';
+import { beganWith, countSettlementWrite, toEndUser } from '../end-users/end-users.ts';
 import { pauseWrite } from '../end-users/pauses.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
-import { countMetric, METRIC, measure } from '../observability.ts';
-import { clipsOf, isTerminal, removalTime, type StoredRequest } from '../requests/request-rules.ts';
+import { countMetric, logger, METRIC, measure } from '../observability.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import {
+  checkStatus,
+  clipsOf,
+  isTerminal,
+  removalTime,
+  type StoredRequest,
+} from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
-import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import { type Beside, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { partsOf, type RequestParts } from './request-parts.ts';
 
 /**
  * Time for the ending process to start the follow-up work itself. Only the reconciler cancels tasks, without
@@ -17,15 +26,21 @@ import { addSeconds, type Instant, toInstant } from '../time.ts';
  */
 const CLOSE_WITHIN_SECONDS = 60;
 
+/** The place of the end-user's counters in the transaction. */
+const END_USER_WRITE = 1;
+
 /** Facts about a request that ends. */
 export interface EndOptions {
   /** An operator's reason. */
   operatorNote?: string | undefined;
+  beside?: Beside;
   mayHaveFiles?: boolean;
   /** Whether its provider may still work on it. */
   mayHaveTasks?: boolean;
   /** Whether it is only ended while none of its outputs is stored. */
   unlessStored?: boolean;
+  /** Its provider calls, the latest attempt of each: for the log. */
+  attempts?: readonly ProviderAttempt[];
 }
 
 /**
@@ -36,8 +51,10 @@ export type Ending = 'ended' | 'closed' | 'stored';
 
 /**
  * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
- * its ledger entry, the end-user's counters and, after a provider timeout, the pause. Its condition is that the
+ * its ledger entry, the end-user's counters, what budgets get back and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
+ *
+ * Throws `UnknownStatusError`.
  *
  * Puts the follow-up work on a due list. On `LOOK`: a webhook, removing files of a failed request, or
  * cancelling tasks of the provider. On `EXPIRE`: only the expiry of its files is left.
@@ -46,8 +63,16 @@ export const endRequest = async (
   request: StoredRequest,
   state: TerminalState,
   now: Date,
-  { operatorNote, mayHaveFiles = true, mayHaveTasks = false, unlessStored = false }: EndOptions = {},
+  {
+    operatorNote,
+    beside = [],
+    mayHaveFiles = true,
+    mayHaveTasks = false,
+    unlessStored = false,
+    attempts = [],
+  }: EndOptions = {},
 ): Promise<Ending> => {
+  checkStatus(request);
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
@@ -64,6 +89,9 @@ export const endRequest = async (
       : undefined;
   const noted = operatorNote === undefined ? {} : { operatorNote };
   const owner = { accountId: request.accountId, email: request.endUserEmail };
+  const { createdAt, endUserId, budgetOwners = [] } = request;
+  // A request that was created without a budget can be in the counts that began with one.
+  let isCounted = false;
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
   let isEndedHere = true;
   let isStored = false;
@@ -73,34 +101,56 @@ export const endRequest = async (
     const found = refusals[0]?.item as Pick<StoredRequest, 'status' | 'refundThousandths'> | undefined;
     isStored = !isEndedHere && found?.refundThousandths === undefined && !!found && !isTerminal(found);
     if (!isEndedHere) return [];
-    const counts = [countSettlementWrite(owner, refund), ...pauseWrites(request, state, finishedAt)];
+    const endUser = refusedBy(refusals, END_USER_WRITE) ? refusals[END_USER_WRITE]?.item : undefined;
+    if (endUser) isCounted = beganWith(toEndUser(endUser), createdAt);
+    const refunded = refund > 0 && !budgetOwners.includes(endUserId) ? { createdAt, isCounted } : undefined;
+    const counts = [
+      countSettlementWrite(owner, refund, refunded),
+      ...pauseWrites(request, state, finishedAt),
+    ];
     const settlement = { finishedAt, refundThousandths: refund, ttl, ...noted };
-    if (!head) return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts];
+    if (!head)
+      return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts, ...beside];
     head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
     const { requestId: reference, retentionDays } = request;
-    const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays } as const;
+    const usedBy = {
+      ...{ model: request.model, endUserId: request.endUserId },
+      ...(request.debitEntryNumber !== undefined && { debitNumber: request.debitEntryNumber }),
+    };
+    const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays, usedBy } as const;
     const { entry, writes } = balanceChangeWrites(head, change, now);
-    const refunded = { ...settlement, refundEntryNumber: entry.number };
-    return [endRequestWrite(request, state, refunded, follows, unlessStored), ...counts, ...writes];
+    const withEntry = { ...settlement, refundEntryNumber: entry.number };
+    const owners = [...budgetOwners, ...(isCounted ? [endUserId] : [])];
+    return [
+      endRequestWrite(request, state, withEntry, follows, unlessStored),
+      ...counts,
+      ...writes,
+      ...beside,
+      ...giveBackWrites(request.accountId, owners, refund, createdAt),
+    ];
   }, SETTLEMENT_PATIENCE);
   if (isStored) return 'stored';
   if (!isEndedHere) return 'ended';
-  reportEnd(request, state, refund, now);
+  reportEnd(request, state, refund, partsOf(request, attempts, now));
   return isToBeClosed ? 'ended' : 'closed';
 };
 
+/** Counts an end, and logs where its time went. The webhook's own line has the seconds since the end. */
 const reportEnd = (
-  { model, createdAt }: StoredRequest,
-  { status }: TerminalState,
+  { requestId, accountId, model, webhookUrl }: StoredRequest,
+  state: TerminalState,
   refund: Thousandths,
-  now: Date,
+  parts: RequestParts,
 ): void => {
-  countMetric(METRIC.requestEnded, { model, outcome: status });
-  countMetric(METRIC.requestFailed, {}, status === 'failed' ? 1 : 0);
-  if (status === 'succeeded') {
-    measure(METRIC.timeToDone, { model, outcome: status }, (now.getTime() - Date.parse(createdAt)) / 1000);
-  }
+  const { status: outcome } = state;
+  countMetric(METRIC.requestEnded, { model, outcome });
+  countMetric(METRIC.requestFailed, {}, outcome === 'failed' ? 1 : 0);
+  measure(METRIC.timeToDone, { model, outcome }, parts.totalSeconds);
+  if (parts.providerSeconds !== undefined) measure(METRIC.atProvider, { model }, parts.providerSeconds);
   if (refund > 0) measure(METRIC.refunded, {}, toXTokens(refund));
+  const code = state.status === 'failed' ? state.error.code : undefined;
+  const hasWebhook = webhookUrl !== undefined;
+  logger.info('request ended', { requestId, accountId, model, outcome, code, ...parts, hasWebhook });
 };
 
 /**

@@ -7,6 +7,7 @@ import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts'
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
+import type { Beside } from '../table/transactions.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';
@@ -51,15 +52,16 @@ export const settleOrFailRequest = async (
 
 /**
  * As `failRequest`, for a request that may have files: they are removed before it is closed. `operatorNote`
- * is an operator's reason.
+ * is an operator's reason; the writes `beside` it are made if this ends the request.
  */
 export const failStoredRequest = async (
   requestId: string,
   error: Failure,
   clock: Clock = systemClock,
   operatorNote?: string,
+  beside?: Beside,
 ): Promise<void> => {
-  await endAsFailed(await findRequest(requestId), error, clock, { operatorNote });
+  await endAsFailed(await findRequest(requestId), error, clock, { operatorNote, ...(beside && { beside }) });
   await closeStoredRequest(requestId, { clock });
 };
 
@@ -76,6 +78,7 @@ const endAsFailed = async (
     const ending = await endRequest(request, { status: 'failed', error }, clock.now(), {
       ...options,
       mayHaveTasks: hasOpenTask(attempts),
+      attempts,
     });
     if (ending === 'stored') return false;
   }

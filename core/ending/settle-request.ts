@@ -2,9 +2,9 @@ import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import type { Failure } from '../errors.ts';
 import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
-import { listAttempts } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { costOf, isTerminal, maxOutputs, type StoredRequest } from '../requests/request-rules.ts';
-import { findRequest, type TerminalState } from '../requests/requests.ts';
+import type { TerminalState } from '../requests/requests.ts';
 import { addSeconds, toInstant } from '../time.ts';
 import { closeRequest } from './close-request.ts';
 import { endRequest } from './end-request.ts';
@@ -16,21 +16,18 @@ const NOTHING_STORED: Failure = { code: 'internal_error', message: 'None of the 
  * file and refunded for the rest; with no file it fails, refunded in full. A terminal request is only closed.
  */
 export const settleRequest = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
-  const request = await findRequest(requestId);
+  const { request, attempts: all } = await findRequestAndAttempts(requestId);
   const now = clock.now();
   if (request && !isTerminal(request)) {
-    const mayHaveTasks = await isMissingTasks(request);
-    const ending = await endRequest(request, terminalStateOf(request, now), now, { mayHaveTasks });
+    const attempts = latestAttempts(all);
+    // Outputs may be missing because the provider still works on them.
+    const mayHaveTasks = (request.outputs ?? []).length < maxOutputs(request) && hasOpenTask(attempts);
+    const ending = await endRequest(request, terminalStateOf(request, now), now, { mayHaveTasks, attempts });
     if (ending === 'closed') return;
   }
   // A failed request may have files from another run. The reconciler removes them and closes it.
   await closeRequest(requestId, { clock, files: async ({ status }) => status === 'succeeded' });
 };
-
-/** Whether outputs are missing because the provider may still work on them. */
-const isMissingTasks = async (request: StoredRequest): Promise<boolean> =>
-  (request.outputs ?? []).length < maxOutputs(request) &&
-  hasOpenTask(latestAttempts(await listAttempts(request.requestId)));
 
 const terminalStateOf = (request: StoredRequest, now: Date): TerminalState => {
   const delivered = (request.outputs ?? []).filter(({ objectKey }) => objectKey !== undefined).length;

@@ -1,4 +1,4 @@
-import type { Failure } from '../errors.ts';
+import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
 import { hasOpenTask, isBusyAttempt, producedOutputs } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { Instant } from '../time.ts';
@@ -27,6 +27,12 @@ export type NextStep =
   | { next: 'fail'; error: Failure }
   /** The request is terminal or deleted. */
   | { next: 'stop' };
+
+/**
+ * The steps that end a wait under a task token. Who ends it does not know the definition of the execution, so these are the same in
+ * every release.
+ */
+export type FinalStep = Extract<NextStep, { next: 'store' | 'fail' | 'stop' }>;
 
 /** The failure of a call that is unfinished at the request's deadline. */
 export const DEADLINE_FAILURE: Failure = {
@@ -63,7 +69,7 @@ export const stepAfterCalls = (
  * call counts as not taken. A content decision takes precedence over any other failure; a timeout yields when
  * the provider was busy or refused us, so that no end-user is paused for it. Throws when there is no call.
  */
-export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): NextStep => {
+export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): FinalStep => {
   if (producedOutputs(attempts).length > 0) return { next: 'store' };
   const failures = attempts.flatMap(failuresOf);
   const isNotSlow = attempts.some((attempt) => isBusyAttempt(attempt) || isRefusedTask(attempt));
@@ -88,6 +94,8 @@ const failuresOf = (attempt: ProviderAttempt): Failure[] => {
       return outcome.outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
     case 'busy':
       return [PROVIDER_BUSY];
+    case 'unreadable':
+      return [UNEXPECTED_ERROR];
     default:
       return [isRefusedTask(attempt) ? TASK_REFUSED : DEADLINE_FAILURE];
   }

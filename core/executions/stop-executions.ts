@@ -46,16 +46,20 @@ export const stopRunningExecutions = async (
     });
     await pause(LISTING_PAUSE_MS);
   }
-  return { stopped: stopped.size, areLeft: (await listRunning(stateMachineArn)).length > 0 };
+  return { stopped: stopped.size, areLeft: await runsAny(stateMachineArn) };
 };
 
 /** Waits until a state machine runs nothing, at most `seconds`. */
 export const waitForExecutions = async (stateMachineArn: string, seconds: number): Promise<void> => {
   for (let waited = 0; waited < seconds; waited++) {
-    if ((await listRunning(stateMachineArn)).length === 0) return;
+    if (!(await runsAny(stateMachineArn))) return;
     await pause(1_000);
   }
 };
+
+/** Whether a state machine runs an execution. */
+export const runsAny = async (stateMachineArn: string): Promise<boolean> =>
+  (await listRunning(stateMachineArn)).length > 0;
 
 const listRunning = async (stateMachineArn: string): Promise<string[]> => {
   try {

@@ -1,11 +1,11 @@
 import { InvalidToken, SendTaskSuccessCommand, TaskDoesNotExist, TaskTimedOut } from '@aws-sdk/client-sfn';
 import { stepFunctions } from './step-functions.ts';
-import type { NextStep } from './step-rules.ts';
+import type { FinalStep } from './step-rules.ts';
 
 /**
  * Ends the wait under a task token with the next step. False when the execution no longer waits under it.
  */
-export const wakeExecution = (taskToken: string, step: NextStep): Promise<boolean> =>
+export const wakeExecution = (taskToken: string, step: FinalStep): Promise<boolean> =>
   unlessGone(() =>
     // The same shape as the `ResultSelector` of the other steps gives.
     stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify({ result: step }) })),

@@ -14,10 +14,13 @@ export interface PublicPage {
 /** The OpenAPI document, which names the address of the API once it is published. */
 export const OPENAPI_FILE = 'openapi.json';
 
+/** The reference page, which leads back to the console where one is published. */
+export const REFERENCE_FILE = 'docs.html';
+
 /** The document, and the reference page made of it. */
 export const PUBLIC_PAGES: readonly PublicPage[] = [
   { file: OPENAPI_FILE, key: 'openapi.json', contentType: 'application/json' },
-  { file: 'docs.html', key: 'docs', contentType: 'text/html; charset=utf-8' },
+  { file: REFERENCE_FILE, key: 'docs', contentType: 'text/html; charset=utf-8' },
   {
     file: 'redoc.standalone.js',
     key: 'docs/redoc.standalone.js',

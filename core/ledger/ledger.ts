@@ -16,7 +16,13 @@ import {
 import { findOutcome } from '../table/outcomes.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { heldElsewhere, type Refusal, type TransactItem, transact } from '../table/transactions.ts';
+import {
+  type Beside,
+  heldElsewhere,
+  type Refusal,
+  type TransactItem,
+  transact,
+} from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
 import { findEntryNumberOfKey, insertBalanceChangeKeyWrite } from './balance-change-keys.ts';
@@ -36,6 +42,13 @@ export const LedgerEntry = z.object({
   createdAt: z.string(),
   /** Of a debit or refund: how long its request is kept after its end, by the setting at the time. */
   retentionDays: z.optional(z.number()),
+  /** Of a debit or refund: as in its request, which may be gone. The end-user by their own id, never by address. */
+  model: z.optional(z.string()),
+  endUserId: z.optional(z.string()),
+  /** Of a debit: the API key that created the request. */
+  keyId: z.optional(z.string()),
+  /** Of a refund: the number of its debit, which has the key. */
+  debitNumber: z.optional(z.number()),
 });
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
 
@@ -59,6 +72,8 @@ export interface BalanceChange {
   reference: string;
   /** Of a debit or refund: how long its request is kept after its end. */
   retentionDays?: number | undefined;
+  /** Of a debit or refund: what usage is told by. */
+  usedBy?: Pick<LedgerEntry, 'model' | 'endUserId' | 'keyId' | 'debitNumber'> | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
   /** Of a credit by an operator: whether to refuse a balance above `MAX_THOUSANDTHS`. */
@@ -100,6 +115,7 @@ export const balanceChangeWrites = (
     reference: change.reference,
     createdAt,
     ...(change.retentionDays === undefined ? {} : { retentionDays: change.retentionDays }),
+    ...change.usedBy,
   };
   const funds = change.guardFunds
     ? ' AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)'
@@ -159,6 +175,9 @@ export interface OperatorChange {
   reference: string;
   /** Any text. Given again in the same account, it makes no second change. */
   idempotencyKey?: string | undefined;
+  /** The id of the entry that it makes: with another, an earlier change under the same key made the entry. */
+  entryId?: string;
+  beside?: Beside;
 }
 
 /**
@@ -171,12 +190,12 @@ export interface OperatorChange {
  */
 export const changeBalance = async (
   accountId: string,
-  { idempotencyKey, ...change }: OperatorChange,
+  { idempotencyKey, beside = [], entryId: givenId, ...change }: OperatorChange,
   now: Date,
 ): Promise<LedgerEntry> => {
   let head: LedgerHead = await getAccount(accountId);
   const guardLimit = change.amountThousandths > 0;
-  const entryId = newLedgerEntryId(now);
+  const entryId = givenId ?? newLedgerEntryId(now);
   let attempted: LedgerEntry | undefined;
   let found: LedgerEntry | undefined;
   // All attempts have one id, and a number is only left once it is taken: so the place of the last attempt shows
@@ -199,8 +218,8 @@ export const changeBalance = async (
       }
       const { entry, writes } = balanceChangeWrites(head, { ...change, entryId, guardLimit }, now);
       attempted = entry;
-      if (idempotencyKey === undefined) return writes;
-      return [...writes, insertBalanceChangeKeyWrite(accountId, idempotencyKey, entry.number)];
+      if (idempotencyKey === undefined) return [...writes, ...beside];
+      return [...writes, insertBalanceChangeKeyWrite(accountId, idempotencyKey, entry.number), ...beside];
     });
   } catch (error) {
     if (!attempted || error instanceof ConflictError) throw error;

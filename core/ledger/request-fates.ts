@@ -1,5 +1,6 @@
+import * as z from 'zod/mini';
 import { findDeletedRequests } from '../requests/deleted-requests.ts';
-import { AccountedRequest } from '../requests/request-rules.ts';
+import { AccountedRequest, withKnownStatus } from '../requests/request-rules.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { requestKey } from '../table/keys.ts';
 import type { RequestFate } from './ledger-rules.ts';
@@ -19,7 +20,7 @@ export const findRequestFates = async (
   const items = await batchGetAll(requestIds.map(requestKey), ATTRIBUTES);
   for (const [index, requestId] of requestIds.entries()) {
     const item = items[index];
-    if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(item) });
+    if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(withKnownStatus(item)) });
   }
   const absent = requestIds.filter((requestId) => !fates.has(requestId));
   const deletions = await findDeletedRequests(absent.map((requestId) => ({ accountId, requestId })));
@@ -28,4 +29,23 @@ export const findRequestFates = async (
     fates.set(requestId, deletion ? { state: 'deleted', request: deletion.accounted } : { state: 'absent' });
   }
   return fates;
+};
+
+/** The part of a request that its usage is told by. */
+const RequestUser = z.object({ model: z.string(), endUserId: z.string() });
+type RequestUser = z.infer<typeof RequestUser>;
+
+/** Access pattern 117: model and end-user of requests of an account, by id, strongly consistent. Those that are gone are left out. */
+export const findUsersOfRequests = async (
+  accountId: string,
+  requestIds: readonly string[],
+): Promise<Map<string, RequestUser>> => {
+  const ids = [...new Set(requestIds)];
+  const items = await batchGetAll(ids.map(requestKey), ['accountId', ...Object.keys(RequestUser.shape)]);
+  return new Map(
+    ids.flatMap((id, index) => {
+      const item = items[index];
+      return item?.accountId === accountId ? [[id, RequestUser.parse(item)] as const] : [];
+    }),
+  );
 };

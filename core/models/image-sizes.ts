@@ -27,16 +27,31 @@ export const sizeProblem = (model: ImageModel, size: string): string | undefined
     model.explicitSize;
   const pixels = width * height;
   const ratio = width / height;
-  if (pixels < minTotalPixels || pixels > maxTotalPixels) {
-    return `has ${pixels} pixels; ${model.id} takes ${minTotalPixels} to ${maxTotalPixels}`;
+  const { width: side } = dimensionsOf(model.defaultSize, 'square');
+  const example = `(e.g. ${side}x${side})`;
+  if (pixels < minTotalPixels) {
+    return `${size} is too small: ${model.id} needs at least ${figure(minTotalPixels)} pixels ${example}`;
+  }
+  if (pixels > maxTotalPixels) {
+    return `${size} is too large: ${model.id} takes at most ${figure(maxTotalPixels)} pixels ${example}`;
   }
   if (ratio < minAspectRatio || ratio > maxAspectRatio) {
-    return `has an aspect ratio outside ${minAspectRatio} to ${maxAspectRatio}`;
+    const bounds = `${ratioText(minAspectRatio)} to ${ratioText(maxAspectRatio)}`;
+    return `has an aspect ratio outside ${bounds} ${example}`;
   }
-  if (Math.min(width, height) < (minSide ?? 1)) return `has a side below ${minSide} pixels`;
-  if (Math.max(width, height) > (maxSide ?? Number.POSITIVE_INFINITY))
-    return `has a side above ${maxSide} pixels`;
+  if (Math.min(width, height) < (minSide ?? 1)) return `has a side below ${figure(minSide ?? 1)} pixels`;
+  if (maxSide !== undefined && Math.max(width, height) > maxSide) {
+    return `has a side above ${figure(maxSide)} pixels`;
+  }
   return undefined;
+};
+
+const figure = (pixels: number): string => pixels.toLocaleString('en');
+
+/** A ratio as people write it: `1:16` for 0.0625. */
+export const ratioText = (ratio: number): string => {
+  const part = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 2 });
+  return ratio < 1 ? `1:${part(1 / ratio)}` : `${part(ratio)}:1`;
 };
 
 /** The pixels that price an accepted `size`: a preset's square at any aspect ratio, else width times height. */
@@ -53,15 +68,17 @@ export const pricedPixels = (size: string): number => {
  * version does not know: a provider would be paid for another picture.
  */
 export const dimensionsOf = (size: string, aspectRatio: string): Dimensions => {
-  if (!isPreset(size)) {
-    const explicit = parseExplicitSize(size);
-    if (!explicit) throw new Error(`${size} is no image size.`);
-    return explicit;
-  }
+  const dimensions = knownDimensions(size, aspectRatio);
+  if (!dimensions) throw new Error(`This version does not know the size ${size} in ${aspectRatio}.`);
+  return dimensions;
+};
+
+/** As `dimensionsOf`; undefined for a size or ratio that this version does not know. */
+export const knownDimensions = (size: string, aspectRatio: string): Dimensions | undefined => {
+  if (!isPreset(size)) return parseExplicitSize(size);
   const side = PRESET_SIDE_PIXELS[size];
   const landscape = { width: side * 1.25, height: side * 0.703125 };
   if (aspectRatio === 'landscape') return landscape;
   if (aspectRatio === 'portrait') return { width: landscape.height, height: landscape.width };
-  if (aspectRatio === 'square' || aspectRatio === 'auto') return { width: side, height: side };
-  throw new Error(`${aspectRatio} is no aspect ratio.`);
+  return aspectRatio === 'square' || aspectRatio === 'auto' ? { width: side, height: side } : undefined;
 };

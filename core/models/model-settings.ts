@@ -1,8 +1,10 @@
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { cachedFor } from '../cached-for.ts';
-import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from '../table/keys.ts';
+import { readable } from '../readable.ts';
+import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
+import { type Beside, writeBeside } from '../table/transactions.ts';
 import { Rate } from './rate-schemas.ts';
 
 /** The operator's settings for a model. A model without settings has no item. */
@@ -13,7 +15,10 @@ export const ModelSettings = z.object({
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
-/** Access pattern 15: all model settings by model id, strongly consistent. One page. Throws when an item is malformed. */
+/**
+ * Access pattern 15: all model settings by model id, strongly consistent. One page. A model whose settings cannot be read, such as a
+ * rate of another version, is switched off: its default price would be a guess. That is logged and counted.
+ */
 export const listModelSettings = async (): Promise<ReadonlyMap<string, ModelSettings>> => {
   const { Items = [] } = await table.send(
     new QueryCommand({
@@ -23,9 +28,13 @@ export const listModelSettings = async (): Promise<ReadonlyMap<string, ModelSett
       ConsistentRead: true,
     }),
   );
-  return new Map(
-    Items.map((item) => ModelSettings.parse(item)).map((settings) => [settings.model, settings]),
+  const settings = readable(
+    Items,
+    (item) => ModelSettings.parse(item),
+    ({ SK }) => String(SK),
   );
+  const off = Items.map(({ SK }) => ({ model: modelOfSettings(String(SK)), enabled: false }));
+  return new Map([...off, ...settings].map((each) => [each.model, each]));
 };
 
 /** How long a process uses the settings it read. A new rate or switch takes effect within this time. */
@@ -35,18 +44,20 @@ const SETTINGS_MAX_AGE_SECONDS = 5;
 export const currentModelSettings = cachedFor(SETTINGS_MAX_AGE_SECONDS, listModelSettings);
 
 /** Access pattern 16: sets the operator's rate for a model. Existing requests keep their price. */
-export const putRate = (modelId: string, rate: Rate): Promise<void> => putSetting(modelId, 'rate', rate);
+export const putRate = (modelId: string, rate: Rate, beside?: Beside): Promise<void> =>
+  putSetting(modelId, 'rate', rate, beside);
 
 /** Access pattern 17: switches a model on or off for new creations. Existing requests continue. */
-export const putEnabled = (modelId: string, enabled: boolean): Promise<void> =>
-  putSetting(modelId, 'enabled', enabled);
+export const putEnabled = (modelId: string, enabled: boolean, beside?: Beside): Promise<void> =>
+  putSetting(modelId, 'enabled', enabled, beside);
 
 const putSetting = async <Name extends 'rate' | 'enabled'>(
   modelId: string,
   name: Name,
   value: NonNullable<ModelSettings[Name]>,
+  beside: Beside = [],
 ): Promise<void> => {
-  await table.send(
+  await writeBeside(
     new UpdateCommand({
       TableName: tableName(),
       Key: modelSettingsKey(modelId),
@@ -54,5 +65,6 @@ const putSetting = async <Name extends 'rate' | 'enabled'>(
       ExpressionAttributeNames: { '#model': 'model', '#setting': name },
       ExpressionAttributeValues: { ':model': modelId, ':value': value },
     }),
+    beside,
   );
 };

@@ -19,7 +19,9 @@ const hasUrl = (output: ProviderOutput): output is { url: string } => 'url' in o
 
 /** Whether any call is being made, or was accepted as a task that is not known to have finished. */
 export const hasOpenTask = (attempts: readonly ProviderAttempt[]): boolean =>
-  attempts.some(({ outcome }) => outcome === undefined || outcome.kind === 'accepted');
+  attempts.some(
+    ({ outcome }) => outcome === undefined || outcome.kind === 'accepted' || outcome.kind === 'unreadable',
+  );
 
 /** Whether the provider has accepted or finished any call. */
 export const isAccepted = (attempts: readonly ProviderAttempt[]): boolean =>

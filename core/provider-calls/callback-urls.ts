@@ -2,25 +2,34 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { requiredEnv } from '../environment.ts';
 import type { ProviderId } from '../provider-names.ts';
 import { routePath } from '../routes.ts';
-import { readSecret } from '../secrets.ts';
+import { acceptedTexts, readSecret } from '../secrets.ts';
 
 /** The URL a provider calls back for a request. It ends in a token that only this deployment can make. */
-export const callbackUrl = async (provider: ProviderId, requestId: string): Promise<string> =>
-  requiredEnv('PUBLIC_BASE_URL') +
-  routePath('receive-callback', { provider, requestId, token: await callbackToken(provider, requestId) });
+export const callbackUrl = async (provider: ProviderId, requestId: string): Promise<string> => {
+  const token = tokenUnder(await readSecret(secretArn()), provider, requestId);
+  return requiredEnv('PUBLIC_BASE_URL') + routePath('receive-callback', { provider, requestId, token });
+};
 
-/** Whether a token is the one in the URL this provider calls back for a request. Compares in constant time. */
+/**
+ * Whether a token is the one in the URL this provider calls back for a request, under the current secret or, for a day after its
+ * rotation, the one before. Compares in constant time. Throws `SecretUnreadableError`.
+ */
 export const isCallbackToken = async (
   token: string,
   provider: string,
   requestId: string,
+  now: Date,
 ): Promise<boolean> => {
-  const [given, expected] = [Buffer.from(token), Buffer.from(await callbackToken(provider, requestId))];
-  return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);
+  const isUnder = (secret: string): boolean => {
+    const [given, expected] = [Buffer.from(token), Buffer.from(tokenUnder(secret, provider, requestId))];
+    return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);
+  };
+  // The cached secret first: a call with its token costs no further read.
+  return isUnder(await readSecret(secretArn())) || (await acceptedTexts(secretArn(), now)).some(isUnder);
 };
 
-/** HMAC-SHA256 of the provider and the request id under the deployment's callback secret, in hex. */
-const callbackToken = async (provider: string, requestId: string): Promise<string> =>
-  createHmac('sha256', await readSecret(requiredEnv('CALLBACK_SECRET_ARN')))
-    .update(`${provider}\n${requestId}`)
-    .digest('hex');
+const secretArn = (): string => requiredEnv('CALLBACK_SECRET_ARN');
+
+/** HMAC-SHA256 of the provider and the request id under a secret of the deployment, in hex. */
+const tokenUnder = (secret: string, provider: string, requestId: string): string =>
+  createHmac('sha256', secret).update(`${provider}\n${requestId}`).digest('hex');

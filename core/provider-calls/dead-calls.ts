@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
+import { logger } from '../observability.ts';
+import { toInstant } from '../time.ts';
 import { type ProviderAttempt, recordOutcome, suspectAttempt } from './provider-attempts.ts';
 
 /** The process that makes a call is suspected to be dead after this long without marking the attempt alive. */
@@ -29,5 +31,11 @@ export const recordIfDead = async (attempt: ProviderAttempt, clock: Clock): Prom
     return attempt;
   }
   if (!isOver(suspectedAt, DEAD_AFTER_MS)) return attempt;
-  return recordOutcome(attempt, { kind: 'lost', failure: OUTCOME_UNKNOWN }, now, { ifSuspected: true });
+  const lost = { kind: 'lost', failure: OUTCOME_UNKNOWN } as const;
+  const recorded = await recordOutcome(attempt, lost, now, { ifSuspected: true });
+  if (recorded.finishedAt === toInstant(now)) {
+    const { requestId, provider, call } = attempt;
+    logger.error('provider call lost', { requestId, provider, call, reason: 'its process died' });
+  }
+  return recorded;
 };

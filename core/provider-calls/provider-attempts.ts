@@ -32,15 +32,20 @@ const Usage = z.object({
   outputSeconds: z.optional(z.number()),
 });
 
-/** The outcome of a call. `accepted` is replaced by the task's own outcome. */
-const Outcome = z.discriminatedUnion('kind', [
+/** What is known of a call. */
+const KnownOutcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('accepted'), taskId: z.string() }),
   z.object({
     kind: z.literal('done'),
     outputs: z.array(z.union([z.object({ url: z.string() }), z.object({ failure: StoredFailure })])),
     usage: z.optional(Usage),
   }),
-  z.object({ kind: z.literal('failed'), failure: StoredFailure, taken: z.optional(z.enum(TAKEN)) }),
+  z.object({
+    kind: z.literal('failed'),
+    failure: StoredFailure,
+    taken: z.optional(z.catch(z.enum(TAKEN), 'unknown')),
+    upstream: z.optional(z.object({ code: z.string(), message: z.optional(z.string()) })),
+  }),
   z.object({
     kind: z.literal('busy'),
     reason: z.string(),
@@ -48,6 +53,13 @@ const Outcome = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('lost'), failure: StoredFailure }),
 ]);
+const Unreadable = z.object({ kind: z.literal('unreadable') });
+
+/**
+ * The outcome of a call. `accepted` is replaced by the task's own outcome. `unreadable` is one of another version: it stays as it is
+ * stored, its call is not repeated, and at the deadline it counts as a failure of ours.
+ */
+const Outcome = z.catch(z.union([KnownOutcome, Unreadable]), { kind: 'unreadable' });
 export type AttemptOutcome = z.infer<typeof Outcome>;
 
 /**
@@ -296,7 +308,7 @@ export const recordCancellation = async (
  */
 export const recordOutcome = async (
   attempt: ProviderAttempt,
-  answer: Exclude<ProviderAnswer, { kind: 'waiting' | 'refused' }>,
+  { providerRequestId: _, ...answer }: Exclude<ProviderAnswer, { kind: 'waiting' | 'refused' }>,
   now: Date,
   { ifSuspected = false }: { ifSuspected?: boolean } = {},
 ): Promise<ProviderAttempt> => {

@@ -17,8 +17,20 @@ export interface ProviderUsage {
   outputSeconds?: number | undefined;
 }
 
-/** The meaning of a provider's answer, independent of the wire format. */
-export type ProviderAnswer =
+/** A provider's own error, shown to operators and never to a caller. */
+export interface UpstreamError {
+  code: string;
+  message?: string | undefined;
+}
+
+/**
+ * A provider's answer: its meaning, independent of the wire format, and the provider's own id of the HTTP call, when it sent one. The id
+ * is for logs, and not stored.
+ */
+export type ProviderAnswer = ProviderMeaning & { providerRequestId?: string | undefined };
+
+/** The meaning of a provider's answer. */
+export type ProviderMeaning =
   /** Finished; at least one output has a URL. */
   | { kind: 'done'; outputs: ProviderOutput[]; usage?: ProviderUsage | undefined }
   /** A task was created; query it by this id. */
@@ -29,17 +41,23 @@ export type ProviderAnswer =
    * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that
    * failed has none: it was taken.
    */
-  | { kind: 'failed'; failure: Failure; taken?: Taken | undefined }
+  | {
+      kind: 'failed';
+      failure: Failure;
+      taken?: Taken | undefined;
+      upstream?: UpstreamError | undefined;
+    }
   /**
    * Nothing was created or learned: the same call may be repeated later, at the earliest after
    * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one. With `ifRepeated`, a creation may be repeated
-   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed.
+   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed. `upstream` is then the error.
    */
   | {
       kind: 'busy';
       reason: string;
       retryAfterSeconds?: number | undefined;
       ifRepeated?: Failure | undefined;
+      upstream?: UpstreamError | undefined;
     }
   /** Of a query: our credential or account was refused, so the task's state is not known. */
   | { kind: 'refused' }
@@ -50,6 +68,16 @@ export type ProviderAnswer =
  * The result of a call that cancels a task. `reason` is the provider's error code, or why it did not answer.
  */
 export type CancelAnswer = { kind: 'cancelled' } | { kind: 'not-cancelled'; reason: string };
+
+/** A callback as it came. */
+export interface SentCallback {
+  /** The first value of a header; names are case-insensitive. */
+  header: (name: string) => string | undefined;
+  body: Buffer;
+}
+
+/** Whether a callback has the signature that its provider gives; `unknown` when that could not be learned now. */
+export type CallbackCheck = 'genuine' | 'forged' | 'unknown';
 
 /** One creation call, ready to send. */
 export interface ProviderCall {

@@ -11,6 +11,8 @@ export const UpstreamLimits = z.strictObject({
   /** Width times height of an image. */
   minPixels: count(),
   maxPixels: count(),
+  /** Images of a sequential group. */
+  groupImages: count(),
   /** Resolutions of a video. */
   resolutions: z.optional(z.array(z.string())),
   /** Seconds of a video. */
@@ -30,6 +32,14 @@ const WAN_3: UpstreamLimits = {
   workspaceHost: true,
 };
 
+/** Wan 3.0 in both editions at fal, by the schemas of its endpoints. */
+const FAL_WAN_3: UpstreamLimits = {
+  resolutions: ['480p', '720p', '1080p'],
+  minSeconds: 2,
+  maxSeconds: 30,
+  referenceVideosSeconds: 15,
+};
+
 /** The limits of the upstream models that we know, by id. A route's own `limits` replace them. */
 export const KNOWN_LIMITS: Readonly<Record<string, UpstreamLimits>> = {
   // https://help.aliyun.com/zh/model-studio/z-image-api-reference
@@ -43,6 +53,14 @@ export const KNOWN_LIMITS: Readonly<Record<string, UpstreamLimits>> = {
     maxSeconds: 15,
     referenceVideosSeconds: 15,
   },
+  // https://fal.ai/models/<endpoint>/api
+  'fal-ai/bytedance/seedream/v4.5': { groupImages: 6 },
+  'bytedance/seedream/v5/pro': { minPixels: 1024 * 1024, maxPixels: 2048 * 2048 },
+  'alibaba/qwen-image-3': { minPixels: 512 * 512, maxPixels: 2048 * 2048 },
+  'fal-ai/z-image/turbo': { maxPixels: 2048 * 2048 },
+  'fal-ai/wan/v2.7': { resolutions: ['720p', '1080p'], minSeconds: 2, maxSeconds: 15 },
+  'alibaba/wan-3.0': FAL_WAN_3,
+  'alibaba/wan-3.0-prime': FAL_WAN_3,
 };
 
 /** A route as far as its limits go. */

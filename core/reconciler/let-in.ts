@@ -136,11 +136,14 @@ const takeSpareBack = async (
   const permits = [...seen.permits];
   const from = permits.length > AUDITED_AT_ONCE ? (tick * AUDITED_AT_ONCE) % permits.length : 0;
   const audited = [...permits.slice(from), ...permits.slice(0, from)].slice(0, AUDITED_AT_ONCE);
-  const requests = await findRequests(audited.map(([requestId]) => requestId));
+  const { requests, unreadable } = await findRequests(audited.map(([requestId]) => requestId));
+  const requestOf = new Map(requests.map((request) => [request.requestId, request]));
   let state = seen;
   await Promise.all(
-    audited.map(async ([requestId, permit], index) => {
-      const request = requests[index];
+    audited.map(async ([requestId, permit]) => {
+      // Its provider may be at work.
+      if (unreadable.includes(requestId)) return;
+      const request = requestOf.get(requestId);
       // The calls are read after the request: those of the permit that it names are among them.
       const holder = request && (await holderOf(request, gateName, clock));
       if (!isSpare(permit, holder, clock.now().getTime())) return;

@@ -65,7 +65,7 @@ const heldBy = async (ids: readonly string[]): Promise<number> => {
     { length: Math.min(ids.length, SAMPLE_SIZE) },
     (_, index) => ids[Math.floor(index * step)] as string,
   );
-  const found = await findRequests([...new Set(sample)]);
-  const debits = found.map((request) => (request && !isTerminal(request) ? request.debitThousandths : 0));
+  const { requests } = await findRequests([...new Set(sample)]);
+  const debits = requests.map((request) => (isTerminal(request) ? 0 : request.debitThousandths));
   return toXTokens(Math.round(debits.reduce((sum, debit) => sum + debit, 0) * step));
 };

@@ -1,6 +1,6 @@
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
-import { REQUEST_ID_PREFIX } from '../ids.ts';
+import { REQUEST_ID_PREFIX, type RequestKind } from '../ids.ts';
 import { REQUEST_INDEXES, requestListing, requestPartition } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
@@ -14,6 +14,10 @@ export interface AccountRequestFilter {
   createdUntil?: Instant | undefined;
   /** Only requests created at this instant or after it. */
   createdFrom?: Instant | undefined;
+  /** Only requests of this kind. */
+  kind?: RequestKind | undefined;
+  /** Only requests of this end-user: a normalized address. */
+  endUserEmail?: string | undefined;
 }
 
 const Entry = z.object({
@@ -22,36 +26,39 @@ const Entry = z.object({
   ttl: z.optional(z.number()),
 });
 
-/** Prefixes of request ids; the rest of an id sorts by creation time. */
-const KINDS = Object.values(REQUEST_ID_PREFIX);
+export const REQUEST_KINDS = Object.keys(REQUEST_ID_PREFIX) as RequestKind[];
 
 /** The start, after their prefix, of the ids of requests created at this instant. */
 const timePart = (instant: Instant): string => encodeTime(Math.max(0, Date.parse(instant)), 10);
 
 /**
- * Access pattern 18: ids of an account's requests by state and time, in no promised order. For
- * operators: reads everything of that time. Eventually consistent.
+ * Access pattern 18: ids of an account's requests by kind, end-user, state and time, newest first of each kind. For operators: reads
+ * everything of that time, as it is consumed, the first `expected` at first. Eventually consistent.
  */
 export const listRequestIdsOfAccount = async function* (
   accountId: string,
-  { state, createdUntil, createdFrom }: AccountRequestFilter = {},
+  { state, createdUntil, createdFrom, kind, endUserEmail }: AccountRequestFilter = {},
+  expected?: number,
 ): AsyncGenerator<string> {
-  const { name, partition } = REQUEST_INDEXES.byAccount;
+  const { byAccount, byEndUser } = REQUEST_INDEXES;
+  const { GSI2PK, GSI3PK } = requestListing(accountId, endUserEmail ?? '');
+  const [index, value] = endUserEmail === undefined ? [byAccount, GSI2PK] : [byEndUser, GSI3PK];
   const newest = createdUntil === undefined ? '~' : `${timePart(createdUntil)}~`;
   const oldest = createdFrom === undefined ? '' : timePart(createdFrom);
-  for (const kind of KINDS) {
+  for (const prefix of (kind ? [kind] : REQUEST_KINDS).map((each) => REQUEST_ID_PREFIX[each])) {
     const query = {
       TableName: tableName(),
-      IndexName: name,
+      IndexName: index.name,
       KeyConditionExpression: '#partition = :partition AND PK BETWEEN :oldest AND :newest',
-      ExpressionAttributeNames: { '#partition': partition },
+      ExpressionAttributeNames: { '#partition': index.partition },
       ExpressionAttributeValues: {
-        ':partition': requestListing(accountId, '').GSI2PK,
-        ':oldest': requestPartition(kind + oldest),
-        ':newest': requestPartition(kind + newest),
+        ':partition': value,
+        ':oldest': requestPartition(prefix + oldest),
+        ':newest': requestPartition(prefix + newest),
       },
+      ScanIndexForward: false,
     };
-    for await (const item of queryAll(query)) {
+    for await (const item of queryAll(query, expected)) {
       const entry = Entry.parse(item);
       if (state !== undefined && listedState(entry) !== state) continue;
       yield entry.PK.slice(requestPartition('').length);

@@ -14,7 +14,7 @@ import {
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import { AccountedRequest, type StoredRequest, type VideoRequest } from './request-rules.ts';
+import { AccountedRequest, type StoredRequest, type VideoRequest, withKnownStatus } from './request-rules.ts';
 
 /**
  * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
@@ -32,7 +32,10 @@ export const DeletedRequest = z.object({
 export type DeletedRequest = z.infer<typeof DeletedRequest>;
 
 /** A deletion from a stored item. Throws when the item is malformed. */
-export const toDeletedRequest = (item: StoredItem): DeletedRequest => DeletedRequest.parse(item);
+export const toDeletedRequest = (item: StoredItem): DeletedRequest => {
+  const accounted = item.accounted as StoredItem | undefined;
+  return DeletedRequest.parse({ ...item, accounted: accounted && withKnownStatus(accounted) });
+};
 
 /** A deletion is finished by the call that began it, unless that dies. */
 const FINISH_WITHIN_SECONDS = 60;

@@ -1,6 +1,6 @@
 import { STORAGE_FAILED } from '../errors.ts';
 import { outputId } from '../ids.ts';
-import { dimensionsOf } from '../models/image-sizes.ts';
+import { knownDimensions } from '../models/image-sizes.ts';
 import { toXTokens } from '../money.ts';
 import { routePath } from '../routes.ts';
 import { outputObjectPrefix } from '../table/keys.ts';
@@ -125,10 +125,10 @@ const outputRenderer =
         : { ...item, error: { code: STORAGE_FAILED }, ...measures };
     });
 
-/** The size of the stored image, or the requested size when there is no file. */
+/** The size of the stored image, or the requested size when there is no file; `0x0` when this version does not know that either. */
 const sizeOf = (request: ImageRequest, { width, height }: StoredOutput): string => {
   if (width !== undefined && height !== undefined) return `${width}x${height}`;
-  const asked = dimensionsOf(request.size, request.aspectRatio);
+  const asked = knownDimensions(request.size, request.aspectRatio) ?? { width: 0, height: 0 };
   return `${width ?? asked.width}x${height ?? asked.height}`;
 };
 

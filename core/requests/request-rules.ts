@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { StoredFailure } from '../errors.ts';
+import { StoredFailure, UNEXPECTED_ERROR } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
@@ -41,6 +41,8 @@ const common = {
   /** How long the record is kept after it failed or its files expired: the setting of its creation. */
   retentionDays: z.number(),
   status: z.enum(STORED_STATUSES),
+  /** The stored status, if it is of another version; `status` is then what it reads as. Nothing is written for such a request. */
+  unknownStatus: z.optional(z.string()),
   /** When its first provider call was claimed. */
   dispatchedAt: z.optional(z.string()),
   /** The gate whose permit its latest calls were made with, and when that was taken; absent without a limit of running calls. */
@@ -60,6 +62,8 @@ const common = {
   /** The numbers of its debit and refund in the ledger. Requests from before they were kept have none. */
   debitEntryNumber: z.optional(z.number()),
   refundEntryNumber: z.optional(z.number()),
+  /** Ids of the end-user and the API key for whose budgets its debit was counted; absent when for none. */
+  budgetOwners: z.optional(z.array(z.string())),
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
@@ -80,8 +84,8 @@ export const ImageRequest = z.object({
   size: z.string(),
   aspectRatio: z.string(),
   images: z.number(),
-  sequential: z.boolean(),
-  references: z.array(z.string()),
+  sequential: z._default(z.boolean(), false),
+  references: z._default(z.array(z.string()), []),
 });
 export type ImageRequest = z.infer<typeof ImageRequest>;
 
@@ -98,11 +102,11 @@ export const VideoRequest = z.object({
   ratio: z.optional(z.string()),
   image: z.optional(z.string()),
   lastFrame: z.optional(z.string()),
-  referenceImages: z.array(z.string()),
-  referenceVideos: z.array(z.string()),
+  referenceImages: z._default(z.array(z.string()), []),
+  referenceVideos: z._default(z.array(z.string()), []),
   /** The keys of their copies, in their order; absent without reference videos. */
   clips: z.optional(z.array(z.string())),
-  referenceAudios: z.array(z.string()),
+  referenceAudios: z._default(z.array(z.string()), []),
 });
 export type VideoRequest = z.infer<typeof VideoRequest>;
 
@@ -123,6 +127,35 @@ export const AccountedRequest = z.pick(z.object(common), {
   refundEntryNumber: true,
 });
 export type AccountedRequest = z.infer<typeof AccountedRequest>;
+
+/**
+ * An item of a request with a status that this version knows. One of another version reads as `processing` while the request is
+ * unfinished; every end writes `refundThousandths`, and a success `costThousandths`. The stored text stays in `unknownStatus`.
+ */
+export const withKnownStatus = (item: Record<string, unknown>): Record<string, unknown> => {
+  const { status, refundThousandths, costThousandths, error = UNEXPECTED_ERROR } = item;
+  const isKnown = STORED_STATUSES.some((known) => known === status);
+  if (isKnown || typeof status !== 'string') return item;
+  const read = { ...item, unknownStatus: status };
+  if (refundThousandths === undefined) return { ...read, status: 'processing' };
+  return costThousandths === undefined
+    ? { ...read, status: 'failed', error }
+    : { ...read, status: 'succeeded' };
+};
+
+/** A request has a status of another version: only that version may change it. */
+export class UnknownStatusError extends Error {
+  override name = 'UnknownStatusError';
+}
+
+/** Throws `UnknownStatusError` for a request with a status of another version. Called before anything is concluded from a status. */
+export const checkStatus = ({
+  requestId,
+  unknownStatus,
+}: Pick<StoredRequest, 'requestId' | 'unknownStatus'>): void => {
+  if (unknownStatus === undefined) return;
+  throw new UnknownStatusError(`Request ${requestId} is ${unknownStatus}, which this version does not know.`);
+};
 
 /** The numbers of the ledger entries that a request has; undefined for a request that does not name them all. */
 export const entryNumbersOf = ({

@@ -1,6 +1,7 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
+import { readable } from '../readable.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
 import {
@@ -14,14 +15,14 @@ import {
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { type StoredOutput, StoredRequest, type StoredStatus } from './request-rules.ts';
+import { type StoredOutput, StoredRequest, type StoredStatus, withKnownStatus } from './request-rules.ts';
 
 /**
  * A request from a stored item. Throws when the item is malformed or names another request: roles that may write its attempts' `requestId`
  * may write its own.
  */
 export const toRequest = (item: StoredItem): StoredRequest => {
-  const request = StoredRequest.parse(item);
+  const request = StoredRequest.parse(withKnownStatus(item));
   if (item.PK !== requestPartition(request.requestId)) throw new Error(`${item.PK} names another request.`);
   return request;
 };
@@ -42,12 +43,18 @@ export const getRequest = async (requestId: string): Promise<StoredRequest> => {
 };
 
 /**
- * Access pattern 35: any number of requests by id, strongly consistent, in the order of the ids; undefined
- * where there is none.
+ * Access pattern 35: any number of requests by id, strongly consistent, in the order of the ids, without those that are absent.
+ * `unreadable` are the ids of those that cannot be read, which is logged and counted: they are not absent.
  */
-export const findRequests = async (requestIds: readonly string[]): Promise<(StoredRequest | undefined)[]> => {
+export const findRequests = async (
+  requestIds: readonly string[],
+): Promise<{ requests: StoredRequest[]; unreadable: string[] }> => {
   const items = await batchGetAll(requestIds.map(requestKey));
-  return items.map((item) => item && toRequest(item));
+  const stored = items.filter((item): item is StoredItem => item !== undefined);
+  const requests = readable(stored, toRequest, ({ PK }) => String(PK));
+  const read = new Set(requests.map(({ requestId }) => requestPartition(requestId)));
+  const unread = stored.filter(({ PK }) => !read.has(String(PK)));
+  return { requests, unreadable: unread.map(({ PK }) => String(PK).slice(requestPartition('').length)) };
 };
 
 /**

@@ -12,7 +12,13 @@ import { countMetric, logger, METRIC } from '../observability.ts';
 import { latestAttempts, producedOutputs } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
-import { isTerminal, maxOutputs, type StoredOutput, type StoredRequest } from '../requests/request-rules.ts';
+import {
+  checkStatus,
+  isTerminal,
+  maxOutputs,
+  type StoredOutput,
+  type StoredRequest,
+} from '../requests/request-rules.ts';
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
@@ -45,14 +51,16 @@ export class OutputsPendingError extends Error {
  * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
  * keys. If the request was failed or deleted while this or an earlier run was under way, the files are removed again.
  *
- * Throws `OutputsPendingError` when the bucket, the network or the file's server failed. The outputs stored by
+ * Throws `UnknownStatusError`, and `OutputsPendingError` when the bucket, the network or the file's server failed. The outputs stored by
  * then are kept for the next run. When the time for storing is over, they are recorded without the others.
  */
 export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const { request, attempts } = await findRequestAndAttempts(requestId);
   // A run that died after the request had failed may have left files.
-  if (request?.status === 'failed') await removeObjects(possibleFilesOf(request));
+  if (request?.status === 'failed' && request.unknownStatus === undefined)
+    await removeObjects(possibleFilesOf(request));
   if (!request || isTerminal(request) || request.outputs) return;
+  checkStatus(request);
   // The provider has finished: its capacity is free while the files are copied.
   await giveOwnPermitBack(request, clock);
   const produced = producedOutputs(latestAttempts(attempts)).slice(0, maxOutputs(request));

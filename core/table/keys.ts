@@ -20,6 +20,7 @@ export const partitionPatterns = () => ({
   inFlightClips: `${inFlightPrefix('clips')}*`,
   inFlightFilter: `${inFlightPrefix('filter')}*`,
   inFlightUploads: `${inFlightPrefix('uploads')}*`,
+  inFlightUsage: `${inFlightPrefix('usage')}*`,
   inFlightWebhooks: `${inFlightPrefix('webhooks')}*`,
   webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
   dueLists: `${DUE_PREFIX}*`,
@@ -57,6 +58,12 @@ export interface ItemKey {
   PK: string;
   SK: string;
 }
+
+/** Everything that staff changed, by time. No function of the service reads or writes it. */
+export const AUDIT_PARTITION = 'AUDIT';
+export const auditKey = (auditId: string): ItemKey => ({ PK: AUDIT_PARTITION, SK: auditSort(auditId) });
+/** The sort key of a change, or the beginning of those of all. */
+export const auditSort = (auditId = ''): string => `ENTRY#${auditId}`;
 
 /** The partition of an account alone: every change of the balance is a transaction on it. */
 export const accountPartition = (accountId: string): string => `ACCOUNT#${accountId}`;
@@ -99,12 +106,18 @@ export const balanceChangeKey = (accountId: string, digest: string): ItemKey => 
   SK: `CHANGE#${digest}`,
 });
 
-/** The partition of an account's end-users, their pauses and removals. */
+/** The partition of an account's end-users, their pauses and removals, and of what is counted for budgets. */
 export const endUserPartition = (accountId: string): string => `USERS#${accountId}`;
 /** An end-user of an account; `email` is normalized. */
 export const endUserKey = (accountId: string, email: string): ItemKey => ({
   PK: endUserPartition(accountId),
   SK: `END_USER#${email}`,
+});
+
+/** What an end-user or an API key with a budget spends in a period: a day, `2026-11-24`, or a month, `2026-11`. */
+export const spentKey = (accountId: string, ownerId: string, period: string): ItemKey => ({
+  PK: endUserPartition(accountId),
+  SK: `SPENT#${ownerId}#${period}`,
 });
 
 /**
@@ -247,7 +260,7 @@ export const webhookHostKey = (accountId: string, digest: string): ItemKey => ({
 const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
 
 /** The kinds of outbound calls that are limited by how many are under way. */
-export type InFlightKind = 'clips' | 'filter' | 'uploads' | 'webhooks';
+export type InFlightKind = 'clips' | 'filter' | 'uploads' | 'usage' | 'webhooks';
 /**
  * The calls of a kind that are under way for an account, in all or to one host. Takes the host's digest: a host can be any
  * text.
@@ -288,11 +301,14 @@ export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };
 
 /** The partition of the operator's settings for models. The number stays: stacks have their settings there. */
 export const MODEL_SETTINGS_PARTITION = 'CATALOG#0';
+const MODEL_SETTINGS_PREFIX = 'MODEL#';
 /** The operator's settings for a model: its rate, and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({
   PK: MODEL_SETTINGS_PARTITION,
-  SK: `MODEL#${modelId}`,
+  SK: `${MODEL_SETTINGS_PREFIX}${modelId}`,
 });
+/** The model whose settings have this sort key. */
+export const modelOfSettings = (SK: string): string => SK.slice(MODEL_SETTINGS_PREFIX.length);
 
 /**
  * The object key of one output. A request's outputs share a prefix, so that they can be found and removed together.

@@ -2,7 +2,7 @@ import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import type { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { OutcomeUnknownError, RateLimitedError, ServiceError } from '../errors.ts';
 import { wasTriedBefore } from './retries.ts';
-import { writeUnlessRefused } from './transactions.ts';
+import { type Beside, writeBeside } from './transactions.ts';
 
 /**
  * Whether a write that failed with this error may have been made, or may still be made. Possible causes: no
@@ -40,15 +40,16 @@ export const findOutcome = async <Made>(
 /**
  * Inserts an item under a new random id, with a put that is refused if the id is taken. Only an earlier
  * attempt of the same put, with a lost answer, can have taken it. Resolves a lost answer as `findOutcome`
- * does.
+ * does. The writes `beside` it are made in the same transaction.
  */
 export const insertNew = async (
   put: PutCommand,
   find: () => Promise<unknown>,
   unknownMessage: string,
+  beside: Beside = [],
 ): Promise<void> => {
   try {
-    await writeUnlessRefused(put);
+    await writeBeside(put, beside);
   } catch (error) {
     if (!leavesOutcomeOpen(error)) throw error;
     await findOutcome(error, find, unknownMessage);

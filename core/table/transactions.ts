@@ -5,7 +5,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import {
   type DeleteCommand,
-  type PutCommand,
+  GetCommand,
+  PutCommand,
   TransactWriteCommand,
   type TransactWriteCommandInput,
   type UpdateCommand,
@@ -18,6 +19,9 @@ import { type StoredItem, table } from './table.ts';
 
 /** One write of a transaction. */
 export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/** Writes of others that are made in the same transaction as a change, or not at all. */
+export type Beside = readonly TransactItem[];
 
 /** Why one item of a transaction refused it; `item` is the stored item when the condition asked for it. */
 export interface Refusal {
@@ -94,6 +98,41 @@ export const writeOnCondition = async (
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
     return { done: false, item: error.Item && unmarshall(error.Item) };
   }
+};
+
+/**
+ * As `writeOnCondition`, in one transaction with the writes `beside` it. A transaction returns no attributes: they are read after it, strongly
+ * consistent.
+ */
+export const writeBeside = async (
+  command: PutCommand | UpdateCommand,
+  beside: Beside,
+): Promise<ConditionalOutcome> => {
+  if (beside.length === 0) return writeOnCondition(command);
+  let refusal: Refusal | undefined;
+  await transact((refusals) => {
+    refusal = refusedBy(refusals, 0) ? refusals[0] : undefined;
+    return refusal ? [] : [transactItemOf(command), ...beside];
+  });
+  if (refusal) return { done: false, item: refusal.item };
+  const { TableName } = command.input;
+  const { Item = {} } = await table.send(
+    new GetCommand({ TableName, Key: keyOf(command), ConsistentRead: true }),
+  );
+  return { done: true, item: Item };
+};
+
+const transactItemOf = (command: PutCommand | UpdateCommand): TransactItem => {
+  const { ReturnValues: _, ...write } = command.input;
+  return command instanceof PutCommand
+    ? { Put: write as NonNullable<TransactItem['Put']> }
+    : { Update: write as NonNullable<TransactItem['Update']> };
+};
+
+const keyOf = (command: PutCommand | UpdateCommand): StoredItem | undefined => {
+  if (!(command instanceof PutCommand)) return command.input.Key;
+  const { PK, SK } = command.input.Item ?? {};
+  return { PK, SK };
 };
 
 /** As `writeOnCondition`; whether the write was made. */

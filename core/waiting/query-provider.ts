@@ -6,7 +6,7 @@ import { workflowSettings } from '../executions/workflow-settings.ts';
 import { isAccepted } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
-import { isTerminal } from '../requests/request-rules.ts';
+import { checkStatus, isTerminal } from '../requests/request-rules.ts';
 import { findRequest, markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { queryTasks } from './query-tasks.ts';
@@ -20,6 +20,7 @@ const QUERY_TIMEOUT_MS = 15_000;
  *
  * Also runs after a failed dispatch: calls that the provider accepted before are kept, and a call of a dead
  * process counts as lost. Without any call, the request fails.
+ * Throws `UnknownStatusError`.
  */
 export const queryProvider = async (
   requestId: string,
@@ -28,6 +29,7 @@ export const queryProvider = async (
 ): Promise<NextStep> => {
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
+  checkStatus(request);
   const settings = workflowSettings();
   const { kind } = request;
   const found = await queryTasks(request, providerRouteOf, clock, QUERY_TIMEOUT_MS, (firstCallAt) =>

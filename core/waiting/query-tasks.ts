@@ -116,7 +116,8 @@ const findProvider = async (
     return (await providerRouteOf(model, originOf(attempt))).provider;
   } catch (error) {
     if (!(error instanceof UnknownAddressError)) throw error;
-    logger.error('a task cannot be queried', { provider: attempt.provider, error });
+    const { requestId, provider } = attempt;
+    logger.error('a task cannot be queried', { requestId, provider, error });
     return undefined;
   }
 };
@@ -146,20 +147,42 @@ const queryTask = async (
         return { attempt: await noteRefusal(attempt, toInstant(now)), answered: false };
       }
       if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false };
-      logger.error('provider refuses to tell the state of a task', { provider: provider.id });
-      const refused = await recordOutcome(attempt, { kind: 'failed', failure: TASK_REFUSED }, now);
-      return { attempt: refused, answered: true };
+      const { requestId } = attempt;
+      logger.error('provider refuses to tell the state of a task', { requestId, provider: provider.id });
+      const { providerRequestId } = answer;
+      const refused = { kind: 'failed', failure: TASK_REFUSED, providerRequestId } as const;
+      return { attempt: await endTask(attempt, refused, now), answered: true };
     }
     case 'lost': {
       if (!isSince(attempt.startedAt, UNKNOWN_TASK_MS)) return { attempt, answered: false };
-      const recorded = await recordOutcome(attempt, answer, now);
+      const recorded = await endTask(attempt, answer, now);
       if (recorded.outcome?.kind === 'lost') {
-        logger.error('provider call lost', { provider: provider.id, reason: 'the task is not known' });
+        const { requestId } = attempt;
+        const reason = 'the task is not known';
+        logger.error('provider call lost', { requestId, provider: provider.id, reason });
         countMetric(METRIC.providerCallLost, { provider: provider.id });
       }
       return { attempt: recorded, answered: true };
     }
     default:
-      return { attempt: await recordOutcome(attempt, answer, now), answered: true };
+      return { attempt: await endTask(attempt, answer, now), answered: true };
   }
+};
+
+/** Records the outcome of a task, and logs it once: with its seconds from the creation call, and the provider's own id of this query. */
+const endTask = async (
+  attempt: ProviderAttempt,
+  answer: Parameters<typeof recordOutcome>[1],
+  now: Date,
+): Promise<ProviderAttempt> => {
+  const recorded = await recordOutcome(attempt, answer, now);
+  // Another run that recorded it first has logged it.
+  if (recorded.finishedAt === toInstant(now)) {
+    const { requestId, provider, upstreamModel, call, taskId, startedAt } = attempt;
+    const seconds = (now.getTime() - Date.parse(startedAt)) / 1000;
+    const { kind: outcome, providerRequestId } = answer;
+    const task = { requestId, provider, upstreamModel, call, taskId };
+    logger.info('provider task ended', { ...task, outcome, seconds, providerRequestId });
+  }
+  return recorded;
 };

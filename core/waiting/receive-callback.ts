@@ -1,23 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
 import { NotFoundError, ServiceError } from '../errors.ts';
+import { logger } from '../observability.ts';
 import { isCallbackToken } from '../provider-calls/callback-urls.ts';
 import {
   beginCallbackQuery,
   claimCallbackQuery,
   type ProviderWait,
 } from '../provider-calls/provider-waits.ts';
-import type { ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { CallbackCheck, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { isTransient } from '../transient-errors.ts';
 import { catchUp } from './catch-up.ts';
 
-/** The path parameters of a callback. */
+/** The path parameters of a callback, and its signature. */
 export interface ProviderCallback {
   provider: string;
   requestId: string;
   token: string;
+  /** Checks its signature, once its token is right. Absent for a provider that signs none. */
+  check?: (now: Date) => Promise<CallbackCheck>;
 }
 
 /** Providers wait 5 s for the answer to a callback, so the query must finish earlier. */
@@ -32,8 +35,8 @@ const RETRY_AFTER_SECONDS = 5;
  * read by `awaitProvider`. Of those that come within 2 s of a query, one waits for the interval to end and
  * queries for all: none is lost, and a flood of them causes a query every 2 s.
  *
- * Throws `NotFoundError` for a wrong token, and `temporarily_unavailable`, so that the provider calls again,
- * when the query or an AWS service failed.
+ * Throws `NotFoundError` for a wrong token or signature, and `temporarily_unavailable`, so that the provider calls again,
+ * when the query or an AWS service failed, or the signature cannot be checked now.
  */
 export const receiveCallback = async (
   callback: ProviderCallback,
@@ -55,16 +58,23 @@ const unavailable = (message: string, cause?: unknown): ServiceError =>
 
 /** Whether the callback is dealt with; false when the provider did not answer. */
 const takeHint = async (
-  { provider, requestId, token }: ProviderCallback,
+  { provider, requestId, token, check }: ProviderCallback,
   providerRouteOf: ProviderRouteOf,
   clock: Clock,
   pause: (milliseconds: number) => Promise<unknown>,
 ): Promise<boolean> => {
   // Only this deployment can make the token of a provider, so any other name has none.
-  if (!(await isCallbackToken(token, provider, requestId))) throw new NotFoundError('There is nothing here.');
+  const isOurs = await isCallbackToken(token, provider, requestId, clock.now());
+  if (!isOurs) throw new NotFoundError('There is nothing here.');
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return true;
   const now = clock.now();
+  const checked = check ? await check(now) : 'genuine';
+  if (checked === 'forged') {
+    logger.warn('callback signature refused', { provider, requestId });
+    throw new NotFoundError('There is nothing here.');
+  }
+  if (checked === 'unknown') return false;
   const claimed = await claimCallbackQuery(requestId, QUERY_INTERVAL_SECONDS, now);
   if (!claimed) return true;
   const current = claimed.callbackQueryIsPlanned ? await planned(claimed, now, clock, pause) : request;

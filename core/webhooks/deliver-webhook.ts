@@ -4,7 +4,7 @@ import { accountLimit, hostLimit, withinLimits } from '../concurrency/in-flight.
 import { requiredEnv } from '../environment.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { guardedRequest, TargetRefusedError } from '../guarded-http/guarded-http.ts';
-import { countMetric, logger, METRIC } from '../observability.ts';
+import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { renderRecord } from '../requests/render-record.ts';
 import { isRemoved, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
@@ -110,7 +110,13 @@ const attemptDelivery = async (
     milliseconds,
     ...result,
   });
-  logger.info('webhook attempted', { number, milliseconds, ...result });
+  const sinceEndSeconds = (startedAt.getTime() - Date.parse(request.finishedAt ?? '')) / 1000;
+  logger.info('webhook attempted', {
+    ...{ requestId, accountId, delivery, number, sinceEndSeconds, milliseconds },
+    ...result,
+  });
+  // Later attempts, and deliveries that an operator started, are as late as the receiver makes them.
+  if (number === 1 && delivery === requestId) measure(METRIC.webhookLag, {}, sinceEndSeconds);
   if (isHanging(result, milliseconds)) await backOffFrom(accountId, url, backOff, clock.now());
   else if (backOff) await endBackOff(accountId, url, backOff);
   return result;

@@ -1,6 +1,7 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { requiredEnv } from '../../core/environment.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { logger } from '../../core/observability.ts';
 import { endsEarly } from '../time-limit.ts';
@@ -34,6 +35,7 @@ const standardHeaders = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyR
       'Content-Type': 'application/json',
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': event.requestContext.requestId,
+      'X-Service-Version': requiredEnv('SERVICE_VERSION'),
       ...response.headers,
     };
   };

@@ -71,15 +71,16 @@ export class ApiRequest {
     return key;
   }
 
-  /** The body as it was sent. */
-  bytes(): Buffer {
-    return Buffer.from(this.event.body ?? '', this.event.isBase64Encoded ? 'base64' : 'utf8');
+  /** The bytes of the body; none when it is absent. */
+  rawBody(): Buffer {
+    const { body, isBase64Encoded } = this.event;
+    return Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
   }
 
   /** The body as a JSON object; an absent body counts as `{}`. Never throws: authorization comes before any refusal. */
   readBody(): ReadBody {
-    if (!this.event.body) return { ok: true, body: {} };
-    const bytes = this.bytes();
+    const bytes = this.rawBody();
+    if (bytes.byteLength === 0) return { ok: true, body: {} };
     if (bytes.byteLength > MAX_BODY_BYTES) return refusedBody('must be at most 256 KiB');
     if (!isUtf8(bytes)) return refusedBody('must be UTF-8');
     let value: unknown;

@@ -24,15 +24,11 @@ export const identifyCaller = (request: ApiRequest): ParsedKey => {
 };
 
 /**
- * The caller's account, strongly consistent. Looks up the key, which also counts the request against its rate,
+ * The caller's account and key, strongly consistent. Looks up the key, which also counts the request against its rate,
  * and the account in parallel. Refusals come in this order: `UnauthorizedError` (unknown or revoked key),
  * `AccountBlockedError`, `ForbiddenError` (scope), `RateLimitedError`. Log lines name the account and the key from
  * then on: before, a forged key could put any name there.
  */
-export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Promise<Account> =>
-  (await authorizeKey(caller, scope, now)).account;
-
-/** Like `authorize`: the account, and the key itself. */
 export const authorizeKey = async (
   caller: ParsedKey,
   scope: Scope,
@@ -48,6 +44,10 @@ export const authorizeKey = async (
   if (retryAfterSeconds !== undefined) throw new RateLimitedError(retryAfterSeconds);
   return { account, apiKey };
 };
+
+/** The caller's account, as by `authorizeKey`. */
+export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Promise<Account> =>
+  (await authorizeKey(caller, scope, now)).account;
 
 /**
  * Awaits an authorization and a read that run in parallel. A refused authorization wins over anything the read

@@ -1,6 +1,16 @@
 import * as z from 'zod/mini';
 import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
+import { ValidationError } from '../../core/errors.ts';
+import type { UsageQuery } from '../../core/ledger/usage.ts';
+import {
+  daysBetween,
+  MAX_USAGE_DAYS,
+  startOfDate,
+  USAGE_DIMENSIONS,
+  type UsageDimension,
+} from '../../core/ledger/usage-rules.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type PageRequest } from '../../core/table/pages.ts';
+import type { ApiRequest } from './api-request.ts';
 
 /** A query parameter that is a whole number between two bounds, with a default. */
 const wholeNumber = (minimum: number, maximum: number, byDefault: number) =>
@@ -42,4 +52,44 @@ export const END_USERS_QUERY = {
       .string()
       .check(z.maxLength(MAX_EMAIL_LENGTH, { error: `must be at most ${MAX_EMAIL_LENGTH} characters` })),
   ),
+};
+
+/** A date, as the instant at which it begins in UTC. */
+const date = z.pipe(
+  z
+    .string({ error: 'is required: a date like 2026-11-01' })
+    .check(z.refine((text) => startOfDate(text) !== undefined, { error: 'must be a date like 2026-11-01' })),
+  z.transform((text: string) => startOfDate(text) ?? ''),
+);
+
+const isDimension = (name: string): name is UsageDimension =>
+  (USAGE_DIMENSIONS as readonly string[]).includes(name);
+
+const namesIn = (text?: string): string[] => text?.split(',') ?? [];
+
+/** The query of `GET /v1/usage`. */
+export const USAGE_QUERY = {
+  from: date,
+  to: date,
+  by: z.optional(
+    z.string().check(
+      z.refine(
+        (text) => namesIn(text).every(isDimension) && new Set(namesIn(text)).size === namesIn(text).length,
+        {
+          error: `must be some of ${USAGE_DIMENSIONS.join(',')}, each once`,
+        },
+      ),
+    ),
+  ),
+};
+
+/** The query of `GET /v1/usage`. Throws `ValidationError` for wrong parameters, and for dates in the wrong order or too far apart. */
+export const readUsageQuery = (request: ApiRequest): UsageQuery => {
+  const { from, to, by } = request.query(USAGE_QUERY);
+  const days = daysBetween(from, to);
+  if (days <= 0) throw new ValidationError({ to: 'must be after from' });
+  if (days > MAX_USAGE_DAYS) {
+    throw new ValidationError({ to: `must be at most ${MAX_USAGE_DAYS} days after from` });
+  }
+  return { from, to, by: namesIn(by).filter(isDimension) };
 };

@@ -31,7 +31,7 @@ const valueInForm = (name: string, text: string): unknown => {
 
 /** Reads a `multipart/form-data` body. Throws `ValidationError` for a body that is not one, or too large. */
 export const readImageForm = async (request: ApiRequest): Promise<ImageForm> => {
-  const bytes = request.bytes();
+  const bytes = request.rawBody();
   if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');
   const form = await parseForm(bytes, request.header('Content-Type') ?? '');
   const given: [string, unknown][] = [];
@@ -74,17 +74,20 @@ const parseForm = async (bytes: Buffer, contentType: string): Promise<FormData> 
   }
 };
 
-/** How the files of each type begin, in Latin-1. The provider looks at the rest. */
-const BEGINNINGS: [UploadType, RegExp][] = [
-  ['image/png', /^\x89PNG\r\n\x1a\n/],
-  ['image/jpeg', /^\xff\xd8\xff/],
-  ['image/webp', /^RIFF[^]{4}WEBP/],
-];
+/** Whether the bytes have this text, as Latin-1, at a place. */
+const hasText = (bytes: Buffer, at: number, text: string): boolean =>
+  bytes.toString('latin1', at, at + text.length) === text;
+
+/** The type that a file's first bytes show. The provider looks at the rest. */
+const typeOf = (bytes: Buffer): UploadType | undefined => {
+  if (hasText(bytes, 0, '\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (hasText(bytes, 0, '\xff\xd8\xff')) return 'image/jpeg';
+  return hasText(bytes, 0, 'RIFF') && hasText(bytes, 8, 'WEBP') ? 'image/webp' : undefined;
+};
 
 const imageOf = async (file: File): Promise<FormFile | undefined> => {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  const beginning = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
-  const contentType = BEGINNINGS.find(([, pattern]) => pattern.test(beginning))?.[0];
+  const bytes = Buffer.from(await file.arrayBuffer());
+  const contentType = typeOf(bytes);
   return contentType && { contentType, bytes };
 };
 

@@ -83,6 +83,8 @@ export const makeImages = async (
       route,
       body: { ok: true, body: { ...parameters.body, references } },
       idempotencyKey: undefined,
+      keyId: apiKey.keyId,
+      keyBudget: apiKey.budget,
       fields: {
         ...parameters.fields,
         ...asked.fields,

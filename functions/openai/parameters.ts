@@ -3,10 +3,7 @@ import { isEmail, normalizeEmail } from '../../core/end-users/email-rules.ts';
 import type { FieldErrors } from '../../core/errors.ts';
 import { optionalText, parseFields } from '../../core/fields.ts';
 import { findModelRoute } from '../../core/provider-calls/model-routes.ts';
-import type { ProviderId } from '../../core/provider-names.ts';
-
-/** What the models of each provider make; none can be asked for another. */
-const MADE_BY: Record<ProviderId, 'jpeg' | 'png'> = { modelark: 'jpeg', modelstudio: 'png' };
+import { imageFormatOf } from '../../core/provider-names.ts';
 
 const oneOf = (...values: [string, ...string[]]) =>
   z.optional(z.enum(values, { error: `must be ${values.join(' or ')}: nothing else is offered` }));
@@ -69,7 +66,7 @@ export const readParameters = (
 
 const formatProblem = (model: unknown, format: string | undefined): string | undefined => {
   const route = typeof model === 'string' ? findModelRoute(model) : undefined;
-  const made = route && MADE_BY[route.provider];
+  const made = route && imageFormatOf(route.provider);
   if (format === undefined || format === made) return undefined;
   return made === undefined ? 'must be what the model makes' : `must be ${made}: the model makes no other`;
 };

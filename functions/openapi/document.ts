@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 // Each registers the schemas of its answers.
+import '../../core/ledger/usage-answers.ts';
 import '../../core/models/model-answers.ts';
 import '../../core/requests/deletion-answers.ts';
 import '../../core/uploads/upload-answers.ts';
@@ -10,13 +11,18 @@ import { WEBHOOK_EVENTS, type WebhookType } from '../../core/requests/records.ts
 import { ROUTES } from '../../core/routes.ts';
 import { EVENTS, REFUSALS } from './examples.ts';
 import { answerSchema, answerSchemas, type Json, schemaRef } from './json-schema.ts';
+import { MODEL_ID_SCHEMAS } from './notes.ts';
 import { BODY_SCHEMAS, type CallerEndpoint, OPERATIONS, type Operation } from './operations.ts';
+import { quickStart } from './quick-start.ts';
+import { codeSamples } from './samples.ts';
 
 const INFO = {
   title: 'Generation service',
   version: '1',
   summary: 'Asynchronous image and video generation behind one prepaid API.',
   description: [
+    quickStart(),
+    '## Conventions',
     'A creation answers 202 at once; give `webhookUrl`, or read the record every 5 s, as `Retry-After` says. Amounts are xTokens.',
     'Refusals come in this order: 401, 403 (scope), 429, 400, 409 (`Idempotency-Key`), 403 (blocked end-user), 409 (end-user being deleted), 503, 402, 422; last, for reference videos, what measuring them finds. Nothing is created or debited before all have passed.',
     'Another path is 404 `not_found`, and so is another method on a path of this document, with an `Allow` header. Bodies are at most 256 KiB. A body on a route that takes none is ignored. Unknown fields and query parameters are refused.',
@@ -37,6 +43,11 @@ const TAGS = [
 const HEADERS: Record<string, Json> = {
   'X-Request-Id': {
     description: 'Names this call. Quote it when you report a problem.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'X-Service-Version': {
+    description: 'The version of the service that answered.',
     required: true,
     schema: { type: 'string' },
   },
@@ -63,6 +74,8 @@ const HEADERS: Record<string, Json> = {
     schema: { type: 'string', const: 'true' },
   },
 };
+/** Headers of every answer. */
+const COMMON_HEADERS = ['X-Request-Id', 'X-Service-Version'];
 const headerRefs = (names: readonly string[]): Json =>
   Object.fromEntries(
     names.map((name) => [name.replace(/-If-.*/, ''), { $ref: `#/components/headers/${name}` }]),
@@ -116,7 +129,7 @@ const refusalResponse = (status: number): Json => {
   const codes = codesOf(status);
   return {
     description,
-    headers: headerRefs(['X-Request-Id', ...headers]),
+    headers: headerRefs([...COMMON_HEADERS, ...headers]),
     content: {
       'application/json': {
         schema: errorSchema(codes),
@@ -151,8 +164,24 @@ const examplesOf = (examples: Record<string, unknown>): Json =>
     : { examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])) };
 
 const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
-  const { tag, summary, description, scope, path, parameters = [], body, answer, refusals } = operation;
+  const {
+    tag,
+    summary,
+    description,
+    scope,
+    path,
+    parameters = [],
+    body,
+    client,
+    answer,
+    refusals,
+  } = operation;
   const all = [...pathParameters(path), ...parameters];
+  const called = Object.entries(path ?? {}).reduce(
+    (text, [parameter, value]) => text.replace(`{${parameter}}`, encodeURIComponent(value)),
+    ROUTES[name].path as string,
+  );
+  const { method } = ROUTES[name];
   const statuses = [...EVERYWHERE, ...refusals].sort((one, other) => one - other);
   return {
     operationId: camelCase(name),
@@ -170,13 +199,14 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     responses: {
       [answer.status]: {
         description: answer.description,
-        headers: headerRefs(['X-Request-Id', ...(answer.headers ?? [])]),
+        headers: headerRefs([...COMMON_HEADERS, ...(answer.headers ?? [])]),
         content: { 'application/json': { schema: answer.schema, ...examplesOf(answer.examples) } },
       },
       ...Object.fromEntries(
         statuses.map((status) => [status, { $ref: `#/components/responses/${REFUSAL_NAMES[status]?.name}` }]),
       ),
     },
+    'x-codeSamples': codeSamples({ method, path: called, body: body?.example, client }),
   };
 };
 
@@ -258,7 +288,7 @@ export const openApiDocument = (): Json => ({
     responses: Object.fromEntries(
       Object.entries(REFUSAL_NAMES).map(([status, { name }]) => [name, refusalResponse(Number(status))]),
     ),
-    schemas: sortedByName({ ...answerSchemas(), ...BODY_SCHEMAS }),
+    schemas: sortedByName({ ...answerSchemas(), ...BODY_SCHEMAS, ...MODEL_ID_SCHEMAS }),
   },
 });
 

@@ -2,9 +2,11 @@ import type {
   DeletedEndUserAnswer,
   EndUserAnswer,
   EndUserBlock,
+  EndUserBudget,
 } from '../../core/end-users/end-user-answers.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
 import type { BalanceAnswer, BalanceHistoryEntry } from '../../core/ledger/balance-answers.ts';
+import type { UsageAnswer } from '../../core/ledger/usage-answers.ts';
 import { CATALOG } from '../../core/models/catalog.ts';
 import type { BulkDeletionAnswer, DeletedRequestAnswer } from '../../core/requests/deletion-answers.ts';
 import type { GenerationRecord, VideoRecord, WebhookType } from '../../core/requests/records.ts';
@@ -109,6 +111,7 @@ export const BODIES = {
     durationSec: 3,
   },
   bulkDelete: { requestIds: [IMAGES_ID, VIDEO_ID] },
+  budget: { perDay: 20, perMonth: 300 },
   upload: { contentType: 'image/png', bytes: 482_113 },
 };
 
@@ -122,6 +125,13 @@ const endUser: EndUserAnswer = {
 };
 const blocked: EndUserBlock = { email: EMAIL, blockedAt: '2026-11-22T02:00:00.000Z' };
 const unblocked: EndUserBlock = { email: EMAIL, blockedAt: null };
+const budget: EndUserBudget = {
+  email: EMAIL,
+  perDay: 20,
+  perMonth: 300,
+  spentToday: 18,
+  spentThisMonth: 22,
+};
 const deletedEndUser: DeletedEndUserAnswer = {
   email: EMAIL,
   deleted: true,
@@ -145,6 +155,14 @@ const entry: BalanceHistoryEntry = {
   balanceAfter: 978,
   reference: VIDEO_ID,
   createdAt: video.createdAt,
+};
+const sums = { requests: 1, debited: 18, refunded: 0, xTokens: 18 };
+const usage: UsageAnswer = {
+  from: '2026-11-01',
+  to: '2026-12-01',
+  by: ['day', 'model'],
+  items: [{ day: video.createdAt.slice(0, 10), model: video.model, ...sums }],
+  total: sums,
 };
 const uploadUrl =
   'https://d111111abcdef8.cloudfront.net/uploads/kq3n5X0fJY2u8bQm1cVtZw/upl_01M80FJ3VGTK8DXDDACT9FVJ0T.png';
@@ -177,7 +195,9 @@ export const ANSWERS = {
   unblocked,
   deletedEndUser,
   balance,
+  usage,
   upload,
+  budget,
 };
 
 /** Values of parameters. */
@@ -200,7 +220,7 @@ const MESSAGES: Record<ErrorCode, string> = {
   validation_error: 'The request is not valid: prompt.',
   unauthorized: 'A valid API key is required: Authorization: Bearer <API_KEY>.',
   account_blocked: 'This account is blocked.',
-  payment_required: 'The xTokens balance does not cover this request.',
+  payment_required: 'This request costs 12 xTokens; the balance is 3.5 xTokens.',
   forbidden: 'This key lacks the scope generations:write.',
   not_found: 'There is no such generation.',
   conflict: 'This generation is queued or processing.',

@@ -1,10 +1,11 @@
 import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
 import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
+import { MAX_USAGE_DAYS, USAGE_DIMENSIONS } from '../../core/ledger/usage-rules.ts';
 import { CATALOG } from '../../core/models/catalog.ts';
 import { PRESET_SIDE_PIXELS } from '../../core/models/size-presets.ts';
 import { UPLOAD_TYPES } from '../../core/uploads/upload-rules.ts';
 import { MAX_IDS } from '../http/bulk-delete-body.ts';
-import type { FieldNotes, Json } from './json-schema.ts';
+import { type FieldNotes, type Json, schemaRef } from './json-schema.ts';
 
 const MAX_URL_CHARACTERS = 2048;
 const url = { type: 'string', format: 'uri', maxLength: MAX_URL_CHARACTERS } satisfies Json;
@@ -19,9 +20,21 @@ const presets = Object.keys(PRESET_SIDE_PIXELS)
   .map((preset) => preset.replace('.', '\\.'))
   .join('|');
 
+const idsOf = (type: (typeof CATALOG)[number]['type']): string[] =>
+  CATALOG.flatMap((model) => (model.type === type ? [model.id] : []));
+/** The ids of this version's models. Open: a model may be added without a new document. */
+const modelIds = (type: (typeof CATALOG)[number]['type'], noun: string): Json => ({
+  description: `The id of a model for ${noun}. \`GET /v1/models\` lists those on offer now.`,
+  anyOf: [{ type: 'string', enum: idsOf(type) }, { type: 'string' }],
+});
+/** The schemas of model ids. */
+export const MODEL_ID_SCHEMAS = {
+  ImageModelId: modelIds('image', 'images'),
+  VideoModelId: modelIds('video', 'videos'),
+};
+
 // No `default`: generators of types take a field with one for always there, and so for required.
 const common: FieldNotes = {
-  model: { description: 'The id of a model that `GET /v1/models` lists now.' },
   prompt: {
     description: `1 to ${MAX_PROMPT_CHARACTERS} characters (code points) after trimming.`,
     pattern: '\\S',
@@ -37,12 +50,18 @@ const common: FieldNotes = {
   },
 };
 
+const modelNote = (id: keyof typeof MODEL_ID_SCHEMAS) => ({
+  description: 'A model that `GET /v1/models` lists now.',
+  ...schemaRef(id),
+});
+
 /** A list of URLs; how many a model takes, it says itself. */
 const urls = (description: string) => ({ description, items: url });
 
 /** The fields of a creation of images. */
 export const IMAGE_NOTES: FieldNotes = {
   ...common,
+  model: modelNote('ImageModelId'),
   size: {
     description:
       'One of the `sizePresets` of the model, or `<width>x<height>` within its `explicitSize`. Default: its `defaultSize`.',
@@ -69,6 +88,7 @@ export const IMAGE_NOTES: FieldNotes = {
 /** The fields of a creation of a video. */
 export const VIDEO_NOTES: FieldNotes = {
   ...common,
+  model: modelNote('VideoModelId'),
   resolution: { description: 'One of the `resolutions` of the model. Default: its `defaultResolution`.' },
   durationSec: {
     description: 'Seconds, within `durationSec` of the model, which also has the default.',
@@ -91,6 +111,15 @@ export const VIDEO_NOTES: FieldNotes = {
 /** The field of a bulk deletion. */
 export const BULK_DELETE_NOTES: FieldNotes = {
   requestIds: { description: `At most ${MAX_IDS} ids, of images and videos.`, items: { type: 'string' } },
+};
+
+/** The fields of a budget. */
+export const BUDGET_NOTES: FieldNotes = {
+  perDay: { description: 'xTokens in a UTC day, with at most 3 decimals; `null`: any amount.', minimum: 0 },
+  perMonth: {
+    description: 'xTokens in a calendar month (UTC), with at most 3 decimals; `null`: any amount.',
+    minimum: 0,
+  },
 };
 
 /** The fields of an upload. */
@@ -117,6 +146,18 @@ export const QUERY_NOTES: FieldNotes = {
     description:
       'Only requests strictly newer: an ISO 8601 date (midnight UTC), or a date-time with `Z` or an offset.',
     type: 'string',
+  },
+  from: { description: 'The first day: a UTC date like `2026-11-01`.', type: 'string', format: 'date' },
+  to: {
+    description: `The day after the last, at most ${MAX_USAGE_DAYS} days after \`from\`.`,
+    type: 'string',
+    format: 'date',
+  },
+  by: {
+    description:
+      'What to tell the usage by: any of `day`, `model`, `endUser` and `key`, with commas between.',
+    type: 'string',
+    pattern: `^(${USAGE_DIMENSIONS.join('|')})(,(${USAGE_DIMENSIONS.join('|')}))*$`,
   },
   createdBefore: { description: 'Only requests strictly older: as `createdAfter`.', type: 'string' },
   include: { description: 'Adds `input` to the record: what was asked, with defaults applied.' },

@@ -1,15 +1,23 @@
 import type { Scope } from '../../core/accounts/api-keys.ts';
 import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
 import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
+import { BUDGET_BODY } from '../../core/end-users/budget-body.ts';
 import type { EndpointName } from '../../core/routes.ts';
 import { UPLOAD_BODY } from '../../core/uploads/upload-rules.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
-import { END_USERS_QUERY, PAGE_QUERY } from '../http/queries.ts';
+import { END_USERS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
 import { RECORD_QUERY } from '../http/record-query.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
 import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
-import { BULK_DELETE_NOTES, IMAGE_NOTES, QUERY_NOTES, UPLOAD_NOTES, VIDEO_NOTES } from './notes.ts';
+import {
+  BUDGET_NOTES,
+  BULK_DELETE_NOTES,
+  IMAGE_NOTES,
+  QUERY_NOTES,
+  UPLOAD_NOTES,
+  VIDEO_NOTES,
+} from './notes.ts';
 
 /** The routes that callers use: all but the one of the providers. */
 export type CallerEndpoint = Exclude<EndpointName, 'receive-callback'>;
@@ -27,6 +35,8 @@ export interface Operation {
   parameters?: Json[];
   /** Examples of the path's parameters. */
   path?: Record<string, string>;
+  /** The call of the client that sends the example. */
+  client: string;
   /** The name of the body's schema among `BODY_SCHEMAS`, and an example. */
   body?: { schema: keyof typeof BODY_SCHEMAS; example: Json };
   answer: {
@@ -44,9 +54,13 @@ export const BODY_SCHEMAS = {
   NewGeneration: bodySchema(IMAGE_BODY, IMAGE_NOTES, 'A creation of images.'),
   NewVideo: bodySchema(VIDEO_BODY, VIDEO_NOTES, 'A creation of a video.'),
   BulkDelete: bodySchema(BULK_DELETE_BODY, BULK_DELETE_NOTES, 'A bulk deletion.'),
+  Budget: bodySchema(BUDGET_BODY, BUDGET_NOTES, 'What an end-user may spend.'),
   NewUpload: bodySchema(UPLOAD_BODY, UPLOAD_NOTES, 'A file to upload.'),
 };
 
+/** A call of the client with these arguments. */
+const call = (method: string, ...given: unknown[]): string =>
+  `${method}(${given.map((one) => JSON.stringify(one, null, 2)).join(', ')})`;
 const pageOf = (item: string): Json => schemaRef(`${item}Page`);
 const example = (value: unknown): Record<string, unknown> => ({ example: value });
 const queries = (query: Parameters<typeof queryParameters>[0]): Json[] => queryParameters(query, QUERY_NOTES);
@@ -66,6 +80,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'Debits the most that the request can deliver and accepts it. Read the record every 5 s until it is terminal, or give `webhookUrl`. With an `Idempotency-Key` it is safe to repeat for 24 h: the first answer comes again, without a second debit.',
     scope: 'generations:write',
+    client: call('createImage', BODIES.images),
     parameters: [IDEMPOTENCY_KEY],
     body: { schema: 'NewGeneration', example: BODIES.images },
     answer: {
@@ -82,6 +97,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'List requests for images',
     description: 'Newest first. Requests for videos are not in it.',
     scope: 'generations:read',
+    client: call('listImages'),
     parameters: queries(REQUESTS_QUERIES.image),
     answer: {
       status: 200,
@@ -96,6 +112,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Read a request for images',
     description: 'Signs the URLs of its files anew. Never debits.',
     scope: 'generations:read',
+    client: call('getImage', PARAMETERS.requestId),
     path: IMAGES,
     parameters: queries(RECORD_QUERY),
     answer: {
@@ -112,6 +129,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Delete a request',
     description: 'Images or video, with its files. Nothing is ever cancelled: an unfinished request is 409.',
     scope: 'generations:write',
+    client: call('deleteRequest', PARAMETERS.requestId),
     path: IMAGES,
     answer: {
       status: 200,
@@ -126,6 +144,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Delete many requests',
     description: 'Images and videos. No id fails the others. Safe to repeat.',
     scope: 'generations:write',
+    client: call('deleteRequests', BODIES.bulkDelete.requestIds),
     body: { schema: 'BulkDelete', example: BODIES.bulkDelete },
     answer: {
       status: 200,
@@ -141,6 +160,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'As a creation of images. Reference videos are measured last, within 8 s, before anything is debited.',
     scope: 'generations:write',
+    client: call('createVideo', BODIES.video),
     parameters: [IDEMPOTENCY_KEY],
     body: { schema: 'NewVideo', example: BODIES.video },
     answer: {
@@ -157,6 +177,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'List requests for videos',
     description: 'Newest first. Requests for images are not in it.',
     scope: 'generations:read',
+    client: call('listVideos'),
     parameters: queries(REQUESTS_QUERIES.video),
     answer: {
       status: 200,
@@ -172,6 +193,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'Signs the URL of its file anew. Of an unfinished one it queries the provider, at most once in 10 s. Never debits.',
     scope: 'generations:read',
+    client: call('getVideo', PARAMETERS.videoId),
     path: { requestId: PARAMETERS.videoId },
     parameters: queries(RECORD_QUERY),
     answer: {
@@ -189,6 +211,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'Answers with a form. Send it by POST, its fields first and the file last, as `file`; then use `url` wherever a creation takes a URL. Only your account can use it, for two days. 60 uploads an hour, and 16 more for each creation accepted in the hour.',
     scope: 'generations:write',
+    client: call('createUpload', BODIES.upload),
     body: { schema: 'NewUpload', example: BODIES.upload },
     answer: {
       status: 201,
@@ -204,6 +227,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'Those that can be used right now, with every limit. Read it once per process. With `rate` where the operator publishes rates.',
     scope: 'models:read',
+    client: call('listModels'),
     answer: {
       status: 200,
       description: 'The models.',
@@ -217,6 +241,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'List end-users',
     description: 'Newest first.',
     scope: 'end-users:read',
+    client: call('listEndUsers'),
     parameters: queries(END_USERS_QUERY),
     answer: {
       status: 200,
@@ -232,6 +257,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'Their creations are 403 from now on; work under way continues. Safe to repeat: it renews `blockedAt`.',
     scope: 'end-users:write',
+    client: call('blockEndUser', PARAMETERS.email),
     path: END_USER,
     answer: {
       status: 200,
@@ -246,6 +272,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Unblock an end-user',
     description: 'Safe to repeat.',
     scope: 'end-users:write',
+    client: call('unblockEndUser', PARAMETERS.email),
     path: END_USER,
     answer: {
       status: 200,
@@ -255,12 +282,45 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     },
     refusals: [404],
   },
+  'get-end-user-budget': {
+    tag: 'End-users',
+    summary: "Read an end-user's budget",
+    description: 'With what is spent of it. Without a budget, what the requests cost that are there.',
+    scope: 'end-users:read',
+    client: call('getBudget', PARAMETERS.email),
+    path: END_USER,
+    answer: {
+      status: 200,
+      description: 'The budget.',
+      schema: schemaRef('EndUserBudget'),
+      examples: example(ANSWERS.budget),
+    },
+    refusals: [404],
+  },
+  'put-end-user-budget': {
+    tag: 'End-users',
+    summary: "Set an end-user's budget",
+    description:
+      'xTokens in a UTC day and in a calendar month; `null` or missing: any amount. A creation that would exceed it is 402, also among many at once. The first budget begins with what was spent so far. When the end-user creates all the time it may be 503: repeat it.',
+    scope: 'end-users:write',
+    client: call('setBudget', PARAMETERS.email, BODIES.budget),
+    path: END_USER,
+    body: { schema: 'Budget', example: BODIES.budget },
+    answer: {
+      status: 200,
+      description: 'The budget.',
+      schema: schemaRef('EndUserBudget'),
+      examples: example(ANSWERS.budget),
+    },
+    refusals: [404, 503],
+  },
   'delete-end-user': {
     tag: 'End-users',
     summary: 'Delete an end-user',
     description:
       'With every request and file. With unfinished requests it is 409: block, wait, repeat. When one call cannot finish it is 503: repeat it until it is 200. Each call counts what it removed itself.',
     scope: 'end-users:write',
+    client: call('deleteEndUser', PARAMETERS.email),
     path: END_USER,
     answer: {
       status: 200,
@@ -275,6 +335,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Read the balance',
     description: 'Strongly consistent.',
     scope: 'balance:read',
+    client: call('getBalance'),
     answer: {
       status: 200,
       description: 'The balance.',
@@ -288,12 +349,29 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'List the changes of the balance',
     description: 'Newest first. Each entry has the balance after it.',
     scope: 'balance:read',
+    client: call('listBalanceHistory'),
     parameters: queries(PAGE_QUERY),
     answer: {
       status: 200,
       description: 'A page of entries.',
       schema: pageOf('BalanceHistory'),
       examples: example(ANSWERS.balanceHistory),
+    },
+    refusals: [],
+  },
+  'get-usage': {
+    tag: 'Balance',
+    summary: 'Read the usage',
+    description:
+      'Debits and refunds from one date to another (UTC, the last not included), together or by day, model, end-user and API key. Exact: the sums of the ledger. A refund counts on the day it was made.',
+    scope: 'balance:read',
+    client: call('getUsage', { from: '2026-11-01', to: '2026-12-01', by: ['model'] }),
+    parameters: queries(USAGE_QUERY),
+    answer: {
+      status: 200,
+      description: 'The usage.',
+      schema: schemaRef('Usage'),
+      examples: example(ANSWERS.usage),
     },
     refusals: [],
   },

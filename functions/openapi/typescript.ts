@@ -19,8 +19,9 @@ const typeOf = (schema: Json, indent = ''): string => {
   if (Array.isArray(schema.enum)) return union(schema.enum.map((value) => JSON.stringify(value)));
   for (const keyword of ['oneOf', 'anyOf']) {
     const branches = schema[keyword];
-    if (Array.isArray(branches)) return union(branches.map((branch) => typeOf(branch, indent)));
+    if (Array.isArray(branches)) return union(branches.map((branch) => branchOf(branch, branches, indent)));
   }
+  if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one }, indent)));
   if (type === 'array') return `readonly ${inParentheses(typeOf(items as Json, indent))}[]`;
   if (type === 'object' && properties !== undefined) return objectOf(schema, indent);
   if (type === 'object') return `Readonly<Record<string, ${typeOf(additionalProperties as Json, indent)}>>`;
@@ -29,6 +30,12 @@ const typeOf = (schema: Json, indent = ''): string => {
   if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one }, indent)));
   throw new Error(`No type is known for ${JSON.stringify(schema)}.`);
 };
+
+/** A branch of a union. Any text beside named ones leaves these to be completed: `string` alone would swallow them. */
+const branchOf = (branch: Json, branches: readonly Json[], indent: string): string =>
+  branch.type === 'string' && !branch.enum && branches.some((other) => other.enum)
+    ? '(string & {})'
+    : typeOf(branch, indent);
 
 const inParentheses = (type: string): string => (/^[\w"]+$/.test(type) ? type : `(${type})`);
 

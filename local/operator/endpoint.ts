@@ -14,8 +14,8 @@ export interface OperatorEndpointOptions {
   /** The token that authenticates callers. The start prints it in the address of the console. */
   token: string;
   commands: Pick<Commands, 'run'>;
-  /** The account of the first start, whose keys the console shows. */
-  account: () => FirstAccount;
+  /** The account of the first start, whose key the console offers. */
+  account: () => Pick<FirstAccount, 'apiKey'>;
 }
 
 /** A label and rates are small. */
@@ -74,14 +74,21 @@ const rateOf = (body: unknown): unknown => {
 const ROUTES: {
   method: string;
   path: RegExp;
-  command: (id: string, body: unknown, accountId: string) => string[];
+  command: (id: string, body: unknown) => string[];
 }[] = [
   { method: 'GET', path: /^requests\/([^/]+)$/, command: (id) => ['requests', 'show', `--id=${id}`] },
-  { method: 'GET', path: /^keys$/, command: (_, __, account) => ['keys', 'list', `--account=${account}`] },
   {
     method: 'POST',
-    path: /^keys$/,
-    command: (_, body, account) => ['keys', 'create', `--account=${account}`, `--label=${labelOf(body)}`],
+    path: /^requests\/([^/]+)\/webhook$/,
+    command: (id) => ['requests', 'retry-webhook', `--id=${id}`],
+  },
+  { method: 'GET', path: /^accounts$/, command: () => ['accounts', 'list'] },
+  { method: 'GET', path: /^accounts\/([^/]+)$/, command: (id) => ['accounts', 'show', `--account=${id}`] },
+  { method: 'GET', path: /^accounts\/([^/]+)\/keys$/, command: (id) => ['keys', 'list', `--account=${id}`] },
+  {
+    method: 'POST',
+    path: /^accounts\/([^/]+)\/keys$/,
+    command: (id, body) => ['keys', 'create', `--account=${id}`, `--label=${labelOf(body)}`],
   },
   { method: 'DELETE', path: /^keys\/([^/]+)$/, command: (id) => ['keys', 'revoke', `--key-id=${id}`] },
   { method: 'GET', path: /^rates$/, command: () => ['rates', 'list'] },
@@ -90,6 +97,7 @@ const ROUTES: {
     path: /^rates\/([^/]+)$/,
     command: (id, body) => ['rates', 'set', `--model=${id}`, `--value=${JSON.stringify(rateOf(body))}`],
   },
+  { method: 'GET', path: /^routes$/, command: () => ['routes', 'list'] },
 ];
 
 /**
@@ -108,12 +116,11 @@ export const createOperatorEndpoint = (options: OperatorEndpointOptions): Handle
     }
     const [pathname = ''] = (request.url ?? '').split('?', 1);
     const path = pathname.slice(OPERATOR_PREFIX.length);
-    const { accountId, apiKey } = account();
-    if (request.method === 'GET' && path === 'key') return { apiKey };
+    if (request.method === 'GET' && path === 'key') return { apiKey: account().apiKey };
     const route = ROUTES.find((one) => one.method === request.method && one.path.test(path));
     if (!route) throw new RefusedError(404, 'There is no such route.');
     const id = decodeURIComponent(route.path.exec(path)?.[1] ?? '');
-    const said = await commands.run(route.command(id, await readBody(request), accountId));
+    const said = await commands.run(route.command(id, await readBody(request)));
     if (said.status !== 0) throw new RefusedError(400, said.stderr.trim());
     return JSON.parse(said.stdout);
   };

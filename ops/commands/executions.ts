@@ -39,7 +39,7 @@ export const addExecutionVerbs = (executions: Command, perform: Perform): void =
 const stopAll: Verb<{ stateMachine?: string; yes?: true }> = async (
   { stateMachine, yes },
   connected,
-  { say },
+  { say, recorder },
 ) => {
   const names = (Object.keys(MACHINES) as MachineName[]).filter(
     (name) => stateMachine === undefined || name === stateMachine,
@@ -47,11 +47,12 @@ const stopAll: Verb<{ stateMachine?: string; yes?: true }> = async (
   if (names.length === 0) throw new UsageError(`There is no state machine ${stateMachine}.`);
   if (!yes) throw new UsageError(`${intentionOf(stateMachine)} Give --yes to do it.`);
   await connected();
+  const { write, put } = await recorder();
   const stopAtMs = Date.now() + MAX_MS;
   const isTime = (): boolean => Date.now() < stopAtMs;
 
   const { failed, problems }: FailedRequests = names.includes('generation')
-    ? await failUnfinishedRequests(isTime, (count) => say(`${count} requests failed and refunded`))
+    ? await failUnfinishedRequests(isTime, write, (count) => say(`${count} requests failed and refunded`))
     : { failed: 0, problems: [] };
   let stopped = 0;
   const running: string[] = [];
@@ -64,6 +65,7 @@ const stopAll: Verb<{ stateMachine?: string; yes?: true }> = async (
     if (report.areLeft) running.push(name);
   }
 
+  await put({ detail: `${counted(failed, 'request')} failed, ${counted(stopped, 'execution')} stopped` });
   const left = [
     ...problems
       .slice(0, 1)

@@ -3,24 +3,26 @@ import { getAccount } from '../../core/accounts/accounts.ts';
 import { parseKey } from '../../core/accounts/api-key-text.ts';
 import {
   type ApiKey,
+  findApiKey,
   insertApiKey,
   listApiKeys,
   revokeApiKey,
   SCOPES,
   type Scope,
   setDefaultEndUser,
+  setKeyBudget,
 } from '../../core/accounts/api-keys.ts';
+import type { Budget } from '../../core/budgets/budget-rules.ts';
 import { NotFoundError } from '../../core/errors.ts';
-import { email, emailOrNone, namesAmong, note, text } from '../options.ts';
+import { type Thousandths, toXTokens } from '../../core/money.ts';
+import { amountOrNothing, email, emailOrNone, namesAmong, note, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
+import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
-/** `keys create|list|revoke|set-end-user` */
+/** `keys create|list|revoke|set-budget|set-end-user` */
 export const addKeyVerbs = (keys: Command, perform: Perform): void => {
-  keys
-    .command('create')
-    .description('create a key; it is shown only once')
-    .requiredOption('--account <id>', 'the account', text)
+  about(keys.command('create').description('create a key; it is shown only once'), 'account', 'the account')
     .option(
       '--scopes <names>',
       `its scopes, separated by commas (default: all of ${SCOPES.join(', ')})`,
@@ -33,21 +35,30 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
       email,
     )
     .action(perform(create));
-  keys
-    .command('list')
-    .description("an account's keys, oldest first")
-    .requiredOption('--account <id>', 'the account', text)
-    .action(perform(list));
-  keys
-    .command('revoke')
-    .description('revoke a key for good')
-    .option('--key-id <id>', 'the key, by its id', text)
+  about(keys.command('list').description("an account's keys, oldest first"), 'account', 'the account').action(
+    perform(list),
+  );
+  about(keys.command('revoke').description('revoke a key for good'), 'key-id', 'the key, by its id', {
+    isRequired: false,
+  })
     .option('--key <key>', 'the key, by its text', text)
     .action(perform(revoke));
-  keys
-    .command('set-end-user')
-    .description("set a key's default end-user, for requests of OpenAI's clients")
-    .requiredOption('--key-id <id>', 'the key, by its id', text)
+  about(
+    keys.command('set-budget').description('set what creations with a key may spend, from now on'),
+    'key-id',
+    'the key, by its id',
+  )
+    .option('--per-day <xTokens>', 'in a UTC day (default: any amount)', amountOrNothing)
+    .option('--per-month <xTokens>', 'in a calendar month, UTC (default: any amount)', amountOrNothing)
+    .option('--none', 'any amount')
+    .action(perform(setBudget));
+  about(
+    keys
+      .command('set-end-user')
+      .description("set a key's default end-user, for requests of OpenAI's clients"),
+    'key-id',
+    'the key, by its id',
+  )
     .requiredOption('--end-user <email>', 'the end-user, or none', emailOrNone)
     .action(perform(setEndUser));
 };
@@ -55,13 +66,16 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
 const create: Verb<{ account: string; scopes?: Scope[]; label?: string; endUser?: string }> = async (
   { account, scopes = SCOPES, label = '', endUser },
   connected,
+  { recorder },
 ) => {
   await connected();
   const { accountId, limits } = await getAccount(account);
+  const { write } = await recorder();
   const { apiKey, text: key } = await insertApiKey(
     accountId,
     { scopes, label, limits, ...(endUser !== undefined && { defaultEndUser: endUser }) },
     new Date(),
+    (subject) => write({ accountId, subject, ...(label !== '' && { detail: `label "${label}"` }) }),
   );
   const { keyId, createdAt } = apiKey;
   const ofEndUser = endUser === undefined ? {} : { endUser };
@@ -80,7 +94,7 @@ const list: Verb<{ account: string }> = async (options, connected) => {
   const apiKeys = await listApiKeys(accountId);
   return {
     value: apiKeys.map(
-      ({ keyId, label, scopes, defaultEndUser, last4, createdAt, lastUsedAt, revokedAt }) => ({
+      ({ keyId, label, scopes, defaultEndUser, last4, createdAt, lastUsedAt, revokedAt, budget }) => ({
         keyId,
         label,
         scopes,
@@ -89,11 +103,12 @@ const list: Verb<{ account: string }> = async (options, connected) => {
         createdAt,
         lastUsedAt: lastUsedAt ?? null,
         revokedAt: revokedAt ?? null,
+        ...(budget && { budget: shownBudget(budget) }),
       }),
     ),
     text: (columns) =>
       formatTable(
-        ['key id', 'label', 'scopes', 'end-user', 'ends in', 'created', 'last used', 'revoked'],
+        [{ id: 'key id' }, 'label', 'scopes', 'end-user', 'ends in', 'created', 'last used', 'revoked'],
         apiKeys.map((apiKey) => [
           apiKey.keyId,
           apiKey.label,
@@ -109,21 +124,67 @@ const list: Verb<{ account: string }> = async (options, connected) => {
   };
 };
 
-const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, connected) => {
-  if ((keyId === undefined) === (key === undefined)) throw new UsageError('give either --key-id or --key');
+const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, connected, { recorder }) => {
+  if ((keyId === undefined) === (key === undefined)) {
+    throw new UsageError('Give the key, by either --key-id or --key: ops keys revoke key_0f3c…');
+  }
   await connected();
-  const revoked = await revokeApiKey(keyId ?? idOf(key ?? ''), new Date());
+  const id = keyId ?? idOf(key ?? '');
+  const found = await findApiKey(id);
+  if (!found) throw new NotFoundError(`There is no key ${id}.`);
+  const beside = (await recorder()).write({ accountId: found.accountId, subject: id });
+  const revoked = await revokeApiKey(id, new Date(), beside);
   const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };
 
+const setBudget: Verb<{ keyId: string; perDay?: Thousandths; perMonth?: Thousandths; none?: true }> = async (
+  { keyId, perDay, perMonth, none },
+  connected,
+  { recorder },
+) => {
+  const isLimited = perDay !== undefined || perMonth !== undefined;
+  if (isLimited === (none === true)) {
+    throw new UsageError(
+      'Give --per-day, --per-month or both, or --none: ops keys set-budget key_0f3c… --none',
+    );
+  }
+  await connected();
+  const found = await findApiKey(keyId);
+  if (!found) throw new NotFoundError(`There is no key ${keyId}.`);
+  const budget = {
+    ...(perDay !== undefined && { perDayThousandths: perDay }),
+    ...(perMonth !== undefined && { perMonthThousandths: perMonth }),
+  };
+  const value = { keyId, ...shownBudget(budget) };
+  const { write } = await recorder();
+  const detail = `per day ${value.perDay ?? 'any'}, per month ${value.perMonth ?? 'any'}`;
+  const beside = write({ accountId: found.accountId, subject: keyId, detail });
+  await setKeyBudget(keyId, isLimited ? budget : undefined, beside);
+  return { value, text: (columns) => formatFields(value, columns) };
+};
+
+const shownBudget = ({ perDayThousandths, perMonthThousandths }: Budget) => ({
+  perDay: perDayThousandths === undefined ? null : toXTokens(perDayThousandths),
+  perMonth: perMonthThousandths === undefined ? null : toXTokens(perMonthThousandths),
+});
+
 const setEndUser: Verb<{ keyId: string; endUser: string | undefined }> = async (
   { keyId, endUser },
   connected,
+  { recorder },
 ) => {
   await connected();
-  const apiKey = await setDefaultEndUser(keyId, endUser);
-  const value = { keyId: apiKey.keyId, endUser: apiKey.defaultEndUser ?? null };
+  const found = await findApiKey(keyId);
+  if (!found) throw new NotFoundError(`There is no key ${keyId}.`);
+  const { write } = await recorder();
+  const beside = write({
+    accountId: found.accountId,
+    subject: keyId,
+    detail: `end-user ${endUser ?? 'none'}`,
+  });
+  await setDefaultEndUser(keyId, endUser, beside);
+  const value = { keyId, endUser: endUser ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };
 

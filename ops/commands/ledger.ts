@@ -1,16 +1,14 @@
 import type { Command } from 'commander';
 import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
 import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
-import { text } from '../options.ts';
 import { formatTable } from '../output.ts';
+import { about } from '../subject.ts';
 import type { Perform, Verb } from '../verb.ts';
 
 /** `ledger verify` */
 export const addLedgerVerbs = (ledger: Command, perform: Perform): void => {
-  ledger
-    .command('verify')
-    .description('check every entry against balances and requests')
-    .option('--account <id>', 'only this account', text)
+  const command = ledger.command('verify').description('check every entry against balances and requests');
+  about(command, 'account', 'only this account', { isRequired: false })
     .option('--full', 'the same: every entry is always checked')
     .action(perform(verify));
 };
@@ -26,7 +24,7 @@ const verify: Verb<{ account?: string }> = async ({ account }, connected, { say 
     value,
     text: (columns) => {
       const rows = problems.map(({ accountId, kind, detail }) => [accountId, kind, detail]);
-      return `${read}.\n\n${formatTable(['account', 'kind', 'detail'], rows, columns)}`;
+      return `${read}.\n\n${formatTable([{ id: 'account' }, 'kind', 'detail'], rows, columns)}`;
     },
     failure: `The ledger has ${count(problems.length, 'problem', 'problems')}.`,
   };

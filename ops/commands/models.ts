@@ -4,8 +4,9 @@ import { CATALOG, findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, putEnabled } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem, findModelRoute } from '../../core/provider-calls/model-routes.ts';
-import { modelOption } from '../options.ts';
+import { MODEL_IDS } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
+import { about } from '../subject.ts';
 import type { Perform, Verb } from '../verb.ts';
 
 /** `models list|enable|disable` */
@@ -14,24 +15,20 @@ export const addModelVerbs = (models: Command, perform: Perform): void => {
     .command('list')
     .description('all models, with the reason when one cannot be used')
     .action(perform(list));
-  models
-    .command('enable')
-    .description('accept new requests for the model again')
-    .addOption(modelOption())
-    .action(perform(setEnabled(true)));
-  models
-    .command('disable')
-    .description('refuse new requests for the model; existing ones continue')
-    .addOption(modelOption())
-    .action(perform(setEnabled(false)));
+  const verb = (name: string, description: string): Command =>
+    about(models.command(name).description(description), 'model', 'the model', { choices: MODEL_IDS });
+  verb('enable', 'accept new requests for the model again').action(perform(setEnabled(true)));
+  verb('disable', 'refuse new requests for the model; existing ones continue').action(
+    perform(setEnabled(false)),
+  );
 };
 
 const setEnabled =
   (enabled: boolean): Verb<{ model: string }> =>
-  async ({ model: id }, connected) => {
+  async ({ model: id }, connected, { recorder }) => {
     if (!findModel(id)) throw new NotFoundError(`There is no model ${id}.`);
     await connected();
-    await putEnabled(id, enabled);
+    await putEnabled(id, enabled, (await recorder()).write({ subject: id }));
     const fields = { model: id, enabled: enabled ? 'yes' : 'no' };
     return { value: { id, enabled }, text: (columns) => formatFields(fields, columns) };
   };

@@ -3,17 +3,18 @@ import { NotFoundError } from '../../core/errors.ts';
 import { CATALOG, type CatalogModel, findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, putRate } from '../../core/models/model-settings.ts';
 import { type Rate, rateOf, rateProblem } from '../../core/models/rates.ts';
-import { modelOption, rate } from '../options.ts';
+import { MODEL_IDS, rate } from '../options.ts';
 import { type Cell, formatTable, type Layout } from '../output.ts';
+import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
 /** `rates list|set` */
 export const addRateVerbs = (rates: Command, perform: Perform): void => {
   rates.command('list').description("every model's current rate").action(perform(list));
-  rates
+  const command = rates
     .command('set')
-    .description('set the rate of a model; existing requests keep their price')
-    .addOption(modelOption())
+    .description('set the rate of a model; existing requests keep their price');
+  about(command, 'model', 'the model', { choices: MODEL_IDS })
     .requiredOption(
       '--value <JSON>',
       'perImage: [{"maxPixels":1048576,"xTokens":4}, {"maxPixels":null,"xTokens":6}], the last tier unbounded; or perSecond: {"720p":5,"1080p":8}, with every resolution of the model',
@@ -32,13 +33,18 @@ const list: Verb<object> = async (_options, connected) => {
   };
 };
 
-const set: Verb<{ model: string; value: Rate }> = async ({ model: id, value: newRate }, connected) => {
+const set: Verb<{ model: string; value: Rate }> = async (
+  { model: id, value: newRate },
+  connected,
+  { recorder },
+) => {
   const model = findModel(id);
   if (!model) throw new NotFoundError(`There is no model ${id}.`);
   const problem = rateProblem(model, newRate);
   if (problem) throw new UsageError(problem);
   await connected();
-  await putRate(id, newRate);
+  const { write } = await recorder();
+  await putRate(id, newRate, write({ subject: id, detail: JSON.stringify(newRate) }));
   return { value: renderRate(model, newRate), text: tableOf(rowsOf(model, newRate)) };
 };
 
@@ -72,4 +78,4 @@ const rowsOf = (model: CatalogModel, rate: Rate | undefined): Cell[][] => {
 const tableOf =
   (rows: Cell[][]): Layout =>
   (columns) =>
-    formatTable(['model', 'one', 'of', 'xTokens'], rows, columns);
+    formatTable(['model', 'unit', 'of', 'xTokens'], rows, columns);

@@ -5,20 +5,33 @@ import { ConflictError } from '../../core/errors.ts';
 import {
   isTerminal,
   RECORD_STATUSES,
-  type RecordStatus,
+  type StoredRequest,
   statusAt,
 } from '../../core/requests/request-rules.ts';
 import { stopWorkflow } from '../execution-history.ts';
 import { ENDED_BY_OPERATOR, failByOperator, isEndedByOperator } from '../fail-by-operator.ts';
-import { note as noteText, recordStatus, seconds, text } from '../options.ts';
+import {
+  email,
+  limit,
+  note as noteText,
+  pageNumber,
+  recordStatus,
+  seconds,
+  since,
+  text,
+} from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { renderFailed, renderReport } from '../request-json.ts';
-import { listRequestsOf } from '../request-list.ts';
+import { type RequestSearch, searchRequests } from '../request-list.ts';
 import { getReadableRequest, loadRequestReport } from '../request-report.ts';
 import { formatReport } from '../request-text.ts';
+import { about } from '../subject.ts';
 import type { Perform, Verb } from '../verb.ts';
 import { addRetryWebhookVerb } from './retry-webhook.ts';
 import { addWatchRequestsVerb } from './watch-requests.ts';
+
+/** Requests that are printed without `--limit`. */
+const DEFAULT_LIMIT = 50;
 
 /** `requests list|show|fail|retry-webhook|watch` */
 export const addRequestVerbs = (requests: Command, perform: Perform): void => {
@@ -30,55 +43,76 @@ export const addRequestVerbs = (requests: Command, perform: Perform): void => {
       new Option('--status <status>', 'only this status').choices(RECORD_STATUSES).argParser(recordStatus),
     )
     .option('--older-than <time>', 'only those at least this old: 90s, 10m, 2h, 1d', seconds)
+    .option('--since <time>', 'from then on: 2026-11-01, or how long ago: 7d', since)
+    .option('--id <text>', 'with this in their id', text)
+    .option('--end-user <email>', 'of this end-user', email)
+    .option('--model <id>', 'of this model', text)
+    .option('--error <code>', 'failed with this code', text)
+    .option('--prompt <text>', 'with this in their prompt, in any case', text)
+    .option('--limit <number>', 'requests of a page', limit, DEFAULT_LIMIT)
+    .option('--page <number>', 'page number, from 1', pageNumber, 1)
     .action(perform(list));
-  requests
-    .command('show')
-    .description('everything stored about a request')
-    .requiredOption('--id <id>', 'the request', text)
-    .action(perform(show));
-  requests
-    .command('fail')
-    .description('fail an unfinished request and refund it in full')
-    .requiredOption('--id <id>', 'the request', text)
+  about(
+    requests.command('show').description('everything stored about a request'),
+    'id',
+    'the request',
+  ).action(perform(show));
+  about(
+    requests.command('fail').description('fail an unfinished request and refund it in full'),
+    'id',
+    'the request',
+  )
     .option('--note <text>', 'the reason, for operators only', noteText)
     .action(perform(fail));
   addRetryWebhookVerb(requests, perform);
   addWatchRequestsVerb(requests, perform);
 };
 
-interface ListOptions {
+interface ListOptions extends Omit<RequestSearch, 'olderThanSeconds'> {
   account?: string;
-  status?: RecordStatus;
   olderThan?: number;
 }
 
-const list: Verb<ListOptions> = async ({ account, status, olderThan }, connected, { say }) => {
+const list: Verb<ListOptions> = async ({ account, olderThan, ...search }, connected, { say }) => {
   await connected();
   const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
   const now = systemClock.now();
-  const requests = await listRequestsOf(accounts, { status, olderThanSeconds: olderThan }, now, say);
-  const value = requests.map((request) => ({
+  const found = await searchRequests(accounts, { ...search, olderThanSeconds: olderThan }, now, say);
+  const value = found.requests.map((request) => ({
     requestId: request.requestId,
     accountId: request.accountId,
     status: statusAt(request, now),
     model: request.model,
     createdAt: request.createdAt,
   }));
+  const more = found.hasMore ? `\n\nMore on --page ${search.page + 1}.` : '';
   return {
     value,
     text: (columns) =>
       formatTable(
-        ['created', 'request', { title: 'account', fit: 'cut' }, 'status', 'model'],
-        value.map((row) => [row.createdAt, row.requestId, row.accountId, row.status, row.model]),
+        [
+          ...['created', { id: 'request' }, ...(account === undefined ? [{ id: 'account' }] : [])],
+          ...['status', 'model', 'end-user'],
+        ],
+        found.requests.map((request) => [
+          ...[request.createdAt, request.requestId],
+          ...(account === undefined ? [request.accountId] : []),
+          ...[describeStatus(request, now), request.model, request.endUserEmail],
+        ]),
         columns,
-      ),
+      ) + more,
   };
 };
+
+/** The status, with the error's code where it failed. */
+const describeStatus = (request: StoredRequest, now: Date): string =>
+  [statusAt(request, now), ...(request.error ? [request.error.code] : [])].join(', ');
 
 const show: Verb<{ id: string }> = async ({ id }, connected) => {
   await connected();
   const now = systemClock.now();
-  const value = renderReport(await loadRequestReport(id, now), now);
+  const report = await loadRequestReport(id, now);
+  const value = renderReport(report, now);
   return { value, text: (columns) => formatReport(value, now, columns) };
 };
 
@@ -86,11 +120,11 @@ const show: Verb<{ id: string }> = async ({ id }, connected) => {
  * Fails the request first, then stops its execution. Only one of the two can end the request, so it is refunded once. In the
  * other order the reconciler would see the stopped execution and could fail the request with its own message.
  */
-const fail: Verb<{ id: string; note?: string }> = async ({ id, note }, connected) => {
+const fail: Verb<{ id: string; note?: string }> = async ({ id, note }, connected, { recorder }) => {
   await connected();
   const request = await getReadableRequest(id, systemClock.now());
   if (isTerminal(request)) throw new ConflictError(`Request ${id} has already ${request.status}.`);
-  const ended = await failByOperator(id, note);
+  const ended = await failByOperator(request, (await recorder()).write, note);
   if (!isEndedByOperator(ended)) {
     throw new ConflictError(`Request ${id} ${ended.status} before it could be failed.`);
   }

@@ -46,7 +46,7 @@ const list: Verb<object> = async (_options, connected) => {
     value,
     text: (columns) =>
       formatTable(
-        ['model', 'provider', 'upstream model', 'state', 'running', 'most', 'waiting', 'oldest (s)'],
+        ['model', 'provider', { id: 'upstream model' }, 'state', 'running', 'most', 'waiting', 'oldest (s)'],
         value.map((route) => [
           route.model,
           route.provider,

@@ -9,6 +9,7 @@ import { loadRequestReport, type RequestReport } from '../request-report.ts';
 import { tellSpans } from '../request-spans.ts';
 import { type WatchedRequest, watchRequests } from '../request-watch.ts';
 import { createScreen } from '../screen.ts';
+import { about } from '../subject.ts';
 import { formatSpan, formatTimeline } from '../timeline.ts';
 import { type Perform, type Streams, UsageError, type Verb } from '../verb.ts';
 
@@ -17,16 +18,18 @@ const DEFAULT_PAUSE_SECONDS = 2;
 
 /** `requests watch` */
 export const addWatchRequestsVerb = (requests: Command, perform: Perform): void => {
-  requests
+  const command = requests
     .command('watch')
-    .description('unfinished and new requests as they change, until Ctrl-C')
+    .description('unfinished and new requests as they change, until Ctrl-C');
+  about(command, 'id', 'only this request, as a timeline, until it and its webhook end', {
+    isRequired: false,
+  })
     .option('--account <id>', 'only this account', text)
     .addOption(
       new Option('--status <status>', 'only while in this status')
         .choices(RECORD_STATUSES)
         .argParser(recordStatus),
     )
-    .option('--id <id>', 'only this request, as a timeline, until it and its webhook end', text)
     .addOption(
       new Option('--every <time>', 'pause between two looks')
         .default(DEFAULT_PAUSE_SECONDS, `${DEFAULT_PAUSE_SECONDS}s`)
@@ -87,6 +90,9 @@ const lookAtList = ({ account, status }: WatchOptions, streams: Streams): Look =
   };
 };
 
+/** Ids of requests and accounts, a time, a status and a model. */
+const COLUMNS_WITH_ACCOUNT = 105;
+
 /** As many rows as the terminal shows, below a line of what there is. */
 const formatList = (
   rows: readonly WatchedRequest[],
@@ -96,9 +102,14 @@ const formatList = (
   const open = rows.filter((row) => !isTerminal({ status: storedStatusOf(row.status) })).length;
   const shown = rows.slice(0, Math.max(1, height - 5));
   const more = rows.length > shown.length ? `, the newest ${shown.length} shown` : '';
+  // One line a row: where the account finds no room, requests show tells it.
+  const hasRoom = columns === undefined || columns >= COLUMNS_WITH_ACCOUNT;
   const table = formatTable(
-    ['created', 'request', { title: 'account', fit: 'cut' }, 'status', 'model'],
-    shown.map((row) => [row.createdAt, row.requestId, row.accountId, row.status, row.model]),
+    ['created', { id: 'request' }, ...(hasRoom ? [{ id: 'account' }] : []), 'status', 'model'],
+    shown.map((row) => [
+      ...[row.createdAt, row.requestId, ...(hasRoom ? [row.accountId] : [])],
+      ...[row.status, row.model],
+    ]),
     columns,
   );
   const head = `${now.toISOString().slice(11, 19)} UTC: ${open} unfinished, ${rows.length - open} ended${more}. Ctrl-C ends.`;

@@ -8,14 +8,14 @@ import { build } from 'esbuild';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
 
-/** Builds the package: one minified module for each entry, and the types. */
+/** Builds the package: one module for each entry, legible in a trace, with its source map, and the types. */
 const buildPackage = async (folder: string): Promise<void> => {
   rmSync(folder, { recursive: true, force: true });
   await build({
     entryPoints: ['index', 'node'].map((name) => join(here, `src/${name}.ts`)),
     outdir: folder,
     bundle: true,
-    minify: true,
+    sourcemap: true,
     format: 'esm',
     // What the main entry needs, every platform has.
     platform: 'neutral',

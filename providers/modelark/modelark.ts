@@ -10,16 +10,29 @@ import type {
 } from '../../core/provider-calls/providers.ts';
 import { callsBackFor } from '../../core/provider-names.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
-import { cancelAnswerOf, failureOf, refusedCreation, unansweredCreation, untoldTask } from '../failures.ts';
+import {
+  cancelAnswerOf,
+  failureOf,
+  refusedCreation,
+  unansweredCreation,
+  untoldTask,
+  upstreamError,
+  withCallId,
+} from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText } from '../reading.ts';
+import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';
 import { planArkVideo, readArkTask, TASKS_PATH } from './videos.ts';
 
-const ErrorBody = z.object({ error: z.object({ code: requiredText() }) });
+const ErrorBody = z.object({ error: z.object({ code: requiredText(), message: saidText() }) });
 const ImagesBody = z.object({
-  data: z.array(z.object({ url: optionalText(), error: optional(z.object({ code: optionalText() })) })),
+  data: z.array(
+    z.object({
+      url: optionalText(),
+      error: optional(z.object({ code: optionalText(), message: saidText() })),
+    }),
+  ),
 });
 const ImagesUsage = z.object({ usage: z.object({ generated_images: optionalNumber() }) });
 type ImageItem = z.output<typeof ImagesBody>['data'][number];
@@ -51,6 +64,10 @@ export class ModelArk implements Provider {
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const headers = { ...this.authorization(), ...call.headers };
     const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
+    return withCallId(this.readCreation(answer), answer);
+  }
+
+  private readCreation(answer: HttpAnswer): ProviderAnswer {
     if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
     const { status, body } = answer;
     const task = status === 200 ? readBody(CreatedTask, body) : undefined;
@@ -58,10 +75,11 @@ export class ModelArk implements Provider {
     const images = status === 200 ? imagesOf(body) : undefined;
     // Without any item, the error is at the top level.
     if (!images || (images.length === 0 && codeOf(answer) !== undefined)) {
-      return refusedCreation(this.id, answer, codeOf(answer), classifyArkError);
+      const { code, message } = errorOf(answer) ?? {};
+      return refusedCreation(this.id, answer, code, classifyArkError, message);
     }
     const outputs = images.map(toOutput);
-    if (!outputs.some((output) => 'url' in output)) return noneProduced(outputs);
+    if (!outputs.some((output) => 'url' in output)) return noneProduced(outputs, images);
     const used = readBody(ImagesUsage, body)?.usage.generated_images;
     return { kind: 'done', outputs, ...(used !== undefined && { usage: { images: used } }) };
   }
@@ -71,7 +89,8 @@ export class ModelArk implements Provider {
       headers: this.authorization(),
       signal,
     });
-    return readArkTask(answer) ?? untoldTask(this.id, answer, codeOf(answer), classifyArkError);
+    const told = readArkTask(answer) ?? untoldTask(this.id, answer, codeOf(answer), classifyArkError);
+    return withCallId(told, answer);
   }
 
   /**
@@ -95,8 +114,10 @@ export class ModelArk implements Provider {
   }
 }
 
-const codeOf = (answer: HttpAnswer): string | undefined =>
-  answer.kind === 'answered' ? readBody(ErrorBody, answer.body)?.error.code : undefined;
+const errorOf = (answer: HttpAnswer): z.output<typeof ErrorBody>['error'] | undefined =>
+  answer.kind === 'answered' ? readBody(ErrorBody, answer.body)?.error : undefined;
+
+const codeOf = (answer: HttpAnswer): string | undefined => errorOf(answer)?.code;
 
 /** The items of an image answer; undefined when none of them is in a form that was asked for. */
 const imagesOf = (body: unknown): ImageItem[] | undefined => {
@@ -110,8 +131,10 @@ const toOutput = ({ url, error }: ImageItem): ProviderOutput =>
     : { url };
 
 /** The provider took the call and made nothing of it. */
-const noneProduced = (outputs: ProviderOutput[]): ProviderAnswer => {
+const noneProduced = (outputs: ProviderOutput[], images: readonly ImageItem[]): ProviderAnswer => {
   const failures = outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
   const decisive = failures.find(({ code }) => code === 'content_policy') ?? failures[0];
-  return { kind: 'failed', failure: decisive ?? failureOf('error'), taken: 'yes' };
+  const { code, message } = images.find(({ error }) => error?.code !== undefined)?.error ?? {};
+  const upstream = code === undefined ? {} : { upstream: upstreamError(code, message) };
+  return { kind: 'failed', failure: decisive ?? failureOf('error'), taken: 'yes', ...upstream };
 };

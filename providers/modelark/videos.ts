@@ -3,7 +3,7 @@ import type { ProviderAnswer, ProviderPlan } from '../../core/provider-calls/pro
 import type { VideoRequest } from '../../core/requests/request-rules.ts';
 import { failedTask, failureOf, unknownState, unknownTask } from '../failures.ts';
 import type { HttpAnswer } from '../http.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText } from '../reading.ts';
+import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { classifyArkError } from './errors.ts';
 
 /** Where tasks are created, and queried by `/<id>`. */
@@ -48,7 +48,7 @@ export const planArkVideo = (
 
 const TaskBody = z.object({
   status: requiredText(),
-  error: optional(z.object({ code: optionalText() })),
+  error: optional(z.object({ code: optionalText(), message: saidText() })),
   content: optional(z.object({ video_url: optionalText() })),
   duration: optionalNumber(),
 });
@@ -74,7 +74,7 @@ export const readArkTask = (answer: HttpAnswer): ProviderAnswer | undefined => {
       return { kind: 'failed', failure: failureOf('timeout') };
     case 'failed':
     case 'cancelled':
-      return failedTask('modelark', error?.code ?? status, classifyArkError);
+      return failedTask('modelark', error?.code ?? status, classifyArkError, answer, error?.message);
     default:
       return unknownState('modelark', status);
   }

@@ -19,9 +19,10 @@ import {
   unknownState,
   unknownTask,
   untoldTask,
+  withCallId,
 } from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText } from '../reading.ts';
+import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
 import { planModelStudioVideo } from './videos.ts';
@@ -38,13 +39,14 @@ const Usage = z.object({
   input_video_duration: optionalNumber(),
   output_video_duration: optionalNumber(),
 });
-const ErrorBody = z.object({ code: requiredText() });
+const ErrorBody = z.object({ code: requiredText(), message: saidText() });
 const CreatedTask = z.object({ output: z.object({ task_id: requiredText() }) });
 const ImagesBody = z.object({ output: z.object({ choices: Choices }), usage: z.optional(z.unknown()) });
 const TaskBody = z.object({
   output: z.object({
     task_status: requiredText(),
     code: optionalText(),
+    message: saidText(),
     choices: optional(Choices),
     video_url: optionalText(),
   }),
@@ -76,12 +78,17 @@ export class ModelStudio implements Provider {
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const headers = { ...this.authorization(), ...call.headers };
     const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
+    return withCallId(this.readCreation(answer), answer);
+  }
+
+  private readCreation(answer: HttpAnswer): ProviderAnswer {
     if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
     const task = readBody(CreatedTask, answer.body);
     if (task) return { kind: 'accepted', taskId: task.output.task_id };
     const images = readBody(ImagesBody, answer.body);
     if (images) return produced(images.output.choices, images.usage, 'yes');
-    return refusedCreation(this.id, answer, codeOf(answer), classifyModelStudioError);
+    const { code, message } = errorOf(answer) ?? {};
+    return refusedCreation(this.id, answer, code, classifyModelStudioError, message);
   }
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
@@ -89,10 +96,14 @@ export class ModelStudio implements Provider {
       headers: this.authorization(),
       signal,
     });
+    return withCallId(this.readTask(answer), answer);
+  }
+
+  private readTask(answer: HttpAnswer): ProviderAnswer {
     const isTold = answer.kind === 'answered' && answer.status === 200;
     const task = isTold ? readBody(TaskBody, answer.body) : undefined;
     if (!task) return untoldTask(this.id, answer, codeOf(answer), classifyModelStudioError);
-    const { task_status: status, code = status, choices = [], video_url: video } = task.output;
+    const { task_status: status, code = status, message, choices = [], video_url: video } = task.output;
     switch (status) {
       case 'SUCCEEDED':
         return video === undefined
@@ -100,7 +111,7 @@ export class ModelStudio implements Provider {
           : { kind: 'done', outputs: [{ url: video }], ...usageOf(task.usage) };
       case 'FAILED':
       case 'CANCELED':
-        return failedTask(this.id, code, classifyModelStudioError);
+        return failedTask(this.id, code, classifyModelStudioError, answer, message);
       case 'UNKNOWN':
         return unknownTask();
       case 'PENDING':
@@ -128,8 +139,10 @@ export class ModelStudio implements Provider {
   }
 }
 
-const codeOf = (answer: HttpAnswer): string | undefined =>
-  answer.kind === 'answered' ? readBody(ErrorBody, answer.body)?.code : undefined;
+const errorOf = (answer: HttpAnswer): z.output<typeof ErrorBody> | undefined =>
+  answer.kind === 'answered' ? readBody(ErrorBody, answer.body) : undefined;
+
+const codeOf = (answer: HttpAnswer): string | undefined => errorOf(answer)?.code;
 
 /** Every image of every choice: a response may hold one choice with many images or many choices. */
 const produced = (choices: z.output<typeof Choices>, usage: unknown, taken?: 'yes'): ProviderAnswer => {

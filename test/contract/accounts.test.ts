@@ -29,8 +29,8 @@ const bodyFor = (path: string) => {
   if (path === '/v1/uploads') return { contentType: 'image/png', bytes: 10 };
   return path === '/v1/videos' ? anUnfilmedVideo() : { requestIds: [] };
 };
-const call = ({ method, path }: Route, { key }: Caller) =>
-  send(service, method, filled(path), {
+const call = ({ method, path, query = '' }: Route, { key }: Caller) =>
+  send(service, method, filled(path) + query, {
     headers: { authorization: `Bearer ${key}` },
     ...(method === 'POST' ? { body: bodyFor(path) } : {}),
   });

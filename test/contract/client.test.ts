@@ -57,6 +57,25 @@ test('An image is made, waited for, saved and found in the lists', async () => {
   expect(await first(client.listEndUsers({ email: 'client@' }))).toMatchObject({ email: EMAIL });
 });
 
+test('run makes an image and a video, and the lists find them by model, with what was asked', async () => {
+  const said = { prompt: unique('[delay=0]'), endUserEmail: EMAIL };
+  const options = { intervalSeconds: 0.3 };
+  const { images, requestId } = await client.run({ ...said, model: 'xZI1.0Pro', size: '512x640' }, options);
+  const film = { model: 'xW3.0s', resolution: '480p', durationSec: 2 } as const;
+  const { videos, requestId: videoId } = await client.run({ ...said, ...film }, options);
+
+  expect([images.length, videos.length]).toEqual([1, 1]);
+  const list = { include: 'input', endUserEmail: EMAIL } as const;
+  expect((await client.listImages({ ...list, model: 'xZI1.0Pro' })).items).toContainEqual(
+    expect.objectContaining({ requestId, input: expect.objectContaining({ size: '512x640', n: 1 }) }),
+  );
+  expect(await client.listVideos({ ...list, model: 'xW3.0s' })).toMatchObject({
+    items: [{ requestId: videoId, input: { resolution: '480p', durationSec: 2 } }],
+    hasMore: false,
+  });
+  expect(await client.getVideo(videoId, { include: 'input' })).toMatchObject({ input: { durationSec: 2 } });
+});
+
 test('A creation sent twice with its key is one request', async () => {
   const body = anImage({ prompt: unique('[fail=content_policy]') });
   const before = (await client.getBalance()).xTokens;

@@ -72,13 +72,16 @@ inBrowser(
     const way = page.locator('.way');
     await way.getByText('Settle').waitFor();
     expect(await way.innerText()).toMatch(/Accepted.*Dispatch.*Wait for provider.*Store outputs.*Settle/s);
-    await page.getByRole('heading', { name: 'Ledger entries' }).waitFor();
+    await page.getByRole('heading', { name: 'Transactions' }).waitFor();
 
     await tabTo(page, 'End-users', 'Shift+Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'End-users' }).waitFor();
-    await page.getByRole('button', { name: `Block ${EMAIL}` }).waitFor();
-    await tabTo(page, `Block ${EMAIL}`);
+    await page.getByRole('button', { name: `Block ${EMAIL} …` }).waitFor();
+    await tabTo(page, `Block ${EMAIL} …`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Block an end-user' }).waitFor();
+    await tabTo(page, 'Block');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: `Unblock ${EMAIL}` }).waitFor();
     const { body } = await session.caller.get<{ items: { blockedAt: string | null }[] }>(

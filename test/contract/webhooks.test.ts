@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { VERSION } from '../../lib/release.ts';
 import { answering, type ReceivedWebhook, WebhookReceiver } from '../unit/servers/webhook-receiver.ts';
 import {
   type AnyRecord,
@@ -142,7 +143,7 @@ describe.each([
 test('A webhook names its sender', async () => {
   const [webhook] = await arrived('busy-once', 1);
 
-  expect(webhook?.headers['user-agent']).toMatch(/^generation-service\/\d+\.\d+\.\d+$/);
+  expect(webhook?.headers['user-agent']).toBe(`generation-service/${VERSION}`);
 });
 
 describe('A failed attempt', () => {

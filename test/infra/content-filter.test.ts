@@ -73,7 +73,10 @@ describe('with a guardrail', () => {
 
     expect(bound.toSorted()).toEqual(CREATORS);
     expect(grants).toEqual(
-      ['ApiCreateGenerationRole', 'ApiCreateVideoRole'].map((role) => ({
+      [
+        ...['ApiCreateGenerationRole', 'ApiCreateVideoRole'],
+        ...['ApiCreateOpenaiImageRole', 'ApiEditOpenaiImageRole'],
+      ].map((role) => ({
         roles: [role],
         Effect: 'Allow',
         Action: GUARDRAIL_ACTION,

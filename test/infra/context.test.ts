@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 import { StackContext } from '../../lib/context.ts';
+import { VERSION } from '../../lib/release.ts';
 import { render, synthesizeService } from './service-template.ts';
 
 const variable = async (
@@ -37,39 +39,25 @@ const OVERRIDES = [
     'https://operator.example/',
     'workflow/deliver-webhook',
     'USER_AGENT',
-    'generation-service/0.1.0 (+https://operator.example/)',
+    `generation-service/${VERSION} (+https://operator.example/)`,
   ],
   ['guardrailId', 'gr5k2', 'api/create-generation', 'GUARDRAIL_ID', 'gr5k2'],
   ['guardrailVersion', '3', 'api/create-generation', 'GUARDRAIL_VERSION', '3'],
-  [
-    'modelArkBaseUrl',
-    'http://localhost:1/',
-    'workflow/dispatch-request',
-    'MODELARK_BASE_URL',
-    'http://localhost:1',
-  ],
-  [
-    'modelStudioBaseUrl',
-    'http://localhost:2',
-    'workflow/query-provider',
-    'MODELSTUDIO_BASE_URL',
-    'http://localhost:2',
-  ],
-  [
-    'modelArkPreviousBaseUrl',
-    'https://ark.example/v2/',
-    'events/reconcile',
-    'MODELARK_PREVIOUS_BASE_URL',
-    'https://ark.example/v2',
-  ],
   ['publishRates', 'true', 'api/list-models', 'PUBLISH_RATES', 'true'],
-  [
-    'modelStudioPreviousBaseUrl',
-    'https://studio.example',
-    'api/get-video',
-    'MODELSTUDIO_PREVIOUS_BASE_URL',
-    'https://studio.example',
-  ],
+  ...PROVIDER_IDS.flatMap((id) => {
+    const names = namesOfProvider(id);
+    const [url, previous] = [`http://localhost:1/${id}`, `https://${id}.example/v2`];
+    return [
+      [names.baseUrlContextKey, `${url}/`, 'workflow/dispatch-request', names.baseUrlVariable, url],
+      [
+        names.previousBaseUrlContextKey,
+        previous,
+        'events/reconcile',
+        names.previousBaseUrlVariable,
+        previous,
+      ],
+    ] as const;
+  }),
 ] as const;
 
 describe('the context', () => {
@@ -86,6 +74,9 @@ describe('the context', () => {
       'tracing',
       'logRetentionDays',
       'removalPolicy',
+      'tableName',
+      'exportBucket',
+      'exportBucketOwner',
       'wafRequestsPer5Minutes',
       'filesWebAclArn',
       'stackName',
@@ -97,6 +88,8 @@ describe('the context', () => {
       'sandboxMaxRunning',
       'reconcileIntervalSeconds',
       'alarmEmail',
+      'canary',
+      'warmThroughput',
       'console',
       'openaiSurface',
     ];
@@ -109,7 +102,7 @@ describe('the context', () => {
     ['workflow/settle-request', 'OUTPUT_TTL_SECONDS', '82800'],
     ['api/create-generation', 'RETENTION_DAYS', '90'],
     ['workflow/fail-request', 'PAUSE_SECONDS', '180'],
-    ['api/create-generation', 'USER_AGENT', 'generation-service/0.1.0'],
+    ['api/create-generation', 'USER_AGENT', `generation-service/${VERSION}`],
     ['events/reconcile', 'CALLBACK_WAIT_SECONDS', '300'],
     ['workflow/dispatch-request', 'VIDEO_DEADLINE_SECONDS', '3600'],
     ['workflow/dispatch-request', 'IMAGE_DEADLINE_SECONDS', '600'],
@@ -180,6 +173,7 @@ describe('the time limit of the dispatch function', () => {
 
 describe('the outputs of the stack', () => {
   test.each([
+    ['Version', VERSION],
     ['TableName', 'DataStoreTable'],
     ['BucketName', 'DataStoreOutputs'],
     ['GenerationStateMachineArn', 'GenerationWorkflowMachineStateMachine'],
@@ -187,6 +181,7 @@ describe('the outputs of the stack', () => {
     ['WebhookDeliveryStateMachineArn', 'WebhookWorkflowMachineStateMachine'],
     ['ModelArkBaseUrl', 'https://ark.ap-southeast.bytepluses.com/api/v3'],
     ['ModelStudioBaseUrl', 'https://dashscope-intl.aliyuncs.com'],
+    ['FalBaseUrl', 'https://queue.fal.run'],
     ['ImageDeadlineSeconds', '600'],
     ['VideoDeadlineSeconds', '3600'],
     ['WebhookRetrySeconds', '5,300,1800,7200,18000,36000,50400,72000,86400'],
@@ -200,8 +195,7 @@ describe('the outputs of the stack', () => {
   });
 
   test.each([
-    ['ModelArkSecretName', 'ProviderSecretsModelArk'],
-    ['ModelStudioSecretName', 'ProviderSecretsModelStudio'],
+    ...PROVIDER_IDS.map((id) => [namesOfProvider(id).secretOutput, `ProviderSecrets${PROVIDERS[id].label}`]),
     ['CallbackSecretName', 'ProviderSecretsCallbacks'],
   ])('%s is the name of a secret that operators set', async (name, secret) => {
     expect(JSON.stringify(await outputValue({}, name))).toContain(`{"Ref":"${secret}`);

@@ -194,3 +194,24 @@ describe('the lifecycle of the files', () => {
     });
   });
 });
+
+describe('warm throughput', () => {
+  const warmOf = ({ resources }: ServiceTemplate) => {
+    const { WarmThroughput, GlobalSecondaryIndexes } = onlyOne(resources, 'AWS::DynamoDB::Table').Properties;
+    return [{ WarmThroughput }, ...GlobalSecondaryIndexes].map((part) => part.WarmThroughput);
+  };
+
+  test("is DynamoDB's own unless it is given", () => {
+    expect(warmOf(service)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  test('is that of the table and of each index, whose throttling would throttle its writes', async () => {
+    const warm = { WriteUnitsPerSecond: 10_000, ReadUnitsPerSecond: 30_000 };
+
+    expect(warmOf(await synthesizeService({ warmThroughput: '10000' }))).toEqual([warm, warm, warm, warm]);
+  });
+
+  test.each(['4000', '40001', '5000.5', 'fast'])('of %s is refused', async (warmThroughput) => {
+    await expect(synthesizeService({ warmThroughput })).rejects.toThrow('at warmThroughput');
+  });
+});

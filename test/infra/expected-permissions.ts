@@ -1,4 +1,5 @@
 import { PUBLIC_PAGES } from '../../core/files/pages.ts';
+import { PROVIDERS } from '../../core/provider-names.ts';
 import { EVERYTHING_CONFIGURED } from './service-template.ts';
 
 const TABLE = 'DataStoreTable.Arn';
@@ -11,7 +12,10 @@ export const OUTPUTS = `${BUCKET}/outputs/*`;
 export const CLIPS = `${BUCKET}/clips/*`;
 export const UPLOADS = `${BUCKET}/uploads/*`;
 const FILES = `${CLIPS} ${OUTPUTS}`;
-const PROVIDER_KEYS = 'ProviderSecretsModelArk ProviderSecretsModelStudio';
+const PROVIDER_KEYS = Object.values(PROVIDERS)
+  .map(({ label }) => `ProviderSecrets${label}`)
+  .sort()
+  .join(' ');
 const CALLBACK_SECRET = 'ProviderSecretsCallbacks';
 const SIGNING_KEY = 'DeliverySigningKey';
 const GENERATION = 'GenerationWorkflowMachineStateMachine';
@@ -105,6 +109,12 @@ const BLOCK = {
   ...COUNTS_CALL,
   [naming(itemsOf(END_USERS), 'blockedAt')]: onTable('UpdateItem'),
 };
+const BUDGET = {
+  [itemsOf(ACCOUNTS, END_USERS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(LEDGERS)]: onTable('Query'),
+  ...COUNTS_CALL,
+  [requestsIn('GSI3')]: onTable('Query'),
+};
 const READS_REQUESTS = { [itemsOf(REQUESTS)]: onTable('GetItem', 'Query') };
 const TASK = { ...READS_REQUESTS, [PROGRESS]: onTable('UpdateItem') };
 const END = {
@@ -169,6 +179,14 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   },
   'api/block-end-user': BLOCK,
   'api/unblock-end-user': BLOCK,
+  'api/get-end-user-budget': BUDGET,
+  'api/put-end-user-budget': {
+    ...BUDGET,
+    [naming(
+      itemsOf(END_USERS),
+      ...['budget', 'budgetSince', 'endUserId', 'totalRequests', 'spentThousandths', 'ttl'],
+    )]: onTable('UpdateItem'),
+  },
   'api/get-generation': {
     [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem'),
     ...COUNTS_CALL,
@@ -195,6 +213,11 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/list-balance-history': {
     [itemsOf(ACCOUNTS, LEDGERS)]: onTable('GetItem', 'Query'),
     ...COUNTS_CALL,
+  },
+  'api/get-usage': {
+    [itemsOf(ACCOUNTS, LEDGERS, END_USERS, REQUESTS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    ...COUNTS_CALL,
+    [itemsOf('IN_FLIGHT#usage#*')]: onTable('UpdateItem'),
   },
   // Anyone can call it.
   'api/receive-callback': {
@@ -286,6 +309,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [ALL_RUN]: 'states:StopExecution',
     'AWS::StackId': 'cloudformation:DescribeStacks',
   },
+  'events/run-canary': { CanaryApiKey: 'secretsmanager:GetSecretValue' },
   'events/publish-pages': { [PAGES]: 's3:PutObject' },
   'events/create-signing-key': {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue secretsmanager:PutSecretValue',

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { PROVIDERS } from '../../core/provider-names.ts';
 import {
   ofType,
   onlyOne,
@@ -145,7 +146,10 @@ describe('the secrets', () => {
       ]),
     );
   /** Filled by an operator, or by a function at deploy time. */
-  const EMPTY = ['ProviderSecretsModelArk', 'ProviderSecretsModelStudio', 'DeliverySigningKey'];
+  const EMPTY = [
+    ...Object.values(PROVIDERS).map(({ label }) => `ProviderSecrets${label}`),
+    'DeliverySigningKey',
+  ];
 
   test('are these, and no others', () => {
     expect(Object.keys(secrets()).toSorted()).toEqual([...EMPTY, 'ProviderSecretsCallbacks'].toSorted());

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { VERSION } from '../../lib/release.ts';
 import { Workflow, type WorkflowProps } from '../../lib/workflow.ts';
 import { WEBHOOK_DELIVERY_DEFINITION } from '../../lib/workflow-definitions.ts';
 import type { Resource } from './service-template.ts';
@@ -52,7 +53,11 @@ describe('a task function that was removed', () => {
     const { LoggingConfig: oldLogs, ...oldProperties } = old?.Properties ?? {};
     const { LoggingConfig: newLogs, ...newProperties } = now?.Properties ?? {};
     expect(oldProperties).toEqual(newProperties);
-    expect(oldProperties.Environment.Variables).toEqual({ STACK_NAME: 'Shop', TABLE_NAME: 'table-1' });
+    expect(oldProperties.Environment.Variables).toEqual({
+      STACK_NAME: 'Shop',
+      SERVICE_VERSION: VERSION,
+      TABLE_NAME: 'table-1',
+    });
     expect(oldProperties.TracingConfig).toEqual({ Mode: 'Active' });
     // Its log group is the one it had.
     expect(oldLogs).toEqual(before[oldId]?.Properties.LoggingConfig);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 import { codeIn, readDocument, tableRows } from '../unit/docs/documents.ts';
 import { codeOf, environmentNames, variablesNamedIn } from './function-code.ts';
 import {
@@ -22,8 +23,10 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'api/delete-generation': 29,
   'api/edit-openai-image': 29,
   'api/get-balance': 29,
+  'api/get-end-user-budget': 29,
   'api/get-generation': 29,
   'api/get-openai-model': 29,
+  'api/get-usage': 29,
   'api/get-video': 29,
   'api/list-balance-history': 29,
   'api/list-end-users': 29,
@@ -31,6 +34,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'api/list-models': 29,
   'api/list-openai-models': 29,
   'api/list-videos': 29,
+  'api/put-end-user-budget': 29,
   'api/receive-callback': 29,
   'api/unblock-end-user': 29,
   'events/create-signing-key': 60,
@@ -38,6 +42,8 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   // A run takes less than a minute, and a last provider query 10 s.
   'events/reconcile': 120,
   'events/reconcile-lost': 60,
+  // One image takes 4 min at most.
+  'events/run-canary': 300,
   // Executions are stopped for as long as Lambda allows.
   'events/stop-executions': 900,
   // Measuring takes 8 s.
@@ -188,8 +194,14 @@ describe('the value of a variable', () => {
     ['workflow/settle-request', 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN', 'WebhookWorkflowMachineStateMachine'],
     ['api/receive-callback', 'CALLBACK_SECRET_ARN', 'ProviderSecretsCallbacks'],
     ['workflow/expire-requests', 'BUCKET_NAME', 'DataStoreOutputs'],
-    ['api/create-generation', 'MODELARK_SECRET_ARN', 'ProviderSecretsModelArk'],
-    ['api/create-generation', 'MODELSTUDIO_SECRET_ARN', 'ProviderSecretsModelStudio'],
+    ...PROVIDER_IDS.map(
+      (id) =>
+        [
+          'api/create-generation',
+          namesOfProvider(id).secretVariable,
+          `ProviderSecrets${PROVIDERS[id].label}`,
+        ] as const,
+    ),
     ['api/get-generation', 'FILE_DELIVERY_BASE_URL', 'https://DeliveryDistribution.DomainName'],
     ['api/get-generation', 'FILE_DELIVERY_KEY_PAIR_ID', 'DeliveryPublicKey'],
     ['api/get-generation', 'FILE_DELIVERY_KEY_SECRET_ARN', 'DeliverySigningKey'],

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
 import { ROUTES as CORE_ROUTES, OPENAI_ROUTES } from '../../core/routes.ts';
+import { VERSION } from '../../lib/release.ts';
 import {
   ofType,
   onlyOne,
@@ -263,6 +264,7 @@ describe("the gateway's own errors", () => {
     expect(response?.StatusCode).toBe(String(ERROR_STATUS[code]));
     expect(response?.ResponseParameters).toEqual({
       'gatewayresponse.header.X-Request-Id': 'context.requestId',
+      'gatewayresponse.header.X-Service-Version': `'${VERSION}'`,
       'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
       ...(code === 'rate_limited' ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
       // The gateway's answer when Lambda throttles the function is one of these.

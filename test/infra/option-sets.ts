@@ -23,6 +23,8 @@ export const PRODUCTION = {
   apiRequestsPerSecond: '5000',
   apiBurst: '5000',
   console: 'true',
+  exportBucket: 'exports.example',
+  exportBucketOwner: '444455556666',
 };
 /** Context of a stack with stand-ins for the providers. */
 export const SANDBOX = { providers: 'sandbox', sandboxMaxRunning: '3' };

@@ -120,7 +120,7 @@ describe('access logs', () => {
     const { AccessLogSetting } = stageOf(plain);
 
     expect(JSON.parse(AccessLogSetting.Format)).toEqual({
-      requestId: '$context.requestId',
+      httpRequestId: '$context.requestId',
       requestTime: '$context.requestTime',
       sourceIp: '$context.identity.sourceIp',
       method: '$context.httpMethod',

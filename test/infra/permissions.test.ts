@@ -194,7 +194,13 @@ describe('what strangers send', () => {
   test('is fetched from their servers only by functions that write no account, key or ledger', () => {
     const callers = withModule(/^\/\/ core\/guarded-http\/guarded-http\.ts$/m);
 
-    expect(callers).toEqual(['media/measure-clips', 'workflow/deliver-webhook', 'workflow/store-outputs']);
+    expect(callers).toEqual([
+      // It fetches the keys of signed callbacks.
+      'api/receive-callback',
+      'media/measure-clips',
+      'workflow/deliver-webhook',
+      'workflow/store-outputs',
+    ]);
     for (const name of callers) expect(resourcesWrittenBy(name)).not.toMatch(/ACCOUNT|KEY#|LEDGER|CATALOG/);
   });
 });

@@ -121,7 +121,9 @@ describe('the pages', () => {
     const addresses = [...(files['docs.html'] ?? '').matchAll(/(?:src|href|spec-url)="([^"]*)"/g)].map(
       ([, address = '']) => address,
     );
-    expect(addresses).toEqual(['data:,', '/openapi.json', '/openapi.json', '/docs/redoc.standalone.js']);
+    expect(addresses).toEqual([
+      ...['data:,', '/console', '/openapi.json', '/openapi.json', '/docs/redoc.standalone.js'],
+    ]);
     expect(files['docs.html']).not.toMatch(/<script>|<script [^>]*>[^<]|https?:/);
     expect(files['redoc.standalone.js']?.length).toBeGreaterThan(500_000);
     expect(files['redoc.standalone.js']).not.toContain('cdn.redoc');
@@ -143,7 +145,10 @@ describe('the pages', () => {
       ([, address]) => address,
     );
 
-    expect(addresses).toEqual(['data:,', '/console/console.css', '/console/console.js', '/docs']);
+    expect(addresses).toEqual([
+      expect.stringMatching(/^data:image\/svg\+xml,/),
+      ...['/console/console.css', '/console/console.js', '/docs'],
+    ]);
     expect(files['console.html']).not.toMatch(/<script>|<script [^>]*>[^<]|style=|https?:/);
     expect(files['console.css']).not.toMatch(/@import|url\(/);
     // Namespaces of SVG and MathML, and an example in a message of a package, are names.

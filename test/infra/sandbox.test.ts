@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 import { DEVELOPMENT, SANDBOX } from './option-sets.ts';
 import { ofType, render, synthesizeService } from './service-template.ts';
 
@@ -60,24 +61,26 @@ describe('a stack with the sandbox', () => {
     expect(sandbox.resources[role]?.Properties.ManagedPolicyArns).toBeUndefined();
   });
 
-  test.each([...CALLERS, ...KNOWERS])('points %s at it, with its key for both providers', (name) => {
+  test.each([...CALLERS, ...KNOWERS])('points %s at it, with its key for every provider', (name) => {
     const variables = variablesOf(name);
 
     expect(referencesIn(variables.MODELARK_BASE_URL)).toMatch(/FunctionUrl.*"\/api\/v3"/);
-    expect(referencesIn(variables.MODELSTUDIO_BASE_URL)).toContain('FunctionUrl');
-    for (const secret of [variables.MODELARK_SECRET_ARN, variables.MODELSTUDIO_SECRET_ARN]) {
-      expect(render(secret)).toBe('SandboxApiKey');
+    for (const names of PROVIDER_IDS.map(namesOfProvider)) {
+      expect(referencesIn(variables[names.baseUrlVariable])).toContain('FunctionUrl');
+      expect(render(variables[names.secretVariable])).toBe('SandboxApiKey');
     }
     expect(referencesIn(sandbox.outputs.ModelArkSecretName)).toContain('SandboxApiKey');
   });
 
   test('gives nobody the secrets for real keys, which stay what and where they are', () => {
     const secretsOf = (resources: typeof sandbox.resources) =>
-      ofType(resources, 'AWS::SecretsManager::Secret').filter(([id]) => /ModelArk|ModelStudio/.test(id));
+      ofType(resources, 'AWS::SecretsManager::Secret').filter(([id]) =>
+        Object.values(PROVIDERS).some(({ label }) => id.startsWith(`ProviderSecrets${label}`)),
+      );
     const named = secretsOf(sandbox.resources).map(([id]) => id);
 
     expect(secretsOf(sandbox.resources)).toEqual(secretsOf(real.resources));
-    expect(named).toHaveLength(2);
+    expect(named).toHaveLength(PROVIDER_IDS.length);
     const others = Object.entries(sandbox.resources).filter(([id]) => !named.includes(id));
     for (const id of named) expect(referencesIn(others)).not.toContain(`"${id}"`);
   });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { namesOfProvider, PROVIDER_IDS } from '../../core/provider-names.ts';
 
 /** A resource of the template. CloudFormation defines its properties. */
 export interface Resource {
@@ -20,8 +21,8 @@ export interface TemplateFunction {
 export interface ServiceTemplate {
   resources: Record<string, Resource>;
   outputs: Record<string, unknown>;
-  /** Settings outside the template, passed to CloudFormation separately. */
-  stack: { terminationProtection: boolean; tags: Record<string, string> };
+  /** Settings outside the template, passed to CloudFormation separately, and the warnings of the synthesis. */
+  stack: { terminationProtection: boolean; tags: Record<string, string>; warnings: string[] };
   /** Each function by the name of its bundle, such as `api/get-balance`. */
   functions: Record<string, TemplateFunction>;
 }
@@ -32,9 +33,11 @@ export const projectContext = (): Record<string, unknown> =>
 
 /** Context with which the stack has every optional part. */
 export const EVERYTHING_CONFIGURED = {
+  canary: 'xSD4.5',
   guardrailId: 'guardrail1',
-  modelArkPreviousBaseUrl: 'https://ark.example',
-  modelStudioPreviousBaseUrl: 'https://studio.example',
+  ...Object.fromEntries(
+    PROVIDER_IDS.map((id) => [namesOfProvider(id).previousBaseUrlContextKey, `https://${id}.example`]),
+  ),
 };
 
 /** Names the variable that tells a test process where the server of global set-up is. */

@@ -34,8 +34,10 @@ export const synthesize = (overrides: Record<string, unknown>): ServiceTemplate 
     });
     const service = addService(app, join(folder, 'bundles'));
     const { Resources: resources, Outputs: outputs } = Template.fromStack(service).toJSON();
-    const { terminationProtection = false, tags } = app.synth().getStackArtifact(service.artifactId);
-    const stack = { terminationProtection, tags };
+    const artifact = app.synth().getStackArtifact(service.artifactId);
+    const { terminationProtection = false, tags, messages } = artifact;
+    const warnings = messages.flatMap(({ level, entry }) => (level === 'warning' ? String(entry.data) : []));
+    const stack = { terminationProtection, tags, warnings };
     return { resources, outputs, stack, functions: functionsByBundle(resources, app.outdir) };
   });
 

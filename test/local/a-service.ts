@@ -85,6 +85,8 @@ const outputsOf = (): Record<string, string> => ({
   ModelStudioBaseUrl: 'https://studio.example.com',
   ModelArkSecretName: 'ark-key',
   ModelStudioSecretName: 'studio-key',
+  FalBaseUrl: 'https://fal.example.com',
+  FalSecretName: 'fal-key',
 });
 
 /** Starts a service with an empty table. Its stack `Deployed` has the same outputs as its local run. */

@@ -65,7 +65,7 @@ describe('rates', () => {
   test('list prints one row per tier or resolution without --json', async () => {
     const { stdout } = await service.ops('rates', 'list');
 
-    expect(stdout).toMatch(/^MODEL +ONE +OF +XTOKENS\n/);
+    expect(stdout).toMatch(/^MODEL +UNIT +OF +XTOKENS\n/);
     expect(stdout).toMatch(/xSD4\.5 +image +up to 4,194,304 pixels +4\n/);
     expect(stdout).toMatch(/xSD4\.5 +image +any size +6\n/);
     expect(stdout).toMatch(/xW3\.0s +second +720p +6\n/);

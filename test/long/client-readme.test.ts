@@ -21,8 +21,8 @@ test('The README’s first image runs as written, from the packed package', asyn
   writeFileSync(join(folder, 'first-image.ts'), code);
   const env = {
     ...process.env,
-    BASE_URL: caller.service.baseUrl,
-    API_KEY: caller.key,
+    GENERATION_BASE_URL: caller.service.baseUrl,
+    GENERATION_API_KEY: caller.key,
     NODE_NO_WARNINGS: '1',
   };
   await promisify(execFile)(process.execPath, ['first-image.ts'], { cwd: folder, env });

@@ -63,7 +63,7 @@ const seriousFindings = async (page: Page, where: string): Promise<string[]> => 
 const others = new Set<string>();
 
 const VARIANTS = (['light', 'dark'] as const).flatMap((colorScheme) =>
-  [1200, 390].map((width) => ({ colorScheme, width })),
+  [1200, 768, 390].map((width) => ({ colorScheme, width })),
 );
 
 /** Each page with what is on it when it is ready. Under `full` also those of requests. */
@@ -72,7 +72,7 @@ const pagesOf = (account: 'empty' | 'full'): [hash: string, ready: string][] => 
   ['#/requests', account === 'full' ? '.card' : 'p.quiet a'],
   ['#/balance', '.chart'],
   ['#/end-users', account === 'full' ? 'tbody tr' : 'p.quiet'],
-  ['#/operator', 'tbody tr'],
+  ['#/operator', '[aria-label="Routes"] tbody tr'],
   ...(account === 'full'
     ? ids.map((id): [string, string] => [`#/requests/${id}`, '.timeline li'])
     : ([['#/requests/img_01ARZ3NDEKTSV4RRFFQ69G5FAV', '.problem']] as [string, string][])),
@@ -97,7 +97,7 @@ const pagesOf = (account: 'empty' | 'full'): [hash: string, ready: string][] => 
       await page.goto(callers[account].service.consoleUrl);
       await page.getByLabel('API key').waitFor();
       await check('sign-in');
-      await page.getByRole('button', { name: 'Use this key' }).click();
+      await page.getByRole('button', { name: 'Sign in' }).click();
       await page.locator('.problem').waitFor();
       await check('sign-in with an error');
       await signIn(page, callers[account].key);
@@ -114,10 +114,17 @@ const pagesOf = (account: 'empty' | 'full'): [hash: string, ready: string][] => 
       await check('#/make with errors');
       if (account === 'full') {
         await page.evaluate("location.hash = '#/end-users'");
-        await page.getByRole('button', { name: 'Erase eve@example.com' }).click();
-        await page.getByRole('button', { name: 'Erase', exact: true }).click();
+        await page.getByRole('button', { name: 'Delete eve@example.com' }).click();
+        await page.getByRole('button', { name: 'Delete', exact: true }).click();
         await page.locator('dialog .problem').waitFor();
         await check('#/end-users with the dialog');
+        await page.getByRole('button', { name: 'Cancel' }).click();
+        await page.evaluate("location.hash = '#/operator'");
+        await page
+          .getByRole('button', { name: /^Revoke/ })
+          .first()
+          .click();
+        await check('#/operator with the dialog');
       }
       await page.context().close();
     }

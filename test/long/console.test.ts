@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { bodyOf } from '../../console/make/form-rules.ts';
+import { bodyOf, fieldsOf, messageText } from '../../console/make/form-rules.ts';
 import { CATALOG, type CatalogModel } from '../../core/models/catalog.ts';
 import type { Model } from '../../packages/client/src/types.ts';
 import { aVideo } from '../../packages/media/test/videos.ts';
@@ -64,7 +64,8 @@ inBrowser(
           bodyOf(entry, values),
         );
         const { error } = answer.body as { error?: { fields?: Record<string, string> } };
-        return [answer.status, error?.fields?.[field]];
+        const label = fieldsOf(entry).find(({ path }) => path === field)?.label ?? '';
+        return [answer.status, messageText(label, error?.fields?.[field] ?? '')];
       }),
     );
     expect(forms.length).toBeGreaterThan(60);
@@ -88,7 +89,10 @@ inBrowser(
       await page.getByRole('button', { name: 'Make a video' }).click();
 
       const wrong = page.getByLabel('Reference videos, URL 1');
-      await page.locator('#field-referenceVideos-1-message').getByText('must be at most 15 s long').waitFor();
+      await page
+        .locator('#field-referenceVideos-1-message')
+        .getByText('URL 1 must be at most 15 s long')
+        .waitFor();
       expect(await wrong.getAttribute('aria-invalid')).toBe('true');
       await eventually(
         () => wrong.evaluate('document.activeElement.id'),
@@ -120,12 +124,12 @@ inBrowser('Ten polls of the gallery download each picture once', async () => {
   await page.goto(`${session.caller.service.baseUrl}/console#/requests`);
   await seen(page, '[...document.images].filter((image) => image.naturalWidth > 0).length === 2');
 
-  const before = list('/v1/balance/history');
+  const before = list('/v1/videos');
   // Each poll is due 5 s after the one before has been answered.
   await eventually(
     async () => {
       await page.clock.runFor(2_500);
-      return list('/v1/balance/history') - before;
+      return list('/v1/videos') - before;
     },
     (polls) => polls >= 10,
   );
@@ -137,16 +141,19 @@ inBrowser('Ten polls of the gallery download each picture once', async () => {
   expect(new Set(pictures).size).toBe(2);
   expect(loaded).not.toContain('/elsewhere');
 
-  // A request created elsewhere is offered, and does not move the list being read.
+  // A request created elsewhere is shown at the top of the list, and offered to whoever reads further down.
   await accepted(artist, { prompt: '[fail=content_policy] made elsewhere' });
+  await seen(page, "document.querySelector('.gallery .prompt').textContent.includes('made elsewhere')");
+  await page.setViewportSize({ width: 390, height: 300 });
+  await page.evaluate('scrollTo(0, 600)');
+  await accepted(artist, { prompt: '[fail=content_policy] made later' });
   await seen(
     page,
     "[...document.querySelectorAll('button')].some((one) => one.textContent === '1 new: show')",
   );
-  const offer = page.getByRole('button', { name: '1 new: show' });
-  expect(await page.getByText('made elsewhere').count()).toBe(0);
-  await offer.click();
-  await page.getByText('made elsewhere').waitFor();
+  expect(await page.getByText('made later').count()).toBe(0);
+  await page.getByRole('button', { name: '1 new: show' }).click();
+  await page.getByText('made later').waitFor();
   expect(problems).toEqual([]);
 });
 
@@ -156,20 +163,21 @@ inBrowser(
     const { page, problems } = await session.open();
     await page.goto(session.caller.service.consoleUrl);
     await page.getByRole('button', { name: 'Use the key of the local run' }).click();
-    await page.getByRole('link', { name: 'Keys and rates' }).click();
+    await page.getByRole('link', { name: 'Operator' }).click();
     const label = unique();
-    await page.getByLabel('What it is for').fill(label);
+    await page.getByLabel('Label').fill(label);
     await page.getByRole('button', { name: 'Create a key' }).click();
     const key = (await page.locator('.copied code').textContent()) ?? '';
-    const keys = page.getByRole('region', { name: 'Keys' });
+    const keys = page.getByRole('table', { name: 'Keys' });
     const row = keys.getByRole('row').filter({ hasText: label });
     const withKey = { headers: { authorization: `Bearer ${key}` } };
     expect((await send(session.caller.service, 'GET', '/v1/balance', withKey)).status).toBe(200);
 
     await row.getByRole('button', { name: /^Revoke/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await row.getByText('revoked').waitFor();
     expect((await send(session.caller.service, 'GET', '/v1/balance', withKey)).status).toBe(401);
-    const rates = page.getByRole('region', { name: 'Rates' });
+    const rates = page.getByRole('table', { name: 'Rates' });
     for (const { id } of CATALOG)
       await rates.getByRole('rowheader', { name: id, exact: true }).first().waitFor();
     expect(problems).toEqual([]);

@@ -86,6 +86,8 @@ test('Every status that the document declares is answered: by a call here, or th
   await call(caller, 'DELETE', `/v1/generations/${read}`);
   for (const verb of ['block', 'unblock'])
     await call(caller, 'POST', `/v1/end-users/${encodeURIComponent(owned)}/${verb}`);
+  for (const method of ['PUT', 'GET'])
+    await call(caller, method, `/v1/end-users/${encodeURIComponent(owned)}/budget`);
   await call(caller, 'DELETE', `/v1/end-users/${encodeURIComponent(owned)}`);
 
   // Last: nothing else is answered then.
@@ -100,6 +102,6 @@ test('Every status that the document declares is answered: by a call here, or th
   const missing = declared.filter((answer) => !answersSeen().has(answer));
 
   expect(missing.toSorted()).toEqual(faultAnswers().toSorted());
-  // 14 operations with a success and five refusals each, and 17 refusals of some.
-  expect(declared).toHaveLength(101);
+  // 19 operations with a success and five refusals each, and 20 refusals of some.
+  expect(declared).toHaveLength(134);
 });

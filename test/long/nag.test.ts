@@ -54,6 +54,16 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
     'A copy of a reference clip is named by its request.',
   ],
   [
+    /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/uploads\/\*\]$/,
+    /\/CreateUpload\/Role\/DefaultPolicy\/Resource$/,
+    'An upload has a name of its own.',
+  ],
+  [
+    /IAM5\[Resource::arn:.*:s3:::exports\.example\/GenerationService\/\*\]$/,
+    /^TableExport\/Role\/DefaultPolicy\/Resource$/,
+    'DynamoDB names the objects of an export.',
+  ],
+  [
     /IAM5\[Resource::arn:.*:execution:<Generation.*\]$/,
     /^Reconciler\/(Reconcile|ReconcileLost)\/Role\/DefaultPolicy\/Resource$/,
     'An execution is named by its request.',

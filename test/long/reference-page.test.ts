@@ -28,13 +28,25 @@ inBrowser(
     await page.getByRole('heading', { name: 'video.failed' }).waitFor();
     const text = await page.locator('body').innerText();
 
-    expect(summaries).toHaveLength(14);
+    expect(summaries).toHaveLength(16);
     expect(summaries.filter((summary) => !text.includes(summary))).toEqual([]);
     expect(Object.keys(webhooks).filter((type) => !text.includes(type))).toEqual([]);
     const statuses = ['queued', 'processing', 'succeeded', 'failed', 'expired'];
     expect(statuses.filter((status) => !text.includes(status))).toEqual([]);
   },
 );
+
+inBrowser('It begins with the quick start, shows each call in three languages, and leads back', async () => {
+  const { paths } = openApi as unknown as { paths: Record<string, Record<string, Record<string, unknown>>> };
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const headings = await page.getByRole('heading', { level: 2 }).allInnerTexts();
+
+  expect(headings[0]).toContain('Quick start');
+  await page.getByText('client.run({', { exact: false }).first().waitFor();
+  expect(await page.getByRole('tab', { name: 'curl', exact: true }).count()).toBe(operations.length);
+  expect(await page.getByRole('tab', { name: 'Python', exact: true }).count()).toBe(operations.length);
+  expect(await page.getByRole('link', { name: '← Console' }).getAttribute('href')).toBe('/console');
+});
 
 inBrowser('It finds by its search, which runs beside the page', async () => {
   await page.getByPlaceholder('Search...').fill('balance');

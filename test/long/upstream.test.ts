@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { VERSION } from '../../lib/release.ts';
 import { wrongFields } from '../contract/support/answers.ts';
 import { aGeneration, type Caller, eventually, newCaller, unique } from '../contract/support/client.ts';
 import { balance, entriesOf } from '../contract/support/ledger.ts';
@@ -193,7 +194,7 @@ test('What a failed request leaves at its provider is cancelled, at the deadline
 test('Every call to a provider says who calls', () => {
   expect(gate.requests.length).toBeGreaterThan(10);
   expect(new Set(gate.requests.map(({ headers }) => headers['user-agent']))).toEqual(
-    new Set(['generation-service/0.1.0 (+https://operator.example/)']),
+    new Set([`generation-service/${VERSION} (+https://operator.example/)`]),
   );
 });
 

@@ -182,7 +182,7 @@ export const MISUSES = {
   'remove webhook attempts': remove(webhookAttempt),
   'read end-users': get(endUser),
   'block and unblock end-users': [set(endUser, 'blockedAt')],
-  'change the sums and pauses of end-users': [
+  'change the sums, pauses and budgets of end-users': [
     put(endUser, ...Object.keys(EndUser.shape)),
     ...change(endUser, 'spentThousandths', 'activeRequests'),
   ],
@@ -193,6 +193,7 @@ export const MISUSES = {
   'fill the places for judging prompts': [set(inFlightKey('filter', ACCOUNT), 'slots')],
   'fill the places for measuring clips': [set(inFlightKey('clips', ACCOUNT), 'slots')],
   'fill the places for uploads': [set(inFlightKey('uploads', ACCOUNT), 'slots')],
+  'fill the places for usage': [set(inFlightKey('usage', ACCOUNT), 'slots')],
   'fill the places for webhooks': [set(inFlightKey('webhooks', ACCOUNT), 'slots')],
   'read which webhook hosts hang': get(host),
   'hold webhooks of a host back': [set(host, 'notBefore')],
@@ -215,6 +216,7 @@ export const MISUSES = {
     call('secretsmanager:GetSecretValue', 'ProviderSecretsModelArk'),
     call('secretsmanager:GetSecretValue', 'ProviderSecretsModelStudio'),
   ],
+  'use the API key of the canary': [call('secretsmanager:GetSecretValue', 'CanaryApiKey')],
   'see which providers have a key': [
     call('secretsmanager:DescribeSecret', 'ProviderSecretsModelArk'),
     call('secretsmanager:DescribeSecret', 'ProviderSecretsModelStudio'),

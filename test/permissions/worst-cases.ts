@@ -16,7 +16,7 @@ const SHARED = {
     'move the expiry of requests',
     'remove or overwrite requests',
     'block and unblock end-users',
-    'change the sums and pauses of end-users',
+    'change the sums, pauses and budgets of end-users',
   ],
   requests: [READ_REQUESTS, FALSIFY],
   files: ['remove outputs', 'remove clips', 'list files'],
@@ -58,6 +58,10 @@ export const WORST_CASES: readonly WorstCase[] = [
     of: ['api/list-models', 'api/list-openai-models', 'api/get-openai-model'],
     could: ['calls', 'read rates and switches', 'see which providers have a key'],
   },
+  {
+    of: ['api/get-usage'],
+    could: ['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the places for usage'],
+  },
   { of: ['api/get-generation'], could: ['calls', READ_REQUESTS, SIGN] },
   {
     of: ['api/list-generations', 'api/list-videos'],
@@ -79,6 +83,18 @@ export const WORST_CASES: readonly WorstCase[] = [
   },
   { of: ['api/list-end-users'], could: ['calls', 'read end-users', 'list end-users'] },
   { of: ['api/block-end-user', 'api/unblock-end-user'], could: ['calls', 'block and unblock end-users'] },
+  {
+    of: ['api/get-end-user-budget'],
+    could: ['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'list the requests of an end-user'],
+  },
+  {
+    of: ['api/put-end-user-budget'],
+    could: [
+      ...(['calls', 'read ledgers', READ_REQUESTS, 'read end-users'] as const),
+      'list the requests of an end-user',
+      'change the sums, pauses and budgets of end-users',
+    ],
+  },
   { of: ['api/create-generation'], could: ['calls', 'money', 'requests', 'creation'] },
   { of: ['api/create-openai-image'], could: ['calls', 'money', 'requests', 'creation', SIGN] },
   {
@@ -98,7 +114,7 @@ export const WORST_CASES: readonly WorstCase[] = [
     could: [
       ...(['calls', 'removal', 'files'] as const),
       ...(['read end-users', 'remove end-users', 'block and unblock end-users'] as const),
-      ...(['change the sums and pauses of end-users', 'list the requests of an end-user'] as const),
+      ...(['change the sums, pauses and budgets of end-users', 'list the requests of an end-user'] as const),
     ],
   },
   {
@@ -173,6 +189,7 @@ export const WORST_CASES: readonly WorstCase[] = [
     ],
   },
   { of: ['events/stop-executions'], could: ['stop all executions', 'see the state of the stack'] },
+  { of: ['events/run-canary'], could: ['use the API key of the canary'] },
   { of: ['events/publish-pages'], could: ['replace public pages'] },
   { of: ['events/create-signing-key'], could: [SIGN, 'replace the signing key of files'] },
 ];

@@ -29,7 +29,10 @@ export type Deployment = Extract<
   { do: 'set-route' | 'set-running' | 'unroute' | 'set-retention' | 'redeploy' }
 >;
 
-/** A deployment changes the functions' environment and replaces their processes. Requests under way, and those that wait, go on. */
+/**
+ * A deployment changes the functions' environment and replaces their processes. Requests under way, and those that wait, go on. One of
+ * five is of another release, forward or back: what runs keeps its definition, and is served by the functions of this one.
+ */
 export const deploy = (world: World, { do: what, pick }: Deployment): void => {
   const routes = readRoutes();
   switch (what) {
@@ -59,6 +62,7 @@ export const deploy = (world: World, { do: what, pick }: Deployment): void => {
   writeRoutes(routes);
   world.evidence.deployedAt = world.scheduler.now;
   world.lambda.replaceAll();
+  if (pick % 5 === 0) world.stepFunctions.redefine();
 };
 
 /** What deployments change: as it is when a run begins. */

@@ -3,7 +3,7 @@ import type { Write } from './aws/table.ts';
 import type { Mutation } from './world.ts';
 
 /** A write that nothing refuses any more. */
-const unconditional = (write: Write): Write => {
+export const unconditional = (write: Write): Write => {
   const { ConditionExpression: _, ReturnValuesOnConditionCheckFailure: __, ...rest } = write;
   const used = new Set(rest.UpdateExpression?.match(/[:#]\w+/g));
   const kept = <T>(placeholders: Record<string, T> | undefined): Record<string, T> =>

@@ -12,6 +12,7 @@ import { requestOf } from './aws/bucket.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { ledgerProblems } from './ledger-rules.ts';
 import type { Simulation } from './simulation.ts';
+import { usageProblems } from './usage-rules.ts';
 import { isTerminal, type Life } from './witness.ts';
 
 /** Everything that is wrong with the store once nothing is under way any more. */
@@ -257,6 +258,7 @@ export const answerProblems = async (simulation: Simulation, withLists: boolean)
   }
   for (const { accountId, apiKey } of withLists ? callers : []) {
     problems.push(...(await listProblems(simulation, accountId, apiKey)));
+    problems.push(...(await usageProblems(simulation, accountId, apiKey)));
   }
   return problems;
 };

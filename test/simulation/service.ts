@@ -10,6 +10,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Upload } from '@aws-sdk/lib-storage';
 import * as workflows from '../../lib/workflow-definitions.ts';
 import { aVideo } from '../../packages/media/test/videos.ts';
+import { readLastRelease } from '../releases/last-release.ts';
 import type { Definition } from './aws/asl.ts';
 import { sendToBucket } from './aws/bucket.ts';
 import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
@@ -56,7 +57,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
 const DEFAULT_TIMEOUT_SECONDS = 29;
 
 /** Entry points that only serve the deployment itself. */
-const LEFT_OUT = new Set(['create-signing-key', 'publish-pages', 'stop-executions']);
+const LEFT_OUT = new Set(['create-signing-key', 'publish-pages', 'run-canary', 'stop-executions']);
 
 /** Puts the stand-ins behind the clients of the service and loads its functions and state machines. */
 export const loadService = async (): Promise<Deployment> => {
@@ -72,7 +73,10 @@ export const loadService = async (): Promise<Deployment> => {
   await readSettings();
   deliverMp4(await aVideo({ seconds: SECONDS_OF_MP4, width: 64, height: 64, framesPerSecond: 2 }));
   await makeClips();
-  return { machines: loadMachines(), functions: await loadFunctions() };
+  const lastMachines = [...readLastRelease().definitions].map(
+    ([machine, text]) => [machine, JSON.parse(text) as Definition] as const,
+  );
+  return { machines: loadMachines(), lastMachines: new Map(lastMachines), functions: await loadFunctions() };
 };
 
 const loadMachines = (): Map<string, Definition> => {
@@ -145,7 +149,7 @@ const standIn = (): void => {
   replaceSend(SFNClient, (name, input, limits) => world().stepFunctions.send(name, input, limits));
   replaceSend(LambdaClient, (...call) => sendToLambda(world(), ...call));
   replaceSend(SecretsManagerClient, (name, input, limits) =>
-    sendToSecrets(world(), name, String(input.SecretId), limits, signingKey),
+    sendToSecrets(world(), name, input, limits, signingKey),
   );
 };
 

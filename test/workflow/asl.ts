@@ -92,7 +92,7 @@ export interface State {
   TimeoutSecondsPath?: string;
   Retry?: Retrier[];
   Catch?: Catcher[];
-  Choices?: { Next: string }[];
+  Choices?: { Next: string; StringEquals?: string }[];
   Default?: string;
   Next?: string;
   End?: boolean;

@@ -126,9 +126,15 @@ describe('an execution of the expiry', () => {
     });
 
     expect(execution.invocations).toEqual([
-      { functionName: 'list-expired-requests', payload: { cursor: { pages: 0 } } },
+      {
+        functionName: 'list-expired-requests',
+        payload: { cursor: { pages: 0 }, knownSteps: expect.any(Array) },
+      },
       { functionName: 'expire-requests', payload: { requestIds: ['img_1_0'] } },
-      { functionName: 'list-expired-requests', payload: { cursor: { pages: 1, position: [] } } },
+      {
+        functionName: 'list-expired-requests',
+        payload: { cursor: { pages: 1, position: [] }, knownSteps: expect.any(Array) },
+      },
       { functionName: 'expire-requests', payload: { requestIds: ['img_2_0'] } },
       { functionName: 'expire-requests', payload: { requestIds: ['img_2_1'] } },
     ]);

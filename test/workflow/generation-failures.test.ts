@@ -129,20 +129,36 @@ test('the reason of the provider stands after an earlier error of ours', async (
 describe('Store outputs', () => {
   const script = { 'dispatch-request': store };
 
-  test.each([
-    ...OUR_ERRORS.map((error) => [error, fails(error, 'table-1 is not there')] as const),
-    ['States.Timeout', hangs] as const,
-  ])(
-    'that fails with %s fails the request and refunds it, saying nothing of the error',
-    async (error, behaviour) => {
+  test.each([0, 1, 2])(
+    'whose function never answers %p times is repeated, and then settled',
+    async (times) => {
       const execution = await runGeneration({
         ...script,
-        'store-outputs': [behaviour],
+        'store-outputs': [...Array(times).fill(hangs), done],
+        'settle-request': done,
+      });
+
+      expect(execution.status).toBe('SUCCEEDED');
+      expect(execution.retries.map(({ error }) => error)).toEqual(Array(times).fill('States.Timeout'));
+      expect(execution.path.at(-1)).toBe('Settle request');
+      expect(execution.seconds).toBeLessThan(times * (930 + 30) + 1);
+    },
+  );
+
+  test.each([
+    ...OUR_ERRORS.map((error) => [error, [fails(error, 'table-1 is not there')], 0] as const),
+    ['States.Timeout', [hangs, hangs, hangs], 2] as const,
+  ])(
+    'that fails with %s fails the request and refunds it, saying nothing of the error',
+    async (error, behaviours, retries) => {
+      const execution = await runGeneration({
+        ...script,
+        'store-outputs': [...behaviours],
         'fail-request': failRequest,
       });
 
       expect(execution.status).toBe('SUCCEEDED');
-      expect(execution.retries).toEqual([]);
+      expect(execution.retries).toHaveLength(retries);
       expect(execution.path.slice(-2)).toEqual(['Store outputs', 'Fail request']);
       expect(givenTo(execution, 'fail-request')).toEqual([
         {

@@ -32,7 +32,7 @@ describe('a synchronous provider', () => {
       'Settle request',
     ]);
     expect(execution.invocations).toEqual([
-      { functionName: 'dispatch-request', payload: { requestId: REQUEST_ID } },
+      { functionName: 'dispatch-request', payload: { requestId: REQUEST_ID, knownSteps: expect.any(Array) } },
       { functionName: 'store-outputs', payload: { requestId: REQUEST_ID } },
       { functionName: 'settle-request', payload: { requestId: REQUEST_ID } },
     ]);
@@ -84,7 +84,9 @@ describe('an asynchronous provider', () => {
       ...['Store outputs', 'Settle request'],
     ]);
     expect(waitsOf(execution)).toEqual([5, 7, 300]);
-    expect(givenTo(execution, 'query-provider')).toEqual([INPUT, INPUT, INPUT]);
+    expect(givenTo(execution, 'query-provider')).toEqual(
+      Array(3).fill({ ...INPUT, knownSteps: expect.any(Array) }),
+    );
     expect(givenTo(execution, 'store-outputs')).toEqual([INPUT]);
   });
 

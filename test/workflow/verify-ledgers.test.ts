@@ -136,7 +136,11 @@ describe('a batch', () => {
 
     const execution = await run({ 'list-ledgers': list, 'verify-ledgers': [part('verify', {}), done] });
 
-    expect(payloadsOf(execution, 'verify-ledgers')[1]).toEqual({ ledgers: left, found });
+    expect(payloadsOf(execution, 'verify-ledgers')[1]).toEqual({
+      ledgers: left,
+      found,
+      knownSteps: expect.any(Array),
+    });
     expect(info).toHaveBeenLastCalledWith('ledgers verified', { accounts: 1, entries: 12, problems: 1 });
   });
 

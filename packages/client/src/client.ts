@@ -2,6 +2,7 @@ import { type Download, openFile } from './download.ts';
 import {
   DownloadError,
   ExpiredError,
+  GenerationServiceError,
   NotFoundError,
   RequestFailedError,
   TemporarilyUnavailableError,
@@ -13,13 +14,16 @@ import { jittered, sleep } from './sleep.ts';
 import type {
   Balance,
   BalanceHistoryEntry,
+  Budget,
   BulkDeletion,
   DeletedEndUser,
   DeletedRequest,
   EndUser,
   EndUserBlock,
+  EndUserBudget,
   GenerationRecord,
   ImageItem,
+  ImageModelId,
   Model,
   Models,
   NewGeneration,
@@ -28,7 +32,9 @@ import type {
   QueuedImages,
   QueuedVideo,
   Upload,
+  Usage,
   VideoItem,
+  VideoModelId,
   VideoRecord,
 } from './types.ts';
 import { sendFile, type WithFiles, withUrls } from './upload.ts';
@@ -47,6 +53,17 @@ export interface WaitOptions extends CallOptions {
   timeoutSeconds?: number;
   /** Called when the status has changed. */
   onStatus?: (record: GenerationRecord | VideoRecord) => void;
+}
+
+/** How to create a request and wait for it. */
+export interface RunOptions extends CreateOptions, WaitOptions {}
+
+/** Of which days to read the usage, and by what. */
+export interface UsageOptions extends CallOptions {
+  /** Dates like `2026-11-01`; at most 93 days. */
+  from: string;
+  to: string;
+  by?: Usage['by'];
 }
 
 /** Which page of a list to begin with. */
@@ -87,6 +104,9 @@ export type FinishedVideo = Exclude<VideoRecord, Unfinished>;
 /** A record that succeeded. */
 export type Succeeded<Rec> = Extract<Rec, { status: 'succeeded' }>;
 
+/** The ids that the document names, without any other text. */
+type Named<Id> = Id extends string ? (string extends Id ? never : Id) : never;
+
 const VIDEO_PREFIX = 'vid_';
 const FINISHED: readonly string[] = ['succeeded', 'failed', 'expired'];
 const DEFAULT_INTERVAL_SECONDS = 5;
@@ -108,8 +128,17 @@ const recordPath = (requestId: string): Call['path'] => [
 export class GenerationClient {
   readonly #http: Http;
 
-  constructor(options: ClientOptions) {
+  /** The kind of each model that was seen on offer. */
+  readonly #kinds = new Map<string, Model['type']>();
+
+  /** Throws `TypeError` when the base URL or the key is missing. */
+  constructor(options: ClientOptions = {}) {
     this.#http = new Http(options);
+  }
+
+  /** Where the API is, without a slash at its end. */
+  get baseUrl(): string {
+    return this.#http.options.baseUrl;
   }
 
   /** Accepts a request for images and debits it once, however often it has to be sent. Uploads files among its URLs. */
@@ -122,15 +151,48 @@ export class GenerationClient {
     return this.#create(['videos'], body, options);
   }
 
-  async #create<T>(
-    path: Call['path'],
-    creation: object,
-    { idempotencyKey: given, signal }: CreateOptions = {},
-  ): Promise<T> {
+  async #create<T>(path: Call['path'], creation: object, options: CreateOptions = {}): Promise<T> {
     // An empty key too: a creation without one may not be repeated.
-    const idempotencyKey = given || crypto.randomUUID();
-    const body = await withUrls(creation, (file) => this.upload(file, { signal }));
-    return this.#http.call({ method: 'POST', path, body, idempotencyKey, signal });
+    const idempotencyKey = options.idempotencyKey || crypto.randomUUID();
+    const body = await withUrls(creation, (file) => this.upload(file, options));
+    return this.#http.call({ method: 'POST', path, body, idempotencyKey }, options);
+  }
+
+  /**
+   * Creates images or a video, as the model makes, waits, and returns the record once it has succeeded: as a creation and
+   * `waitForSuccess`. The first call for a model reads the list of models, so the key needs `models:read`.
+   */
+  run(
+    body: WithFiles<NewGeneration> & { model: Named<ImageModelId> },
+    options?: RunOptions,
+  ): Promise<Succeeded<GenerationRecord>>;
+  run(
+    body: WithFiles<NewVideo> & { model: Named<VideoModelId> },
+    options?: RunOptions,
+  ): Promise<Succeeded<VideoRecord>>;
+  run(
+    body: WithFiles<NewGeneration> | WithFiles<NewVideo>,
+    options?: RunOptions,
+  ): Promise<Succeeded<GenerationRecord | VideoRecord>>;
+  async run(
+    body: WithFiles<NewGeneration> | WithFiles<NewVideo>,
+    options?: RunOptions,
+  ): Promise<Succeeded<GenerationRecord | VideoRecord>> {
+    const path = [(await this.#kindOf(body.model, options)) === 'video' ? 'videos' : 'generations'];
+    const request = await this.#create<{ requestId: string; status: string; referencesCount: number }>(
+      path,
+      body,
+      options,
+    );
+    return this.waitForSuccess(request, options);
+  }
+
+  async #kindOf(model: string, options?: CallOptions): Promise<Model['type']> {
+    if (!this.#kinds.has(model))
+      for (const { id, type } of await this.listModels(options)) this.#kinds.set(id, type);
+    const kind = this.#kinds.get(model);
+    if (!kind) throw new GenerationServiceError(`The service does not offer the model ${model}.`);
+    return kind;
   }
 
   /**
@@ -147,22 +209,26 @@ export class GenerationClient {
   }
 
   /** A form that takes one file. `upload` sends it, too. */
-  createUpload(body: NewUpload, { signal }: CallOptions = {}): Promise<Upload> {
-    return this.#http.call({ method: 'POST', path: ['uploads'], body, signal });
+  createUpload(body: NewUpload, options?: CallOptions): Promise<Upload> {
+    return this.#http.call({ method: 'POST', path: ['uploads'], body }, options);
   }
 
   /** The record of a request for images. */
   getImage(requestId: string, options?: ReadOptions): Promise<GenerationRecord> {
-    return this.#read(['generations', requestId], options, { include: options?.include });
+    return this.#read(['generations', requestId], options);
   }
 
   /** The record of a request for a video. */
   getVideo(requestId: string, options?: ReadOptions): Promise<VideoRecord> {
-    return this.#read(['videos', requestId], options, { include: options?.include });
+    return this.#read(['videos', requestId], options);
   }
 
-  #read<T>(path: Call['path'], { signal }: CallOptions = {}, query?: Call['query']): Promise<T> {
-    return this.#http.call({ method: 'GET', path, query, signal });
+  #read<T>(
+    path: Call['path'],
+    options: ReadOptions = {},
+    query: Call['query'] = { include: options.include },
+  ): Promise<T> {
+    return this.#http.call({ method: 'GET', path, query }, options);
   }
 
   /**
@@ -191,7 +257,7 @@ export class GenerationClient {
     // A record that is given says as much as a read would: the first read is due after a pause.
     if (given !== undefined && !FINISHED.includes(given)) await pause();
     for (let status: string | undefined; ; ) {
-      const record = await this.#read<GenerationRecord | VideoRecord>(recordPath(requestId), { signal });
+      const record = await this.#read<GenerationRecord | VideoRecord>(recordPath(requestId), options);
       if (record.status !== status) onStatus?.(record);
       status = record.status;
       if (FINISHED.includes(status)) return record as FinishedImages | FinishedVideo;
@@ -225,7 +291,7 @@ export class GenerationClient {
     const opened =
       (await openFile(item.url, fetch, signal)) ??
       (await openFile(await this.#freshUrlOf(item, signal), fetch, signal));
-    if (!opened) throw new DownloadError(`The file of ${item.id} is refused, also by a fresh URL.`);
+    if (!opened) throw new DownloadError(`The file of ${item.id} is refused.`);
     return opened;
   }
 
@@ -264,12 +330,15 @@ export class GenerationClient {
 
   #list<Item>(
     path: Call['path'],
-    { signal, page: first = 1, ...filter }: PageOptions = {},
+    { signal, headers, onResponse, page: first = 1, ...filter }: PageOptions = {},
     idOf: (item: Item) => string,
   ): PageList<Item> {
-    const fetchPage = (page: number, createdBefore?: string) =>
-      this.#read<Page<Item>>(path, { signal }, { ...filter, page, ...(createdBefore && { createdBefore }) });
-    return new PageList(fetchPage, idOf, first);
+    return new PageList(
+      (page, next) =>
+        this.#read<Page<Item>>(path, { signal, headers, onResponse }, { ...filter, page, ...next }),
+      idOf,
+      first,
+    );
   }
 
   /**
@@ -281,18 +350,15 @@ export class GenerationClient {
   }
 
   /** Deletes any number of requests, 200 a call. The counts are lower when an answer was lost and a call repeated. */
-  async deleteRequests(requestIds: readonly string[], { signal }: CallOptions = {}): Promise<BulkDeletion> {
+  async deleteRequests(requestIds: readonly string[], options?: CallOptions): Promise<BulkDeletion> {
     const distinct = [...new Set(requestIds)];
     const conflicts: string[] = [];
     const notFound: string[] = [];
     let [deleted, removedObjects] = [0, 0];
     for (let at = 0; at < distinct.length; at += IDS_PER_CALL) {
-      const one = await this.#http.call<BulkDeletion>({
-        method: 'POST',
-        path: ['generations', 'bulk-delete'],
-        body: { requestIds: distinct.slice(at, at + IDS_PER_CALL) },
-        signal,
-      });
+      const body = { requestIds: distinct.slice(at, at + IDS_PER_CALL) };
+      const path = ['generations', 'bulk-delete'];
+      const one = await this.#http.call<BulkDeletion>({ method: 'POST', path, body }, options);
       deleted += one.deleted;
       removedObjects += one.removedObjects;
       conflicts.push(...one.conflicts);
@@ -311,8 +377,18 @@ export class GenerationClient {
     return this.#setBlocked(email, 'unblock', options);
   }
 
-  #setBlocked(email: string, verb: string, { signal }: CallOptions = {}): Promise<EndUserBlock> {
-    return this.#http.call({ method: 'POST', path: ['end-users', email, verb], signal });
+  #setBlocked(email: string, verb: string, options?: CallOptions): Promise<EndUserBlock> {
+    return this.#http.call({ method: 'POST', path: ['end-users', email, verb] }, options);
+  }
+
+  /** What an end-user may spend, and what is spent. */
+  getBudget(email: string, options?: CallOptions): Promise<EndUserBudget> {
+    return this.#read(['end-users', email, 'budget'], options);
+  }
+
+  /** Sets what an end-user may spend, in xTokens. `null`, or missing: any amount. */
+  setBudget(email: string, body: Budget, options?: CallOptions): Promise<EndUserBudget> {
+    return this.#http.call({ method: 'PUT', path: ['end-users', email, 'budget'], body }, options);
   }
 
   /**
@@ -330,18 +406,18 @@ export class GenerationClient {
   /**
    * Repeats a deletion until it is complete. Returns `gone` if an earlier call may have done it and nothing is left.
    */
-  async #remove<T>(path: Call['path'], gone: T, { signal }: CallOptions = {}): Promise<T> {
+  async #remove<T>(path: Call['path'], gone: T, options: CallOptions = {}): Promise<T> {
     let mayBeDone = false;
     for (let calls = 1; ; calls += 1) {
       try {
-        return await this.#http.call<T>({ method: 'DELETE', path, signal }, () => {
+        return await this.#http.call<T>({ method: 'DELETE', path }, options, () => {
           mayBeDone = true;
         });
       } catch (error) {
         if (mayBeDone && error instanceof NotFoundError) return gone;
         if (!(error instanceof TemporarilyUnavailableError) || calls === MAX_DELETION_CALLS) throw error;
         mayBeDone = true;
-        await sleep((error.retryAfterSeconds ?? 1) * 1000, signal);
+        await sleep((error.retryAfterSeconds ?? 1) * 1000, options.signal);
       }
     }
   }
@@ -349,6 +425,11 @@ export class GenerationClient {
   /** The balance. */
   getBalance(options?: CallOptions): Promise<Balance> {
     return this.#read(['balance'], options);
+  }
+
+  /** Debits and refunds from one UTC date to another, which is not included. */
+  getUsage({ from, to, by = [], ...options }: UsageOptions): Promise<Usage> {
+    return this.#read(['usage'], options, { from, to, by: by.join() || undefined });
   }
 
   /** The models that can be used now, with their limits. Read them once per process. */

@@ -2,7 +2,7 @@ import {
   ApiError,
   apiErrorOf,
   ConnectionError,
-  type GenerationServiceError,
+  GenerationServiceError,
   type Refusal,
   TimeoutError,
 } from './errors.ts';
@@ -10,10 +10,10 @@ import { abortedBy, sleep } from './sleep.ts';
 
 /** How a client reaches the service. */
 export interface ClientOptions {
-  /** Where the API is, such as `https://api.example.com`. */
-  baseUrl: string;
-  /** Keep it on your servers: it spends your balance. */
-  apiKey: string;
+  /** Where the API is, such as `https://api.example.com`. Default: `GENERATION_BASE_URL` of the environment. */
+  baseUrl?: string | undefined;
+  /** Keep it on your servers: it spends your balance. Default: `GENERATION_API_KEY` of the environment. */
+  apiKey?: string | undefined;
   /** Whether the key may go over plain `http:` to other hosts than this machine. Default: false. */
   allowHttp?: boolean;
   /** In place of the platform's `fetch`. */
@@ -26,14 +26,18 @@ export interface ClientOptions {
   maxRetryAfterSeconds?: number;
 }
 
-/** How a call may end before its time. */
+/** How a call may end before its time, what it is sent with, and who sees its answers. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
+  /** Headers beside the client's own, which win. They go to the API, not to the host of the files. */
+  headers?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Gets the raw answer to each attempt, which you may read: status, headers, body. */
+  onResponse?: ((response: Response) => void) | undefined;
 }
 
 /** One call of the API. All may be repeated: a creation has a key, and the others change nothing the second time. */
-export interface Call extends CallOptions {
-  method: 'GET' | 'POST' | 'DELETE';
+export interface Call {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The parts after `/v1`. None may be empty or a dot: the call would be another one. */
   path: readonly string[];
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
@@ -71,6 +75,13 @@ const pauseAfter = (
   return Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)) * Math.random();
 };
 
+const headersOf = (given: CallOptions['headers'], own: Record<string, string>): Headers => {
+  const headers = new Headers(own);
+  for (const [name, value] of Object.entries(given ?? {}))
+    if (value !== undefined && !headers.has(name)) headers.set(name, value);
+  return headers;
+};
+
 const segment = (text: string): string => {
   if (/^\.{0,2}$/.test(text)) throw new TypeError(`Not an id: "${text}"`);
   return encodeURIComponent(text);
@@ -79,9 +90,24 @@ const segment = (text: string): string => {
 /** Base URLs that show the key to nobody on the way: `https:`, or on this machine. */
 const KEEPS_KEY = /^https:|^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i;
 
+/** Only some platforms have an environment. */
+interface Platform {
+  process?: { env?: Record<string, string | undefined> };
+}
+
+/** A setting that is given, or stands in the environment, where the platform has one. */
+const setting = (name: string, given: string | undefined, variable: string): string => {
+  const value = given ?? (globalThis as Platform).process?.env?.[variable];
+  if (!value) throw new TypeError(`${name} is missing: give it to the client, or set ${variable}`);
+  return value;
+};
+
 /** Calls the API, and repeats a call where that is safe. */
 export class Http {
-  readonly options: Required<Omit<ClientOptions, 'allowHttp'>>;
+  readonly options: Required<Omit<ClientOptions, 'allowHttp' | 'baseUrl' | 'apiKey'>> & {
+    baseUrl: string;
+    apiKey: string;
+  };
 
   constructor({
     fetch = globalThis.fetch,
@@ -90,26 +116,28 @@ export class Http {
     maxRetryAfterSeconds = 60,
     ...given
   }: ClientOptions) {
-    const baseUrl = given.baseUrl.replace(/\/+$/, '');
+    const baseUrl = setting('baseUrl', given.baseUrl, 'GENERATION_BASE_URL').replace(/\/+$/, '');
+    const apiKey = setting('apiKey', given.apiKey, 'GENERATION_API_KEY');
     if (!(KEEPS_KEY.test(baseUrl) || (given.allowHttp && /^http:/i.test(baseUrl))))
       throw new TypeError('baseUrl is not https:');
-    this.options = { ...given, baseUrl, fetch, maxRetries, attemptSeconds, maxRetryAfterSeconds };
+    this.options = { baseUrl, apiKey, fetch, maxRetries, attemptSeconds, maxRetryAfterSeconds };
   }
 
   /**
    * The body of the answer. Repeats the call, with the same body and key, where the service may not have seen it or
    * asks for it; `lostOne` is called when the answer to an attempt was lost. Throws `ApiError`, `ConnectionError`,
-   * `TimeoutError`, `AbortedError`, and `TypeError` for a path or a key that cannot be sent.
+   * `TimeoutError`, `AbortedError`, `TypeError` for a path or a key that cannot be sent, and what `onResponse` throws.
    */
-  async call<T>(call: Call, lostOne?: () => void): Promise<T> {
-    const { method, signal, idempotencyKey } = call;
+  async call<T>(call: Call, options: CallOptions = {}, lostOne?: () => void): Promise<T> {
+    const { method, idempotencyKey } = call;
+    const { signal } = options;
     const url = new URL([this.options.baseUrl, 'v1', ...call.path.map(segment)].join('/'));
     for (const [name, value] of Object.entries(call.query ?? {}))
       if (value !== undefined) url.searchParams.append(name, String(value));
     const body = JSON.stringify(call.body);
     const sent = {
       method,
-      headers: new Headers({
+      headers: headersOf(options.headers, {
         Authorization: `Bearer ${this.options.apiKey}`,
         ...(body && { 'Content-Type': 'application/json' }),
         ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
@@ -120,11 +148,12 @@ export class Http {
     };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return (await this.#attempt(call, url.href, sent)) as T;
+        return (await this.#attempt(url.href, sent, options, idempotencyKey)) as T;
       } catch (thrown) {
         // Also when the attempt failed for another reason at that moment.
         if (signal?.aborted) throw abortedBy(signal, idempotencyKey);
-        const error = thrown as GenerationServiceError;
+        if (!(thrown instanceof GenerationServiceError)) throw thrown;
+        const error = thrown;
         if (leavesOpen(error)) lostOne?.();
         const seconds = pauseAfter(error, method, attempt);
         const { maxRetries, maxRetryAfterSeconds } = this.options;
@@ -136,7 +165,12 @@ export class Http {
     }
   }
 
-  async #attempt({ signal, idempotencyKey }: Call, url: string, sent: RequestInit): Promise<unknown> {
+  async #attempt(
+    url: string,
+    sent: RequestInit,
+    { signal, onResponse }: CallOptions,
+    idempotencyKey: string | undefined,
+  ): Promise<unknown> {
     const { fetch, attemptSeconds } = this.options;
     const limit = new AbortController();
     const abort = () => limit.abort();
@@ -150,22 +184,27 @@ export class Http {
       },
       Math.min(attemptSeconds * 1000, LONGEST_TIMER_MS),
     );
+    let copy: Response | undefined;
+    let answer: unknown;
     try {
       const response = await fetch(url, { ...sent, signal: limit.signal });
+      if (onResponse) copy = response.clone();
       const text = await response.text();
-      if (response.ok) return JSON.parse(text);
-      throw apiErrorOf(refusalOf(response, text, idempotencyKey));
+      answer = response.ok ? JSON.parse(text) : apiErrorOf(refusalOf(response, text, idempotencyKey));
     } catch (error) {
-      // `call` tells an abort from the rest.
-      if (error instanceof ApiError) throw error;
+      // `call` tells an abort from the rest. A query may name an end-user: it is left out.
       const details = { cause: error, idempotencyKey };
+      const called = `${sent.method} ${url.replace(/\?.*/, '')}`;
       throw isLate
-        ? new TimeoutError('The service did not answer in time.', details)
-        : new ConnectionError('The service could not be reached.', details);
+        ? new TimeoutError(`The service did not answer in time: ${called}`, details)
+        : new ConnectionError(`The service could not be reached: ${called}`, details);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
+    if (copy) onResponse?.(copy);
+    if (answer instanceof ApiError) throw answer;
+    return answer;
   }
 }
 

@@ -7,7 +7,9 @@ export {
   type PageOptions,
   type ReadOptions,
   type RequestListOptions,
+  type RunOptions,
   type Succeeded,
+  type UsageOptions,
   type WaitOptions,
 } from './client.ts';
 export type { Download } from './download.ts';

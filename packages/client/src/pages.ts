@@ -9,18 +9,23 @@ export interface Page<Item> {
   readonly nextCreatedBefore?: string | undefined;
 }
 
+/** Filters of the pages after a search that stopped, in place of those given. */
+interface Next {
+  createdBefore: string;
+}
+
 /**
  * A list. Awaited it is its first page; iterated it is every item, newest first, each once. Items created while
  * iterating move others to later pages; items already returned are skipped. Deleting while iterating moves items to
  * pages that were read: collect first, then delete.
  */
 export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> {
-  readonly #fetchPage: (page: number, createdBefore?: string) => Promise<Page<Item>>;
+  readonly #fetchPage: (page: number, next?: Next) => Promise<Page<Item>>;
   readonly #idOf: (item: Item) => string;
   readonly #firstPage: number;
 
   constructor(
-    fetchPage: (page: number, createdBefore?: string) => Promise<Page<Item>>,
+    fetchPage: (page: number, next?: Next) => Promise<Page<Item>>,
     idOf: (item: Item) => string,
     firstPage: number,
   ) {
@@ -39,9 +44,9 @@ export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Ite
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     const given = new Set<string>();
-    let createdBefore: string | undefined;
+    let next: Next | undefined;
     for (let number = this.#firstPage; ; number += 1) {
-      const { items, hasMore, nextCreatedBefore } = await this.#fetchPage(number, createdBefore);
+      const { items, hasMore, nextCreatedBefore } = await this.#fetchPage(number, next);
       for (const item of items) {
         const id = this.#idOf(item);
         if (given.has(id)) continue;
@@ -49,7 +54,10 @@ export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Ite
         yield item;
       }
       if (!hasMore) return;
-      if (nextCreatedBefore) [number, createdBefore] = [0, nextCreatedBefore];
+      if (nextCreatedBefore) {
+        number = 0;
+        next = { createdBefore: nextCreatedBefore };
+      }
     }
   }
 

@@ -35,6 +35,14 @@ export interface BalanceHistoryPage {
   readonly hasMore: boolean;
 }
 
+/** What an end-user may spend. */
+export interface Budget {
+  /** xTokens in a UTC day, with at most 3 decimals; `null`: any amount. */
+  readonly perDay?: number | null | undefined;
+  /** xTokens in a calendar month (UTC), with at most 3 decimals; `null`: any amount. */
+  readonly perMonth?: number | null | undefined;
+}
+
 /** A bulk deletion. */
 export interface BulkDelete {
   /** At most 200 ids, of images and videos. */
@@ -96,6 +104,20 @@ export interface EndUserBlock {
   readonly email: string;
   /** Since when; `null` when not blocked. */
   readonly blockedAt: string | null;
+}
+
+/** What an end-user may spend, and what is spent, less refunds. A refund counts on the day of its debit. */
+export interface EndUserBudget {
+  /** Normalized: it identifies the end-user. */
+  readonly email: string;
+  /** The most to spend in a UTC day; `null`: any amount. */
+  readonly perDay: number | null;
+  /** The most to spend in a calendar month, in UTC; `null`: any amount. */
+  readonly perMonth: number | null;
+  /** Spent in xTokens in this UTC day. */
+  readonly spentToday: number;
+  /** Spent in xTokens in this calendar month. */
+  readonly spentThisMonth: number;
 }
 
 /** One page of a list. */
@@ -287,6 +309,9 @@ export interface ImageModel {
   } | undefined;
 }
 
+/** The id of a model for images. `GET /v1/models` lists those on offer now. */
+export type ImageModelId = "xSD4.5" | "xSD5Pro" | "xQI3Pro" | "xZI1.0Pro" | (string & {});
+
 /** An image that could not be stored. */
 export interface LostImage {
   /** `<requestId>_<index>`, counted from 0. */
@@ -321,8 +346,8 @@ export interface Models {
 
 /** A creation of images. */
 export interface NewGeneration {
-  /** The id of a model that `GET /v1/models` lists now. */
-  readonly model: string;
+  /** A model that `GET /v1/models` lists now. */
+  readonly model: ImageModelId;
   /** 1 to 4000 characters (code points) after trimming. */
   readonly prompt: string;
   /** Your own user, created on first use. An email address of at most 254 visible characters once it is trimmed, normalized (NFKC) and lower-cased. */
@@ -356,8 +381,8 @@ export interface NewUpload {
 
 /** A creation of a video. */
 export interface NewVideo {
-  /** The id of a model that `GET /v1/models` lists now. */
-  readonly model: string;
+  /** A model that `GET /v1/models` lists now. */
+  readonly model: VideoModelId;
   /** 1 to 4000 characters (code points) after trimming. */
   readonly prompt: string;
   /** Your own user, created on first use. An email address of at most 254 visible characters once it is trimmed, normalized (NFKC) and lower-cased. */
@@ -545,6 +570,47 @@ export interface Upload {
   readonly expiresAt: string;
 }
 
+/** Debits and refunds between two dates, as the ledger has them. */
+export interface Usage {
+  /** The first day. */
+  readonly from: string;
+  /** The day after the last. */
+  readonly to: string;
+  readonly by: readonly ("day" | "model" | "endUser" | "key")[];
+  /** In the order of `by`; none without it. */
+  readonly items: readonly UsageItem[];
+  readonly total: {
+    /** Requests that were debited. */
+    readonly requests: number;
+    /** Their debits. */
+    readonly debited: number;
+    /** Refunds. */
+    readonly refunded: number;
+    /** `debited` minus `refunded`; negative where more was refunded than debited. */
+    readonly xTokens: number;
+  };
+}
+
+/** The usage of one group, with the fields of the dimensions asked for. */
+export interface UsageItem {
+  /** With `day`: a date in UTC. */
+  readonly day?: string | undefined;
+  /** With `model`. Null for requests from before this was recorded. */
+  readonly model?: string | null | undefined;
+  /** With `endUser`. Null for end-users that were deleted. */
+  readonly endUserEmail?: string | null | undefined;
+  /** With `key`. Null for requests from before this was recorded. */
+  readonly keyId?: string | null | undefined;
+  /** Requests that were debited. */
+  readonly requests: number;
+  /** Their debits. */
+  readonly debited: number;
+  /** Refunds. */
+  readonly refunded: number;
+  /** `debited` minus `refunded`; negative where more was refunded than debited. */
+  readonly xTokens: number;
+}
+
 /** A video failed. */
 export interface VideoFailedEvent {
   readonly type: "video.failed";
@@ -610,6 +676,9 @@ export interface VideoModel {
     readonly perSecond: Readonly<Record<string, number>>;
   } | undefined;
 }
+
+/** The id of a model for videos. `GET /v1/models` lists those on offer now. */
+export type VideoModelId = "xW2.7S" | "xW3.0s" | "xW3.0sPro" | (string & {});
 
 /** One page of a list. */
 export interface VideoPage {

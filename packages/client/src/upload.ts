@@ -38,8 +38,10 @@ export const sendFile = async (
   for (const [name, value] of Object.entries(fields)) body.append(name, value);
   body.append('file', file);
   const response = await fetch(url, { method: 'POST', body, ...(signal && { signal }) }).catch((error) => {
-    throw signal?.aborted ? error : new ConnectionError('The file could not be sent.', { cause: error });
+    throw signal?.aborted
+      ? error
+      : new ConnectionError(`The file could not be sent: POST ${url}`, { cause: error });
   });
   const answer = await response.text();
-  if (!response.ok) throw new UploadError(`The file was refused with ${response.status}: ${answer}`);
+  if (!response.ok) throw new UploadError(`${response.status}: ${answer}`);
 };

@@ -31,6 +31,23 @@ describe('a call', () => {
     expect(keysSeen()[1]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test('has the headers that are given, beside its own, which win', async () => {
+    const headers = { 'X-Tenant': 'a', authorization: 'Bearer other', 'x-none': undefined };
+    server.answer(accepted, json(200, { items: [], hasMore: false }));
+    await aClient().createImage(BODY, { headers, idempotencyKey: 'order-17' });
+    await aClient().listImages({ headers, status: 'queued' });
+
+    const [created, listed] = server.seen;
+    expect(created?.headers).toMatchObject({
+      ...{ 'x-tenant': 'a', authorization: 'Bearer gsk_test', 'idempotency-key': 'order-17' },
+    });
+    expect(created?.headers).not.toHaveProperty('x-none');
+    expect(listed).toMatchObject({
+      path: '/v1/generations?status=queued&page=1',
+      headers: { 'x-tenant': 'a' },
+    });
+  });
+
   test('is sent by the defaults where an option is undefined', async () => {
     const options = { fetch: undefined, maxRetries: undefined, attemptSeconds: undefined };
     server.answer(refuse(500, 'internal_error'), json(200, {}));
@@ -83,6 +100,8 @@ describe('a call', () => {
     ['getBalance', (client) => client.getBalance(), 'GET /v1/balance'],
     ['blockEndUser', (client) => client.blockEndUser('a@b.c'), 'POST /v1/end-users/a%40b.c/block'],
     ['unblockEndUser', (client) => client.unblockEndUser('a@b.c'), 'POST /v1/end-users/a%40b.c/unblock'],
+    ['getBudget', (client) => client.getBudget('a@b.c'), 'GET /v1/end-users/a%40b.c/budget'],
+    ['setBudget', (client) => client.setBudget('a@b.c', {}), 'PUT /v1/end-users/a%40b.c/budget'],
     ['deleteEndUser', (client) => client.deleteEndUser('a@b.c'), 'DELETE /v1/end-users/a%40b.c'],
     ['deleteRequest', (client) => client.deleteRequest('vid_1'), 'DELETE /v1/generations/vid_1'],
     [
@@ -94,6 +113,11 @@ describe('a call', () => {
       'listEndUsers',
       (client) => client.listEndUsers({ blocked: true, page: 2 }),
       'GET /v1/end-users?blocked=true&page=2',
+    ],
+    [
+      'getUsage',
+      (client) => client.getUsage({ from: '2026-11-01', to: '2026-12-01', by: ['day', 'model'] }),
+      'GET /v1/usage?from=2026-11-01&to=2026-12-01&by=day%2Cmodel',
     ],
     ['listBalanceHistory', (client) => client.listBalanceHistory(), 'GET /v1/balance/history?page=1'],
   ])('%s asks the right route', async (_name, call, route) => {

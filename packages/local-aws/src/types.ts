@@ -97,6 +97,8 @@ export interface TableSpec {
   createTable: Record<string, unknown>;
   /** The attribute that holds an item's expiry in epoch seconds. Undefined: no time to live. */
   ttlAttribute?: string;
+  /** Whether it can be restored to a point in time. Default: no. */
+  pointInTimeRecovery?: boolean;
 }
 
 /** A state machine of the template. */

@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { readBody, type Upstream, UpstreamError } from './http.ts';
+import { Reply, readBody, type Upstream, UpstreamError } from './http.ts';
 
 /** A call to an upstream as it came in. */
 export type IncomingCall = {
   method: string;
   path: string;
+  /** What follows the path's question mark. */
+  search?: string;
   headers: IncomingHttpHeaders;
   body: AsyncIterable<Buffer>;
   /** Aborted when the client disconnects. */
@@ -17,7 +19,7 @@ export type CallAnswer = { status: number; body: unknown; headers: Record<string
 /** Answers a call as the upstream does, errors included; undefined when the client has disconnected. Never rejects. */
 export const answerCall = async (
   upstream: Upstream,
-  { method, path, headers, body, signal }: IncomingCall,
+  { method, path, search = '', headers, body, signal }: IncomingCall,
 ): Promise<CallAnswer | undefined> => {
   const requestId = upstream.newRequestId();
   const answer = (status: number, content: unknown, headers = {}): CallAnswer => ({
@@ -26,14 +28,16 @@ export const answerCall = async (
     headers: { 'X-Request-Id': requestId, ...headers },
   });
   try {
-    upstream.checkKey(headers);
+    upstream.checkKey(headers, path);
     const route = upstream.routes.find(
       (candidate) => candidate.method === method && candidate.path.test(path),
     );
     if (!route) throw upstream.errors.unknownRoute(method, path);
     const content = await readBody(body, upstream.errors);
     const params = route.path.exec(path)?.groups ?? {};
-    return answer(200, await route.handle({ headers, body: content, params, requestId, signal }));
+    const query = new URLSearchParams(search);
+    const told = await route.handle({ headers, body: content, params, query, requestId, signal });
+    return told instanceof Reply ? answer(told.status, told.body) : answer(200, told);
   } catch (error) {
     if (signal.aborted) return undefined;
     if (!(error instanceof UpstreamError)) console.error('sandbox: a request failed unexpectedly', error);

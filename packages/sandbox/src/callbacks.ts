@@ -28,6 +28,8 @@ export type CallbackTask = {
   changesAt: readonly number[];
   /** The answer to a query at that instant (epoch milliseconds); undefined when the upstream has no such task. */
   query: (instant: number) => { status: string } | undefined;
+  /** Headers of a callback, given its body as it is sent: a signature. Default: none. */
+  headersOf?: (body: string) => Record<string, string>;
 };
 
 /** Sends the callbacks of tasks. */
@@ -63,11 +65,14 @@ export const createCallbacks = ({
   const waitUntil = (instant: number) =>
     wait(Math.max(0, instant - now()), undefined, { signal, ref: false });
 
-  const post = async (url: string, body: string): Promise<CallbackAttempt['answer']> => {
+  const post = async (
+    { url, headersOf = () => ({}) }: CallbackTask,
+    body: string,
+  ): Promise<CallbackAttempt['answer']> => {
     try {
       const response = await fetch(url, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
+        headers: { 'Content-Type': 'application/json', ...headersOf(body) },
         body,
         redirect: 'manual',
         signal: AbortSignal.any([signal, AbortSignal.timeout(acknowledgeMilliseconds)]),
@@ -80,11 +85,12 @@ export const createCallbacks = ({
     }
   };
 
-  const deliver = async ({ id, url }: CallbackTask, task: { status: string }) => {
+  const deliver = async (called: CallbackTask, task: { status: string }) => {
+    const { id } = called;
     const body = JSON.stringify(task);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const startedAt = now();
-      const answer = await post(url, body);
+      const answer = await post(called, body);
       journal.addCallback(id, {
         status: task.status,
         attempt,

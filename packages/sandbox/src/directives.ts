@@ -37,7 +37,7 @@ export type Directives = {
   /** Indexes (from 0) of the outputs whose URL returns 404. */
   brokenOutputs: 'all' | ReadonlySet<number>;
   /** Absent for the upstream's normal callbacks. */
-  callback?: 'off' | 'twice' | 'late';
+  callback?: 'off' | 'twice' | 'late' | 'forged';
   /** Replaces the upstream's status word while the task is unfinished. */
   statusWord?: string;
   /** The answers that nobody can read: the one to the creation, or those to the queries of its task. */
@@ -68,7 +68,7 @@ const VALUES = {
   flaky: String.raw`\d+`,
   images: String.raw`[1-9]\d*`,
   broken: String.raw`all|\d+`,
-  callback: 'off|twice|late',
+  callback: 'off|twice|late|forged',
   status: '[A-Za-z_]+',
   garbled: 'creation|queries',
   megabytes: String.raw`[1-9]\d{0,2}`,
@@ -122,7 +122,7 @@ export const parseDirectives = (prompt: string): Directives => {
     if (images !== undefined) directives.images = Number(images);
     if (broken === 'all') isAllBroken = true;
     else if (broken !== undefined) brokenIndexes.add(Number(broken));
-    if (callback !== undefined) directives.callback = callback as 'off' | 'twice' | 'late';
+    if (callback !== undefined) directives.callback = callback as NonNullable<Directives['callback']>;
     if (status !== undefined) directives.statusWord = status;
     if (garbled !== undefined) directives.garbled = garbled as 'creation' | 'queries';
     if (megabytes !== undefined) directives.megabytes = Number(megabytes);

@@ -8,6 +8,7 @@ export type Call = {
   body: Record<string, unknown>;
   /** The named groups of the route's path. */
   params: Record<string, string>;
+  query: URLSearchParams;
   requestId: string;
   /** Results of fetching the files that the call names, if the server fetches them. */
   inputs?: Inputs;
@@ -15,8 +16,19 @@ export type Call = {
   signal: AbortSignal;
 };
 
-/** Returns the JSON body of a 200 response. Throws `UpstreamError` for any other status. */
+/** Returns the JSON body of a 200 response, or a `Reply`. Throws `UpstreamError` for an error. */
 export type Handler = (call: Call) => unknown;
+
+/** A response of another status, with its JSON body as it is. */
+export class Reply {
+  readonly status: number;
+  readonly body: unknown;
+
+  constructor(status: number, body: unknown) {
+    this.status = status;
+    this.body = body;
+  }
+}
 
 /** A method and path, and the handler of calls to it. */
 export type Route = { method: string; path: RegExp; handle: Handler };
@@ -47,7 +59,7 @@ export type Upstream = {
   routes: readonly Route[];
   newRequestId(): string;
   /** Throws `UpstreamError` when the key is missing or wrong. */
-  checkKey(headers: IncomingHttpHeaders): void;
+  checkKey(headers: IncomingHttpHeaders, path: string): void;
   renderError(error: UpstreamError, requestId: string): unknown;
   errors: {
     unknownRoute(method: string, path: string): UpstreamError;

@@ -83,12 +83,14 @@ const WAN_3_0: InputLimits = {
   audio: { maxBytes: 15 * MEGABYTE, minSeconds: 1, maxSeconds: 15, maxTotalSeconds: 15 },
 };
 
-/** The limits of a model by its id, of both upstreams; none for a model that is not listed. */
+/** The limits of a model by its id, of every upstream; none for a model that is not listed. */
 export const inputLimitsOf = (model: unknown): InputLimits => {
   const id = String(model);
   if (id.includes('seedream')) return SEEDREAM;
   if (id.includes('seedance-2-0')) return SEEDANCE_2_0;
-  if (id.startsWith('qwen-image')) return QWEN_IMAGE;
-  if (id.startsWith('wan2.7')) return WAN_2_7;
-  return id.startsWith('wan3.0') || id === 'sandbox-xw3-pro' ? WAN_3_0 : {};
+  if (/^(alibaba\/)?qwen-image/.test(id)) return QWEN_IMAGE;
+  if (id.startsWith('wan2.7') || id.includes('/wan/v2.7')) return WAN_2_7;
+  return id.startsWith('wan3.0') || id.startsWith('alibaba/wan-3.0') || id === 'sandbox-xw3-pro'
+    ? WAN_3_0
+    : {};
 };

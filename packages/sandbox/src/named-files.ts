@@ -48,3 +48,22 @@ export const filesOfStudioVideo = ({ input }: Body): InputFile[] =>
     const kind = isObject(item) ? STUDIO_KINDS[String(item.type)] : undefined;
     return kind && isObject(item) ? fileOf(kind, item.url, `input.media[${index}]`) : [];
   });
+
+/** The fields of fal that name files. */
+const FAL_FIELDS: Readonly<Record<string, Kind>> = {
+  image_url: 'image',
+  start_image_url: 'image',
+  end_image_url: 'image',
+  image_urls: 'image',
+  reference_image_urls: 'image',
+  video_url: 'video',
+  reference_video_urls: 'video',
+  audio_url: 'audio',
+  reference_audio_urls: 'audio',
+};
+
+/** The files that a call to fal names. */
+export const filesOfFal = (body: Body): InputFile[] =>
+  Object.entries(FAL_FIELDS).flatMap(([field, kind]) =>
+    [body[field]].flat().flatMap((url) => fileOf(kind, url, field)),
+  );

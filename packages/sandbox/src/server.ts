@@ -47,10 +47,11 @@ const callUpstream = async (
   response: ServerResponse,
   path: string,
 ) => {
-  const { method = 'GET', headers } = request;
+  const { method = 'GET', headers, url = '' } = request;
   const answer = await answerCall(upstream, {
     method,
     path,
+    search: url.slice(path.length),
     headers,
     body: request,
     signal: signalOf(response),
@@ -114,15 +115,15 @@ export type SandboxOptions = {
   port?: number;
   /** The address to listen on. Default 127.0.0.1. */
   host?: string;
-  /** The key both upstreams accept. Default `sandbox-key`. */
+  /** The key that all upstreams accept. Default `sandbox-key`. */
   apiKey?: string;
   /** Draw images without writing, which takes a tenth of the time. Default false. */
   plainImages?: boolean;
-  /** Upstreams besides the two; default none. */
+  /** Further upstreams; default none. */
   upstreams?: readonly CreateUpstream[];
   /** Defaults: 5 s to acknowledge a callback, 8 s for a late one. */
   callbackTiming?: Partial<CallbackTiming>;
-  /** What both upstreams let an account do at once, for each model. Default: no limits. */
+  /** What the upstreams let an account do at once, for each model. Default: no limits. */
   capacity?: Capacity;
   /** The most calls, and the most tasks, of a model at once; others are refused. What `capacity` says wins. Default: any number. */
   maxRunning?: number | undefined;
@@ -143,7 +144,7 @@ export type Sandbox = {
 };
 
 /**
- * Starts ModelArk (`/api/v3`) and Model Studio (`/api/v1`) on one port, with the outputs of both under `/outputs` and the
+ * Starts ModelArk (`/api/v3`), Model Studio (`/api/v1`) and fal (`/fal`) on one port, with the outputs of all under `/outputs` and the
  * journal of their tasks under `/sandbox/tasks`. All data is in memory. Rejects when the port is taken.
  */
 export const startSandbox = async ({
@@ -183,7 +184,7 @@ export const startSandbox = async ({
   const parts = { apiKey, outputs, journal, callbacks, now: Date.now, capacity, checkInputs };
   const all: [Upstream, ...Upstream[]] = [
     ...createUpstreams(parts),
-    ...upstreams.map((create) => create({ apiKey, outputs, journal, now: Date.now })),
+    ...upstreams.map((create) => create({ apiKey, outputs, journal, callbacks, now: Date.now })),
   ];
 
   server.on('request', (request, response) => {

@@ -62,6 +62,24 @@ describe('the sandbox as a function keeps nothing between calls', () => {
     expect(bytesOf(await fetchFile(url)).equals(bytesOf(file))).toBe(true);
   });
 
+  test('a request to fal is followed and made by other instances', async () => {
+    const key = { authorization: 'Key test-key' };
+    const ask = async (path: string) => json(await newInstance()(event('GET', path, { headers: key })));
+    const made = await post(
+      '/fal/alibaba/qwen-image-3/text-to-image',
+      { prompt: 'a red fox', image_size: { width: 640, height: 512 } },
+      key,
+    );
+    const path = `/fal/alibaba/qwen-image-3/requests/${json(made).request_id}`;
+
+    expect((await ask(`${path}/status`)).status).toBe('IN_QUEUE');
+    clock.time += 60_000;
+    expect((await ask(`${path}/status`)).status).toBe('COMPLETED');
+    const { url } = (await ask(path)).images[0];
+    const { width, height } = await sharp(bytesOf(await fetchFile(url))).metadata();
+    expect([width, height]).toEqual([640, 512]);
+  });
+
   test.each(['[flaky=0]', '[delay=0.01]', '[delay=0.01] [delay=0.02]', '[hang=0.01]', '[busy=3]'])(
     'an image is made whose prompt is %s and nothing else',
     async (prompt) => {

@@ -131,6 +131,7 @@ describe('a ModelArk video task over time', () => {
       headers: {},
       body: {},
       params: {},
+      query: new URLSearchParams(),
       requestId: '',
       signal: new AbortController().signal,
       ...fields,

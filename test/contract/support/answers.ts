@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { VERSION } from '../../../lib/release.ts';
 
 /** The body of every error. */
 export interface ErrorBody {
@@ -29,10 +30,11 @@ const STATUSES_OF_CODE: Record<string, number[]> = {
   temporarily_unavailable: [503],
 };
 
-/** Throws unless an answer has a request id, a JSON body and, if it is an error, the shape of every error. */
+/** Throws unless an answer has a request id, the service's version, a JSON body and, if it is an error, the shape of every error. */
 export const checkAnswer = (request: string, { status, headers, body }: Answer<unknown>): void => {
   assert.equal(headers.get('content-type'), 'application/json', `content type of ${request}`);
   assert.match(headers.get('x-request-id') ?? '', /^\S+$/, `request id of ${request}`);
+  assert.equal(headers.get('x-service-version'), VERSION, `version in ${request}`);
   if (status < 400) return;
 
   assert.deepEqual(Object.keys(body as ErrorBody), ['error'], `error body of ${request}`);

@@ -18,6 +18,7 @@ const OTHERS = [
   'POST /v1/generations 503',
   'POST /v1/videos 503',
   'DELETE /v1/end-users/{email} 503',
+  'PUT /v1/end-users/{email}/budget 503',
 ];
 
 /**

@@ -42,6 +42,8 @@ export interface StartOptions {
   reset?: boolean;
   /** Variables besides those of the test. */
   environment?: Record<string, string>;
+  /** The source tree; by default this one. */
+  tree?: string;
   /** Called with each line it prints, up to the `ready` line. */
   onLine?: (line: string) => void;
 }
@@ -63,7 +65,11 @@ export const startLocalService = async (
 ): Promise<RunningService> => {
   const args = startArguments(dataDir, options);
   const env = { ...process.env, ...npmStart().environment, ...options.environment };
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd: options.tree ?? root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const errors: string[] = [];
   child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));

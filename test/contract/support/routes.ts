@@ -1,8 +1,10 @@
 /** One route of the API and the scope its callers need. */
 export interface Route {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   scope: string;
+  /** Parameters that it needs. */
+  query?: string;
 }
 
 /** The routes of the API; path parameters stand in braces. */
@@ -21,8 +23,11 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/v1/end-users/{email}/block', scope: 'end-users:write' },
   { method: 'POST', path: '/v1/end-users/{email}/unblock', scope: 'end-users:write' },
   { method: 'DELETE', path: '/v1/end-users/{email}', scope: 'end-users:write' },
+  { method: 'GET', path: '/v1/end-users/{email}/budget', scope: 'end-users:read' },
+  { method: 'PUT', path: '/v1/end-users/{email}/budget', scope: 'end-users:write' },
   { method: 'GET', path: '/v1/balance', scope: 'balance:read' },
   { method: 'GET', path: '/v1/balance/history', scope: 'balance:read' },
+  { method: 'GET', path: '/v1/usage', scope: 'balance:read', query: '?from=2026-11-01&to=2026-12-01' },
 ];
 
 /** The path with its parameter replaced; by default by an id that does not exist. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SandboxOptions } from '@generation-service/sandbox';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../../core/provider-names.ts';
 import { type LocalRun, type LocalRunParts, startLocalRun } from '../../../local/run.ts';
 import { createFakes } from './a-local-run.ts';
 
@@ -54,8 +55,12 @@ describe('a local run', () => {
     expect(fakes.seen.context).toEqual({
       publicBaseUrl: run.baseUrl,
       deliveryBaseUrl: `${run.baseUrl}/files`,
-      modelArkBaseUrl: 'http://127.0.0.1:9/api/v3',
-      modelStudioBaseUrl: 'http://127.0.0.1:9',
+      ...Object.fromEntries(
+        PROVIDER_IDS.map((id) => [
+          namesOfProvider(id).baseUrlContextKey,
+          `http://127.0.0.1:9${PROVIDERS[id].sandboxPath}`,
+        ]),
+      ),
       modelRoutes: expect.objectContaining({ 'xW3.0sPro': expect.anything() }),
       allowPrivateTargets: 'false',
       console: 'true',
@@ -139,7 +144,8 @@ describe('the keys of the providers', () => {
   });
 
   test('start no sandbox when all are real', async () => {
-    const run = await start({ environment: { MODELSTUDIO_API_KEY: 'a', MODELARK_API_KEY: 'b' } });
+    const keys = PROVIDER_IDS.map((id) => [namesOfProvider(id).keyVariable, 'a']);
+    const run = await start({ environment: Object.fromEntries(keys) });
 
     expect(fakes.story).not.toContain('sandbox');
     expect(run.sandboxUrl).toBeNull();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Said } from '../../../local/operator/commands.ts';
 import { createOperatorEndpoint } from '../../../local/operator/endpoint.ts';
 
-const ACCOUNT = { accountId: 'acc_1', apiKey: 'gsk_1', webhookSecret: 'whsec_1' };
+const ACCOUNT = { apiKey: 'gsk_1' };
 const TOKEN = 'token-of-this-run';
 
 let server: Server;
@@ -56,9 +56,19 @@ describe('The operator’s endpoint', () => {
   test.each([
     ['GET', '/operator/requests/img_1', undefined, ['requests', 'show', '--id=img_1']],
     ['GET', '/operator/requests/--account%3Dx', undefined, ['requests', 'show', '--id=--account=x']],
-    ['GET', '/operator/keys', undefined, ['keys', 'list', '--account=acc_1']],
-    ['POST', '/operator/keys', '{"label":"a b"}', ['keys', 'create', '--account=acc_1', '--label=a b']],
-    ['POST', '/operator/keys', undefined, ['keys', 'create', '--account=acc_1', '--label=']],
+    ['POST', '/operator/requests/img_1/webhook', undefined, ['requests', 'retry-webhook', '--id=img_1']],
+    ['GET', '/operator/accounts', undefined, ['accounts', 'list']],
+    ['GET', '/operator/accounts/acc_1', undefined, ['accounts', 'show', '--account=acc_1']],
+    ['GET', '/operator/accounts/acc_1/keys', undefined, ['keys', 'list', '--account=acc_1']],
+    [
+      ...['POST', '/operator/accounts/acc_1/keys', '{"label":"a b"}'],
+      ['keys', 'create', '--account=acc_1', '--label=a b'],
+    ] as const,
+    [
+      ...['POST', '/operator/accounts/acc_1/keys', undefined],
+      ['keys', 'create', '--account=acc_1', '--label='],
+    ] as const,
+    ['GET', '/operator/routes', undefined, ['routes', 'list']],
     ['DELETE', '/operator/keys/key_1', undefined, ['keys', 'revoke', '--key-id=key_1']],
     ['GET', '/operator/rates', undefined, ['rates', 'list']],
     [
@@ -98,7 +108,7 @@ describe('The operator’s endpoint', () => {
     ['a name that DNS led here', 403, { host: 'rebound.example.com' }],
     ['a link from elsewhere', 403, { 'sec-fetch-site': 'none' }],
   ])('refuses %s, and runs nothing', async (_title, status, headers) => {
-    expect(await call('GET', '/operator/keys', { headers })).toMatchObject({
+    expect(await call('GET', '/operator/accounts', { headers })).toMatchObject({
       status,
       body: { error: { message: expect.any(String) } },
     });
@@ -106,10 +116,16 @@ describe('The operator’s endpoint', () => {
   });
 
   test.each([
-    ['an unknown route', 'GET', '/operator/accounts', '', 404],
+    ['an unknown route', 'GET', '/operator/keys', '', 404],
     ['a method that a route does not have', 'POST', '/operator/rates', '{}', 404],
-    ['a body that is no JSON', 'POST', '/operator/keys', '{', 400],
-    ['a body that is too long', 'POST', '/operator/keys', JSON.stringify('x'.repeat(20_000)), 413],
+    ['a body that is no JSON', 'POST', '/operator/accounts/acc_1/keys', '{', 400],
+    [
+      'a body that is too long',
+      'POST',
+      '/operator/accounts/acc_1/keys',
+      JSON.stringify('x'.repeat(20_000)),
+      413,
+    ],
   ])('refuses %s', async (_title, method, path, body, status) => {
     expect((await call(method, path, { body })).status).toBe(status);
     expect(ran).toEqual([]);

@@ -53,8 +53,8 @@ export const MONEY = bugs('money', [
   [
     "an operator's idempotency key is not kept",
     'core/ledger/ledger.ts',
-    'if (idempotencyKey === undefined) return writes;',
-    'return writes;',
+    'if (idempotencyKey === undefined) return [...writes, ...beside];',
+    'return [...writes, ...beside];',
   ],
   [
     'an entry is dated by the clock of its writer alone',

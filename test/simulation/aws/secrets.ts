@@ -38,6 +38,15 @@ export class Secrets {
     return this.versionsOf(name).at(-1)?.value ?? '';
   }
 
+  /** A version as the service answers it: with when it was put, which is when the one before it was replaced. Undefined when there is none. */
+  versionOf(name: string, stage: string): { SecretString: string; CreatedDate: Date } | undefined {
+    const versions = this.versionsOf(name);
+    const place = stage === 'AWSPREVIOUS' ? -2 : -1;
+    const found = versions.at(place);
+    const createdAt = versions.at(place - 1)?.replacedAt ?? 0;
+    return found && { SecretString: found.value, CreatedDate: new Date(createdAt) };
+  }
+
   /** Whether a provider takes this value. */
   takes(name: string, value: string): boolean {
     const { now } = this.world.scheduler;
@@ -66,16 +75,21 @@ const version = (value: string): Version => ({
 export const sendToSecrets = (
   world: World,
   command: string,
-  secretId: string,
+  { SecretId, VersionStage = 'AWSCURRENT' }: Record<string, unknown>,
   limits: ClientLimits,
   signingKey: string,
-): Promise<unknown> =>
-  makeCall(world, {
+): Promise<unknown> => {
+  const secretId = String(SecretId);
+  return makeCall(world, {
     ...limits,
     name: `${command} ${secretId}`,
     service: 'secrets',
     perform: () => {
       if (command === 'DescribeSecretCommand') return { VersionIdsToStages: { v1: ['AWSCURRENT'] } };
-      return { SecretString: secretId.includes('delivery') ? signingKey : world.secrets.valueOf(secretId) };
+      if (secretId.includes('delivery')) return { SecretString: signingKey };
+      const found = world.secrets.versionOf(secretId, String(VersionStage));
+      if (!found) throw Object.assign(new Error('no such version'), { name: 'ResourceNotFoundException' });
+      return found;
     },
   });
+};

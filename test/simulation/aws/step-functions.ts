@@ -27,6 +27,8 @@ const meta = { $metadata: {} };
 /** What the definitions need: their texts, and the functions their placeholders stand for. */
 export interface Deployment {
   machines: ReadonlyMap<string, Definition>;
+  /** The definitions of the last release. */
+  lastMachines: ReadonlyMap<string, Definition>;
   /** By the name of the function. */
   functions: ReadonlyMap<string, DeployedFunction>;
 }
@@ -44,10 +46,22 @@ export class StepFunctions {
   private readonly awaited = new Map<string, (execution: Execution) => void>();
   private readonly world: World;
   private readonly deployment: Deployment;
+  private isLastRelease = false;
 
   constructor(world: World, deployment: Deployment) {
     this.world = world;
     this.deployment = deployment;
+  }
+
+  /** Deploys the definitions of the last release, or those of this one, for executions that start from now on. */
+  define(isLastRelease: boolean): void {
+    this.isLastRelease = isLastRelease;
+    this.world.note(() => `  definitions of ${isLastRelease ? 'the last' : 'this'} release`);
+  }
+
+  /** Deploys the other definitions: an upgrade, or a roll-back. */
+  redefine(): void {
+    this.define(!this.isLastRelease);
   }
 
   /** The executions that run now. */
@@ -167,7 +181,8 @@ export class StepFunctions {
   /** Starts an execution; again with the same name and input while it runs, it is the same one. */
   private start(stateMachineArn: string, name: string, input: string) {
     const machine = stateMachineArn.split(':').at(-1) ?? '';
-    const definition = this.deployment.machines.get(machine);
+    const { machines, lastMachines } = this.deployment;
+    const definition = (this.isLastRelease ? lastMachines : machines).get(machine);
     if (!definition || stateMachineArn !== machineArn(machine))
       throw new Error(`There is no ${stateMachineArn}.`);
     const arn = executionArn(machine, name);

@@ -56,7 +56,8 @@ const refundAgain = async (
 };
 
 /** The deployment, with a note of the problems that each verification reports at its end. */
-const listening = ({ machines, functions }: Deployment, found: number[]): Deployment => {
+const listening = (deployment: Deployment, found: number[]): Deployment => {
+  const { functions } = deployment;
   const list = functions.get('list-ledgers');
   if (!list) throw new Error('There is no function list-ledgers.');
   const handler: typeof list.handler = async (event, context) => {
@@ -65,5 +66,5 @@ const listening = ({ machines, functions }: Deployment, found: number[]): Deploy
     if (next === 'stop') found.push(sum.problems);
     return page;
   };
-  return { machines, functions: new Map(functions).set('list-ledgers', { ...list, handler }) };
+  return { ...deployment, functions: new Map(functions).set('list-ledgers', { ...list, handler }) };
 };

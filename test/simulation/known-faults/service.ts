@@ -10,7 +10,7 @@ import { enter } from '../current.ts';
 import { setTime } from '../engine/globals.ts';
 import { outside } from '../engine/invocation.ts';
 import { type Behaviour, promptOf } from '../upstream/providers.ts';
-import { World } from '../world.ts';
+import { type Mutation, World } from '../world.ts';
 import { interceptCalls } from './client-calls.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,6 +26,8 @@ export const VIDEO_GATE = 'modelark/seedance#0';
 export interface Service {
   world: World;
   accountId: string;
+  keyId: string;
+  apiKey: string;
   /** Calls the API as the account. */
   call: (call: Omit<ApiCall, 'apiKey'>) => Promise<Answer>;
   /** Creates a video, which its provider handles in this way. Its id; throws when it is refused. */
@@ -54,6 +56,10 @@ export interface Setting {
   limits?: { maxRunning: number; requestsPerSecond?: number };
   /** How long after a run of the reconciler the first request comes. */
   phaseMs?: number;
+  /** A bug, put there on purpose. */
+  mutation?: Mutation | undefined;
+  /** When the world begins, in epoch milliseconds; by default on a day after the world before. */
+  startsAt?: number;
 }
 
 let nextStart = Date.parse('2026-01-01T00:00:00.000Z');
@@ -64,13 +70,13 @@ const LIMIT_MS = 3 * 3_600_000;
 /** Measures something in a world of its own. One at a time: the process has the clock of that world. */
 export const inService = async <T>(
   deployment: Deployment,
-  { limits, phaseMs = 0 }: Setting,
+  { limits, phaseMs = 0, mutation, startsAt = nextStart }: Setting,
   measure: (service: Service) => Promise<T>,
 ): Promise<T> => {
   const routes = String(process.env.MODEL_ROUTES);
   const { [VIDEO_MODEL]: route, ...others } = JSON.parse(routes) as Record<string, object>;
   process.env.MODEL_ROUTES = JSON.stringify({ ...others, [VIDEO_MODEL]: { ...route, ...limits } });
-  const world = new World({ seed: 1, faults: [], startsAt: nextStart, deployment });
+  const world = new World({ seed: 1, faults: [], startsAt, deployment, mutation });
   world.table.lateIndexShare = 0;
   world.lambda.lateEventShare = 0;
   enter(world);
@@ -122,7 +128,10 @@ const open = async (world: World): Promise<Service> => {
   };
   const { accountId } = await settled(insertAccount('one', new Date()));
   const key = { scopes: SCOPES, label: '', limits: LIMITS };
-  const { text: apiKey } = await settled(insertApiKey(accountId, key, new Date()));
+  const {
+    text: apiKey,
+    apiKey: { keyId },
+  } = await settled(insertApiKey(accountId, key, new Date()));
   const opening = { amountThousandths: BALANCE_THOUSANDTHS, reason: 'topup', reference: '' } as const;
   await settled(changeBalance(accountId, opening, new Date()));
   const call: Service['call'] = (made) => settled(callApi(world, { ...made, apiKey }));
@@ -138,7 +147,7 @@ const open = async (world: World): Promise<Service> => {
     return made;
   };
   return {
-    ...{ world, accountId, call, settled, until },
+    ...{ world, accountId, keyId, apiKey, call, settled, until },
     createVideo: (behaviour) =>
       create('create-video', behaviour, { model: VIDEO_MODEL, image: 'https://images.example.com/a.png' }),
     createImage: (behaviour, more) => create('create-generation', behaviour, { model: 'xSD4.5', ...more }),

@@ -5,7 +5,9 @@ import type { Import } from './source-graph.ts';
 export const CORE_ORDER = [
   '',
   'table',
+  'audit',
   'concurrency',
+  'budgets',
   'accounts',
   'models',
   'requests',
@@ -25,6 +27,7 @@ export const CORE_ORDER = [
   'webhooks',
   'deletion',
   'reconciler',
+  'restore',
 ];
 
 /** Pairs of folders of `core/` that import nothing from each other, whatever their order. */
@@ -101,7 +104,7 @@ const LAYERS: Record<string, Layer> = {
   'providers/': {
     may: ['providers/', 'core/'],
     mayNot: TABLE_ACCESS,
-    typesOnly: /^core\/(?!models\/|provider-calls\/)[^/]+\//,
+    typesOnly: /^core\/(?!models\/|provider-calls\/|guarded-http\/)[^/]+\//,
   },
   'functions/': { may: ['functions/', 'core/', 'providers/'], mayNot: TABLE_ACCESS },
   'lib/': { may: ['lib/', 'core/', MEDIA], mayNot: /^core\/table\/(?!(pages|keys)\.ts$)/ },
@@ -188,6 +191,13 @@ export const impureWays = (root: string, imports: readonly Import[]): string[] =
 const packageNameOf = (specifier: string): string =>
   specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
+/** Whether a path is of a package of this project that is declared: its entry, and for tests the rest of it. */
+const isOfDeclared = (from: string, to: string, dependencies: readonly string[]): boolean => {
+  const [, name, rest] = /^packages\/([^/]+)\/(.+)$/.exec(to) ?? [];
+  const isOpen = rest === 'src/index.ts' || /^packages\/[^/]+\/test\//.test(from);
+  return isOpen && dependencies.includes(`@generation-service/${name}`);
+};
+
 /**
  * The imports of a package's files that leave its directory or name a package it does not depend on. Types may
  * come from an `@types` dependency.
@@ -199,9 +209,9 @@ export const outOfPackage = (
 ): string[] =>
   imports
     .filter(({ from }) => from.startsWith(directory))
-    .filter(({ to, typeOnly }) => {
+    .filter(({ from, to, typeOnly }) => {
       if (to.startsWith(directory) || isBuiltin(to)) return false;
-      if (isPath(to)) return true;
+      if (isPath(to)) return !isOfDeclared(from, to, dependencies);
       const name = packageNameOf(to);
       return !dependencies.includes(name) && !(typeOnly && dependencies.includes(`@types/${name}`));
     })

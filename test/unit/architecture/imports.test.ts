@@ -227,12 +227,25 @@ describe('a broken rule is reported', () => {
   test.each([
     "import '../../../core/x.ts';",
     "import type { A } from '../../sandbox/src/a.ts';",
+    "import '../../client/src/http.ts';",
+    "import '@generation-service/sandbox';",
     "import 'undici';",
     "import '@scope/other/deep';",
   ])('when a package has %s', (source) => {
     const found = fixture({ 'packages/a/src/x.ts': source });
 
-    expect(outOfPackage('packages/a/', found, ['commander', '@scope/own'])).toHaveLength(1);
+    expect(
+      outOfPackage('packages/a/', found, ['commander', '@scope/own', '@generation-service/client']),
+    ).toHaveLength(1);
+  });
+
+  test('but not for the entry of a package of this project that it declares, and the rest of that in its tests', () => {
+    const found = fixture({
+      'packages/a/src/x.ts': "import '@generation-service/client';",
+      'packages/a/test/x.ts': "import '../../client/test/server.ts';",
+    });
+
+    expect(outOfPackage('packages/a/', found, ['@generation-service/client'])).toEqual([]);
   });
 
   test('but not for its own files, what it declares and what Node has', () => {

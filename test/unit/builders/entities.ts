@@ -25,6 +25,7 @@ import { NOW } from './clocks.ts';
 export const ACCOUNT_ID = 'acc_01JD4KXQ8M0000000000000000';
 export const REQUEST_ID = 'img_01JD4KXQ8M0000000000000001';
 export const VIDEO_ID = 'vid_01JD4KXQ8M0000000000000002';
+export const KEY_ID = 'key_0123456789abcdef0123456789abcdef';
 export const EMAIL = 'ada@example.com';
 
 /** An account with 100 xTokens and three entries in its ledger. */

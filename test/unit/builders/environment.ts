@@ -1,3 +1,5 @@
+import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../../core/provider-names.ts';
+
 /**
  * The functions' environment, as the infrastructure sets it. Import it before anything in `core`: the logger reads its
  * level when it is created. No address in it is reachable, so an unmocked call fails instead of using the network.
@@ -9,6 +11,7 @@ Object.assign(process.env, {
   AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
   POWERTOOLS_LOG_LEVEL: 'SILENT',
   POWERTOOLS_METRICS_DISABLED: 'true',
+  SERVICE_VERSION: '1.2.3',
   TABLE_NAME: 'table',
   BUCKET_NAME: 'bucket',
   GENERATION_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:generation',
@@ -30,6 +33,8 @@ Object.assign(process.env, {
   POLL_INTERVAL_SECONDS: '2',
   CALLBACK_WAIT_SECONDS: '300',
   CALLBACK_SECRET_ARN: 'arn:callback-secret',
+  CANARY_KEY_SECRET_ARN: 'arn:canary-key',
+  CANARY_MODEL: 'xSD4.5',
   ALLOW_PRIVATE_TARGETS: 'false',
   USER_AGENT: 'generation-service/1.2.3 (+https://operator.example)',
   MODEL_ROUTES: JSON.stringify({
@@ -40,10 +45,16 @@ Object.assign(process.env, {
     'xW2.7S': { provider: 'modelstudio', upstreamModel: 'wan-i2v' },
     'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan-video' },
   }),
-  MODELARK_BASE_URL: 'https://modelark.example.com/api/v3',
-  MODELARK_SECRET_ARN: 'arn:modelark-key',
-  MODELSTUDIO_BASE_URL: 'https://modelstudio.example.com',
-  MODELSTUDIO_SECRET_ARN: 'arn:modelstudio-key',
+  ...Object.fromEntries(
+    PROVIDER_IDS.flatMap((id) => {
+      const { baseUrlVariable, secretVariable } = namesOfProvider(id);
+      const { sandboxPath } = PROVIDERS[id];
+      return [
+        [baseUrlVariable, `https://${id}.example.com${sandboxPath}`],
+        [secretVariable, `arn:${id}-key`],
+      ];
+    }),
+  ),
 });
 
 /** Sets variables while `run` runs, then restores them. */

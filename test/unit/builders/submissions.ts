@@ -9,6 +9,7 @@ import {
 import { routeText } from '../../../core/routes.ts';
 import { aGenerationBody, aVideoBody } from './bodies.ts';
 import { NOW } from './clocks.ts';
+import { KEY_ID } from './entities.ts';
 
 type Overrides = Partial<Pick<ReceivedCreation, 'idempotencyKey' | 'now'>>;
 
@@ -16,7 +17,7 @@ const received = (
   route: string,
   body: Record<string, unknown>,
   { idempotencyKey, now = NOW }: Overrides,
-): ReceivedCreation => ({ route, body: { ok: true, body }, idempotencyKey, fields: {}, now });
+): ReceivedCreation => ({ route, body: { ok: true, body }, idempotencyKey, keyId: KEY_ID, fields: {}, now });
 
 /** A submission for one image, with private targets refused. */
 export const anImageSubmission = (

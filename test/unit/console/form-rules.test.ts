@@ -5,8 +5,10 @@ import {
   fieldsOf,
   messagesFor,
   messagesOf,
+  messageText,
   otherMessages,
   shownFields,
+  valuesOf,
 } from '../../../console/make/form-rules.ts';
 import { CATALOG, type CatalogModel, findModel } from '../../../core/models/catalog.ts';
 import type { Model } from '../../../packages/client/src/types.ts';
@@ -35,7 +37,10 @@ describe('a bound of the catalog', () => {
     const { model, field, values } = broken;
 
     expect(Object.keys(messagesIn(model, values))).toEqual([field]);
-    expect(shownAt(model, values, field)).toEqual([messagesIn(model, values)[field]]);
+    const label = fieldsOf(modelOf(model)).find(({ path }) => path === field)?.label ?? '';
+    expect(shownAt(model, values, field)).toEqual([
+      messageText(label, messagesIn(model, values)[field] ?? ''),
+    ]);
   });
 
   test.each(CATALOG.map(({ id }) => id))('of %s is kept by an otherwise empty form', (id) => {
@@ -69,11 +74,89 @@ describe('the body of a form', () => {
   });
 
   test('has what is no number as it was typed, so that the service’s own rule refuses it', () => {
-    expect(shownAt('xSD4.5', { ...COMPLETE, n: 'two' }, 'n')).toEqual(['must be a whole number']);
+    expect(shownAt('xSD4.5', { ...COMPLETE, n: 'two' }, 'n')).toEqual(['Images must be a whole number']);
     expect(shownAt('xW3.0s', { ...COMPLETE, durationSec: '2.5' }, 'durationSec')).toEqual([
-      'must be a whole number',
+      'Seconds must be a whole number',
     ]);
   });
+});
+
+describe('the values of a form that is filled in as a request was', () => {
+  test.each([
+    [
+      'xSD4.5',
+      {
+        size: '2560x1440',
+        aspectRatio: 'auto',
+        n: 3,
+        references: ['https://a.example/1', 'https://a.example/2'],
+      },
+    ],
+    [
+      'xSD4.5',
+      {
+        ...{
+          size: '2K',
+          aspectRatio: 'portrait',
+          n: 1,
+          sequential: 'auto',
+          sequentialOptions: { maxImages: 7 },
+        },
+        webhookUrl: 'https://a.example/hook',
+      },
+    ],
+    [
+      'xW3.0s',
+      {
+        resolution: '480p',
+        durationSec: 12,
+        ratio: '9:16',
+        image: 'https://a.example/1',
+        lastFrame: 'https://a.example/2',
+      },
+    ],
+    [
+      'xW3.0sPro',
+      { resolution: '4k', durationSec: 2, ratio: 'adaptive', referenceVideos: ['https://a.example/1'] },
+    ],
+  ])('give its body again: %s %j', (id, input) => {
+    const body = { ...COMPLETE, ...input };
+
+    expect(bodyOf(modelOf(id), valuesOf(modelOf(id), body))).toEqual({ model: id, ...body });
+  });
+
+  test('are none for empty lists, nor for what the model does not have', () => {
+    const body = { ...COMPLETE, references: [], durationSec: 3 };
+
+    expect(valuesOf(modelOf('xSD4.5'), body)).toEqual({ model: 'xSD4.5', ...COMPLETE });
+  });
+});
+
+describe('a message', () => {
+  test.each([
+    ['is required', 'Prompt is required'],
+    ['must be at most 4000 characters', 'Prompt must be at most 4000 characters'],
+    ['xZI1.0Pro takes no references', 'xZI1.0Pro takes no references'],
+    ['10x10 is too small: …', '10x10 is too small: …'],
+  ])('%s reads %s', (text, shown) => {
+    expect(messageText('Prompt', text)).toBe(shown);
+  });
+});
+
+test('A field shows what it is by default, and ratios as people write them', () => {
+  const image = fieldsOf(modelOf('xSD4.5'));
+  const video = fieldsOf(modelOf('xW3.0s'));
+  const byDefault = (fields: typeof image) =>
+    fields.flatMap(({ path, byDefault: value }) => (value === undefined ? [] : [[path, value]]));
+
+  expect(byDefault(image)).toEqual([['aspectRatio', 'auto']]);
+  expect(byDefault(video)).toEqual([
+    ['resolution', '1080p'],
+    ['ratio', 'adaptive'],
+  ]);
+  expect(image.find(({ path }) => path === 'size')?.hint).toBe(
+    '2K if empty. Or <width>x<height>: 3,686,400 to 16,777,216 pixels, ratio 1:16 to 16:1.',
+  );
 });
 
 describe('a field', () => {
@@ -92,7 +175,7 @@ describe('a field', () => {
     const field = fieldsOf(model).find(({ path }) => path === 'references');
 
     expect(field && messagesFor(field, messagesIn('xSD4.5', { ...COMPLETE, references }))).toEqual([
-      { text: 'must be an absolute https URL', place: 3 },
+      { text: 'URL 3 must be an absolute https URL', place: 3 },
     ]);
   });
 

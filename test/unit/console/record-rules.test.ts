@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   type AnyRecord,
-  idsIn,
+  idsUpToHorizon,
   isFinished,
+  lossText,
   merge,
   newestFirst,
   outputsOf,
@@ -67,12 +68,58 @@ test('Requests of both kinds are in one order, the newest first, each once', () 
   expect(newestFirst(['img_01', 'vid_03', 'img_02', 'vid_03'])).toEqual(['vid_03', 'img_02', 'img_01']);
 });
 
-test('The history names each request by its debit, not again by its refund', () => {
-  const entries = [
-    { reason: 'refund', reference: 'vid_1' },
-    { reason: 'generation', reference: 'vid_1' },
-    { reason: 'topup', reference: 'top-up' },
-  ];
+describe('two lists in one order', () => {
+  const list = (ids: string[], hasMore: boolean) => ({ ids, hasMore });
 
-  expect(idsIn(entries)).toEqual(['vid_1']);
+  test('are shown down to where both have been read', () => {
+    const images = list(['img_09', 'img_07', 'img_05'], true);
+    const videos = list(['vid_08', 'vid_02'], true);
+
+    const { ids, hasMore, limitedBy } = idsUpToHorizon([images, videos]);
+
+    expect(ids).toEqual(['img_09', 'vid_08', 'img_07', 'img_05']);
+    expect(hasMore).toBe(true);
+    expect(limitedBy).toEqual([images]);
+  });
+
+  test('are shown in full once nothing is left to read', () => {
+    expect(idsUpToHorizon([list(['img_03'], false), list(['vid_02', 'vid_01'], false)])).toEqual({
+      ...{ ids: ['img_03', 'vid_02', 'vid_01'], hasMore: false, limitedBy: [] },
+    });
+  });
+
+  test('wait for a list of which nothing has been found yet', () => {
+    const videos = list([], true);
+
+    expect(idsUpToHorizon([list(['img_03'], false), videos])).toEqual({
+      ...{ ids: [], hasMore: true, limitedBy: [videos] },
+    });
+  });
+});
+
+describe('what was lost of a request', () => {
+  const lost = (id: string) => ({
+    id,
+    size: '256x256',
+    expiresAt: EXPIRES_AT,
+    error: { code: 'storage_failed' },
+  });
+  const images = [image('a'), image('b', 'img_01_1'), lost('img_01_2')];
+  const record = { ...succeeded(), images } as AnyRecord;
+
+  test('is counted by the outputs that could not be stored', () => {
+    expect(lossText(record)).toBe('2 of 3');
+    expect(lossText(succeeded(image('a')))).toBeUndefined();
+    expect(lossText(processing)).toBeUndefined();
+  });
+
+  test('is counted by what was asked, where outputs were never made, but not of a sequence', () => {
+    const input = { size: '2K', aspectRatio: 'auto', n: 4, references: [] };
+
+    expect(lossText({ ...record, input } as AnyRecord)).toBe('2 of 4');
+    expect(lossText({ ...succeeded(image('a')), input } as AnyRecord)).toBe('1 of 4');
+    expect(
+      lossText({ ...succeeded(image('a')), input: { ...input, sequential: 'auto' } } as AnyRecord),
+    ).toBeUndefined();
+  });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { edgeRoutes } from '../../../console/requests/graph-routes.ts';
 import {
   ACCEPTED,
   EDGES,
@@ -66,6 +67,67 @@ describe('the picture of the state machine', () => {
       NODES.some((b) => a !== b && Math.abs(a.x - b.x) < box.width && Math.abs(a.y - b.y) < box.height),
     );
     expect(overlapping).toEqual([]);
+  });
+});
+
+describe('the lines of the picture', () => {
+  const { box } = PICTURE;
+  type Place = { x: number; y: number };
+  const nodeOf = (id: string) => NODES.find((node) => node.id === id) as Place;
+  const isWithin = ({ x, y }: Place, node: Place): boolean =>
+    Math.abs(x - node.x) <= box.width / 2 && Math.abs(y - node.y) <= box.height / 2;
+  const isOnEdge = (point: Place, node: Place): boolean =>
+    isWithin(point, node) &&
+    (Math.abs(point.x - node.x) === box.width / 2 || Math.abs(point.y - node.y) === box.height / 2);
+  /** Every point of a line that is a unit from the next. */
+  const pointsOf = (corners: readonly Place[]): Place[] =>
+    corners.slice(1).flatMap((to, index) => {
+      const from = corners[index] as Place;
+      const length = Math.abs(to.x - from.x) + Math.abs(to.y - from.y);
+      return Array.from({ length: length + 1 }, (_, step) => ({
+        x: from.x + ((to.x - from.x) / length) * step,
+        y: from.y + ((to.y - from.y) / length) * step,
+      }));
+    });
+
+  test('run straight, from the edge of one box to that of the other', () => {
+    expect(edgeRoutes().size).toBe(EDGES.length);
+    for (const [from, to] of EDGES) {
+      const corners = edgeRoutes().get(`${from},${to}`) ?? [];
+      expect(isOnEdge(corners[0] as Place, nodeOf(from))).toBe(true);
+      expect(isOnEdge(corners.at(-1) as Place, nodeOf(to))).toBe(true);
+      corners.slice(1).forEach(({ x, y }, index) => {
+        expect(x === corners[index]?.x || y === corners[index]?.y).toBe(true);
+      });
+    }
+  });
+
+  test('run behind no box', () => {
+    const hidden = EDGES.filter((edge) => {
+      const inner = pointsOf(edgeRoutes().get(String(edge)) ?? []).slice(1, -1);
+      return inner.some((point) => NODES.some((node) => isWithin(point, node)));
+    });
+
+    expect(hidden).toEqual([]);
+  });
+
+  test('to different boxes run over each other nowhere', () => {
+    const taken = new Map<string, string>();
+    const shared: string[] = [];
+    for (const edge of EDGES) {
+      const corners = edgeRoutes().get(String(edge)) ?? [];
+      corners.slice(1).forEach((to, index) => {
+        const from = corners[index] as Place;
+        for (const { x, y } of pointsOf([from, to]).slice(1, -1)) {
+          const place = `${x},${y} ${from.y === to.y ? 'across' : 'down'}`;
+          const other = taken.get(place);
+          if (other !== undefined && other !== edge[1]) shared.push(`${place}: ${other}, ${edge[1]}`);
+          taken.set(place, edge[1]);
+        }
+      });
+    }
+
+    expect(shared).toEqual([]);
   });
 });
 

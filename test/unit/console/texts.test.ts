@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { isIP as isIPOfNode } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { stepPath } from '../../../console/balance/chart-rules.ts';
 import { SAMPLES } from '../../../console/make/code-samples.ts';
 import { isIP } from '../../../console/node-net.ts';
-import { durationText, xTokensText } from '../../../console/parts/texts.ts';
+import { capitalized, countText, durationText, xTokensText } from '../../../console/parts/texts.ts';
 
 test.each([
   [80, '80 ms'],
@@ -22,15 +21,11 @@ test('xTokens have at most three decimals', () => {
   expect([0, 4, 1234.5, 0.125].map(xTokensText)).toEqual(['0', '4', '1,234.5', '0.125']);
 });
 
-test('The balance is drawn as steps, from the oldest entry to now', () => {
-  const steps = [
-    { at: '2026-11-22T09:00:00.000Z', xTokens: 100 },
-    { at: '2026-11-22T09:00:50.000Z', xTokens: 50 },
-    { at: '2026-11-22T09:01:15.000Z', xTokens: 75 },
-  ];
-
-  expect(stepPath(steps, new Date('2026-11-22T09:01:40.000Z'), 200, 104)).toBe('M0,2H100V102H150V52H200');
-  expect(stepPath([], new Date(), 200, 104)).toBe('');
+test('Counts have their noun in the right number, and separators', () => {
+  expect([0, 1, 1234].map((count) => countText(count, 'request'))).toEqual([
+    ...['0 requests', '1 request', '1,234 requests'],
+  ]);
+  expect(capitalized('queued')).toBe('Queued');
 });
 
 describe('the request as code', () => {

@@ -30,9 +30,11 @@ describe('the clients of the service', () => {
       ['core/files/bucket.ts', 'S3Client', 'files'],
       ['core/files/clip-bucket.ts', 'S3Client', 'copy'],
       ['core/files/store-files.ts', 'S3Client', 'upload'],
+      ['core/restore/restored-table.ts', 'DynamoDBClient', 'stack'],
       ['core/secrets.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
       ['functions/events/create-signing-key.ts', 'SecretsManagerClient', 'secrets'],
+      ['ops/actor.ts', 'STSClient', 'stack'],
       ...['CloudWatchClient', 'SNSClient', 'LambdaClient', 'ServiceQuotasClient'].map((client) => [
         'ops/smoke/aws-account.ts',
         client,

@@ -5,7 +5,8 @@ process.env.POWERTOOLS_METRICS_DISABLED = 'false';
 // Metrics are then written with the console that a test can listen to.
 process.env.POWERTOOLS_DEV = 'true';
 process.env.STACK_NAME = 'SecondStack';
-const { countMetric, METRIC, measure } = await import('../../../core/observability.ts');
+process.env.SERVICE_VERSION = '7.8.9';
+const { countMetric, logger, METRIC, measure } = await import('../../../core/observability.ts');
 
 const written = jest.spyOn(console, 'log').mockReturnValue(undefined);
 beforeEach(() => {
@@ -60,5 +61,22 @@ describe('a metric', () => {
     measure(METRIC.oldestWaitingOfRoute, { model: 'xQI3Pro' }, 1);
 
     expect(counted()).toHaveLength(4);
+  });
+});
+
+describe('a log line', () => {
+  test("has the service's version, also after a call's own keys were taken away", () => {
+    logger.setLogLevel('INFO');
+    const lines = jest.spyOn(console, 'info').mockReturnValue(undefined);
+
+    logger.appendKeys({ route: '/a' });
+    logger.info('one');
+    logger.resetKeys();
+    logger.info('two');
+
+    expect(lines.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
+      { message: 'one', service: 'SecondStack', version: '7.8.9', route: '/a' },
+      { message: 'two', service: 'SecondStack', version: '7.8.9' },
+    ]);
   });
 });

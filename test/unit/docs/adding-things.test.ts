@@ -24,7 +24,7 @@ const FILES = [
   .concat('cdk.json', 'docs/api.md', 'docs/operating.md');
 
 /** The folders that a provider has for itself. */
-const OWN = /^(providers|packages\/sandbox\/src)\/(modelark|modelstudio)\//;
+const OWN = /^(providers|packages\/sandbox\/src)\/(modelark|modelstudio|fal)\//;
 
 /** The files that name a thing or are named by it. */
 const filesOf = (thing: RegExp): string[] =>

@@ -2,28 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import { ERROR_STATUS } from '../../../core/errors.ts';
 import { CATALOG, type ImageModel, type VideoModel } from '../../../core/models/catalog.ts';
 import { type EndpointName, ROUTES, routeText } from '../../../core/routes.ts';
+import { OPERATIONS } from '../../../functions/openapi/operations.ts';
 import { examplesIn } from './api-examples.ts';
 import { codeIn, readDocument, tableRows } from './documents.ts';
 
 /** The method of the client for each route. */
-const CLIENT_METHODS: Record<Exclude<EndpointName, 'receive-callback'>, string> = {
-  'create-generation': 'createImage',
-  'list-generations': 'listImages',
-  'get-generation': 'getImage',
-  'create-video': 'createVideo',
-  'list-videos': 'listVideos',
-  'get-video': 'getVideo',
-  'delete-generation': 'deleteRequest',
-  'bulk-delete-generations': 'deleteRequests',
-  'create-upload': 'createUpload',
-  'list-models': 'listModels',
-  'list-end-users': 'listEndUsers',
-  'delete-end-user': 'deleteEndUser',
-  'block-end-user': 'blockEndUser',
-  'unblock-end-user': 'unblockEndUser',
-  'get-balance': 'getBalance',
-  'list-balance-history': 'listBalanceHistory',
-};
+const CLIENT_METHODS = Object.entries(OPERATIONS).map(
+  ([name, { client }]) => [name as EndpointName, client.replace(/\(.*/s, '')] as const,
+);
 
 const document = readDocument('docs/api.md');
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');
@@ -47,20 +33,21 @@ describe('the API document', () => {
       examplesIn(language).join('\n'),
     );
 
-    test.each(Object.entries(CLIENT_METHODS))('%s', (name, method) => {
-      const { method: verb, path } = ROUTES[name as EndpointName];
+    test.each(CLIENT_METHODS)('%s', (name, method) => {
+      const { method: verb, path } = ROUTES[name];
       const given = path.replace('{requestId}', '(img_…|vid_…)').replace('{email}', 'ada%40example\\.com');
-      const flag = verb === 'DELETE' ? '-X DELETE ' : '';
+      const flag = ['DELETE', 'PUT'].includes(verb) ? `-X ${verb} ` : '';
       const called = path.replace('/{requestId}', '/" \\+').replace('{email}', 'ada%40example\\.com');
 
-      expect(shell).toMatch(new RegExp(`curl [^\n]*${flag}"?\\$BASE_URL${given}[" ?]`));
+      expect(shell).toMatch(new RegExp(`curl [^\n]*${flag}"?\\$GENERATION_BASE_URL${given}[" ?]`));
       expect(typeScript).toContain(`client.${method}(`);
-      const waits = verb === 'GET' && path.includes('{') ? 'wait_for\\("' : `call\\(\\s*"${verb}",\\s*"`;
+      const waits =
+        verb === 'GET' && path.includes('{requestId}') ? 'wait_for\\("' : `call\\(\\s*"${verb}",\\s*"`;
       expect(python).toMatch(new RegExp(waits + called));
     });
 
     test('every route of the callers', () => {
-      expect(Object.keys(CLIENT_METHODS)).toHaveLength(Object.keys(ROUTES).length - 1);
+      expect(CLIENT_METHODS).toHaveLength(Object.keys(ROUTES).length - 1);
     });
   });
 

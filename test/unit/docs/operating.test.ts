@@ -106,7 +106,7 @@ describe('the operating guide', () => {
 
     expect(rows.map(([noun]) => codeIn(noun))).toEqual(await commandsIn([]));
     for (const [noun = '', verbs = ''] of rows) {
-      const listed = verbs.split(', ').map(codeIn);
+      const listed = verbs === '' ? [] : verbs.split(', ').map(codeIn);
 
       expect(listed).toEqual(await commandsIn([codeIn(noun)]));
     }

@@ -69,8 +69,11 @@ const placeholdersIn = (
 
 /** Refuses placeholders that no expression has, and a filter by a key of what is queried, as DynamoDB does. */
 const checkFilter = (input: QueryCommandInput, { partition, sort }: Index): void => {
-  const { KeyConditionExpression = '', FilterExpression = '' } = input;
-  const { names, values } = placeholdersIn(`${KeyConditionExpression} ${FilterExpression}`, input);
+  const { KeyConditionExpression = '', FilterExpression = '', ProjectionExpression = '' } = input;
+  const { names, values } = placeholdersIn(
+    `${KeyConditionExpression} ${FilterExpression} ${ProjectionExpression}`,
+    input,
+  );
   const used = { ...names, ...values };
   const given = { ...input.ExpressionAttributeNames, ...input.ExpressionAttributeValues };
   const unused = Object.keys(given).filter((name) => !(name in used));
@@ -85,6 +88,16 @@ const projected = (item: Item, { partition, sort, attributes }: Index): Item => 
   if (!attributes) return structuredClone(item);
   const held = new Set([PRIMARY_KEY.partition, PRIMARY_KEY.sort, partition, sort, ...attributes]);
   return Object.fromEntries(Object.entries(structuredClone(item)).filter(([name]) => held.has(name)));
+};
+
+/** The attributes of an item that the query asks for. */
+const askedFor = (
+  item: Item,
+  { ProjectionExpression, ExpressionAttributeNames: names = {} }: QueryCommandInput,
+): Item => {
+  if (ProjectionExpression === undefined) return item;
+  const asked = new Set(ProjectionExpression.split(/, ?/).map((name) => names[name] ?? name));
+  return Object.fromEntries(Object.entries(item).filter(([name]) => asked.has(name)));
 };
 
 /**
@@ -120,7 +133,7 @@ export const query = (
   const scanned = matching.slice(0, most).map((item) => projected(item, index));
   const last = scanned.length === most ? matching[most - 1] : undefined;
   const keys = { partition: index.partition, sort: index.sort, attributes: [] };
-  const Items = scanned.filter(judge(input.FilterExpression));
+  const Items = scanned.filter(judge(input.FilterExpression)).map((item) => askedFor(item, input));
   return {
     ...(input.Select !== 'COUNT' && { Items }),
     Count: Items.length,

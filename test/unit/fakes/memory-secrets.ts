@@ -6,35 +6,44 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { serveCommands } from './serve-commands.ts';
 
+interface Version {
+  text: string | undefined;
+  createdAt: Date;
+}
+
 /** Secrets in memory behind every Secrets Manager client, by ARN. An undefined text means a secret without a value. */
 export class MemorySecrets {
   readonly client = mockClient(SecretsManagerClient);
-  private readonly texts = new Map<string, string | undefined>();
+  private readonly versions = new Map<string, { current: Version; previous: Version | undefined }>();
 
-  set(arn: string, text: string | undefined): void {
-    this.texts.set(arn, text);
+  /** Puts a value; the current one becomes the previous one. */
+  set(arn: string, text: string | undefined, createdAt = new Date(0)): void {
+    this.versions.set(arn, { current: { text, createdAt }, previous: this.versions.get(arn)?.current });
   }
 
   /** Clears everything for the next test. */
   reset(): void {
-    this.texts.clear();
+    this.versions.clear();
     this.client.reset();
     serveCommands(this.client, [
       [
         DescribeSecretCommand,
         ({ SecretId }) => ({
           ARN: SecretId,
-          ...(this.texts.get(SecretId) === undefined ? {} : { VersionIdsToStages: { v1: ['AWSCURRENT'] } }),
+          ...(this.versions.get(SecretId)?.current.text === undefined
+            ? {}
+            : { VersionIdsToStages: { v1: ['AWSCURRENT'] } }),
         }),
       ],
       [
         GetSecretValueCommand,
-        ({ SecretId }) => {
-          const SecretString = this.texts.get(SecretId);
-          if (SecretString === undefined) {
+        ({ SecretId, VersionStage }) => {
+          const { current, previous } = this.versions.get(SecretId) ?? {};
+          const found = VersionStage === 'AWSPREVIOUS' ? previous : current;
+          if (found?.text === undefined) {
             throw Object.assign(new Error('There is no value.'), { name: 'ResourceNotFoundException' });
           }
-          return { SecretString };
+          return { SecretString: found.text, CreatedDate: found.createdAt };
         },
       ],
     ]);

@@ -10,6 +10,8 @@ const TRAFFIC = new Set<string>([
   METRIC.requestEnded,
   METRIC.requestFailed,
   METRIC.timeToDone,
+  METRIC.atProvider,
+  METRIC.webhookLag,
   METRIC.refunded,
   METRIC.providerCall,
 ]);

@@ -30,6 +30,7 @@ const STANDARD = {
   'Content-Type': 'application/json',
   'X-Content-Type-Options': 'nosniff',
   'X-Request-Id': 'http-request-1',
+  'X-Service-Version': '1.2.3',
 };
 
 describe('a response', () => {
@@ -141,7 +142,7 @@ describe('an error', () => {
     expect(logged).toHaveBeenCalledTimes(1);
   });
 
-  test.each([new PaymentRequiredError(), new ConflictError('no'), new ValidationError({})])(
+  test.each([new PaymentRequiredError(4_000, 0), new ConflictError('no'), new ValidationError({})])(
     'a caller makes is not logged as ours: $name',
     async (error) => {
       await throwing(error);
@@ -153,7 +154,7 @@ describe('an error', () => {
   test.each([
     new ServiceError('conflict', ''),
     new ValidationError({}),
-    new PaymentRequiredError(),
+    new PaymentRequiredError(4_000, 0),
     new RateLimitedError(1),
     new NotFoundError(''),
     new ConflictError(''),

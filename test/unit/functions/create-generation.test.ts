@@ -36,6 +36,7 @@ describe('POST /v1/generations', () => {
       'Content-Type': 'application/json',
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': 'http-request-1',
+      'X-Service-Version': '1.2.3',
       Location: pollUrl,
       'Retry-After': '5',
     });

@@ -61,10 +61,15 @@ const MOST_WORK: Partial<Record<EndpointName, ApiEvent>> = {
   'list-generations': { query: { page: ['1000000'], endUserEmail: [EMAIL] } },
   'list-videos': { query: { page: ['1000000'], model: ['xW3.0s'] } },
   'list-balance-history': { query: { page: ['3'] } },
+  'get-usage': { query: { from: ['2026-11-01'], to: ['2026-12-01'], by: ['day,model,endUser,key'] } },
   'create-generation': { body: aGenerationBody() },
   'create-video': { body: aVideoBody() },
   'bulk-delete-generations': { body: { requestIds: [REQUEST_ID, VIDEO_ID] } },
+  'put-end-user-budget': { body: { perDay: 10 } },
   'create-upload': { body: { contentType: 'image/png', bytes: 10 } },
+};
+const REQUIRED_QUERY: Partial<Record<EndpointName, ApiEvent['query']>> = {
+  'get-usage': { from: ['2026-11-01'], to: ['2026-12-01'] },
 };
 /** Single items that a route reads while the key is looked up. */
 const READS_BESIDE: Partial<Record<EndpointName, number>> = { 'get-generation': 1, 'get-video': 2 };
@@ -157,7 +162,8 @@ describe.each(CALLER_ROUTES)('%s', (name) => {
       const before = memory.get(requestKey(REQUEST_ID));
 
       for (const values of [['1'], ['1', '2']]) {
-        const query = JSON.parse(`{ "${parameter}": ${JSON.stringify(values)} }`);
+        const own = JSON.parse(`{ "${parameter}": ${JSON.stringify(values)} }`);
+        const query = { ...REQUIRED_QUERY[name], ...own };
         const { status, body } = await send(name, headers, { query });
         expect([status, Object.entries(body.error.fields)]).toEqual([
           400,

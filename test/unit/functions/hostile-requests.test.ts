@@ -27,12 +27,19 @@ const call = async (name: EndpointName, event: ApiEvent) => {
   return world.call(handlerOf(name), { resource: name, pathParameters, ...event });
 };
 
-const TAKES_BODY = ['create-generation', 'create-video', 'create-upload', 'bulk-delete-generations'] as const;
+const TAKES_BODY = [
+  'create-generation',
+  'create-video',
+  'create-upload',
+  'bulk-delete-generations',
+  'put-end-user-budget',
+] as const;
 const bodiesOf: Record<(typeof TAKES_BODY)[number], (fields: object) => Record<string, unknown>> = {
   'create-generation': (fields) => aGenerationBody({ ...fields }),
   'create-video': (fields) => aVideoBody({ ...fields }),
   'create-upload': (fields) => ({ contentType: 'image/png', bytes: 10, ...fields }),
   'bulk-delete-generations': (fields) => ({ requestIds: [], ...fields }),
+  'put-end-user-budget': (fields) => ({ perDay: 10, ...fields }),
 };
 /** Fields whose lists hold this many of an item. */
 const lists = (count: number, item: unknown) =>

@@ -159,7 +159,7 @@ describe('POST /openai/v1/images/generations', () => {
     const { headers: limited } = await answer({ isExhausted: true });
 
     expect(body.error).toEqual({
-      message: expect.stringMatching(/^The xTokens balance/),
+      message: expect.stringMatching(/the balance is 0 xTokens/),
       type: 'insufficient_quota',
       param: null,
       code: 'insufficient_quota',

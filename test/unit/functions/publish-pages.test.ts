@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { PUBLIC_PAGES } from '../../../core/files/pages.ts';
+import { CONSOLE_PAGES, PUBLIC_PAGES } from '../../../core/files/pages.ts';
 import { publishPages } from '../../../core/files/publish-pages.ts';
 import { handler } from '../../../functions/events/publish-pages.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
@@ -75,6 +75,30 @@ const run = (RequestType: string, ResourceProperties: Record<string, string>) =>
     aLambdaContext(),
   );
 const answer = () => server.requests.at(-1)?.body as Record<string, unknown>;
+
+describe('the reference page', () => {
+  const REFERENCE = readFileSync(join(PROJECT_ROOT, 'lib/pages/docs.html'), 'utf8');
+  const own = mkdtempSync(join(tmpdir(), 'reference-'));
+  for (const { file } of [...PUBLIC_PAGES, ...CONSOLE_PAGES]) writeFileSync(join(own, file), '{}');
+  writeFileSync(join(own, 'docs.html'), REFERENCE);
+  afterAll(() => rmSync(own, { recursive: true }));
+  const published = async (pages: typeof PUBLIC_PAGES): Promise<string> => {
+    await publishPages(pathToFileURL(`${own}/`), pages, 'https://api.example.com');
+    return String(bucket.objects.get('docs')?.bytes);
+  };
+
+  test('leads back to the console where that is published', async () => {
+    expect(await published([...PUBLIC_PAGES, ...CONSOLE_PAGES])).toBe(REFERENCE);
+    expect(REFERENCE).toContain('<a href="/console">');
+  });
+
+  test('does not where it is not, and is the same otherwise', async () => {
+    const page = await published(PUBLIC_PAGES);
+
+    expect(page).not.toMatch(/console|<nav/);
+    expect(page.replace(/\s/g, '')).toBe(REFERENCE.replace(/<nav .*<\/nav>/, '').replace(/\s/g, ''));
+  });
+});
 
 describe('the custom resource', () => {
   test('stays when the stack is deleted: the pages go with the bucket', async () => {

@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CATALOG } from '../../../core/models/catalog.ts';
 import { DEFAULT_RATES } from '../../../core/models/rates.ts';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
-import { ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
+import { inFlightKey, ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as getBalance } from '../../../functions/api/get-balance.ts';
 import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
+import { handler as getUsage } from '../../../functions/api/get-usage.ts';
 import { handler as listBalanceHistory } from '../../../functions/api/list-balance-history.ts';
 import { handler as listModels } from '../../../functions/api/list-models.ts';
 import { NOW } from '../builders/clocks.ts';
@@ -40,6 +41,74 @@ describe('GET /v1/balance', () => {
     await call(getBalance);
 
     expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });
+  });
+});
+
+describe('GET /v1/usage', () => {
+  const november = { from: ['2026-11-01'], to: ['2026-12-01'] };
+  const usage = (query: Record<string, string[]>) => {
+    const of = { model: 'xQI3Pro', createdAt: '2026-11-02T10:00:00.000Z' };
+    const debit = { type: 'debit', reason: 'generation', amountThousandths: 12_345 } as const;
+    memory.put(ledgerEntryKey(ACCOUNT_ID, 1), aLedgerEntry(1, { ...of, ...debit, keyId: 'key_1' }));
+    memory.put(
+      ledgerEntryKey(ACCOUNT_ID, 2),
+      aLedgerEntry(2, { ...of, reason: 'refund', amountThousandths: 345, debitNumber: 1 }),
+    );
+    return call(getUsage, { query }, { account: { ledgerEntries: 2 } });
+  };
+  const sums = { requests: 1, debited: 12.345, refunded: 0.345, xTokens: 12 };
+
+  test('returns the groups asked for, with the fields of these alone, and their total', async () => {
+    expect((await usage({ ...november, by: ['day,model,key'] })).body).toStrictEqual({
+      ...{ from: '2026-11-01', to: '2026-12-01', by: ['day', 'model', 'key'] },
+      items: [{ day: '2026-11-02', model: 'xQI3Pro', keyId: 'key_1', ...sums }],
+      total: sums,
+    });
+  });
+
+  test('of a large ledger is read once at a time, and counts no place for a small one', async () => {
+    const whose = inFlightKey('usage', `ACCOUNT#${ACCOUNT_ID}`);
+    await usage(november);
+    expect(memory.get(whose)).toBeUndefined();
+
+    const ledgerEntries = 5_001;
+    for (let number = 1; number <= ledgerEntries; number++) {
+      memory.put(
+        ledgerEntryKey(ACCOUNT_ID, number),
+        aLedgerEntry(number, { createdAt: '2026-10-02T10:00:00.000Z' }),
+      );
+    }
+    const read = () => call(getUsage, { query: november }, { account: { ledgerEntries } });
+    expect((await read()).status).toBe(200);
+    memory.patch(whose, { place0: { holder: 'another', heldUntil: Date.parse(inSeconds(10)) } });
+    expect(await read()).toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': '5' },
+      body: { error: { code: 'rate_limited' } },
+    });
+  });
+
+  test('returns only a total when nothing is asked for', async () => {
+    expect((await usage(november)).body).toMatchObject({ by: [], items: [], total: sums });
+  });
+
+  test.each([
+    [{ from: ['2026-11-01'] }, { to: 'is required: a date like 2026-11-01' }],
+    [{ ...november, from: ['2026-02-30'] }, { from: 'must be a date like 2026-11-01' }],
+    [{ ...november, from: ['2026-11-01T00:00:00Z'] }, { from: 'must be a date like 2026-11-01' }],
+    [{ ...november, to: ['2026-11-01'] }, { to: 'must be after from' }],
+    [{ ...november, to: ['2027-02-03'] }, { to: 'must be at most 93 days after from' }],
+    [{ ...november, by: ['day,day'] }, { by: 'must be some of day,model,endUser,key, each once' }],
+    [{ ...november, by: [''] }, { by: 'must be some of day,model,endUser,key, each once' }],
+    [{ ...november, by: ['account'] }, { by: 'must be some of day,model,endUser,key, each once' }],
+  ])('refuses %j', async (query, fields) => {
+    const { status, body } = await usage(query);
+
+    expect([status, body.error.fields]).toEqual([400, fields]);
+  });
+
+  test('takes 93 days', async () => {
+    expect((await usage({ ...november, to: ['2027-02-02'] })).status).toBe(200);
   });
 });
 

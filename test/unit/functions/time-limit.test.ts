@@ -80,6 +80,7 @@ describe('a route that is not done 2 s before its time limit', () => {
         'Content-Type': 'application/json',
         'X-Content-Type-Options': 'nosniff',
         'X-Request-Id': 'http-request-1',
+        'X-Service-Version': '1.2.3',
       },
       body: {
         error: { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },

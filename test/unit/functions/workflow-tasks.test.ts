@@ -137,6 +137,18 @@ describe('a task of the workflow', () => {
     expect(await task(input, aLambdaContext())).toEqual({ next: 'stop' });
   });
 
+  test.each<[string, object, boolean]>([
+    ['knows it', { knownSteps: ['store', 'stop'] }, true],
+    ['does not know it', { knownSteps: ['store', 'wait'] }, false],
+    ['tells nothing, as in release 0.1.0,', {}, true],
+  ])('is answered with a step only when its definition %s', async (_, caller, isAnswered) => {
+    memory.reset();
+    const answer = dispatchRequest({ ...input, ...caller }, aLambdaContext());
+
+    if (isAnswered) expect(await answer).toEqual({ next: 'stop' });
+    else await expect(answer).rejects.toMatchObject({ name: 'UnknownStepError' });
+  });
+
   test('settleRequest ends the request according to the stored outputs', async () => {
     await settleRequest(input, aLambdaContext());
 

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Node } from 'constructs';
+import { namesOfProvider, PROVIDER_IDS } from '../../../core/provider-names.ts';
 import { readContext, type StackContext } from '../../../lib/context.ts';
 
 const ROUTES = { xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen-image' } };
 const required = {
-  modelArkBaseUrl: 'https://modelark.example.com/api/v3',
-  modelStudioBaseUrl: 'https://modelstudio.example.com',
+  ...Object.fromEntries(
+    PROVIDER_IDS.map((id) => [namesOfProvider(id).baseUrlContextKey, `https://${id}.example.com`]),
+  ),
   modelRoutes: ROUTES,
 };
 
@@ -38,9 +40,12 @@ describe('the context', () => {
       allowPrivateTargets: false,
       userAgentUrl: undefined,
       publishRates: false,
+      openaiSurface: true,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
       alarmEmail: undefined,
+      canary: undefined,
+      warmThroughput: undefined,
       apiDomainName: undefined,
       apiCertificateArn: undefined,
       filesDomainName: undefined,
@@ -181,6 +186,8 @@ describe('the context', () => {
       ['', ',', '5,', '5, 300', '5;300', '86401', '-1', '1.5', Array(21).fill(1).join(',')],
     ],
     ['alarmEmail', ['', 'ops', 7]],
+    ['canary', ['', 'xW2.7S', 'xNone', 'true', 7]],
+    ['warmThroughput', [4000, 40_001, 5000.5, 'fast']],
     ['pauseSeconds', [0, 3601, 0.5, '3m', '']],
     ['refusedWorkPerHour', [19, 1_000_001, 20.5, 'none', '']],
     ['pollIntervalSeconds', [0, 301, '5.5']],
@@ -203,6 +210,7 @@ describe('the context', () => {
     ['providers', ['fake']],
     ['allowPrivateTargets', ['yes', 1, 'TRUE', '']],
     ['publishRates', ['yes', 1, 'TRUE', '']],
+    ['openaiSurface', ['yes', 1, 'TRUE', '']],
     [
       'userAgentUrl',
       [

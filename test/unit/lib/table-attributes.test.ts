@@ -3,6 +3,7 @@ import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { consumeApiKey } from '../../../core/accounts/consume-api-key.ts';
 import { blockEndUser, unblockEndUser } from '../../../core/end-users/end-users.ts';
+import { putEndUserBudget } from '../../../core/ledger/end-user-budgets.ts';
 import {
   claimAttempts,
   keepAttemptAlive,
@@ -32,13 +33,24 @@ import { table } from '../../../core/table/table.ts';
 import { attributesNamed, WRITTEN_ATTRIBUTES } from '../../../lib/table-attributes.ts';
 import { attributesOf } from '../../../packages/local-aws/src/aws/permissions/attributes.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
-import { ACCOUNT_ID, anAttempt, anImageRequest, EMAIL, REQUEST_ID } from '../builders/entities.ts';
+import {
+  ACCOUNT_ID,
+  anAttempt,
+  anEndUser,
+  anImageRequest,
+  EMAIL,
+  putEndUser,
+  REQUEST_ID,
+} from '../builders/entities.ts';
 import { aDone } from '../builders/providers.ts';
 import { ENTERED } from '../builders/waiting-request.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+beforeEach(() => {
+  memory.reset();
+  putEndUser(memory, anEndUser());
+});
 
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
 const attempt = anAttempt({ requestId: REQUEST_ID });
@@ -66,6 +78,14 @@ const written = (): string[] => {
 describe('the attributes that roles may name are those that their writes name', () => {
   test.each<[keyof typeof WRITTEN_ATTRIBUTES, (() => Promise<unknown>)[]]>([
     ['keyUse', [() => consumeApiKey({ accountId: ACCOUNT_ID, keyId: 'key_1', digest: 'd' }, NOW, () => 0)]],
+    [
+      'budget',
+      [
+        () => putEndUserBudget(endUser, { perDayThousandths: 1 }, NOW),
+        () => putEndUserBudget(endUser, { perDayThousandths: 2 }, NOW),
+        () => putEndUserBudget(endUser, undefined, NOW),
+      ],
+    ],
     ['block', [() => blockEndUser(endUser, NOW), () => unblockEndUser(endUser)]],
     [
       'progress',

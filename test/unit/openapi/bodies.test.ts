@@ -22,10 +22,11 @@ const rejectedBy = (schema: string, body: Body): string[] => {
   const validate = ajv.getSchema(`openapi#/components/schemas/${schema}`);
   if (!validate) throw new Error(`There is no schema ${schema}.`);
   if (validate(body)) return [];
-  return (validate.errors ?? []).map(({ instancePath, params }) => {
+  const names = (validate.errors ?? []).map(({ instancePath, params }) => {
     const [, top] = instancePath.split('/');
     return top ?? params.missingProperty ?? params.additionalProperty;
   });
+  return [...new Set(names)];
 };
 
 /** The fields that the service refuses: the first name of each path. */

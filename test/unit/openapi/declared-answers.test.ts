@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { IMAGE_RECORDS, REFUSALS, VIDEO_RECORDS } from '../../../functions/openapi/examples.ts';
 import { answersChecked, checkDeclared } from '../../contract/support/declared-answers.ts';
 
-const ID = { 'x-request-id': 'a' };
+const ID = { 'x-request-id': 'a', 'x-service-version': '1.2.3' };
 const CREATED = { ...ID, location: 'https://a.example/v1/generations/img_1', 'retry-after': '5' };
 const check = (
   method: string,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { ERROR_STATUS } from '../../../core/errors.ts';
+import { CATALOG } from '../../../core/models/catalog.ts';
 import { type EndpointName, ROUTES, routeText } from '../../../core/routes.ts';
 import { openApiText } from '../../../functions/openapi/document.ts';
 import { OPERATIONS } from '../../../functions/openapi/operations.ts';
@@ -50,23 +51,42 @@ describe('docs/openapi.json', () => {
     expect(readDocument('packages/client/src/types.ts')).toBe(typesText(document));
   });
 
-  test('has every route of the callers, and no other: 16', () => {
+  test('has every route of the callers, and no other: 19', () => {
     const names = (Object.keys(ROUTES) as EndpointName[]).filter((name) => name !== 'receive-callback');
 
     expect([...operations.keys()].toSorted()).toEqual(names.map(routeText).toSorted());
-    expect(operations.size).toBe(16);
+    expect(operations.size).toBe(19);
   });
 
-  test('has the schemas of every body and answer: 48', () => {
-    expect(Object.keys(document.components.schemas)).toHaveLength(48);
+  test('has the schemas of every body and answer: 54', () => {
+    expect(Object.keys(document.components.schemas)).toHaveLength(54);
+  });
+
+  test('has no default in a body: generators of types take it for always there', () => {
+    for (const schema of ['NewGeneration', 'NewVideo', 'BulkDelete', 'NewUpload']) {
+      expect(JSON.stringify(document.components.schemas[schema])).not.toContain('"default"');
+    }
+    const { required } = document.components.schemas.NewGeneration;
+    expect(required).toEqual(['model', 'prompt', 'endUserEmail']);
+  });
+
+  test('names the models of this version, and takes any other', () => {
+    for (const [schema, type] of [
+      ['ImageModelId', 'image'],
+      ['VideoModelId', 'video'],
+    ] as const) {
+      const ids = CATALOG.flatMap((model) => (model.type === type ? [model.id] : []));
+      const { anyOf } = document.components.schemas[schema];
+      expect(anyOf).toEqual([{ type: 'string', enum: ids }, { type: 'string' }]);
+    }
   });
 
   test('has for each operation the scope that its function asks for', () => {
     for (const name of endpoints) {
       const source = readFileSync(join(PROJECT_ROOT, 'functions/api', `${name}.ts`), 'utf8');
-      const scopes = [...source.matchAll(/authorize\(identifyCaller\(request\), '([a-z:-]+)'/g)].map(
-        ([, scope]) => scope,
-      );
+      const scopes = [
+        ...source.matchAll(/authorize(?:Key)?\((?:identifyCaller\(request\)|caller), '([a-z:-]+)'/g),
+      ].map(([, scope]) => scope);
 
       expect([name, operationOf(name).security]).toEqual([name, [{ apiKey: scopes }]]);
     }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { ROUTES } from '../../../core/routes.ts';
-import { pauseKey, requestKey } from '../../../core/table/keys.ts';
+import { endUserKey, ledgerEntryKey, pauseKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import type { CallerEndpoint } from '../../../functions/openapi/operations.ts';
 import { answersSeen, checkDeclared } from '../../contract/support/declared-answers.ts';
@@ -15,6 +15,7 @@ import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
+  aLedgerEntry,
   anEndUser,
   anImageRequest,
   aStoredOutput,
@@ -59,6 +60,7 @@ const reset = (): void => {
   putRequest(memory, anImageRequest({ ...succeeded, outputs: [aStoredOutput(0)], expiresAt }));
   putRequest(memory, aVideoRequest({ ...succeeded, outputs: [aStoredVideo()], expiresAt }));
   putEndUser(memory, anEndUser({ activeRequests: 0 }));
+  for (const number of [1, 2, 3]) memory.put(ledgerEntryKey(ACCOUNT_ID, number), aLedgerEntry(number));
 };
 beforeEach(reset);
 afterEach(() => send?.mockRestore());
@@ -81,9 +83,12 @@ const CALLS: Record<CallerEndpoint, Parameters<typeof anApiEvent>[0]> = {
   'list-end-users': {},
   'block-end-user': ofEndUser,
   'unblock-end-user': ofEndUser,
+  'get-end-user-budget': ofEndUser,
+  'put-end-user-budget': { ...ofEndUser, body: { perDay: 10 } },
   'delete-end-user': ofEndUser,
   'get-balance': {},
   'list-balance-history': {},
+  'get-usage': { query: { from: ['2026-11-01'], to: ['2026-12-01'], by: ['day,model,endUser,key'] } },
 };
 const NAMES = Object.keys(CALLS) as CallerEndpoint[];
 
@@ -161,11 +166,18 @@ describe('what needs a filter, a pause or half a deletion is declared', () => {
 
     expect((await call('delete-end-user')).status).toBe(503);
   });
+
+  test('of put-end-user-budget, while the end-user creates all the time: 503', async () => {
+    memory.beforeTransaction = (attempt) =>
+      memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { totalRequests: 100 + attempt });
+
+    expect((await call('put-end-user-budget')).status).toBe(503);
+  });
 });
 
 test('so every declared answer that no call over HTTP shows was seen here', () => {
   const seen = answersSeen();
 
-  expect(faultAnswers()).toHaveLength(21);
+  expect(faultAnswers()).toHaveLength(25);
   expect(faultAnswers().filter((answer) => !seen.has(answer))).toEqual([]);
 });

@@ -65,11 +65,27 @@ describe('a table on a terminal', () => {
     ]);
   });
 
-  test('then shortens its times and cuts the middle of what may be cut', () => {
-    const head = ['created', { title: 'account', fit: 'cut' }, 'status'] as const;
+  test('then shortens its times, and sets its ids on a line of their own, whole', () => {
+    const head = ['created', { id: 'account' }, 'status'] as const;
     const table = formatTable(head, [[AT, ID, 'queued']], 33);
 
-    expect(table).toBe(`CREATED         ACCOUNT    STATUS\n11-20 09:00:00  acc_…0000  queued`);
+    expect(table.split('\n')).toEqual([
+      'CREATED         STATUS',
+      '  ACCOUNT',
+      '11-20 09:00:00  queued',
+      `  ${ID}`,
+    ]);
+  });
+
+  test.each([35, 60, 80, 100, 120])('never cuts an id in %i columns', (columns) => {
+    const head = ['created', { id: 'request' }, { id: 'account' }, 'status'] as const;
+
+    expect(formatTable(head, [[AT, `r${ID}`, ID, 'failed, provider_error']], columns)).toContain(ID);
+  });
+
+  test('shows numbers with separators between their thousands', () => {
+    expect(formatTable(['n'], [[1234567.125]])).toBe('            N\n1,234,567.125');
+    expect(formatFields({ n: -1000 })).toBe('n  -1,000');
   });
 
   test('becomes a block of fields for each row when nothing else helps', () => {
@@ -89,7 +105,7 @@ describe('a table on a terminal', () => {
     const rows = [
       [AT, ID, 'queued', 'an error message of some length that says what happened, and why', 12.5],
     ];
-    const head = ['created', { title: 'account', fit: 'cut' }, 'status', 'detail', 'xTokens'] as const;
+    const head = ['created', { id: 'account' }, 'status', 'detail', 'xTokens'] as const;
 
     expect(widest(formatTable(head, rows, columns))).toBeLessThanOrEqual(columns);
   });

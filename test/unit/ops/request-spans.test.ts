@@ -61,7 +61,7 @@ describe('the spans of a request', () => {
       }),
     ).toEqual([
       ['queued', 0, 2, 'queued', 'xQI3Pro, 2 of 1K, debit 8'],
-      ['provider-call', 2, 4, 'asked', PRODUCED, '1 of 2 produced, content_policy'],
+      ['provider-call', 2, 4, 'provider call', PRODUCED, '1 of 2 produced, content_policy'],
       ['storing', 4, 6, 'storing output 1 of 2', 'succeeded', `${objectKey}, 77 bytes`],
       ['storing', 4, 7, 'storing output 2 of 2', 'failed', 'no file was stored'],
       ['settling', 7, 9, 'settling', 'succeeded', 'cost 4, 4 refunded'],
@@ -76,7 +76,7 @@ describe('the spans of a request', () => {
 
     expect(told({ attempts: [first] }, 10)).toEqual([
       ['queued', 0, 1, 'queued', ONE],
-      ['provider-call', 1, 2, 'asked', 'busy', 'HTTP 429'],
+      ['provider-call', 1, 2, 'provider call', 'busy', 'HTTP 429'],
       ['deadline', 1, 601, 'until its deadline'],
       ['capacity-wait', 2, 22, 'waiting for capacity', 'HTTP 429'],
     ]);
@@ -87,7 +87,7 @@ describe('the spans of a request', () => {
     ).toEqual([2, null]);
     expect(told({ attempts: [first, second] }, 30).slice(-2)).toEqual([
       ['capacity-wait', 2, 22, 'waiting for capacity', 'HTTP 429'],
-      ['provider-call', 22, null, 'asked, attempt 2'],
+      ['provider-call', 22, null, 'provider call, attempt 2'],
     ]);
   });
 
@@ -122,7 +122,7 @@ describe('the spans of a request', () => {
     const attempts = [anAttempt(), anAttempt({ call: 1, attempt: 1 })];
 
     expect(told({ attempts }).map(([, , , label]) => label)).toEqual(
-      expect.arrayContaining(['call 1 asked', 'call 2 asked, attempt 2']),
+      expect.arrayContaining(['provider call 1', 'provider call 2, attempt 2']),
     );
   });
 
@@ -134,7 +134,7 @@ describe('the spans of a request', () => {
     const wait = { requestId: 'vid', waitingSince: at(2), queriedAt: at(9), calledBackAt: at(8) };
 
     expect(told({ request: aVideoRequest({ status: 'processing' }), attempts, wait }).slice(1)).toEqual([
-      ['provider-call', 1, null, 'asked', 'accepted', 'task task-1'],
+      ['provider-call', 1, null, 'provider call', 'accepted', 'task task-1'],
       ['deadline', 1, 3601, 'until its deadline'],
       ['provider-wait', 2, null, 'waiting for the callback', `called back ${at(8)}, queried last ${at(9)}`],
     ]);
@@ -176,7 +176,7 @@ describe('the spans of a request', () => {
   ])('a call says how it ended: %j', (outcome, ended, detail) => {
     const attempts = [anAttempt({ startedAt: at(1), finishedAt: at(3), outcome })];
 
-    expect(told({ attempts })[1]).toEqual(['provider-call', 1, 3, 'asked', ended, detail]);
+    expect(told({ attempts })[1]).toEqual(['provider-call', 1, 3, 'provider call', ended, detail]);
   });
 
   test.each([
@@ -193,7 +193,7 @@ describe('the spans of a request', () => {
     const request = anImageRequest({ status: 'failed', finishedAt: at(50) });
 
     expect(told({ request, attempts: [anAttempt({ startedAt: at(1) })] })[1]).toEqual([
-      ...['provider-call', 1, 50, 'asked', 'unknown'],
+      ...['provider-call', 1, 50, 'provider call', 'unknown'],
     ]);
   });
 

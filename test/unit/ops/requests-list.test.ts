@@ -133,11 +133,69 @@ describe('requests list', () => {
     expect(await listed()).toHaveLength(5);
   });
 
+  test.each<[string, string[], (keyof typeof ids)[]]>([
+    ['a part of the id', ['--id', 'VID_'], ['video']],
+    ['end-user', ['--end-user', 'ADA@example.com', '--account', OTHER], ['video', 'failed']],
+    ['another end-user', ['--end-user', 'bob@example.com'], []],
+    ['model', ['--model', 'xW3.0s'], ['video']],
+    ['prompt', ['--prompt', 'LIGHT'], ['queued', 'failed', 'succeeded', 'expired']],
+    ['time', ['--since', '9m'], ['queued', 'video', 'failed']],
+    [
+      'several',
+      ['--model', 'xQI3Pro', '--since', '1h', '--prompt', 'house'],
+      ['queued', 'failed', 'succeeded'],
+    ],
+  ])('searches by %s', async (_, args, names) => {
+    expect(await listed(...args)).toEqual(names.map((name) => ids[name]));
+  });
+
+  test('searches by the code of the error, which people see', async () => {
+    const error = { code: 'content_policy', message: 'No.' } as const;
+    memory.patch(requestKey(ids.failed), { error });
+
+    expect(await listed('--error', 'content_policy')).toEqual([ids.failed]);
+    expect(await listed('--error', 'provider_error')).toEqual([]);
+    expect((await ops('requests', 'list', '--status', 'failed')).stdout).toContain('failed, content_policy');
+  });
+
+  test('prints pages', async () => {
+    expect(await listed('--limit', '2')).toEqual([ids.queued, ids.video]);
+    expect(await listed('--limit', '2', '--page', '2')).toEqual([ids.failed, ids.succeeded]);
+    expect(await listed('--limit', '2', '--page', '3')).toEqual([ids.expired]);
+    expect((await ops('requests', 'list', '--limit', '4')).stdout).toContain('More on --page 2.');
+    expect((await ops('requests', 'list', '--limit', '5')).stdout).not.toContain('More on');
+  });
+
+  test('reads no more records than its page takes, but for one', async () => {
+    await listed('--limit', '1');
+
+    const read = memory.client.commandCalls(BatchGetCommand).flatMap(({ args }) => {
+      return args[0].input.RequestItems?.table?.Keys ?? [];
+    });
+    expect(read.filter(({ SK }) => SK === 'REQUEST')).toHaveLength(2);
+  });
+
+  test('merges the accounts, newest first, whatever comes', async () => {
+    for (let secondsAgo = 1; secondsAgo <= 40; secondsAgo++) {
+      putRequestFrom(
+        secondsAgo,
+        { accountId: secondsAgo % 3 ? OTHER : ACCOUNT_ID },
+        secondsAgo % 2 ? 'image' : 'video',
+      );
+    }
+    memory.itemsPerQuery = 3;
+
+    const rows = (await json('requests', 'list')) as { createdAt: string }[];
+    const times = rows.map(({ createdAt }) => createdAt);
+    expect(times).toHaveLength(45);
+    expect(times).toEqual(times.toSorted().reverse());
+  });
+
   test('prints a table without --json', async () => {
     const { stdout } = await ops('requests', 'list', '--status', 'failed');
 
     expect(stdout).toMatch(
-      /^CREATED +REQUEST +ACCOUNT +STATUS +MODEL\n2026-\S+ +img_\S+ +acc_2 +failed +xQI3Pro\n$/,
+      /^CREATED +REQUEST +ACCOUNT +STATUS +MODEL +END-USER\n2026-\S+ +img_\S+ +acc_2 +failed +xQI3Pro +ada@\S+\n$/,
     );
   });
 

@@ -216,8 +216,8 @@ describe('requests show', () => {
     expect(stdout).toMatch(/\n2026-11-20 +AFTER +TAKES +WHAT\n09:00:00 +0.0s +2.0s +queued +█/);
     expect(stdout).toMatch(/\nTIME +WHAT +DETAIL\n2026-\S+ +queued +xQI3Pro, 3 of 1K, debit 12\n/);
     expect(stdout).toMatch(/\nTIME +ENTRY +REASON .+\n2026-\S+ +led_1 +generation +-12 /);
-    expect(stdout).toMatch(/\nWORKFLOW +EXECUTION .+\ngeneration +img_\S+ .+ SUCCEEDED +- +-\n/);
-    expect(stdout).toMatch(/\nwebhook-delivery +img_\S+-again .+ FAILED +Gone +-\n/);
+    expect(stdout).toMatch(/\nWORKFLOW +EXECUTION .+\ngeneration +img_\S+ .+ ran to its end +- +-\n/);
+    expect(stdout).toMatch(/\nwebhook-delivery +img_\S+-again .+ broke off +Gone +-\n/);
     expect(stdout).toMatch(/\nFILE +BYTES +IN THE RECORD +IN THE BUCKET\noutputs\S+ +77 +yes +yes\n/);
   });
 
@@ -239,6 +239,39 @@ describe('requests show', () => {
       ...{ executions: [], providerAttempts: [], wait: null, webhooks: [], objects: [] },
       spans: [{ kind: 'queued' }],
     });
+  });
+
+  test('prints what was asked, without the signatures of URLs', async () => {
+    const references = ['https://media.example.com/a.png?X-Amz-Signature=secret#part'];
+    putRequest(memory, anImageRequest({ prompt: 'a red fox', images: 2, references }));
+
+    expect(await json(...show)).toMatchObject({
+      record: { prompt: 'a red fox' },
+      input: { size: '1K', aspectRatio: 'auto', n: 2, references: ['https://media.example.com/a.png'] },
+    });
+    const { stdout } = await ops(...show);
+    expect(stdout).toMatch(/\nprompt +a red fox\n/);
+    expect(stdout).not.toContain('secret');
+  });
+
+  test('never says to people that a request which failed has succeeded, and what the provider said', async () => {
+    const error = { code: 'provider_error', message: 'The upstream provider returned an error.' } as const;
+    putRequest(memory, anImageRequest({ status: 'failed', error, finishedAt: at(10) }));
+    memory.put(
+      providerAttemptKey(REQUEST_ID, 0, 0),
+      anAttempt({
+        ...{ startedAt: at(2), finishedAt: at(4) },
+        outcome: {
+          kind: 'failed',
+          failure: error,
+          upstream: { code: 'InvalidParameter', message: 'too wide' },
+        },
+      }),
+    );
+
+    const { stdout } = await ops(...show);
+    expect(stdout).toContain('the provider said InvalidParameter: too wide');
+    expect(stdout).not.toMatch(/succeeded/i);
   });
 
   test('says why a request failed, with the operator note', async () => {

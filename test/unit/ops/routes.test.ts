@@ -4,6 +4,7 @@ import { type Gate, gateOf } from '../../../core/admission/gate-rules.ts';
 import { takePermit } from '../../../core/admission/gates.ts';
 import { putWaiter } from '../../../core/admission/waiters.ts';
 import { putEnabled } from '../../../core/models/model-settings.ts';
+import { namesOfProvider, PROVIDER_IDS } from '../../../core/provider-names.ts';
 import { describeLocalRun } from './local-run.ts';
 import '../fakes/fresh-table.ts';
 import { secrets } from '../fakes/fresh-secrets.ts';
@@ -15,8 +16,7 @@ const ROUTES = {
 };
 const { ops, json } = describeLocalRun({
   ModelRoutes: JSON.stringify(ROUTES),
-  ModelArkSecretName: 'arn:modelark-key',
-  ModelStudioSecretName: 'arn:modelstudio-key',
+  ...Object.fromEntries(PROVIDER_IDS.map((id) => [namesOfProvider(id).secretOutput, `arn:${id}-key`])),
 });
 
 // One provider has no key.

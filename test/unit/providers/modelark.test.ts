@@ -5,7 +5,7 @@ import { ModelArk } from '../../../providers/modelark/modelark.ts';
 import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 import { describeConformance } from './conformance/kit.ts';
 import { MODELARK_WIRE } from './conformance/modelark.ts';
-import { A_CALL, FAILURE, patient, server } from './conformance/server.ts';
+import { A_CALL, FAILURE, patient, server, withoutUpstream } from './conformance/server.ts';
 
 const error = (code: string) => ({
   error: { code, message: 'In detail. Request id: 02', type: 'BadRequest', param: '' },
@@ -72,7 +72,9 @@ describe('images of ModelArk', () => {
       usage: { generated_images: 1, output_tokens: 16_384, total_tokens: 16_384 },
     });
 
-    expect(await submit()).toEqual(answer.kind === 'done' ? { ...answer, usage: { images: 1 } } : answer);
+    expect(withoutUpstream(await submit())).toEqual(
+      answer.kind === 'done' ? { ...answer, usage: { images: 1 } } : answer,
+    );
   });
 
   test.each([
@@ -81,7 +83,11 @@ describe('images of ModelArk', () => {
   ])('fail with the error of the whole call, %s', async (_, rest) => {
     server.answer(200, { model: 'seedream', ...rest, ...blocked });
 
-    expect(await submit()).toEqual({ kind: 'failed', failure: FAILURE.content, taken: 'yes' });
+    expect(withoutUpstream(await submit())).toEqual({
+      kind: 'failed',
+      failure: FAILURE.content,
+      taken: 'yes',
+    });
   });
 
   test('in another form than requested are lost', async () => {
@@ -95,6 +101,7 @@ describe('images of ModelArk', () => {
 
     expect(await submit()).toEqual({
       ...{ kind: 'busy', reason: 'modelark answered QuotaExceeded.', ifRepeated: FAILURE.access },
+      upstream: expect.objectContaining({ code: 'QuotaExceeded' }),
     });
   });
 
@@ -174,7 +181,7 @@ describe('a task of ModelArk', () => {
   ])('that is %s with %j is classified', async (status, rest, answer) => {
     server.answer(200, task(status, rest));
 
-    expect(await query()).toEqual(answer);
+    expect(withoutUpstream(await query())).toEqual(answer);
   });
 
   test.each([

@@ -17,6 +17,7 @@ import { createCallCounter } from './call-counter.ts';
 import { type CallDirectly, createDirectCalls } from './direct-calls.ts';
 import { createDynamoDbClient } from './dynamodb/client.ts';
 import { startDynoxide } from './dynamodb/dynoxide.ts';
+import { openRestores } from './dynamodb/restores.ts';
 import { createStartKeyCheck } from './dynamodb/start-keys.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { createFaults, type Faults } from './faults.ts';
@@ -149,7 +150,14 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
     const secrets = openSecretStore(join(dataDir, 'secrets.json'), options.secrets);
     const counter = createCallCounter();
     const faults = createFaults();
-    const dynamodbPermissions = createDynamoDbPermissions(place, options.tables);
+    const tables = [...options.tables];
+    const restores = await openRestores({
+      place,
+      engine: dynamodb,
+      tables,
+      file: join(dataDir, 'tables.json'),
+    });
+    const dynamodbPermissions = createDynamoDbPermissions(place, tables);
     const principals = new Map<string, Principal>();
     let invoke: InvokeFunction = noFunctions;
     let invokeLater: InvokeLater = noFunctionsLater;
@@ -158,7 +166,11 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       directory: join(dataDir, 'executions'),
       maxOpenExecutions: options.maxOpenExecutions ?? MAX_OPEN_EXECUTIONS,
       dynamodbPermissions,
-      callDynamoDb: dynamodb.call,
+      async callDynamoDb(operation, body) {
+        const permissions = () => dynamodbPermissions(operation, body as Record<string, unknown>);
+        restores.check('a state machine', permissions);
+        return restores.pass(() => dynamodb.call(operation, body));
+      },
       admit(call) {
         counter.add(call.principalName, call.name);
         return faults.meet(call);
@@ -170,7 +182,8 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       faults,
       principals,
       dynamodbPermissions,
-      checkStartKey: createStartKeyCheck(options.tables),
+      checkStartKey: createStartKeyCheck(tables),
+      restores,
       dynamodb,
       s3,
       secrets,

@@ -36,14 +36,17 @@ const refuseUnlessAllowed = (...by: Parameters<typeof findRefusal>): void => {
 };
 
 const allowDynamoDb: Allow = (services, { principal, operation, body }) => {
-  if (principal.statements) {
-    refuseUnlessAllowed(principal, services.dynamodbPermissions(operation, parseJsonObject(body)));
-  }
+  const { restores } = services;
+  const permissions = () => services.dynamodbPermissions(operation, parseJsonObject(body));
+  if (principal.statements) refuseUnlessAllowed(principal, permissions());
+  restores.check(principal.name, permissions);
   return {
     text: () => body,
     perform: () => {
       services.checkStartKey(operation, body);
-      return services.dynamodb.forward(operation, body);
+      return (
+        restores.answer(operation, body) ?? restores.pass(() => services.dynamodb.forward(operation, body))
+      );
     },
   };
 };

@@ -2,6 +2,7 @@ import type { InvokeFunction, Principal } from '../types.ts';
 import type { Place } from './arn.ts';
 import type { CallCounter } from './call-counter.ts';
 import type { DynamoDbClient } from './dynamodb/client.ts';
+import type { Restores } from './dynamodb/restores.ts';
 import type { CheckStartKey } from './dynamodb/start-keys.ts';
 import type { Faults } from './faults.ts';
 import type { InvokeLater } from './lambda/lambda.ts';
@@ -17,6 +18,7 @@ export interface Services {
   faults: Faults;
   dynamodbPermissions: DynamoDbPermissions;
   checkStartKey: CheckStartKey;
+  restores: Restores;
   principals: ReadonlyMap<string, Principal>;
   dynamodb: DynamoDbClient;
   s3: S3Service;

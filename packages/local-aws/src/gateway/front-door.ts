@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HandleRequest } from './gateway.ts';
 
@@ -7,8 +7,8 @@ export interface FrontDoor {
   /** `http://127.0.0.1:<port>`, without a trailing slash. */
   baseUrl: string;
   /**
-   * Sends requests under `prefix` (with a slash at both ends), and to paths that `alsoAt` takes, to `files`, those under the prefix
-   * of `own` there, all others to `api`.
+   * Sends requests under `prefix` (with a slash at both ends), and to paths that `alsoAt` takes, to `files`, those that `own` takes
+   * there, all others to `api`.
    */
   open(handlers: {
     api: HandleRequest;
@@ -21,8 +21,8 @@ export interface FrontDoor {
 
 /** Paths that no resource of the stack answers, but the program that runs it. */
 export interface OwnRoutes {
-  /** With a slash at both ends. */
-  prefix: string;
+  /** Whether a request is for one of them. */
+  takes: (request: IncomingMessage) => boolean;
   handle: HandleRequest;
 }
 
@@ -55,7 +55,7 @@ export const startFrontDoor = async (port: number): Promise<FrontDoor> => {
     open: ({ api, files, own }) => {
       handle = (request, response) => {
         const [path = ''] = (request.url ?? '').split('?', 1);
-        if (own && path.startsWith(own.prefix)) return own.handle(request, response);
+        if (own?.takes(request)) return own.handle(request, response);
         return files && (path.startsWith(files.prefix) || files.alsoAt?.(path))
           ? files.handle(request, response)
           : api(request, response);

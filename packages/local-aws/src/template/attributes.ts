@@ -153,6 +153,10 @@ const RESOURCE_MODELS: Record<string, ResourceModel> = {
   },
   'AWS::SSM::Parameter': { nameProperty: 'Name' },
   'AWS::Scheduler::Schedule': { nameProperty: 'Name', attributes: arnOf('scheduler', 'schedule/default/') },
+  'AWS::Scheduler::ScheduleGroup': {
+    nameProperty: 'Name',
+    attributes: arnOf('scheduler', 'schedule-group/'),
+  },
   'AWS::SecretsManager::Secret': {
     nameProperty: 'Name',
     // The form of CloudFormation's own names; the CDK's `secretName` relies on the hyphen.

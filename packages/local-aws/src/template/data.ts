@@ -23,6 +23,7 @@ export const tableSpecs = (resolver: Resolver): TableSpec[] =>
         );
       };
       const stream = table.StreamSpecification as Record<string, unknown> | undefined;
+      const recovery = table.PointInTimeRecoverySpecification as Record<string, unknown> | undefined;
       const ttl = table.TimeToLiveSpecification as { AttributeName: string; Enabled: boolean } | undefined;
 
       return {
@@ -37,6 +38,7 @@ export const tableSpecs = (resolver: Resolver): TableSpec[] =>
           }),
         },
         ...(ttl?.Enabled && { ttlAttribute: ttl.AttributeName }),
+        ...(recovery?.PointInTimeRecoveryEnabled === true && { pointInTimeRecovery: true }),
       };
     });
 

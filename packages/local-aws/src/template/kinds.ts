@@ -1,6 +1,6 @@
 import { TemplateError } from './assembly.ts';
 import { isCustomResource } from './attributes.ts';
-import type { Resolver } from './resolver.ts';
+import type { Resolver, StackResource } from './resolver.ts';
 
 /** Resource types that are emulated, read, or not needed to behave the same. */
 const EMULATED = new Set([
@@ -46,6 +46,7 @@ const WITHOUT_EFFECT = new Set([
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Logs::MetricFilter',
   'AWS::Logs::QueryDefinition',
+  'AWS::Scheduler::ScheduleGroup',
   'AWS::SNS::Subscription',
   'AWS::SNS::Topic',
   'AWS::SNS::TopicPolicy',
@@ -55,13 +56,24 @@ const WITHOUT_EFFECT = new Set([
   'AWS::WAFv2::WebACLAssociation',
 ]);
 
+/** Calls of a schedule on which nothing in the stack depends. */
+const CALLS_WITHOUT_EFFECT = ['arn:aws:scheduler:::aws-sdk:dynamodb:exportTableToPointInTime'];
+
+/** A schedule that makes such a call. Any other would have to run. */
+const isIdleSchedule = ({ type, properties }: StackResource): boolean =>
+  type === 'AWS::Scheduler::Schedule' &&
+  CALLS_WITHOUT_EFFECT.includes(String((properties.Target as Record<string, unknown> | undefined)?.Arn));
+
 /** Throws `TemplateError` that names every resource of any other type. */
 export const refuseUnknownKinds = (resolver: Resolver): void => {
   const unknown = resolver
     .resources()
     .filter(
-      ({ type, definition }) =>
-        !EMULATED.has(type) && !WITHOUT_EFFECT.has(type) && !isCustomResource(definition),
+      (resource) =>
+        !EMULATED.has(resource.type) &&
+        !WITHOUT_EFFECT.has(resource.type) &&
+        !isIdleSchedule(resource) &&
+        !isCustomResource(resource.definition),
     );
   if (unknown.length > 0) {
     const names = unknown.map(({ logicalId, type }) => `${logicalId} (${type})`).join(', ');

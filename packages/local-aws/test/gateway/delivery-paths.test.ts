@@ -135,7 +135,10 @@ test('paths of the program’s own are its own, before those of the API', async 
   const answerWith =
     (status: number) => async (_request: unknown, response: { writeHead(status: number): { end(): void } }) =>
       void response.writeHead(status).end();
-  door.open({ api: answerWith(418), own: { prefix: '/own/', handle: answerWith(200) } });
+  door.open({
+    api: answerWith(418),
+    own: { takes: ({ url = '' }) => url.startsWith('/own/'), handle: answerWith(200) },
+  });
 
   const statuses = await Promise.all(
     ['/own/a', '/own/', '/own', '/owner', '/'].map(

@@ -116,6 +116,22 @@ describe('resources of an unknown type', () => {
   );
 });
 
+describe('a schedule', () => {
+  const callOf = (Arn: string) => aResolver('AWS::Scheduler::Schedule', { Target: { Arn } });
+
+  test('that exports a table does nothing here', () => {
+    const Arn = 'arn:aws:scheduler:::aws-sdk:dynamodb:exportTableToPointInTime';
+
+    expect(() => refuseUnknownKinds(callOf(Arn))).not.toThrow();
+  });
+
+  test('that makes any other call is refused', () => {
+    const Arn = 'arn:aws:scheduler:::aws-sdk:lambda:invoke';
+
+    expect(() => refuseUnknownKinds(callOf(Arn))).toThrow('Thing (AWS::Scheduler::Schedule)');
+  });
+});
+
 describe('a generated secret', () => {
   const draw = (GenerateSecretString: Record<string, unknown>) =>
     secretSpecs(aResolver('AWS::SecretsManager::Secret', { GenerateSecretString }))[0]?.initialValue;

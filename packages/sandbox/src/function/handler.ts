@@ -1,7 +1,7 @@
 import type { CallAnswer } from '../answer-call.ts';
 import type { Media } from '../media/media.ts';
 import { fromToken, toToken } from './token.ts';
-import { createWorld, replay, type WorldOptions } from './world.ts';
+import { authorizationOf, createWorld, replay, type WorldOptions } from './world.ts';
 
 /** What is used of the event of a Lambda function URL. */
 export type FunctionUrlEvent = {
@@ -22,7 +22,8 @@ export type FunctionUrlResult = {
 
 const OUTPUTS_PATH = '/outputs/';
 const WEBHOOKS_PATH = '/sandbox/webhooks';
-const TASK = /^\/api\/(?:v3\/contents\/generations\/tasks|v1\/tasks)\/(?<id>[^/]+)$/;
+const TASK =
+  /^\/(?:api\/v3\/contents\/generations\/tasks|api\/v1\/tasks|fal\/[^/]+\/[^/]+\/requests)\/(?<id>[^/]+)(?:\/status)?$/;
 const FILE = /^(?<token>[^/]+)\/\d+\.\w+$/;
 /** Of the 6 MB that Lambda lets through, base64 leaves three quarters. */
 const MAX_FILE_BYTES = 4_500_000;
@@ -113,11 +114,19 @@ const queryTask = async (
   token: string,
   apiKey: string,
 ): Promise<void> => {
-  const prefix = fromToken(token)?.path.startsWith('/api/v1/')
-    ? '/api/v1/tasks/'
-    : '/api/v3/contents/generations/tasks/';
-  const headers = { authorization: `Bearer ${apiKey}` };
-  await world.call({ method: 'GET', path: prefix + token, headers, body: chunksOf(Buffer.alloc(0)) }, token);
+  const { path = '' } = fromToken(token) ?? {};
+  const headers = { authorization: authorizationOf(path, apiKey) };
+  await world.call(
+    { method: 'GET', path: tasksOf(path) + token, headers, body: chunksOf(Buffer.alloc(0)) },
+    token,
+  );
+};
+
+/** Where the tasks are that calls to a path make. */
+const tasksOf = (path: string): string => {
+  if (path.startsWith('/api/v1/')) return '/api/v1/tasks/';
+  const [, fal] = /^(\/fal\/[^/]+\/[^/]+)\//.exec(path) ?? [];
+  return fal === undefined ? '/api/v3/contents/generations/tasks/' : `${fal}/requests/`;
 };
 
 const tokenOf = (path: string, headers: FunctionUrlEvent['headers'], bytes: Buffer, at: number): string => {

@@ -7,7 +7,7 @@ import { createTaskJournal } from '../task-journal.ts';
 import { createUpstreams, upstreamOf } from '../upstreams.ts';
 import { fromToken, type MadeRequest } from './token.ts';
 
-/** Both upstreams without a server. Ids and file names come from a token, so another world makes the same ones. */
+/** The upstreams without a server. Ids and file names come from a token, so another world makes the same ones. */
 export type World = {
   call(call: Omit<IncomingCall, 'signal'>, token: string): Promise<CallAnswer | undefined>;
   findFile(name: string): StoredOutput | undefined;
@@ -50,6 +50,10 @@ export const createWorld = ({ apiKey, outputsUrl, media, maxRunning }: WorldOpti
   };
 };
 
+/** The `Authorization` of a call to a path. */
+export const authorizationOf = (path: string, apiKey: string): string =>
+  `${path.startsWith('/fal/') ? 'Key' : 'Bearer'} ${apiKey}`;
+
 /** Directives that took effect when the request was made, and would again, and those that count queries. */
 const SPENT = /\[(?:(?:flaky|unavailable)=\d+|busy=(?:all|\d+)|(?:busy-for|hang)=\d+(?:\.\d+)?)\]/g;
 /** Those of a synchronous call also waited. */
@@ -59,7 +63,7 @@ const SPENT_SYNCHRONOUS = /\[(?:flaky=\d+|busy=(?:all|\d+)|(?:busy-for|delay|han
 const NOTHING = '[flaky=0]';
 
 const withoutSpent = ({ body, async: asynchronous, path }: MadeRequest): string => {
-  const isTask = asynchronous !== undefined || path.endsWith('/tasks');
+  const isTask = asynchronous !== undefined || path.endsWith('/tasks') || path.startsWith('/fal/');
   return JSON.stringify(body).replaceAll(isTask ? SPENT : SPENT_SYNCHRONOUS, NOTHING);
 };
 
@@ -81,7 +85,7 @@ export const replay = async (
   const world = createWorld(options);
   world.setTime(made.at);
   const headers = {
-    authorization: `Bearer ${options.apiKey}`,
+    authorization: authorizationOf(made.path, options.apiKey),
     ...(made.async !== undefined && { 'x-dashscope-async': made.async }),
   };
   const call = { method: 'POST', path: made.path, headers, body: bodyOf(withoutSpent(made)) };

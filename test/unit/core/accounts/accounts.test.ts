@@ -3,6 +3,7 @@ import { ConditionalCheckFailedException, ResourceNotFoundException } from '@aws
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import {
+  DEFAULT_LIMITS,
   findAccount,
   getAccount,
   insertAccount,
@@ -98,6 +99,10 @@ describe('an account', () => {
 
   test('that is stored malformed is refused', () => {
     expect(() => toAccount({ ...anAccount(), balanceThousandths: '100' })).toThrow();
+  });
+
+  test('without limits, as another version may store it, has those of a new account', () => {
+    expect(toAccount({ ...anAccount(), limits: undefined }).limits).toEqual(DEFAULT_LIMITS);
   });
 
   test('is listed with the others, oldest first', async () => {

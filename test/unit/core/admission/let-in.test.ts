@@ -284,6 +284,17 @@ describe('a gate without room for the next request is audited', () => {
       expect(await route.holders()).toEqual(['b1']);
     }));
 
+  test('and keeps the permit of a request that this version cannot read', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      endWithPermit();
+      memory.patch(requestKey('a1'), { accountId: 7 });
+      await route.tick();
+
+      expect(route.woken).toEqual([]);
+      expect(await route.holders()).toEqual(['a1']);
+    }));
+
   test('though it has room for fewer calls than that request makes', () =>
     at({ maxRunning: 3 }, async (route) => {
       await route.take('a1', 2);

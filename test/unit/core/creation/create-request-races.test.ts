@@ -6,7 +6,6 @@ import {
   AccountBlockedError,
   ConflictError,
   ForbiddenError,
-  PaymentRequiredError,
   RateLimitedError,
 } from '../../../../core/errors.ts';
 import type { ProviderId } from '../../../../core/provider-names.ts';
@@ -66,7 +65,12 @@ describe('a creation that races another process', () => {
   test('is refused when the remaining balance does not cover it', async () => {
     meanwhile(() => memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 5_999, ledgerEntries: 4 }));
 
-    await expect(create()).rejects.toThrow(PaymentRequiredError);
+    await expect(create()).rejects.toThrow(
+      expect.objectContaining({
+        ...{ name: 'PaymentRequiredError' },
+        message: 'This request costs 6 xTokens; the balance is 5.999 xTokens.',
+      }),
+    );
     nothingKept();
   });
 

@@ -23,6 +23,7 @@ import {
   anAccount,
   anEndUser,
   EMAIL,
+  KEY_ID,
   putEndUser,
   putModelSettings,
 } from '../../builders/entities.ts';
@@ -220,7 +221,13 @@ describe('creations with one key at the same time', () => {
 
     const again = await writeCreation(
       { ...request, requestId: 'img_again' },
-      { account: account(), endUser: undefined, idempotency: submission.idempotency, work: [] },
+      {
+        account: account(),
+        endUser: undefined,
+        idempotency: submission.idempotency,
+        work: [],
+        keyId: KEY_ID,
+      },
       NOW,
     );
 

@@ -7,7 +7,7 @@ import { routeProblems } from '../../../../core/creation/route-rules.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
 import { NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID } from '../../builders/entities.ts';
+import { ACCOUNT_ID, KEY_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 
 const Z_IMAGE = KNOWN_LIMITS['z-image-turbo'] as UpstreamLimits;
@@ -27,11 +27,21 @@ describe('a creation within the catalog’s limits', () => {
     [{ size: '2K', aspectRatio: 'landscape' }, {}],
     [{ prompt: '🦊'.repeat(800) }, {}],
     [{ prompt: 'a'.repeat(801) }, { prompt: 'must be at most 800 characters long' }],
-    [{ size: '256x256' }, { size: 'has 65536 pixels; the provider takes 262144 to 4194304' }],
-    [{ size: '2560x2560' }, { size: 'has 6553600 pixels; the provider takes 262144 to 4194304' }],
+    [{ size: '256x256' }, { size: 'has 65,536 pixels; the provider takes 262,144 to 4,194,304' }],
+    [{ size: '2560x2560' }, { size: 'has 6,553,600 pixels; the provider takes 262,144 to 4,194,304' }],
   ])('that a route does not take is refused on its field: %j', (body, fields) => {
     expect(routeProblems(creation(body), Z_IMAGE)).toEqual(fields);
     expect(routeProblems(creation(body), {})).toEqual({});
+  });
+
+  test.each([
+    [6, {}],
+    [7, { sequentialOptions: 'must ask for at most 6 images' }],
+  ])('for a group of %p images is refused where a route makes fewer', (maxImages, fields) => {
+    const group = creation({ model: 'xSD4.5', sequential: 'auto', sequentialOptions: { maxImages } });
+
+    expect(routeProblems(group, { groupImages: 6 })).toEqual(fields);
+    expect(routeProblems(creation({ model: 'xSD4.5', n: 7 }), { groupImages: 6 })).toEqual({});
   });
 
   test('is judged by a route that refuses early, and by no other', async () => {
@@ -41,7 +51,7 @@ describe('a creation within the catalog’s limits', () => {
     };
     const submission = {
       ...({ ok: true, creation: creation({ prompt: 'a'.repeat(801) }) } as const),
-      ...{ idempotency: undefined, now: NOW },
+      ...{ idempotency: undefined, keyId: KEY_ID, now: NOW },
     };
     const judgeWith = (more: object) =>
       withEnvironment(

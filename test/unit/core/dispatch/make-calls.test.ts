@@ -1,6 +1,7 @@
 import '../../builders/environment.ts';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
+import { logger } from '../../../../core/observability.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
@@ -141,5 +142,49 @@ describe('a call that its provider is too busy for while another one hangs', () 
 
     expect(second.madeAt).toEqual([]);
     expect(madeAt).toEqual([0, 40]);
+  });
+});
+
+describe('a creation call is one line of the log', () => {
+  const info = jest.spyOn(logger, 'info');
+  const made = () => info.mock.calls.filter(([message]) => message === 'provider call');
+  const origin = { requestId: REQUEST_ID, provider: 'modelark', upstreamModel: 'upstream of xQI3Pro' };
+  beforeEach(() => {
+    info.mockClear();
+  });
+
+  test.each<[ProviderAnswer, string | undefined]>([
+    [{ ...aDone('a'), providerRequestId: 'call-7' }, undefined],
+    [{ kind: 'accepted', taskId: 'task-1', providerRequestId: 'call-7' }, 'task-1'],
+    [{ ...FAILED, providerRequestId: 'call-7' }, undefined],
+  ])("with how long the provider took, the outcome and the provider's own id: %j", async (answer, taskId) => {
+    memory.put(requestKey(REQUEST_ID), anImageRequest({ images: 1 }));
+    const provider = aProvider('asynchronous', 1, async () => {
+      clock.advance(3);
+      return answer;
+    });
+
+    await dispatchRequest(REQUEST_ID, leadingTo(provider), clock);
+
+    const { providerRequestId } = answer;
+    const call = { ...origin, call: 0, attempt: 0, outcome: answer.kind, milliseconds: 3000, taskId };
+    expect(made()).toEqual([['provider call', { ...call, providerRequestId }]]);
+    expect(JSON.stringify(memory.partition(`REQUEST#${REQUEST_ID}`))).not.toContain('call-7');
+  });
+
+  test('for each attempt of each call', async () => {
+    memory.put(requestKey(REQUEST_ID), anImageRequest({ images: 2 }));
+
+    await dispatchRequest(REQUEST_ID, leadingTo(aProvider('synchronous', 2, async () => BUSY)), clock);
+    clock.advance(60);
+    await dispatchRequest(REQUEST_ID, leadingTo(aProvider('synchronous', 2)), clock);
+
+    const lines = made().map(([, line]) => line as unknown as Record<string, unknown>);
+    expect(lines.map(({ call, attempt, outcome }) => [call, attempt, outcome])).toEqual([
+      [0, 0, 'busy'],
+      [1, 0, 'busy'],
+      [0, 1, 'done'],
+      [1, 1, 'done'],
+    ]);
   });
 });

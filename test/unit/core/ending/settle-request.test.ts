@@ -42,7 +42,7 @@ describe('settling a request', () => {
     expect(account()).toEqual({ ...accountKey(ACCOUNT_ID), ...anAccount() });
     expect(entries()).toEqual([]);
     expect(memory.transactions[0]?.TransactItems).toHaveLength(2);
-    expect(memory.calls()).toEqual({ GetCommand: 1, TransactWriteCommand: 1 });
+    expect(memory.calls()).toEqual({ QueryCommand: 1, TransactWriteCommand: 1 });
     expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 60_000 });
   });
 
@@ -263,7 +263,7 @@ describe('after the end of a request', () => {
 
     expect(executions.started).toEqual([]);
     expect(place()).toEqual(expires);
-    expect(memory.calls()).toEqual({ GetCommand: 1, TransactWriteCommand: 1 });
+    expect(memory.calls()).toEqual({ QueryCommand: 1, TransactWriteCommand: 1 });
   });
 
   test('a succeeded request with a webhook is listed for its expiry once the delivery is started', async () => {

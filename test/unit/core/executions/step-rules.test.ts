@@ -1,5 +1,6 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
+import { UNEXPECTED_ERROR } from '../../../../core/errors.ts';
 import { stepAfterCalls, stepWhenFinished } from '../../../../core/executions/step-rules.ts';
 import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -25,6 +26,7 @@ describe('the next step after the calls', () => {
     ['a task is open', [accepted]],
     ['one task is open and another done', [done('a'), accepted]],
     ['one task is open and another refused', [failed(CONTENT), accepted]],
+    ['an outcome of another version cannot be read', [done('a'), { kind: 'unreadable' }]],
   ])('is to wait until the deadline while %s', (_, outcomes) => {
     expect(step(...outcomes)).toEqual({ next: 'wait', waitSeconds: 42, timeoutSeconds: 43 });
   });
@@ -89,6 +91,7 @@ describe('the next step at the deadline', () => {
     ['provider_error when one call is busy and a task open', [accepted, busy()], NOT_TAKEN],
     ['the other failure when one call is busy', [failed(ERROR), busy()], ERROR],
     ['a content decision before anything else', [busy(), accepted, failed(CONTENT)], CONTENT],
+    ['an error of ours when an outcome cannot be read', [{ kind: 'unreadable' }], UNEXPECTED_ERROR],
   ])('is to fail with %s and nothing was produced', (_, outcomes, error) => {
     const all = outcomes.length > 0 ? attempts(...outcomes) : [anAttempt()];
 

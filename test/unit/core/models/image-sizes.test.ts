@@ -63,14 +63,33 @@ describe('the size of an image', () => {
     ['xZI1.0Pro', '255x257', /pixels/],
     ['xZI1.0Pro', '255x258', /side below 256/],
     ['xZI1.0Pro', '258x255', /side below 256/],
-    ['xZI1.0Pro', '2561x2559', /side above 2560/],
-    ['xZI1.0Pro', '2559x2561', /side above 2560/],
+    ['xZI1.0Pro', '2561x2559', /side above 2,560/],
+    ['xZI1.0Pro', '2559x2561', /side above 2,560/],
     ['xZI1.0Pro', '2141x3061', /pixels/],
     ['xZI1.0Pro', '2560x2561', /pixels/],
     ['xZI1.0Pro', '2570x256', /aspect ratio/],
     ['xZI1.0Pro', '256x2570', /aspect ratio/],
   ])('is refused by %s as %s, just outside: %p', (id, size, problem) => {
     expect(sizeProblem(model(id), size)).toMatch(problem);
+  });
+
+  test.each([
+    ['xSD4.5', '10x10', '10x10 is too small: xSD4.5 needs at least 3,686,400 pixels (e.g. 2048x2048)'],
+    [
+      'xZI1.0Pro',
+      '4000x4000',
+      '4000x4000 is too large: xZI1.0Pro takes at most 6,553,600 pixels (e.g. 1024x1024)',
+    ],
+    ['xSD4.5', '480x7681', 'has an aspect ratio outside 1:16 to 16:1 (e.g. 2048x2048)'],
+  ])('says what would do instead of %s %s', (id, size, problem) => {
+    expect(sizeProblem(model(id), size)).toBe(problem);
+  });
+
+  test('names a size that its model accepts', () => {
+    for (const id of ['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro']) {
+      const example = /\(e\.g\. (.*)\)/.exec(sizeProblem(model(id), '1x1') ?? '')?.[1] ?? '';
+      expect(sizeProblem(model(id), example)).toBeUndefined();
+    }
   });
 
   test('is accepted exactly when pixels, ratio and sides are all within bounds', () => {
@@ -183,7 +202,7 @@ describe('the pixels of a size', () => {
 
   test('are unknown for any other text', () => {
     expect(() => pricedPixels('3K')).toThrow('3K is no image size.');
-    expect(() => dimensionsOf('3K', 'auto')).toThrow('3K is no image size.');
-    expect(() => dimensionsOf('2K', 'cinema')).toThrow('cinema is no aspect ratio.');
+    expect(() => dimensionsOf('3K', 'auto')).toThrow('the size 3K in auto');
+    expect(() => dimensionsOf('2K', 'cinema')).toThrow('the size 2K in cinema');
   });
 });

@@ -7,6 +7,7 @@ import {
   putEnabled,
   putRate,
 } from '../../../../core/models/model-settings.ts';
+import { modelSettingsKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { putModelSettings } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -45,6 +46,22 @@ describe('the settings of a model', () => {
 
     expect(await listModelSettings()).toEqual(
       new Map([['xQI3Pro', { model: 'xQI3Pro', enabled: true, rate }]]),
+    );
+  });
+
+  test.each<[string, object]>([
+    ['a rate of another version', { rate: { perImage: [{ maxPixels: null, xTokens: 3, from: 'noon' }] } }],
+    ['no model', { model: undefined, rate }],
+  ])('with %s switch that model off, at no price, and no other', async (_what, odd) => {
+    putModelSettings(memory, { model: 'xSD4.5', rate });
+    putModelSettings(memory, { model: 'xQI3Pro', rate });
+    memory.patch(modelSettingsKey('xQI3Pro'), odd);
+
+    expect(await listModelSettings()).toEqual(
+      new Map<string, unknown>([
+        ['xSD4.5', { model: 'xSD4.5', rate }],
+        ['xQI3Pro', DISABLED],
+      ]),
     );
   });
 

@@ -3,6 +3,7 @@ import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listCredentials } from '../../../../core/provider-calls/credentials.ts';
 import { findModelRoute } from '../../../../core/provider-calls/model-routes.ts';
+import { PROVIDER_IDS } from '../../../../core/provider-names.ts';
 import { providerRouteOf } from '../../../../providers/registry.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -21,14 +22,12 @@ const later = (seconds: number): Date => new Date(start + seconds * 1000);
 
 describe('the providers that have a credential', () => {
   test('are those whose secret has a value; the value is never read', async () => {
-    secrets.set('arn:modelark-key', 'secret');
-    secrets.set('arn:modelstudio-key', undefined);
+    for (const id of PROVIDER_IDS) secrets.set(`arn:${id}-key`, id === 'modelark' ? 'secret' : undefined);
 
     expect(await listCredentials(later(0))).toEqual(new Set(['modelark']));
-    expect(secrets.reads()).toEqual({
-      'DescribeSecret arn:modelark-key': 1,
-      'DescribeSecret arn:modelstudio-key': 1,
-    });
+    expect(secrets.reads()).toEqual(
+      Object.fromEntries(PROVIDER_IDS.map((id) => [`DescribeSecret arn:${id}-key`, 1])),
+    );
   });
 
   test('are looked up again after 5 min, and not before', async () => {

@@ -21,7 +21,31 @@ const key = providerAttemptKey(REQUEST_ID, 0, 0);
 const stored = () => memory.get(key);
 const DONE: AttemptOutcome = { kind: 'done', outputs: [{ url: 'https://up.example.com/0.png' }] };
 const ACCEPTED: AttemptOutcome = { kind: 'accepted', taskId: 'task-1' };
-const FAILED: AttemptOutcome = { kind: 'failed', failure: { code: 'provider_error', message: 'broke' } };
+const FAILED = { kind: 'failed', failure: { code: 'provider_error', message: 'broke' } } as const;
+
+describe('an outcome of another version', () => {
+  test.each<[string, object]>([
+    ['a kind', { kind: 'half-done', outputs: [] }],
+    ['an output', { kind: 'done', outputs: [{ object: 's3' }] }],
+  ])('with %s that is not known can be read beside others, and stays as it is', async (_what, outcome) => {
+    const odd = { ...anAttempt(), outcome };
+    memory.put(key, odd);
+    memory.put(providerAttemptKey(REQUEST_ID, 1, 0), anAttempt({ call: 1, outcome: DONE }));
+
+    const outcomes = (await listAttempts(REQUEST_ID)).map((attempt) => attempt.outcome);
+    const recorded = await recordOutcome(anAttempt(), { kind: 'lost', failure: FAILED.failure }, NOW);
+
+    expect(outcomes).toEqual([{ kind: 'unreadable' }, DONE]);
+    expect(recorded.outcome).toEqual({ kind: 'unreadable' });
+    expect(stored()).toEqual({ ...key, ...odd });
+  });
+
+  test('of a failure that says in another way whether the call was taken says that it is not known', async () => {
+    memory.put(key, { ...anAttempt(), outcome: { ...FAILED, taken: 'half' } });
+
+    expect((await listAttempts(REQUEST_ID))[0]?.outcome).toEqual({ ...FAILED, taken: 'unknown' });
+  });
+});
 
 describe('claiming attempts', () => {
   let claims = 0;

@@ -38,6 +38,14 @@ describe('a route', () => {
     ['xSD4.5', 'z-image-turbo', 'z-image-turbo makes no images of 4K'],
     ['xZI1.0Pro', 'z-image-turbo', undefined],
     ['xW3.0sPro', 'constructor', undefined],
+    ['xSD4.5', 'fal-ai/bytedance/seedream/v4.5', undefined],
+    ['xSD5Pro', 'bytedance/seedream/v5/pro', 'bytedance/seedream/v5/pro makes no images of 1K'],
+    ['xQI3Pro', 'alibaba/qwen-image-3', undefined],
+    ['xZI1.0Pro', 'fal-ai/z-image/turbo', undefined],
+    ['xW2.7S', 'fal-ai/wan/v2.7', undefined],
+    ['xW3.0s', 'alibaba/wan-3.0', undefined],
+    ['xW3.0s', 'fal-ai/wan/v2.7', 'fal-ai/wan/v2.7 makes no videos of 480p'],
+    ['xW3.0sPro', 'alibaba/wan-3.0-prime', 'alibaba/wan-3.0-prime makes no videos of 2k, 4k'],
   ])('of %s to %s can be served: %p is in the way', (id, upstreamModel, problem) => {
     expect(unservable(model(id), { upstreamModel }, WORKSPACE)).toBe(problem);
   });

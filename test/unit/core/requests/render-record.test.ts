@@ -133,6 +133,9 @@ describe('an image of a record', () => {
     ['2K', 'landscape', '2560x1440'],
     ['1K', 'portrait', '720x1280'],
     ['1600x900', 'auto', '1600x900'],
+    // Of another version.
+    ['2K', 'cinema', '0x0'],
+    ['8K', 'auto', '0x0'],
   ])('that could not be stored is marked so, with the size %s %s stands for', (size, aspectRatio, pixels) => {
     const record = render(aSucceeded({ size, aspectRatio, outputs: [aStoredOutput(0), { index: 1 }] }));
 

@@ -128,7 +128,7 @@ describe('a list of requests', () => {
   });
 
   test.each<[string, Record<string, unknown>]>([
-    ['a status', { status: 'paused' }],
+    ['an amount', { debitThousandths: '4' }],
     ['a kind', { kind: 'sound' }],
     ['no account', { accountId: undefined }],
   ])('leaves out an item that cannot be read, of %s of another version, and no other', async (_what, odd) => {

@@ -1,10 +1,11 @@
 import '../../builders/environment.ts';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { NotFoundError } from '../../../../core/errors.ts';
+import { NotFoundError, UNEXPECTED_ERROR } from '../../../../core/errors.ts';
 import { type ImageRequest, isTerminal } from '../../../../core/requests/request-rules.ts';
 import {
   findRequest,
+  findRequests,
   getRequest,
   markProcessing,
   recordOutputs,
@@ -63,6 +64,45 @@ describe('a request', () => {
     expect(stored()).toMatchObject({ status: 'processing', aspectRatio: 'cinema', mood: 'calm' });
   });
 
+  test.each<[string, Partial<ImageRequest>, Partial<ImageRequest>]>([
+    ['unfinished reads as processing', {}, { status: 'processing' }],
+    [
+      'ended with a cost reads as succeeded',
+      { refundThousandths: 0, costThousandths: 4_000 },
+      { status: 'succeeded' },
+    ],
+    [
+      'ended without a cost or an error reads as failed by us',
+      { refundThousandths: 4_000 },
+      { status: 'failed', error: UNEXPECTED_ERROR },
+    ],
+  ])('with a status of another version that is %s', async (_what, attributes, shown) => {
+    given(attributes);
+    memory.patch(requestKey(REQUEST_ID), { status: 'parked' });
+
+    expect(await getRequest(REQUEST_ID)).toMatchObject({ ...shown, unknownStatus: 'parked' });
+  });
+
+  test('that lacks lists and switches of this version has them empty and off', async () => {
+    given({});
+    const { references: _, sequential: __, ...former } = stored() ?? {};
+    memory.put(requestKey(REQUEST_ID), former);
+
+    expect(await getRequest(REQUEST_ID)).toMatchObject({ references: [], sequential: false });
+  });
+
+  test('that cannot be read leaves the others of its batch, and is told from one that is absent', async () => {
+    const other = aVideoRequest();
+    putRequest(memory, other);
+    given({});
+    memory.patch(requestKey(REQUEST_ID), { accountId: 7 });
+
+    const found = await findRequests([REQUEST_ID, 'img_absent', other.requestId]);
+
+    expect(found.requests.map(({ requestId }) => requestId)).toEqual([other.requestId]);
+    expect(found.unreadable).toEqual([REQUEST_ID]);
+  });
+
   test('for a video is read as it was written', async () => {
     const video = aVideoRequest({
       status: 'succeeded',
@@ -89,7 +129,7 @@ describe('a request', () => {
     const image = { PK, ...anImageRequest() };
 
     expect(toRequest(image)).toEqual(anImageRequest());
-    expect(() => toRequest({ ...image, status: 'expired' })).toThrow();
+    expect(() => toRequest({ ...image, status: 4 })).toThrow();
     expect(() => toRequest({ ...image, kind: 'audio' })).toThrow();
     expect(() => toRequest({ ...image, kind: 'video' })).toThrow();
     expect(() =>

@@ -1,6 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
+import { logger } from '../../../../core/observability.ts';
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { addSeconds } from '../../../../core/time.ts';
 import { queryTasks } from '../../../../core/waiting/query-tasks.ts';
@@ -30,6 +31,22 @@ describe('querying the tasks of a request', () => {
       expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: atSeconds(20).toISOString() });
     },
   );
+
+  test("logs a task's end once: the seconds from its creation, the outcome and the provider's own id of the query", async () => {
+    const info = jest.spyOn(logger, 'info').mockClear();
+    const answer = { ...aDone('a'), providerRequestId: 'call-7' };
+
+    await Promise.all([look(answering(answer)), look(answering({ kind: 'waiting' }))]);
+    await look(answering(answer));
+
+    const { requestId, provider, upstreamModel, call, taskId } = request.attempt() ?? {};
+    const task = { requestId, provider, upstreamModel, call, taskId };
+    expect(info.mock.calls).toEqual([
+      ['provider task ended', { ...task, outcome: 'done', seconds: 20, providerRequestId: 'call-7' }],
+    ]);
+    expect(Object.values(task)).not.toContain(undefined);
+    expect(request.attempt()?.outcome).toEqual(aDone('a'));
+  });
 
   test.each<[ProviderAnswer, boolean]>([
     [{ kind: 'waiting' }, true],

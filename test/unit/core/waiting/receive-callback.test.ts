@@ -6,7 +6,7 @@ import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { deletedRequestKey, requestKey } from '../../../../core/table/keys.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
-import { receiveCallback } from '../../../../core/waiting/receive-callback.ts';
+import { type ProviderCallback, receiveCallback } from '../../../../core/waiting/receive-callback.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
@@ -28,7 +28,7 @@ const WAITING: ProviderAnswer = { kind: 'waiting' };
 const token = (requestId = VIDEO_ID, provider = 'modelark'): string =>
   createHmac('sha256', 'a secret of the deployment').update(`${provider}\n${requestId}`).digest('hex');
 const pause = jest.fn(async (_milliseconds: number) => undefined);
-const receive = (provider: Provider, callback: Record<string, string> = {}, seconds = 60) =>
+const receive = (provider: Provider, callback: Partial<ProviderCallback> = {}, seconds = 60) =>
   receiveCallback(
     { provider: 'modelark', requestId: VIDEO_ID, token: token(), ...callback },
     leadingTo(provider),
@@ -52,6 +52,31 @@ describe('a callback', () => {
     expect(request.wait()).toMatchObject({ calledBackAt: at(60), queriedAt: at(60) });
     expect(pause).not.toHaveBeenCalled();
     expect(memory.calls()).toEqual({ GetCommand: 2, QueryCommand: 1, UpdateCommand: 3 });
+  });
+
+  test.each([
+    ['forged', NOT_FOUND],
+    ['unknown', { code: 'temporarily_unavailable', retryAfterSeconds: 5 }],
+  ] as const)('whose signature is %s is refused, and causes no query', async (told, error) => {
+    request.waiting({});
+    const provider = answering(aDone('a'));
+    const check = jest.fn(async (_now: Date) => told);
+
+    await expect(receive(provider, { check })).rejects.toMatchObject(error);
+    expect(check.mock.calls).toEqual([[atSeconds(60)]]);
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(request.wait()).toBeUndefined();
+  });
+
+  test('has its signature checked after its token, so strangers cause no look-up of keys', async () => {
+    const check = jest.fn(async () => 'genuine' as const);
+    const provider = answering(aDone('a'));
+
+    await expect(receive(provider, { token: 'x', check })).rejects.toMatchObject(NOT_FOUND);
+    expect(check).not.toHaveBeenCalled();
+
+    await receive(provider, { check });
+    expect(provider.query).toHaveBeenCalledTimes(1);
   });
 
   test('for an unfinished task wakes nothing', async () => {

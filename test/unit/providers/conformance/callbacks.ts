@@ -81,7 +81,9 @@ export const describeCallbacks = (wire: Wire): void => {
       const url = 'https://api.example.com/callbacks/it/vid_1/token';
       const plan = JSON.stringify(provider.plan(wire.requests.task, 'upstream-model', url));
 
-      expect(plan.includes(url)).toBe(provider.callsBack(wire.requests.task.kind));
+      expect([url, encodeURIComponent(url)].some((form) => plan.includes(form))).toBe(
+        provider.callsBack(wire.requests.task.kind),
+      );
       expect(wire.callback !== undefined).toBe(provider.callsBack('video'));
     });
   });

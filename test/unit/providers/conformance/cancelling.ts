@@ -4,8 +4,13 @@ import { adapterOf, answerWith, patient, server } from './server.ts';
 import type { Wire } from './wire.ts';
 
 /** The results of cancelling a task that is no longer needed. */
-export const describeCancelling = ({ Adapter, cancel: wire, errors }: Wire): void => {
-  const cancel = (taskId = 'task-1') => adapterOf(Adapter).cancel(taskId, patient());
+export const describeCancelling = ({
+  Adapter,
+  cancel: wire,
+  errors,
+  taskId: idOf = (id) => id,
+}: Wire): void => {
+  const cancel = (id = 'task-1') => adapterOf(Adapter).cancel(idOf(id), patient());
 
   describe('cancelling a task', () => {
     test('is one call with the API key', async () => {
@@ -37,12 +42,12 @@ export const describeCancelling = ({ Adapter, cancel: wire, errors }: Wire): voi
       const closed = adapterOf(Adapter, await aClosedUrl());
       server.respond = (_, response) => response.socket?.destroy();
 
-      expect(await closed.cancel('task-1', patient())).toEqual({
+      expect(await closed.cancel(idOf('task-1'), patient())).toEqual({
         kind: 'not-cancelled',
         reason: 'unreached',
       });
       expect(await cancel()).toEqual({ kind: 'not-cancelled', reason: 'broken' });
-      expect(await adapterOf(Adapter).cancel('task-1', AbortSignal.abort())).toEqual({
+      expect(await adapterOf(Adapter).cancel(idOf('task-1'), AbortSignal.abort())).toEqual({
         kind: 'not-cancelled',
         reason: 'timed-out',
       });

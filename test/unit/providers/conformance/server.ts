@@ -1,4 +1,4 @@
-import type { Provider, ProviderCall } from '../../../../core/provider-calls/providers.ts';
+import type { Provider, ProviderAnswer, ProviderCall } from '../../../../core/provider-calls/providers.ts';
 import { LoopbackServer } from '../../servers/loopback-server.ts';
 import type { Adapter, WireAnswer } from './wire.ts';
 
@@ -6,8 +6,12 @@ import type { Adapter, WireAnswer } from './wire.ts';
 export const server = await new LoopbackServer().start();
 
 /** Lets the server answer all that comes as a provider's wire format says. */
-export const answerWith = ({ status, body, headers }: WireAnswer): void => {
-  server.answer(status, body, headers);
+export const answerWith = (answer: WireAnswer): void => {
+  server.respond = ({ path }, response) => {
+    const { first } = answer;
+    const { status, body, headers } = first && path.endsWith(first.pathEnd) ? first.answer : answer;
+    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
 };
 
 /** The failures a request may be recorded with, by the meaning of the provider's error. */
@@ -21,7 +25,7 @@ export const FAILURE = {
 
 /** A provider call with a header of its own and a body that is not ASCII. */
 export const A_CALL: ProviderCall = {
-  path: '/create',
+  path: '/creations/new/one',
   headers: { 'x-own': 'own' },
   body: { prompt: 'ünïcode' },
 };
@@ -32,3 +36,16 @@ export const patient = (): AbortSignal => new AbortController().signal;
 /** An adapter that calls this server, or another one. */
 export const adapterOf = (adapter: Adapter, baseUrl = server.url): Provider =>
   new adapter({ baseUrl, apiKey: 'secret-key' });
+
+/** What an answer means, without the provider's own id of the call. */
+export const meaningOf = async (answer: Promise<ProviderAnswer>): Promise<ProviderAnswer> => {
+  const { providerRequestId: _, ...meaning } = await answer;
+  return meaning;
+};
+
+/** An answer without the provider's own error, which only operators see. */
+export const withoutUpstream = (answer: ProviderAnswer): ProviderAnswer => {
+  if (answer.kind !== 'failed' && answer.kind !== 'busy') return answer;
+  const { upstream: _, ...rest } = answer;
+  return rest;
+};

@@ -1,4 +1,4 @@
-import type { Provider } from '../../../../core/provider-calls/providers.ts';
+import type { Provider, ProviderAnswer, Taken } from '../../../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 
 /** An adapter's class. */
@@ -9,6 +9,8 @@ export interface WireAnswer {
   status: number;
   body: unknown;
   headers?: Record<string, string>;
+  /** Its answer to another call that the adapter makes first, by the end of that call's path. */
+  first?: { pathEnd: string; answer: WireAnswer };
 }
 
 /** Errors of the provider, by what they mean. */
@@ -32,6 +34,10 @@ export interface Wire {
   /** A request that the provider serves by a task; a request that it serves synchronously, if it has such calls. */
   requests: { task: StoredRequest; synchronous?: StoredRequest };
   errors: WireErrors;
+  /** The answers to a creation that the adapter's table of outcomes has, besides those that every provider gives. */
+  outcomes?: [name: string, answer: WireAnswer, told: Partial<ProviderAnswer>, taken: Taken][];
+  /** The id that the adapter gives to the provider's task of this id, created by `A_CALL`; the same unless it says otherwise. */
+  taskId?: (id: string) => string;
   /** Answers to a creation by which a task of this id exists. */
   created: (taskId: string) => WireAnswer;
   /** Whether its answers with images tell how many it made. */
@@ -40,8 +46,8 @@ export interface Wire {
   images?: (...urls: string[]) => WireAnswer;
   /** A synchronous answer with an output that the content filter refused, one at this URL, and one that broke. */
   partial?: (url: string) => WireAnswer;
-  /** The path of a task, which is queried by GET. */
-  taskPath: (taskId: string) => string;
+  /** The path of a task, which is queried by GET; several where a query of an ended task takes several calls. */
+  taskPath: (taskId: string) => string | string[];
   /** The state of a task. */
   tasks: {
     /** Every state of a task that is unfinished. */

@@ -11,7 +11,7 @@ import { aVideo } from '../../../../packages/media/test/videos.ts';
 const notFound = () => new UpstreamError(404, 'Not found', 'There is no such prediction.');
 
 /** The third provider as the sandbox stands in for it: its key is the sandbox's, its path `/relay`. */
-export const createRelay = ({ apiKey, outputs, now }: UpstreamParts): Upstream => {
+export const createRelay = ({ apiKey, outputs, callbacks, now }: UpstreamParts): Upstream => {
   const tasks = createTasks<{ prompt: string }, string>({ now, retentionSeconds: 3600 });
   const find = (id = '') => {
     const task = tasks.find(id);
@@ -38,13 +38,19 @@ export const createRelay = ({ apiKey, outputs, now }: UpstreamParts): Upstream =
           const { prompt, seconds } = body.input as { prompt: string; seconds: number };
           const { delaySeconds = 0, fail } = parseDirectives(prompt);
           const produce = () => aVideo({ seconds });
-          const { id } = tasks.submit({
+          const { id, changesAt } = tasks.submit({
             about: { prompt },
             seconds: delaySeconds,
             finish: () =>
               fail === 'content_policy'
                 ? { error: { code: 'E005: flagged', message: '' } }
                 : { result: outputs.add({ contentType: 'video/mp4', extension: 'mp4', produce }) },
+          });
+          // One callback, at the end.
+          callbacks.schedule({
+            ...{ id, url: String(body.webhook), mode: undefined },
+            changesAt: changesAt.slice(-1),
+            query: () => render(id),
           });
           return render(id);
         },

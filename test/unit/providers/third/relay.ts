@@ -18,6 +18,7 @@ import {
   unknownState,
   unknownTask,
   untoldTask,
+  withCallId,
 } from '../../../../providers/failures.ts';
 import { callProvider, type HttpAnswer } from '../../../../providers/http.ts';
 import { optional, optionalText, readBody, requiredText } from '../../../../providers/reading.ts';
@@ -69,6 +70,10 @@ export class Relay implements Provider {
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const headers = { ...this.authorization(), ...call.headers };
     const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
+    return withCallId(this.readCreation(answer), answer);
+  }
+
+  private readCreation(answer: HttpAnswer): ProviderAnswer {
     if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
     const task = readBody(Prediction, answer.body);
     if (task) return { kind: 'accepted', taskId: task.id };
@@ -77,6 +82,10 @@ export class Relay implements Provider {
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
     const answer = await callProvider('GET', this.taskUrl(taskId), { headers: this.authorization(), signal });
+    return withCallId(this.readTask(answer), answer);
+  }
+
+  private readTask(answer: HttpAnswer): ProviderAnswer {
     if (answer.kind === 'answered' && answer.status === 404) return unknownTask();
     const isTold = answer.kind === 'answered' && answer.status === 200;
     const task = isTold ? readBody(Prediction, answer.body) : undefined;
@@ -94,7 +103,7 @@ export class Relay implements Provider {
         return { kind: 'failed', failure: failureOf('timeout') };
       case 'failed':
       case 'canceled':
-        return failedTask(this.id, error, classify);
+        return failedTask(this.id, error, classify, answer);
       default:
         return unknownState(this.id, status);
     }

@@ -23,6 +23,9 @@ const TRANSACT_ACTIONS: Record<string, string> = {
   ConditionCheck: 'dynamodb:ConditionCheckItem',
 };
 
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/backuprestore_IAM.html */
+const RESTORE_ACTIONS = ['BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'Scan', 'UpdateItem'];
+
 /** The keys and items in one table's part of a batch: `{ Keys }` for a read, a list of requests for a write. */
 const itemsOfBatch = (requests: unknown): unknown[] =>
   Array.isArray(requests)
@@ -96,8 +99,19 @@ export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): Dy
       case 'UpdateItem':
       case 'DeleteItem':
         return [onItem(action, body)];
-      default:
-        return [{ action, resource: asText(body.TableName) ? tableArn(place, asText(body.TableName)) : '*' }];
+      case 'RestoreTableToPointInTime':
+        return [
+          { action, resource: tableArn(place, asText(body.SourceTableName ?? body.SourceTableArn)) },
+          // The service writes the new table in the caller's name.
+          ...RESTORE_ACTIONS.map((name) => ({
+            action: `dynamodb:${name}`,
+            resource: tableArn(place, asText(body.TargetTableName)),
+          })),
+        ];
+      default: {
+        const table = asText(body.TableName ?? body.ResourceArn);
+        return [{ action, resource: table ? tableArn(place, table) : '*' }];
+      }
     }
   };
 };

@@ -42,8 +42,8 @@ const queriedKey = (request: Json, partitionKey: string): string => {
   return '';
 };
 
-/** Leading keys for calls on these tables. Keys of other tables are empty text. */
-export const createLeadingKeys = (tables: TableSpec[]): LeadingKeys => {
+/** The partition keys of tables, by name, and of indexes, by `table/index`. */
+const partitionKeysOf = (tables: readonly TableSpec[]): Map<string, string> => {
   const partitionKeys = new Map<string, string>();
   for (const { createTable } of tables) {
     const table = asText(createTable.TableName);
@@ -54,18 +54,32 @@ export const createLeadingKeys = (tables: TableSpec[]): LeadingKeys => {
       }
     }
   }
+  return partitionKeys;
+};
+
+/** Leading keys for calls on these tables, to which restores may add others. Keys of any other table are empty text. */
+export const createLeadingKeys = (tables: readonly TableSpec[]): LeadingKeys => {
+  let partitionKeys = partitionKeysOf(tables);
+  let known = tables.length;
+  const partitionKeyOfName = (name: string): string => {
+    if (known !== tables.length) {
+      partitionKeys = partitionKeysOf(tables);
+      known = tables.length;
+    }
+    return partitionKeys.get(name) ?? '';
+  };
   const nameOf = (nameOrArn: string) => nameOrArn.replace(/^arn:.*:table\//, '');
   const distinct = (keys: string[]) => [...new Set(keys)];
   /** The name of the partition key of a Query's table or index. */
   const partitionKeyOf = (request: Json): string => {
     const table = nameOf(asText(request.TableName));
     const index = asText(request.IndexName);
-    return partitionKeys.get(index ? `${table}/${index}` : table) ?? '';
+    return partitionKeyOfName(index ? `${table}/${index}` : table);
   };
 
   return {
     ofItems: (table, items) => {
-      const partitionKey = partitionKeys.get(nameOf(table)) ?? '';
+      const partitionKey = partitionKeyOfName(nameOf(table));
       return distinct(items.map((item) => textOf(asObject(item)[partitionKey])));
     },
     ofQuery: (request) => [queriedKey(request, partitionKeyOf(request))],

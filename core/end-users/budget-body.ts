@@ -1,0 +1,35 @@
+import * as z from 'zod/mini';
+import type { Budget } from '../budgets/budget-rules.ts';
+import { toThousandths } from '../money.ts';
+
+const MESSAGE = 'must be null or an amount of at least 0 with at most 3 decimals';
+
+const isAmount = (value: number): boolean => {
+  try {
+    return toThousandths(value) >= 0;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+};
+
+const limit = () =>
+  z._default(z.nullable(z.number({ error: MESSAGE }).check(z.refine(isAmount, { error: MESSAGE }))), null);
+
+/** The body of a budget, in xTokens. `null`, and a missing field: any amount. */
+export const BUDGET_BODY = { perDay: limit(), perMonth: limit() };
+
+/** A budget as a body gives it. */
+export interface BudgetLimits {
+  perDay: number | null;
+  perMonth: number | null;
+}
+
+/** The budget of these limits; undefined when there is none. */
+export const toBudget = ({ perDay, perMonth }: BudgetLimits): Budget | undefined =>
+  perDay === null && perMonth === null
+    ? undefined
+    : {
+        ...(perDay !== null && { perDayThousandths: toThousandths(perDay) }),
+        ...(perMonth !== null && { perMonthThousandths: toThousandths(perMonth) }),
+      };

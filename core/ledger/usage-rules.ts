@@ -1,0 +1,115 @@
+import type { Thousandths } from '../money.ts';
+import { type Instant, SECONDS_PER_DAY } from '../time.ts';
+import type { LedgerEntry } from './ledger.ts';
+
+/** What usage can be told by. A day is one of UTC, by the instant of the ledger entry. */
+export const USAGE_DIMENSIONS = ['day', 'model', 'endUser', 'key'] as const;
+export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
+
+/** Longest range of usage that a caller may ask for. */
+export const MAX_USAGE_DAYS = 93;
+
+/** The parts of a ledger entry that usage is told from. */
+export type UsageEntry = Pick<
+  LedgerEntry,
+  'reason' | 'amountThousandths' | 'createdAt' | 'reference' | 'model' | 'endUserId' | 'keyId' | 'debitNumber'
+>;
+
+/** Sums of debits of creations and of their refunds. */
+export interface UsageSums {
+  /** Creations that were debited. */
+  requests: number;
+  debitedThousandths: Thousandths;
+  refundedThousandths: Thousandths;
+}
+
+/** The value of each dimension that was asked for. Null: the entry does not tell, or the end-user was removed. */
+export type UsageGroup = Partial<Record<UsageDimension, string | null>> & UsageSums;
+
+const NOTHING: UsageSums = { requests: 0, debitedThousandths: 0, refundedThousandths: 0 };
+
+/** The sums of several groups. */
+export const totalOf = (groups: Iterable<UsageSums>): UsageSums => {
+  const total = { ...NOTHING };
+  for (const { requests, debitedThousandths, refundedThousandths } of groups) {
+    total.requests += requests;
+    total.debitedThousandths += debitedThousandths;
+    total.refundedThousandths += refundedThousandths;
+  }
+  return total;
+};
+
+/** Adds up ledger entries by the dimensions asked for. A refund counts on the day it was made, so that a day that is over stays as it is. */
+export class UsageTally {
+  private readonly by: readonly UsageDimension[];
+  private readonly groups = new Map<string, UsageGroup>();
+
+  constructor(by: readonly UsageDimension[]) {
+    this.by = by;
+  }
+
+  /** Number of groups so far. */
+  get size(): number {
+    return this.groups.size;
+  }
+
+  /** Adds an entry. Those of operators are no usage. */
+  add(entry: UsageEntry): void {
+    if (entry.reason !== 'generation' && entry.reason !== 'refund') return;
+    const values = this.by.map((dimension) => valueIn(entry, dimension));
+    const key = JSON.stringify(values);
+    const group = this.groups.get(key) ?? {
+      ...Object.fromEntries(this.by.map((dimension, index) => [dimension, values[index]])),
+      ...NOTHING,
+    };
+    if (entry.reason === 'generation') {
+      group.requests += 1;
+      group.debitedThousandths += entry.amountThousandths;
+    } else {
+      group.refundedThousandths += entry.amountThousandths;
+    }
+    this.groups.set(key, group);
+  }
+
+  /** The groups, with each end-user by the address that `emails` has for their id, in the order of the dimensions asked for. */
+  finish(emails: ReadonlyMap<string, string> = new Map()): UsageGroup[] {
+    const merged = new Map<string, UsageGroup>();
+    for (const group of this.groups.values()) {
+      const named =
+        group.endUser === undefined ? group : { ...group, endUser: emails.get(group.endUser ?? '') ?? null };
+      const key = JSON.stringify(this.by.map((dimension) => named[dimension]));
+      const same = merged.get(key);
+      merged.set(key, same ? { ...named, ...totalOf([same, named]) } : named);
+    }
+    return [...merged.values()].sort((a, b) => this.compare(a, b));
+  }
+
+  private compare(a: UsageGroup, b: UsageGroup): number {
+    for (const dimension of this.by) {
+      const [one, other] = [a[dimension] ?? LAST, b[dimension] ?? LAST];
+      if (one !== other) return one < other ? -1 : 1;
+    }
+    return 0;
+  }
+}
+
+/** Sorts behind every value. */
+const LAST = '\u{10ffff}';
+
+const valueIn = (entry: UsageEntry, dimension: UsageDimension): string | null => {
+  if (dimension === 'day') return entry.createdAt.slice(0, 10);
+  if (dimension === 'model') return entry.model ?? null;
+  return (dimension === 'endUser' ? entry.endUserId : entry.keyId) ?? null;
+};
+
+/** The beginning of a UTC date; undefined when the text is none. */
+export const startOfDate = (date: string): Instant | undefined => {
+  const instant = `${date}T00:00:00.000Z`;
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(instant) : Number.NaN;
+  // A date like 30 February is read as one in March.
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === instant ? instant : undefined;
+};
+
+/** Whole days between two beginnings of dates. */
+export const daysBetween = (from: Instant, to: Instant): number =>
+  (Date.parse(to) - Date.parse(from)) / (SECONDS_PER_DAY * 1000);

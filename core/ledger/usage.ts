@@ -1,0 +1,156 @@
+import { listEmailsOfEndUsers } from '../end-users/end-user-lists.ts';
+import { ValidationError } from '../errors.ts';
+import type { Instant } from '../time.ts';
+import type { LedgerHead } from './ledger.ts';
+import { findLedgerEntries, readUsageEntries } from './ledger-entries.ts';
+import { findUsersOfRequests } from './request-fates.ts';
+import {
+  totalOf,
+  type UsageDimension,
+  type UsageEntry,
+  type UsageGroup,
+  type UsageSums,
+  UsageTally,
+} from './usage-rules.ts';
+
+/** A range of usage, without its last instant, and the dimensions of its groups. */
+export interface UsageQuery {
+  from: Instant;
+  to: Instant;
+  by: readonly UsageDimension[];
+}
+
+/** Where an answer ends. */
+export interface UsageLimits {
+  entries: number;
+  groups: number;
+  endUsers: number;
+}
+
+/** Without an end, for operators. */
+export const NO_USAGE_LIMITS: UsageLimits = {
+  entries: Number.POSITIVE_INFINITY,
+  groups: Number.POSITIVE_INFINITY,
+  endUsers: Number.POSITIVE_INFINITY,
+};
+
+/** The usage of an account. `total` is the sum of the groups, and with no dimension all there is. */
+export interface Usage {
+  groups: UsageGroup[];
+  total: UsageSums;
+}
+
+/** Readers of parts of the range at once. */
+const PARALLEL = 4;
+/** Entries completed at once. */
+const UNTOLD_AT_ONCE = 1_000;
+
+/**
+ * The usage of an account, exact, from its ledger: the entries up to the newest that the account counts.
+ *
+ * 1. Find the numbers of the first and the last entry of the range: instants never decrease along the numbers.
+ * 2. Add the entries up. The key of a refund is in its debit. Model and end-user of an entry of earlier releases are in its request, while that is
+ *    there.
+ * 3. Find the addresses of the end-users.
+ *
+ * Throws `ValidationError` beyond the limits.
+ */
+export const usageOf = async (
+  { accountId, ledgerEntries }: Pick<LedgerHead, 'accountId' | 'ledgerEntries'>,
+  { from, to, by }: UsageQuery,
+  limits: UsageLimits = NO_USAGE_LIMITS,
+): Promise<Usage> => {
+  const [first, end] = await Promise.all([
+    findFirstEntryFrom(accountId, ledgerEntries, from),
+    findFirstEntryFrom(accountId, ledgerEntries, to),
+  ]);
+  if (end - first > limits.entries) throw tooMany('ledger entries', end - first, limits.entries);
+  const tally = new UsageTally(by);
+  const ofRequest = by.includes('model') || by.includes('endUser');
+  const isUntold = ({ model, debitNumber }: UsageEntry): boolean =>
+    (ofRequest && model === undefined) || (by.includes('key') && debitNumber !== undefined);
+  await Promise.all(
+    partsOf(first, end, PARALLEL).map(async ([firstOfPart, lastOfPart]) => {
+      let untold: UsageEntry[] = [];
+      const addUntold = async (): Promise<void> => {
+        const entries = untold;
+        untold = [];
+        for (const entry of await completed(accountId, entries)) tally.add(entry);
+      };
+      for await (const entry of readUsageEntries(accountId, firstOfPart, lastOfPart)) {
+        if (isUntold(entry)) untold.push(entry);
+        else tally.add(entry);
+        if (untold.length === UNTOLD_AT_ONCE) await addUntold();
+        if (tally.size > limits.groups) throw tooMany('groups', tally.size, limits.groups);
+      }
+      await addUntold();
+    }),
+  );
+  if (!by.includes('endUser')) return told(tally.finish());
+  const emails = new Map<string, string>();
+  for await (const { endUserId, email } of listEmailsOfEndUsers(accountId)) {
+    emails.set(endUserId, email);
+    if (emails.size > limits.endUsers) throw tooMany('end-users', emails.size, limits.endUsers);
+  }
+  return told(tally.finish(emails));
+};
+
+/** Entries with what they leave to others: model and end-user to the request in earlier releases, the key of a refund to its debit. */
+const completed = async (accountId: string, entries: readonly UsageEntry[]): Promise<UsageEntry[]> => {
+  const former = entries.filter(({ model }) => model === undefined);
+  const debits = new Set(entries.flatMap(({ debitNumber }) => debitNumber ?? []));
+  const [users, found] = await Promise.all([
+    findUsersOfRequests(
+      accountId,
+      former.map(({ reference }) => reference),
+    ),
+    findLedgerEntries(accountId, [...debits]),
+  ]);
+  const keys = new Map(found.map(({ number, keyId }) => [number, keyId]));
+  return entries.map((entry) => ({
+    ...entry,
+    ...(entry.model === undefined && users.get(entry.reference)),
+    ...(entry.debitNumber !== undefined && { keyId: keys.get(entry.debitNumber) }),
+  }));
+};
+
+const told = (groups: UsageGroup[]): Usage => ({ groups, total: totalOf(groups) });
+
+const tooMany = (what: string, found: number, most: number): ValidationError => {
+  const figures = `${found.toLocaleString('en')} ${what}; an answer is made of at most ${most.toLocaleString('en')}`;
+  const remedy = what === 'end-users' ? 'leave out endUser' : 'ask for fewer days';
+  return new ValidationError({ [what === 'end-users' ? 'by' : 'to']: `gives ${figures}: ${remedy}` });
+};
+
+/** Entries read at once in the search: a batch costs one call, and few of them find one among millions. */
+const PROBES = 32;
+
+/** The number of an account's first entry at an instant or after it; one more than it has when there is none. */
+export const findFirstEntryFrom = async (
+  accountId: string,
+  ledgerEntries: number,
+  instant: Instant,
+): Promise<number> => {
+  // All entries below `low` are before the instant, those from `high` on are not.
+  let [low, high] = [1, ledgerEntries + 1];
+  while (low < high) {
+    const step = Math.max(1, Math.ceil((high - low) / (PROBES + 1)));
+    const numbers = Array.from({ length: PROBES }, (_, index) => low + index * step).filter((n) => n < high);
+    const found = await findLedgerEntries(accountId, numbers);
+    if (found.length < numbers.length) throw new Error(`The ledger of ${accountId} has a gap.`);
+    const before = found.findLast(({ createdAt }) => createdAt < instant);
+    const after = found.find(({ createdAt }) => createdAt >= instant);
+    low = before === undefined ? low : before.number + 1;
+    high = after?.number ?? high;
+  }
+  return low;
+};
+
+/** The numbers from `first` to below `end`, in parts of about the same length, each with its last. */
+const partsOf = (first: number, end: number, parts: number): [first: number, last: number][] => {
+  const length = Math.max(1, Math.ceil((end - first) / parts));
+  return Array.from({ length: parts }, (_, index): [number, number] => [
+    first + index * length,
+    Math.min(end, first + (index + 1) * length) - 1,
+  ]).filter(([one, last]) => one <= last);
+};

@@ -1,0 +1,16 @@
+import { getEndUserBudget, renderBudget } from '../../core/ledger/end-user-budgets.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
+import { checkAll } from '../http/check-all.ts';
+import { json } from '../http/responses.ts';
+
+/** GET /v1/end-users/{email}/budget. 200 with the budget and what is spent of it; 404. */
+export const handler = apiHandler(async (request) => {
+  const { accountId } = await authorize(identifyCaller(request), 'end-users:read', request.now);
+  const email = checkAll(
+    () => request.emailParameter(),
+    () => request.query({}),
+  );
+  const id = { accountId, email };
+  return json(200, renderBudget(id, await getEndUserBudget(id, request.now)));
+});

@@ -1,0 +1,134 @@
+import { Duration } from 'aws-cdk-lib';
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import type { Construct } from 'constructs';
+import { METRIC } from '../core/observability.ts';
+import { LISTING_INDEX, REQUEST_INDEXES } from '../core/table/keys.ts';
+import type { AddAlarm } from './add-alarm.ts';
+import type { ServiceFunction } from './service-function.ts';
+import { serviceMetric } from './service-metric.ts';
+
+/** What the alarms of this file watch, besides the service's own metrics. */
+export interface CallerAlarmsProps {
+  api: RestApi;
+  table: ITable;
+  /** Those whose throttled transitions delay requests and webhooks. */
+  stateMachines: readonly StateMachine[];
+  /** Functions that work on requests: CloudWatch takes ten metrics an alarm. */
+  workers: readonly ServiceFunction[];
+  deliverWebhook: ServiceFunction;
+  /** The models that are routed. */
+  models: readonly string[];
+}
+
+/** An outage of few requests: of fewer, the share that failed says little. */
+const MIN_ENDED_IN_OUTAGE = 5;
+/** Of fewer calls, the slowest of 100 says little. */
+const MIN_CALLS = 20;
+/** The slowest good answer, to a creation with reference videos, takes some 9 s. */
+const SLOW_CALL_MS = 10_000;
+const MIN_WEBHOOKS = 3;
+const LATE_WEBHOOK_SECONDS = 60;
+/** Clients repeat throttled calls by themselves. */
+const THROTTLED_CALLS = 100;
+/** A task that is throttled all the time is attempted some 20 times in 5 min. */
+const THROTTLED_INVOCATIONS = 20;
+/** How far above its own past weeks a model's time is late, in standard deviations. */
+const LATE_DEVIATIONS = 3;
+
+const FIVE_MINUTES = { statistic: 'Sum', period: Duration.minutes(5) };
+/** A statistic of a metric while the metric has at least this many values in the period, else 0. */
+const ifAtLeast = (count: number, metric: Metric, statistic: string, period: Duration): IMetric =>
+  new MathExpression({
+    expression: `IF(n >= ${count}, value, 0)`,
+    usingMetrics: { n: metric.with({ statistic: 'SampleCount' }), value: metric.with({ statistic }) },
+    period,
+  });
+
+/** The sum of metrics that are only there when something happened. */
+const sumOf = (metrics: readonly Metric[]): IMetric => {
+  const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
+  return new MathExpression({
+    expression: `SUM([${named.map(([name]) => `FILL(${name}, 0)`).join(', ')}])`,
+    usingMetrics: Object.fromEntries(named),
+    period: FIVE_MINUTES.period,
+  });
+};
+
+/** Alarms on what callers feel, that ring for a first customer with little traffic too. */
+export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: CallerAlarmsProps): void => {
+  const hour = Duration.hours(1);
+  const quarter = Duration.minutes(15);
+  alarm(
+    'MostRequestsFailing',
+    ifAtLeast(MIN_ENDED_IN_OUTAGE, serviceMetric(scope, METRIC.requestFailed, {}), 'Average', hour),
+    'Four of five of the requests that ended in an hour have failed.',
+    { atLeast: 0.8 },
+  );
+  for (const model of props.models) {
+    alarm(
+      `${model}-late`,
+      serviceMetric(scope, METRIC.timeToDone, { model, outcome: 'succeeded' }).with({
+        statistic: 'p95',
+        period: hour,
+      }),
+      `Requests for ${model} take far longer than in the weeks before.`,
+      { aboveExpectedBy: LATE_DEVIATIONS, periods: 2 },
+    );
+  }
+  alarm(
+    'WebhooksLate',
+    ifAtLeast(MIN_WEBHOOKS, serviceMetric(scope, METRIC.webhookLag, {}), 'p50', quarter),
+    'Half of the webhooks are attempted a minute or more after the end of their requests.',
+    { atLeast: LATE_WEBHOOK_SECONDS },
+  );
+  alarm(
+    'WebhookFaults',
+    props.deliverWebhook.lambda.metricErrors({ statistic: 'Sum', period: quarter }),
+    'The function that delivers webhooks fails again and again: a delivery repeats until this is mended.',
+    // A delivery that meets a fault of ours is repeated every 15 min, and a little later each time.
+    { periods: 4, toAlarm: 3 },
+  );
+  alarm(
+    'ApiSlow',
+    ifAtLeast(MIN_CALLS, props.api.metricLatency(), 'p99', quarter),
+    'One of a hundred calls of the API takes 10 s or more.',
+    { atLeast: SLOW_CALL_MS },
+  );
+  alarm('TableThrottled', sumOf(throttlesOf(props.table)), 'DynamoDB throttles calls of the table.', {
+    atLeast: THROTTLED_CALLS,
+  });
+  alarm(
+    'ExecutionsThrottled',
+    sumOf(props.stateMachines.map((machine) => machine.metricThrottled(FIVE_MINUTES))),
+    'Step Functions throttles the transitions of executions.',
+    { atLeast: THROTTLED_CALLS },
+  );
+  alarm(
+    'FunctionsThrottled',
+    sumOf(props.workers.map(({ lambda }) => lambda.metricThrottles(FIVE_MINUTES))),
+    'Functions of this stack that work on requests are refused concurrency.',
+    { atLeast: THROTTLED_INVOCATIONS },
+  );
+};
+
+/** Throttled reads and writes of the table and, apart from those, of each index. */
+const throttlesOf = (table: ITable): Metric[] => {
+  const indexes = [LISTING_INDEX, ...Object.values(REQUEST_INDEXES)].map(({ name }) => name);
+  return ['ReadThrottleEvents', 'WriteThrottleEvents'].flatMap((metricName) =>
+    [undefined, ...indexes].map(
+      (index) =>
+        new Metric({
+          namespace: 'AWS/DynamoDB',
+          metricName,
+          dimensionsMap: {
+            TableName: table.tableName,
+            ...(index !== undefined && { GlobalSecondaryIndexName: index }),
+          },
+          ...FIVE_MINUTES,
+        }),
+    ),
+  );
+};

@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import { type Account, getAccount, listAccounts } from '../../core/accounts/accounts.ts';
+import { systemClock } from '../../core/clock.ts';
+import { renderSums, renderUsageGroup } from '../../core/ledger/render-usage.ts';
+import { usageOf } from '../../core/ledger/usage.ts';
+import type { UsageItem } from '../../core/ledger/usage-answers.ts';
+import {
+  totalOf,
+  USAGE_DIMENSIONS,
+  type UsageDimension,
+  type UsageGroup,
+} from '../../core/ledger/usage-rules.ts';
+import { toInstant } from '../../core/time.ts';
+import { formatCsv } from '../csv.ts';
+import { month, namesAmong } from '../options.ts';
+import { type Cell, formatTable, type Head } from '../output.ts';
+import { about } from '../subject.ts';
+import type { Perform, Verb } from '../verb.ts';
+
+const BY = ['account', ...USAGE_DIMENSIONS] as const;
+type By = (typeof BY)[number];
+type Month = ReturnType<typeof month>;
+
+/** `usage show` */
+export const addUsageVerbs = (usage: Command, perform: Perform): void => {
+  const command = usage
+    .command('show')
+    .description('debits and refunds of a month, as the ledgers have them');
+  about(command, 'account', 'only this account', { isRequired: false })
+    .option('--month <month>', 'a month in UTC, like 2026-11 (default: this month)', month)
+    .option('--by <names>', `any of ${BY.join(',')}`, namesAmong(BY), ['account', 'model'])
+    .option('--csv', 'print CSV')
+    .action(perform(show));
+};
+
+const show: Verb<{ account?: string; month?: Month; by: By[]; csv?: true }> = async (
+  { account, month: asked, by, csv },
+  connected,
+  { say },
+) => {
+  await connected();
+  const range = asked ?? month(toInstant(systemClock.now()).slice(0, 7));
+  const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
+  const dimensions = by.filter((name): name is UsageDimension => name !== 'account');
+  const groups: (UsageGroup & { account: string })[] = [];
+  for (const [index, each] of accounts.entries()) {
+    say(`account ${index + 1} of ${accounts.length}`);
+    const found = await usageOf(each, { ...range, by: dimensions });
+    groups.push(...found.groups.map((group) => ({ ...group, account: each.accountId })));
+  }
+  const merged: (UsageGroup & { account?: string })[] = by.includes('account')
+    ? groups
+    : mergedGroups(groups, dimensions);
+  const items: (UsageItem & { accountId?: string })[] = merged.toSorted(byGroups(by)).map((group) => ({
+    ...(by.includes('account') && { accountId: group.account ?? '' }),
+    ...renderUsageGroup(group),
+  }));
+  const total = renderSums(totalOf(groups));
+  const value = {
+    ...{ from: range.from.slice(0, 10), to: range.to.slice(0, 10), by },
+    items: by.length === 0 ? [] : items,
+    total,
+  };
+  const names = new Map(accounts.map(({ accountId, name }: Account) => [accountId, name]));
+  const sums = ({ requests, debited, refunded, xTokens }: typeof total): Cell[] => [
+    ...[requests, debited, refunded, xTokens],
+  ];
+  const cellsOf = (item: (typeof items)[number]): Cell[] =>
+    by.flatMap((name): Cell[] => {
+      if (name === 'account') return [item.accountId, names.get(item.accountId ?? '')];
+      if (name === 'day') return [item.day];
+      if (name === 'model') return [item.model ?? 'unknown'];
+      return name === 'key' ? [item.keyId ?? 'unknown'] : [item.endUserEmail ?? 'deleted'];
+    });
+  const rows = items.map((item) => [...cellsOf(item), ...sums(item)]);
+  const head = by.flatMap((name): Head[] => {
+    if (name === 'account') return [{ id: 'account' }, 'name'];
+    return [name === 'key' ? { id: 'key' } : name === 'endUser' ? 'end-user' : name];
+  });
+  const figures = ['requests', 'debited', 'refunded', 'xTokens'];
+  return {
+    value,
+    text: (columns) => {
+      if (csv)
+        return formatCsv(
+          [...head.map((each) => (typeof each === 'string' ? each : each.id)), ...figures],
+          rows,
+        );
+      const totals = [...head.map((_, index) => (index === 0 ? 'total' : '')), ...sums(total)];
+      return formatTable([...head, ...figures], rows.length > 1 ? [...rows, totals] : rows, columns);
+    },
+  };
+};
+
+/** The groups of all accounts, added up. */
+const mergedGroups = (groups: readonly UsageGroup[], by: readonly UsageDimension[]): UsageGroup[] => {
+  const merged = Map.groupBy(groups, (group) => JSON.stringify(by.map((name) => group[name])));
+  return [...merged.values()].flatMap(([first, ...others]) =>
+    first ? [{ ...first, ...totalOf([first, ...others]) }] : [],
+  );
+};
+
+const byGroups =
+  (by: readonly By[]) =>
+  (a: UsageGroup & { account?: string }, b: UsageGroup & { account?: string }): number => {
+    for (const name of by) {
+      const [one, other] = [a[name] ?? '\u{10ffff}', b[name] ?? '\u{10ffff}'];
+      if (one !== other) return one < other ? -1 : 1;
+    }
+    return 0;
+  };

@@ -1,0 +1,68 @@
+import { type Command, Option } from 'commander';
+import { text } from './options.ts';
+import { UsageError } from './usage-error.ts';
+
+/** What a command's argument stands for. */
+interface Subject {
+  /** The name of the option. */
+  name: string;
+  /** What it is, as in "Give the account". */
+  what: string;
+  /** An example of an id. */
+  example: string;
+  isRequired: boolean;
+}
+
+const SUBJECTS = new WeakMap<Command, Subject[]>();
+
+const EXAMPLES: Record<string, string> = {
+  account: 'acc_01J…',
+  id: 'img_01J…',
+  model: 'xQI3Pro',
+  'key-id': 'key_0f3c…',
+  email: 'ada@example.com',
+};
+
+/**
+ * Lets a command take an id as its argument or as an option of that name, which the verb gets either way. Arguments stand in the order of
+ * these calls.
+ */
+export const about = (
+  command: Command,
+  name: string,
+  what: string,
+  {
+    isRequired = true,
+    parse = text,
+    choices,
+  }: { isRequired?: boolean; parse?: (value: string) => string; choices?: readonly string[] } = {},
+): Command => {
+  const subject = { name, what, example: EXAMPLES[name] ?? name, isRequired };
+  SUBJECTS.set(command, [...(SUBJECTS.get(command) ?? []), subject]);
+  const option = new Option(`--${name} <id>`, `${what}; also as the argument`);
+  return command
+    .argument(`[${name}]`, '', parse)
+    .addOption((choices ? option.choices(choices) : option).argParser(parse));
+};
+
+/** The options of a command, with those that were given as arguments. Throws `UsageError` when one is given twice or is missing. */
+export const withSubjects = (
+  command: Command,
+  args: readonly (string | undefined)[],
+  options: Record<string, unknown>,
+): Record<string, unknown> => {
+  const subjects = SUBJECTS.get(command) ?? [];
+  const given = subjects.flatMap(({ name, what, example, isRequired }, index) => {
+    const key = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const [argument, option] = [args[index], options[key]];
+    if (argument !== undefined && option !== undefined && argument !== option) {
+      throw new UsageError(`Give ${what} once: ${argument} is not ${option}.`);
+    }
+    if (isRequired && argument === undefined && option === undefined) {
+      const path = `${command.parent?.name()} ${command.name()}`;
+      throw new UsageError(`Give ${what}: ops ${path} ${example}, or --${name} ${example}.`);
+    }
+    return argument === undefined ? [] : [[key, argument]];
+  });
+  return { ...options, ...Object.fromEntries(given) };
+};

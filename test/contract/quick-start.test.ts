@@ -1,0 +1,56 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { installPackage } from '../../packages/client/test/a-package.ts';
+import { type ExampleLanguage, examplesIn } from '../unit/docs/api-examples.ts';
+import { newCaller, sharedService } from './support/client.ts';
+
+const run = promisify(execFile);
+let folder: string;
+let env: Record<string, string | undefined>;
+beforeAll(async () => {
+  const { service, key } = await newCaller(await sharedService());
+  env = {
+    ...process.env,
+    GENERATION_BASE_URL: service.baseUrl,
+    GENERATION_API_KEY: key,
+    NODE_NO_WARNINGS: '1',
+  };
+});
+beforeEach(() => {
+  if (folder) rmSync(folder, { recursive: true });
+  folder = mkdtempSync(join(tmpdir(), 'quick-start-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const [setUp = '', withCurl = ''] = examplesIn('sh');
+const firstIn = (language: ExampleLanguage): string => examplesIn(language)[0] ?? '';
+/** Runs a program as it is written, in an empty folder; the picture is there afterwards. */
+const makesPicture = async (command: string, ...given: string[]): Promise<void> => {
+  await run(command, given, { cwd: folder, env });
+  expect(readFileSync(join(folder, 'lighthouse.png')).subarray(1, 4).toString()).toBe('PNG');
+};
+
+test('The quick start sets what the programs read', () => {
+  expect(setUp).toMatch(/^export GENERATION_BASE_URL=http.*\nexport GENERATION_API_KEY=gsk_…\n$/);
+});
+
+test('It makes a picture with curl as written', async () => {
+  await makesPicture('bash', '-euo', 'pipefail', '-c', withCurl);
+});
+
+test('It makes a picture in TypeScript as written', async () => {
+  installPackage(folder);
+  writeFileSync(join(folder, 'first.ts'), firstIn('ts'));
+  await makesPicture(process.execPath, 'first.ts');
+});
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) console.warn('python3 is not installed: the quick start in Python is not run.');
+
+(hasPython ? test : test.skip)('It makes a picture in Python as written', async () => {
+  await makesPicture('python3', '-c', firstIn('python'));
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+import { codeIn, readDocument } from '../unit/docs/documents.ts';
+import { notifies, type Point, stateOf } from './alarm-evaluator.ts';
+import { scenariosFor } from './alarm-scenarios.ts';
+import {
+  ofType,
+  type Resource,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
+
+const service = await synthesizeService({ canary: 'xSD4.5' });
+const MODELS = ['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s'];
+const SCENARIOS = scenariosFor(MODELS);
+
+/** Every alarm by its name without the marks that CloudFormation leaves out. */
+const alarmsOf = ({ resources }: ServiceTemplate): Map<string, Resource['Properties']> =>
+  new Map(
+    ofType(resources, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => [
+      render({ Ref: id }).replace(/^Monitoring/, ''),
+      Properties,
+    ]),
+  );
+const plain = (name: string): string => name.replaceAll(/[^A-Za-z0-9]/g, '');
+const alarms = alarmsOf(service);
+const states = (name: string, stories: readonly Point[][]) => {
+  const alarm = alarms.get(plain(name));
+  if (!alarm) throw new Error(`There is no alarm ${name}.`);
+  return stories.map((story) => {
+    const state = stateOf(alarm, story);
+    return { state, isRung: state !== 'OK' && notifies(alarm, state) };
+  });
+};
+
+test('Every alarm of the stack is rung here, and no other', () => {
+  expect(Object.keys(SCENARIOS).map(plain).toSorted()).toEqual([...alarms.keys()].toSorted());
+});
+
+describe.each(Object.entries(SCENARIOS))('the alarm %s', (name, { rings, ringing, quiet }) => {
+  test(`rings when ${rings}`, () => {
+    expect(ringing.length).toBeGreaterThan(0);
+    for (const { isRung } of states(name, ringing)) expect(isRung).toBe(true);
+  });
+
+  test('is quiet at what comes next to that, and says so', () => {
+    expect(quiet.length).toBeGreaterThan(0);
+    for (const { state } of states(name, quiet)) expect(state).toBe('OK');
+    expect(notifies(alarms.get(plain(name)) ?? {}, 'OK')).toBe(true);
+  });
+});
+
+test('A fault of deliver-webhook that repeats for ever rings within an hour of its first error, and goes on ringing', () => {
+  const { ringing } = SCENARIOS.WebhookFaults ?? { ringing: [] };
+  const [hour = []] = ringing;
+  const first = Math.max(...hour.map(({ secondsAgo }) => secondsAgo));
+  const at = (seconds: number): Point[] =>
+    hour
+      .filter(({ secondsAgo }) => first - secondsAgo <= seconds)
+      .map((point) => ({ ...point, secondsAgo: point.secondsAgo - first + seconds }));
+  const rung = Array.from({ length: 60 }, (_, minute) => minute * 60).filter((seconds) =>
+    states('WebhookFaults', [at(seconds)]).some(({ isRung }) => isRung),
+  );
+
+  expect(rung[0]).toBeLessThanOrEqual(1860);
+  expect(rung.at(-1)).toBe(59 * 60);
+});
+
+test('The guide says of each alarm what rings it, in the words of these tests', () => {
+  const guide = readDocument('docs/operating.md');
+  const rows = [...guide.matchAll(/^\| ((?:`[\w.-]+`(?:, )?)+) \| ([^|]+) \|$/gm)].flatMap(
+    ([, names = '', rings]) => names.split(', ').map((name) => [codeIn(name), rings]),
+  );
+  const told = new Map(rows.filter(([name = '']) => name in SCENARIOS) as [string, string][]);
+
+  expect([...told].toSorted()).toEqual(
+    Object.entries(SCENARIOS)
+      .map(([name, { rings }]) => [name, rings])
+      .toSorted(),
+  );
+});

@@ -1,0 +1,416 @@
+import '../unit/builders/environment.ts';
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  ListTablesCommand,
+  ListTagsOfResourceCommand,
+  TagResourceCommand,
+  UpdateTableCommand,
+} from '@aws-sdk/client-dynamodb';
+import { SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import { DeleteCommand, DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { findAccount, getAccount } from '../../core/accounts/accounts.ts';
+import { listApiKeys } from '../../core/accounts/api-keys.ts';
+import { writeCreation } from '../../core/creation/write-creation.ts';
+import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
+import { deleteRequest } from '../../core/deletion/delete-requests.ts';
+import { blockEndUser, getEndUser } from '../../core/end-users/end-users.ts';
+import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
+import { settleRequest } from '../../core/ending/settle-request.ts';
+import { newRequestId } from '../../core/ids.ts';
+import { findDeletedRequest } from '../../core/requests/deleted-requests.ts';
+import { findRequest, recordOutputs } from '../../core/requests/requests.ts';
+import { onTable } from '../../core/restore/on-table.ts';
+import { accountKey, dueListing, endUserKey, type ItemKey, requestKey } from '../../core/table/keys.ts';
+import { anImageRequest, aStoredOutput } from '../unit/builders/entities.ts';
+import { type ARestorableService, startRestorableService } from './a-restorable-service.ts';
+import { TABLE_NAME } from './a-service.ts';
+
+const ADA = 'ada@example.com';
+const BOB = 'bob@example.com';
+const CAROL = 'carol@example.com';
+const DAVE = 'dave@example.com';
+
+let service: ARestorableService;
+let accountId: string;
+let keyId: string;
+/**
+ * A request of each fate after the instant. `kept` stays as it is, `open` ends, and `deleted` ends and is deleted. `bobs` goes with its end-user.
+ * `wiped` is lost with its end-user, by no call of the API.
+ */
+let ids: Record<'kept' | 'open' | 'deleted' | 'bobs' | 'wiped', string>;
+let lost: { accountId: string; keyId: string; entryId: string; requestId: string };
+/** What the first command printed. */
+let first: Report;
+let dynamoDb: DynamoDBClient;
+let sfn: SFNClient;
+
+interface Report {
+  table: string;
+  living: string;
+  restoredTo: string;
+  ledger: { accounts: number; entries: number; problems: unknown[] };
+  entities: {
+    entity: string;
+    restored: number;
+    living: number;
+    added: number;
+    gone: number;
+    changed: number;
+  }[];
+  newest: Record<'restored' | 'living', { request: string | null; ledgerEntry: string | null }>;
+  adopted: boolean;
+  deploy: string;
+  [part: string]: unknown;
+}
+
+/** Accepts a request for an image at 4 xTokens, and gives it an execution that ends. */
+const create = async (endUserEmail: string): Promise<string> => {
+  const now = new Date();
+  const requestId = newRequestId('image', now);
+  const request = anImageRequest({
+    requestId,
+    accountId,
+    endUserEmail,
+    endUserId: requestId,
+    createdAt: now.toISOString(),
+  });
+  const account = await getAccount(accountId);
+  const endUser = await getEndUser({ accountId, email: endUserEmail }).catch(() => undefined);
+  await writeCreation(request, { account, endUser, idempotency: undefined, keyId: 'key_1', work: [] }, now);
+  const input = JSON.stringify({ requestId });
+  await sfn.send(new StartExecutionCommand({ stateMachineArn: service.generation, name: requestId, input }));
+  await DynamoDBDocumentClient.from(dynamoDb).send(
+    new UpdateCommand({
+      TableName: TABLE_NAME,
+      Key: requestKey(requestId),
+      UpdateExpression: 'SET #status = :processing, GSI1PK = :list',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: {
+        ':processing': 'processing',
+        ':list': dueListing('LOOK', requestId, '').GSI1PK,
+      },
+    }),
+  );
+  return requestId;
+};
+const succeed = async (requestId: string): Promise<void> => {
+  await recordOutputs(requestId, [aStoredOutput(0)]);
+  await settleRequest(requestId);
+};
+
+const wipe = async (Key: ItemKey): Promise<void> => {
+  await DynamoDBDocumentClient.from(dynamoDb).send(new DeleteCommand({ TableName: TABLE_NAME, Key }));
+};
+
+beforeAll(async () => {
+  service = await startRestorableService();
+  dynamoDb = new DynamoDBClient({});
+  sfn = new SFNClient({});
+  accountId = (await service.json<{ accountId: string }>('accounts', 'create', '--name', 'First')).accountId;
+  keyId = (await service.json<{ keyId: string }>('keys', 'create', '--account', accountId)).keyId;
+  await service.json('balance', 'topup', '--account', accountId, '--amount', '1000');
+  const { Table } = await dynamoDb.send(new DescribeTableCommand({ TableName: TABLE_NAME }));
+  const Tags = [{ Key: 'service', Value: 'GenerationService' }];
+  await dynamoDb.send(new TagResourceCommand({ ResourceArn: Table?.TableArn, Tags }));
+  await dynamoDb.send(new UpdateTableCommand({ TableName: TABLE_NAME, DeletionProtectionEnabled: true }));
+  ids = {
+    kept: await create(ADA),
+    open: await create(ADA),
+    deleted: await create(ADA),
+    bobs: await create(BOB),
+    wiped: await create(DAVE),
+  };
+  await create(CAROL);
+  await succeed(ids.kept);
+  await succeed(ids.bobs);
+  await succeed(ids.wiped);
+
+  first = await service.json<Report>('table', 'restore', '--at', 'latest');
+
+  await succeed(ids.open);
+  await succeed(ids.deleted);
+  await deleteRequest(accountId, ids.deleted, new Date());
+  await deleteEndUser({ accountId, email: BOB });
+  await blockEndUser({ accountId, email: CAROL }, new Date());
+  await wipe(requestKey(ids.wiped));
+  await wipe(endUserKey(accountId, DAVE));
+  await service.json('keys', 'revoke', '--key-id', keyId);
+  await service.json('accounts', 'rotate-webhook-secret', '--account', accountId);
+  const other = await service.json<{ accountId: string }>('accounts', 'create', '--name', 'Second');
+  const key = await service.json<{ keyId: string }>('keys', 'create', '--account', accountId);
+  const entry = await service.json<{ id: string }>(
+    'balance',
+    'topup',
+    '--account',
+    accountId,
+    '--amount',
+    '50',
+    '--note',
+    'invoice 7',
+  );
+  lost = {
+    accountId: other.accountId,
+    keyId: key.keyId,
+    entryId: entry.id,
+    requestId: await create(ADA),
+  };
+  await service.json('accounts', 'block', '--account', accountId);
+});
+afterAll(() => service.stop());
+
+const instantIn = ({ table }: Report): string =>
+  table.replace(/^.*-at-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
+
+describe('table restore', () => {
+  test('restores beside the living table, and finds nothing lost at first', () => {
+    expect(first).toMatchObject({
+      table: expect.stringMatching(/^the-table-at-\d{8}T\d{6}Z$/),
+      living: TABLE_NAME,
+      ledger: { accounts: 1, entries: 7, problems: [] },
+      lost: { accounts: [], keys: [], operatorChanges: [] },
+      comeBack: { accounts: [], requests: 0 },
+      open: { requests: 3, xTokens: 12, unfinishedStill: 3 },
+      removals: { requests: [], endUsers: [], keys: [] },
+      adopted: false,
+    });
+    expect(first.entities.every(({ added, gone, changed }) => added + gone + changed === 0)).toBe(true);
+    expect(first.newest.restored).toEqual(first.newest.living);
+  });
+
+  test('given again for the instant, compares the same restored table, and says what would be lost', async () => {
+    const report = await service.json<Report>('table', 'restore', '--at', instantIn(first));
+
+    expect(report).toMatchObject({
+      table: first.table,
+      restoredTo: first.restoredTo,
+      balances: expect.arrayContaining([
+        { accountId, restored: 976, living: 1022 },
+        { accountId: lost.accountId, restored: null, living: 0 },
+      ]),
+      lost: {
+        accounts: [lost.accountId],
+        keys: [{ keyId: lost.keyId, accountId }],
+        operatorChanges: [
+          expect.objectContaining({ id: lost.entryId, accountId, amount: 50, reference: 'invoice 7' }),
+        ],
+      },
+      comeBack: { accounts: [], requests: 1 },
+      open: {
+        requests: 3,
+        xTokens: 12,
+        succeededSince: 1,
+        failedSince: 0,
+        deletedSince: 1,
+        unfinishedStill: 1,
+      },
+      removals: {
+        requests: expect.arrayContaining([
+          { accountId, requestId: ids.deleted },
+          { accountId, requestId: ids.bobs },
+        ]),
+        endUsers: [{ accountId, email: BOB }],
+        keys: [{ keyId, revokedAt: expect.any(String) }],
+        accountBlocks: [{ accountId, blockedAt: expect.any(String) }],
+        endUserBlocks: [{ accountId, email: CAROL, blockedAt: expect.any(String) }],
+        webhookSecrets: [accountId],
+      },
+      adopted: false,
+    });
+    expect(report.entities).toContainEqual({
+      entity: 'request',
+      ...{ restored: 6, living: 4, added: 1, gone: 3, changed: 1 },
+    });
+    expect(String(report.newest.living.request) > String(report.newest.restored.request)).toBe(true);
+    expect(JSON.stringify(report)).not.toContain('whsec_');
+  });
+
+  test('says the same as a text, which ends with the command that adopts it', async () => {
+    const { status, stdout, stderr } = await service.ops('table', 'restore', '--at', instantIn(first));
+
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`${accountId} 976 restored, 1022 living`);
+    expect(stdout).toContain('Unfinished in it: 3 requests with 12 xTokens, which are failed and refunded.');
+    expect(stdout).toContain(`Nothing is adopted yet: table restore --at ${instantIn(first).slice(0, 19)}`);
+  });
+
+  test.each([
+    ['yesterday', 2, /It must be a time/],
+    ['2020-01-01T00:00:00Z', 1, /^The table the-table can be restored to a second from \S+ to \S+\.\n$/],
+  ])('is refused for %s', async (at, status, stderr) => {
+    expect(await service.ops('table', 'restore', '--at', at)).toMatchObject({
+      status,
+      stderr: expect.stringMatching(stderr),
+    });
+  });
+
+  test('adopts nothing while executions run', async () => {
+    const input = JSON.stringify({ wait: true });
+    const start = new StartExecutionCommand({ stateMachineArn: service.generation, name: 'runs', input });
+    const { executionArn } = await sfn.send(start);
+
+    expect(await service.ops('table', 'restore', '--at', instantIn(first), '--yes')).toMatchObject({
+      status: 1,
+      stderr: 'Executions run: end them first by executions stop-all.\n',
+    });
+    await sfn.send(new StopExecutionCommand({ executionArn }));
+  });
+});
+
+/** Makes a balance in the restored table wrong by so much. */
+const corrupt = async (byThousandths: number): Promise<void> => {
+  await DynamoDBDocumentClient.from(dynamoDb).send(
+    new UpdateCommand({
+      TableName: first.table,
+      Key: accountKey(accountId),
+      UpdateExpression: 'ADD balanceThousandths :by',
+      ExpressionAttributeValues: { ':by': byThousandths },
+    }),
+  );
+};
+
+test('a table whose ledgers do not add up is not adopted', async () => {
+  await corrupt(1_000);
+  const { status, stdout, stderr } = await service.ops(
+    'table',
+    'restore',
+    '--at',
+    instantIn(first),
+    '--yes',
+    '--json',
+  );
+  await corrupt(-1_000);
+
+  expect([status, stderr]).toEqual([
+    1,
+    'The restored ledgers have 1 problem. Give another instant, or --accept-problems.\n',
+  ]);
+  expect(JSON.parse(stdout)).toMatchObject({ adopted: false, ledger: { problems: [{ kind: 'balance' }] } });
+  await service.json('accounts', 'unblock', '--account', accountId);
+  await service.json('accounts', 'block', '--account', accountId);
+});
+
+describe('table restore --yes', () => {
+  let adopted: Report;
+  const onRestored = <Result>(work: () => Promise<Result>): Promise<Result> => onTable(first.table, work);
+  beforeAll(async () => {
+    adopted = await service.json<Report>('table', 'restore', '--at', instantIn(first), '--yes');
+  });
+
+  test('prints the deployment, and ledgers that add up', () => {
+    expect(adopted).toMatchObject({
+      adopted: true,
+      deploy: `npx cdk deploy -c tableName=${first.table}`,
+      ledger: { problems: [] },
+    });
+  });
+
+  test('deletes again what was deleted since: requests with a mark, and an end-user with all of theirs', async () => {
+    await onRestored(async () => {
+      expect(await findRequest(ids.deleted)).toBeUndefined();
+      expect(await findDeletedRequest(accountId, ids.deleted)).toMatchObject({
+        accounted: { status: 'failed' },
+      });
+      expect(await findRequest(ids.bobs)).toBeUndefined();
+      await expect(getEndUser({ accountId, email: BOB })).rejects.toThrow('There is no such end-user.');
+      expect(await findRequest(ids.kept)).toMatchObject({ status: 'succeeded' });
+    });
+  });
+
+  test('brings back what was lost by no call of the API', async () => {
+    await onRestored(async () => {
+      expect(await findRequest(ids.wiped)).toMatchObject({ status: 'succeeded' });
+      expect(await getEndUser({ accountId, email: DAVE })).toMatchObject({ totalRequests: 1 });
+    });
+  });
+
+  test('revokes, blocks and replaces again what was since', async () => {
+    const living = await findAccount(accountId);
+    await onRestored(async () => {
+      expect(await listApiKeys(accountId)).toEqual([
+        expect.objectContaining({ keyId, revokedAt: expect.any(String) }),
+      ]);
+      expect(await getEndUser({ accountId, email: CAROL })).toHaveProperty('blockedAt');
+      const { webhookSecret, previousWebhookSecret, blockedAt } = await getAccount(accountId);
+      expect(blockedAt).toBe(living?.blockedAt);
+      expect({ webhookSecret, previousWebhookSecret }).toEqual({
+        webhookSecret: living?.webhookSecret,
+        previousWebhookSecret: living?.previousWebhookSecret,
+      });
+    });
+  });
+
+  test('gives the table what a restore leaves behind', async () => {
+    const TableName = first.table;
+    const { Table } = await dynamoDb.send(new DescribeTableCommand({ TableName }));
+    const { TimeToLiveDescription } = await dynamoDb.send(new DescribeTimeToLiveCommand({ TableName }));
+    const { Tags } = await dynamoDb.send(new ListTagsOfResourceCommand({ ResourceArn: Table?.TableArn }));
+    const { ContinuousBackupsDescription } = await dynamoDb.send(
+      new DescribeContinuousBackupsCommand({ TableName }),
+    );
+
+    expect(Table?.DeletionProtectionEnabled).toBe(true);
+    expect(TimeToLiveDescription).toEqual({ TimeToLiveStatus: 'ENABLED', AttributeName: 'ttl' });
+    expect(Tags).toEqual([{ Key: 'service', Value: 'GenerationService' }]);
+    expect(ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus).toBe(
+      'ENABLED',
+    );
+  });
+
+  test('denies writes to the living table, so that a deployment without the key fails instead of splitting the books', async () => {
+    expect(await service.ops('balance', 'topup', '--account', accountId, '--amount', '1')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('with an explicit deny in a resource-based policy'),
+    });
+  });
+
+  test('can be repeated', async () => {
+    const again = await service.json<Report>('table', 'restore', '--at', instantIn(first), '--yes');
+
+    expect(again).toMatchObject({ adopted: true, removals: { requests: [], endUsers: [], keys: [] } });
+  });
+
+  test('adopts a table whose ledgers do not add up only with --accept-problems, and still fails', async () => {
+    await corrupt(1_000);
+    const { status, stdout, stderr } = await service.ops(
+      ...['table', 'restore', '--at', instantIn(first), '--yes', '--accept-problems', '--json'],
+    );
+    await corrupt(-1_000);
+
+    expect([status, stderr]).toEqual([1, 'The restored ledgers have 1 problem.\n']);
+    expect(JSON.parse(stdout)).toMatchObject({ adopted: true });
+  });
+
+  test('leaves an unfinished request whose execution has ended to the reconciler, which refunds it once', async () => {
+    await onRestored(async () => {
+      const before = await getAccount(accountId);
+      await reconcileRequest(ids.open);
+      await reconcileRequest(ids.open);
+
+      expect(await findRequest(ids.open)).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
+      const after = await getAccount(accountId);
+      expect(after.balanceThousandths - before.balanceThousandths).toBe(4_000);
+    });
+  });
+});
+
+describe('table rehearse', () => {
+  test('restores the table in use, measures and judges it, and deletes it again', async () => {
+    const { status, stdout, stderr } = await service.ops('table', 'rehearse', '--json');
+    const { TableNames } = await dynamoDb.send(new ListTablesCommand({}));
+
+    // What was wiped from the table in use has left a debit without a request.
+    expect([status, stderr]).toEqual([1, 'The restored ledgers have 1 problem.\n']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      table: expect.stringMatching(/^the-table-at-\d{8}T\d{6}Z-rehearsal$/),
+      ledger: { accounts: 2, problems: [{ kind: 'debit_without_request' }] },
+      rtoSeconds: expect.any(Number),
+      rpoSeconds: expect.any(Number),
+      adopted: false,
+    });
+    expect(TableNames?.toSorted()).toEqual([TABLE_NAME, first.table]);
+  });
+});

@@ -1,0 +1,103 @@
+/**
+ * Plays this release after the last one, in the simulation, and prints how requests ended. Some were under way in the table of the
+ * last release, others during a deployment.
+ */
+import type { Deployment } from '../simulation/aws/step-functions.ts';
+import type { Service } from '../simulation/known-faults/service.ts';
+import { loadDeployment } from '../simulation/start.ts';
+import type { Continued, Crossed } from './continued.ts';
+import { readLastRelease } from './last-release.ts';
+
+const deployment: Deployment = await loadDeployment();
+// Only now: what these import must find the stand-ins.
+const { inService } = await import('../simulation/known-faults/service.ts');
+const { callApi } = await import('../simulation/api.ts');
+const { verifyLedger } = await import('../../core/ledger/verify-ledger.ts');
+
+const HOUR_MS = 3_600_000;
+const LIMITS = { limits: { maxRunning: 2 } };
+
+const isEnded = (status: unknown): boolean => status === 'succeeded' || status === 'failed';
+
+const continueTable = (): Promise<Continued> =>
+  inService(deployment, LIMITS, async ({ world, settled }) => {
+    const { at, apiKey, items } = readLastRelease().table;
+    const { scheduler, table } = world;
+    await scheduler.advance(Date.parse(at) - scheduler.now);
+    for (const Item of items) table.write({ kind: 'Put', Item: structuredClone(Item) });
+    // The indexes follow.
+    await scheduler.advance(1_000);
+    const ids = items.flatMap(({ SK, requestId }) => (SK === 'REQUEST' ? [String(requestId)] : []));
+    const stored = () => ids.map((id) => table.get({ PK: `REQUEST#${id}`, SK: 'REQUEST' }));
+    const open = ids.filter((_, index) => !isEnded(stored()[index]?.status));
+    const get = async (route: string, more: object = {}): Promise<number> =>
+      (await settled(callApi(world, { route, apiKey, ...more }))).status;
+    const answers: Record<string, number[]> = {
+      reads: await Promise.all(
+        ids.map((requestId) =>
+          get(requestId.startsWith('vid') ? 'get-video' : 'get-generation', { parameters: { requestId } }),
+        ),
+      ),
+      lists: [
+        await get('list-generations', { query: { pageSize: '50' } }),
+        await get('list-end-users'),
+        await get('list-balance-history', { query: { pageSize: '50' } }),
+        await get('list-models'),
+        await get('get-balance'),
+      ],
+    };
+    const ended = await scheduler.advanceUntil(
+      () => stored().every((item) => isEnded(item?.status)),
+      6 * HOUR_MS,
+    );
+    if (!ended) throw new Error('Requests of the last release do not end.');
+    await scheduler.advance(HOUR_MS);
+    const accountId = String(items.find(({ SK }) => SK === 'ACCOUNT')?.accountId);
+    const { problems } = await settled(verifyLedger([{ accountId }]));
+    return {
+      open: open.length,
+      answers,
+      unreadable: world.metrics.get('ItemUnreadable') ?? 0,
+      problems: problems.map(({ kind, detail }) => `${kind}: ${detail}`),
+      told: world.receivers.told.filter(({ requestId }) => open.includes(requestId)).length,
+    };
+  });
+
+/** Begins requests of each kind under the definitions of one release, and deploys those of the other at this moment. */
+const cross = async (service: Service, isUpgrade: boolean, afterMs: number): Promise<Crossed> => {
+  const { world, createImage, createVideo, record, until } = service;
+  const { scheduler, stepFunctions, lambda } = world;
+  stepFunctions.define(isUpgrade);
+  const webhookUrl = 'https://hooks.caller.example/fails-first';
+  const ids = [
+    await createImage('instant', { webhookUrl }),
+    await createImage('busy', { webhookUrl }),
+    await createImage('refused', { webhookUrl }),
+  ];
+  // Two run at the route at once, the third waits for its turn.
+  for (const behaviour of ['works', 'works', 'works'] as const) ids.push(await createVideo(behaviour));
+  await scheduler.advance(afterMs);
+  const running = stepFunctions.running().map(({ state }) => state);
+  stepFunctions.define(!isUpgrade);
+  lambda.replaceAll();
+  ids.push(await createVideo('works'));
+  await until(() => ids.every((id) => isEnded(record(id)?.status)));
+  await scheduler.advance(HOUR_MS);
+  return {
+    running,
+    statuses: ids.map((id) => String(record(id)?.status)),
+    executions: ids.map((id) => String(stepFunctions.executionOf(id)?.status)),
+    told: new Set(world.receivers.told.filter(({ taken }) => taken).map(({ requestId }) => requestId)).size,
+  };
+};
+
+// First: each service begins after the ones before.
+const table = await continueTable();
+
+const MOMENTS_MS = [0, 40, 400, 2_000, 9_000];
+const crossed: Record<'forward' | 'back', Crossed[]> = { forward: [], back: [] };
+for (const afterMs of MOMENTS_MS) {
+  crossed.forward.push(await inService(deployment, LIMITS, (service) => cross(service, true, afterMs)));
+  crossed.back.push(await inService(deployment, LIMITS, (service) => cross(service, false, afterMs)));
+}
+process.stdout.write(JSON.stringify({ table, ...crossed }));

@@ -1,0 +1,65 @@
+/**
+ * `npm run fixtures -- --release 1.2.3`: writes the fixtures of a release to `test/releases/<version>/`, and removes those of the one
+ * before. Takes a checkout of the tag when there is one, else this tree, which must have that version. Takes half a minute.
+ */
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Resource } from '../infra/service-template.ts';
+import { checkOut, isTagged, ROOT } from './checkout.ts';
+import { releaseFolders } from './last-release.ts';
+import { recordTree } from './recorded.ts';
+
+const versionOf = (tree: string): string =>
+  (JSON.parse(readFileSync(join(tree, 'package.json'), 'utf8')) as { version: string }).version;
+
+/** Runs `use` with a checkout of a release's tag. */
+const withTag = async (version: string, use: (tree: string) => Promise<void>): Promise<void> => {
+  const { tree, remove } = checkOut(version);
+  try {
+    await use(tree);
+  } finally {
+    remove();
+  }
+};
+
+/** Logical ids of the template's resources, by type. */
+const logicalIds = async (tree: string): Promise<Record<string, string[]>> => {
+  const { synthesize } = (await import(
+    pathToFileURL(join(tree, 'test/infra/synthesis.ts')).href
+  )) as typeof import('../infra/synthesis.ts');
+  const ids: Record<string, string[]> = {};
+  const resources = Object.entries(synthesize({}).resources as Record<string, Resource>);
+  for (const [id, { Type }] of resources.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    ids[Type] = [...(ids[Type] ?? []), id];
+  }
+  return ids;
+};
+
+/** JSON with one element of a list a line. */
+const linesOf = (list: readonly unknown[]): string =>
+  `[\n${list.map((element) => JSON.stringify(element)).join(',\n')}\n]`;
+
+const write = async (tree: string, version: string): Promise<void> => {
+  const { items, table, steps, schemas } = await recordTree(tree);
+  const ids = await logicalIds(tree);
+  for (const folder of releaseFolders()) rmSync(folder, { recursive: true });
+  const folder = join(ROOT, 'test/releases', version);
+  mkdirSync(folder);
+  const put = (name: string, text: string): void => writeFileSync(join(folder, name), `${text}\n`);
+  put('items.json', linesOf(items));
+  put('table.json', `{"at":"${table.at}","apiKey":"${table.apiKey}","items":${linesOf(table.items)}}`);
+  put('steps.json', linesOf(steps));
+  put('schemas.json', JSON.stringify(schemas, null, 1));
+  put('logical-ids.json', JSON.stringify(ids, null, 1));
+  for (const file of readdirSync(join(tree, 'statemachines')))
+    cpSync(join(tree, 'statemachines', file), join(folder, file));
+};
+
+const { values } = parseArgs({ options: { release: { type: 'string' } } });
+const version = values.release;
+if (version === undefined) throw new Error('Give --release <version>.');
+if (isTagged(version)) await withTag(version, (tree) => write(tree, version));
+else if (versionOf(ROOT) === version) await write(ROOT, version);
+else throw new Error(`There is no tag v${version}, and this tree has version ${versionOf(ROOT)}.`);

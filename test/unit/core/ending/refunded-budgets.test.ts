@@ -1,0 +1,109 @@
+import '../../builders/environment.ts';
+import { describe, expect, test } from '@jest/globals';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { toRequest } from '../../../../core/requests/requests.ts';
+import { endUserKey, spentKey } from '../../../../core/table/keys.ts';
+import { NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anEndUser, EMAIL } from '../../builders/entities.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+import { endUser, FAILURE, given, request } from './an-ending.ts';
+
+const { endUserId } = anEndUser();
+const CREATED = '2026-11-20T10:00:00.000Z';
+const spent = (owner: string, period: string) =>
+  memory.get(spentKey(ACCOUNT_ID, owner, period))?.spentThousandths;
+const count = (owner: string, ...periods: string[]) => {
+  for (const period of periods) memory.put(spentKey(ACCOUNT_ID, owner, period), { spentThousandths: 10_000 });
+};
+const fail = () => {
+  const stored = toRequest({ ...request() });
+  return endRequest(stored, { status: 'failed', error: FAILURE }, NOW);
+};
+/** The end-user of the request has a budget whose counts began at this instant. */
+const withBudget = (budgetSince: string) =>
+  memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { budget: { perDayThousandths: 10_000 }, budgetSince });
+
+describe('a refund', () => {
+  test('goes back to the day and the month of its debit, for all for whom that was counted', async () => {
+    given({ createdAt: CREATED, budgetOwners: [endUserId, 'key_1'] });
+    withBudget('2026-11-01T00:00:00.000Z');
+    for (const owner of [endUserId, 'key_1']) count(owner, '2026-11-20', '2026-11', '2026-11-22');
+
+    await fail();
+
+    for (const owner of [endUserId, 'key_1']) {
+      expect(['2026-11-20', '2026-11', '2026-11-22'].map((period) => spent(owner, period))).toEqual([
+        6_000, 6_000, 10_000,
+      ]);
+    }
+  });
+
+  test('goes back once, however often the end is repeated', async () => {
+    given({ createdAt: CREATED, budgetOwners: ['key_1'] });
+    count('key_1', '2026-11-20', '2026-11');
+    const stored = toRequest({ ...request() });
+
+    for (const _ of [1, 2]) await endRequest(stored, { status: 'failed', error: FAILURE }, NOW);
+
+    expect(spent('key_1', '2026-11')).toBe(6_000);
+  });
+
+  test('of a request that was there before the budget goes back to the counts that began with it', async () => {
+    given({ createdAt: CREATED });
+    withBudget(CREATED);
+    count(endUserId, '2026-11-20', '2026-11');
+
+    await fail();
+
+    expect([spent(endUserId, '2026-11-20'), spent(endUserId, '2026-11')]).toEqual([6_000, 6_000]);
+    expect(endUser()).toMatchObject({ spentThousandths: 56_000, activeRequests: 0 });
+  });
+
+  test('of a request that no count has, since the release before created it, goes back to none', async () => {
+    given({ createdAt: CREATED });
+    withBudget('2026-11-20T09:59:59.999Z');
+    count(endUserId, '2026-11-20', '2026-11');
+
+    await fail();
+
+    expect(spent(endUserId, '2026-11')).toBe(10_000);
+    expect(endUser()).toMatchObject({ spentThousandths: 56_000 });
+  });
+
+  test('finds the budget that was set while it was planned', async () => {
+    given({ createdAt: CREATED });
+    memory.beforeTransaction = (attempt) => {
+      if (attempt !== 1) return;
+      withBudget(CREATED);
+      count(endUserId, '2026-11');
+    };
+
+    await fail();
+
+    expect(spent(endUserId, '2026-11')).toBe(6_000);
+  });
+
+  test('without a budget writes nothing more', async () => {
+    given({ createdAt: CREATED });
+
+    await fail();
+
+    expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([4]);
+  });
+});
+
+test('an end without a refund counts nothing for a budget', async () => {
+  given({ createdAt: CREATED, budgetOwners: [endUserId] });
+  withBudget(CREATED);
+  count(endUserId, '2026-11');
+  const stored = toRequest({ ...request() });
+
+  await endRequest(
+    stored,
+    { status: 'succeeded', costThousandths: stored.debitThousandths, expiresAt: CREATED },
+    NOW,
+  );
+
+  expect(spent(endUserId, '2026-11')).toBe(10_000);
+  expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([2]);
+});

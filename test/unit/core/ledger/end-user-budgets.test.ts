@@ -1,0 +1,155 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { NotFoundError, ServiceError } from '../../../../core/errors.ts';
+import { newRequestId } from '../../../../core/ids.ts';
+import {
+  getEndUserBudget,
+  putEndUserBudget,
+  renderBudget,
+} from '../../../../core/ledger/end-user-budgets.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
+import { endUserKey, ledgerEntryKey, requestKey, spentKey } from '../../../../core/table/keys.ts';
+import { NOW } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  aLedgerEntry,
+  anEndUser,
+  anImageRequest,
+  EMAIL,
+  putEndUser,
+  putRequest,
+} from '../../builders/entities.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+
+const id = { accountId: ACCOUNT_ID, email: EMAIL };
+const BUDGET = { perDayThousandths: 20_000 };
+const DAY = NOW.toISOString().slice(0, 10);
+const stored = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
+const spent = (period: string) =>
+  memory.get(spentKey(ACCOUNT_ID, anEndUser().endUserId, period))?.spentThousandths;
+const put = (createdAt: string, overrides: Partial<ImageRequest> = {}) =>
+  putRequest(
+    memory,
+    anImageRequest({ requestId: newRequestId('image', new Date(createdAt)), createdAt, ...overrides }),
+  );
+const SPENDING = { dayThousandths: 4_000, monthThousandths: 7_000 };
+beforeEach(() => {
+  putEndUser(memory, anEndUser());
+  put(`${DAY}T00:00:00.000Z`);
+  put('2026-11-01T00:00:00.000Z', { refundThousandths: 1_000, status: 'succeeded' });
+  put('2026-10-31T23:59:59.999Z');
+  put(`${DAY}T00:00:01.000Z`, { endUserId: 'another_before' });
+});
+
+describe('the first budget of an end-user', () => {
+  test('begins with what the requests of the day and the month cost, less refunds', async () => {
+    expect(await putEndUserBudget(id, BUDGET, NOW)).toEqual({ budget: BUDGET, spending: SPENDING });
+
+    expect(stored()).toMatchObject({ budget: BUDGET, budgetSince: NOW.toISOString() });
+    expect([spent(DAY), spent('2026-11'), spent('2026-10')]).toEqual([4_000, 7_000, undefined]);
+    expect(await getEndUserBudget(id, NOW)).toEqual({ budget: BUDGET, spending: SPENDING });
+  });
+
+  test('counts a request that is created while it is set', async () => {
+    memory.beforeTransaction = (attempt) => {
+      if (attempt !== 1) return;
+      put(NOW.toISOString());
+      memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { totalRequests: 3, spentThousandths: 12_000 });
+    };
+
+    await putEndUserBudget(id, BUDGET, NOW);
+
+    expect([spent(DAY), spent('2026-11')]).toEqual([8_000, 11_000]);
+  });
+
+  test('is 503 when their requests change all the time, and nothing is written', async () => {
+    memory.beforeTransaction = (attempt) =>
+      memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { totalRequests: 3 + attempt });
+
+    await expect(putEndUserBudget(id, BUDGET, NOW)).rejects.toMatchObject({
+      ...{ name: ServiceError.name, code: 'temporarily_unavailable', retryAfterSeconds: 1 },
+    });
+    expect(stored()).not.toHaveProperty('budget');
+    expect(spent(DAY)).toBeUndefined();
+  });
+
+  test('begins after the last creation, whose clock may be ahead', async () => {
+    const lastActiveAt = new Date(NOW.getTime() + 5).toISOString();
+    putEndUser(memory, anEndUser({ lastActiveAt }));
+
+    await putEndUserBudget(id, BUDGET, NOW);
+
+    expect(stored()?.budgetSince).toBe(lastActiveAt);
+  });
+});
+
+test('a request that the index does not show yet is counted, since the ledger names it', async () => {
+  const requestId = newRequestId('image', NOW);
+  const { GSI2PK: _, GSI3PK: __, ...unlisted } = { GSI2PK: '', GSI3PK: '', ...anImageRequest({ requestId }) };
+  memory.put(requestKey(requestId), { ...unlisted, createdAt: NOW.toISOString() });
+  const entry = { reason: 'generation' as const, type: 'debit' as const, reference: requestId };
+  memory.put(ledgerEntryKey(ACCOUNT_ID, 1), {
+    ...aLedgerEntry(1),
+    ...entry,
+    endUserId: anEndUser().endUserId,
+  });
+
+  expect((await getEndUserBudget(id, NOW)).spending.dayThousandths).toBe(8_000);
+});
+
+describe('a later budget', () => {
+  beforeEach(() => putEndUserBudget(id, BUDGET, NOW).then(() => undefined));
+
+  test('keeps the counts', async () => {
+    memory.patch(spentKey(ACCOUNT_ID, anEndUser().endUserId, DAY), { spentThousandths: 19_000 });
+    const later = new Date(NOW.getTime() + 1_000);
+
+    const { spending } = await putEndUserBudget(id, { perMonthThousandths: 0 }, later);
+
+    expect(spending).toEqual({ dayThousandths: 19_000, monthThousandths: 7_000 });
+    expect(stored()).toMatchObject({ budget: { perMonthThousandths: 0 }, budgetSince: NOW.toISOString() });
+    expect(stored()?.budget).not.toHaveProperty('perDayThousandths');
+  });
+
+  test('that is none ends the counting; the next one begins with the requests again', async () => {
+    memory.patch(spentKey(ACCOUNT_ID, anEndUser().endUserId, DAY), { spentThousandths: 19_000 });
+
+    await putEndUserBudget(id, undefined, NOW);
+
+    expect(stored()).not.toHaveProperty('budget');
+    expect(stored()).not.toHaveProperty('budgetSince');
+    expect(await getEndUserBudget(id, NOW)).toEqual({ budget: undefined, spending: SPENDING });
+    await putEndUserBudget(id, BUDGET, NOW);
+    expect(spent(DAY)).toBe(4_000);
+  });
+
+  test('counts anew on the next day', async () => {
+    const nextDay = new Date(NOW.getTime() + 86_400_000);
+
+    expect((await getEndUserBudget(id, nextDay)).spending).toEqual({
+      dayThousandths: 0,
+      monthThousandths: 7_000,
+    });
+  });
+});
+
+test('no budget that is lifted writes nothing', async () => {
+  await putEndUserBudget(id, undefined, NOW);
+
+  expect(memory.transactions).toEqual([]);
+});
+
+test('an end-user who does not exist has none, and is not inserted by the attempt', async () => {
+  const nobody = { accountId: ACCOUNT_ID, email: 'nobody@example.com' };
+
+  await expect(putEndUserBudget(nobody, BUDGET, NOW)).rejects.toThrow(NotFoundError);
+  await expect(getEndUserBudget(nobody, NOW)).rejects.toThrow(NotFoundError);
+  expect(memory.get(endUserKey(ACCOUNT_ID, nobody.email))).toBeUndefined();
+});
+
+test('a budget is shown in xTokens, a missing limit as null', () => {
+  expect(renderBudget(id, { budget: BUDGET, spending: SPENDING })).toEqual({
+    ...{ email: EMAIL, perDay: 20, perMonth: null },
+    ...{ spentToday: 4, spentThisMonth: 7 },
+  });
+});
