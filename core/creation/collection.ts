@@ -25,22 +25,22 @@ export interface LongCall {
 /** How long after its creation a request is collected by a retry: 10 min. */
 const COLLECT_MS = 10 * 60_000;
 
-/** Entries that a retry looks at, the newest: those of its own call, unless as many equal calls came after. */
+/** A retry looks at this many entries, the newest. */
 const MOST_ENTRIES = 100;
 
 /** The digest of a call. The order of a body's fields does not matter. */
 export const digestOfCall = (keyId: string, route: string, body: unknown): string =>
   idempotencyOf('', route, { keyId, body }).fingerprint;
 
-/** What is written with a request, in its transaction, so that a retry of its call finds it. Never refused: the id is new. */
+/** The record by which a retry finds the request of its call. It is written in the request's transaction, and never refused: the id is new. */
 export const entryOf = ({ digest }: LongCall, requestId: string): Idempotency => ({
   keyDigest: `${digest}#${requestId}`,
   fingerprint: digest,
 });
 
 /**
- * An entry as stored. `collected` is the highest retry that took it, `takenBy` the call that did; `handedBack` says that the last call
- * that had it was answered before the request ended.
+ * An entry as stored. `collected` is the number of the latest retry that took it, `takenBy` the id of that call. `handedBack`: that call
+ * was answered before the request ended.
  */
 const Entry = z.object({
   requestId: z.string(),
@@ -99,7 +99,8 @@ const takeEntry = async ({ accountId, digest, retry }: LongCall, requestId: stri
 
 /**
  * Access pattern 128: the request that an earlier attempt of this call created in the last 10 minutes, collected by this retry;
- * undefined when there is none. A request that failed is collected only when its end was not told yet: it is refunded, so that to make another is no second debit.
+ * undefined when there is none. A failed request is collected only
+ * after a 408. Any other failure was told, and is refunded: the retry makes another request.
  */
 export const collectRequest = async (call: LongCall, now: Date): Promise<StoredRequest | undefined> => {
   for (const { requestId, handedBack } of await listEntries(call, now)) {

@@ -15,8 +15,8 @@ const MAX_BASE64 = 5_500_000;
 type Item = { b64_json: string } | { url: string };
 
 /**
- * 200 with the images of a request that has ended, in their order. One that no longer fits into the answer has its URL in place of its
- * bytes. Throws what it failed with, and `NotFoundError` when the files are gone.
+ * 200 with the images of a request that has ended, in their order. Images beyond the room of an answer come as
+ * URLs. Throws what it failed with, and `NotFoundError` when the files are gone.
  */
 export const imagesResponse = async (
   request: StoredRequest,

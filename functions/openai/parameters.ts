@@ -34,7 +34,7 @@ export interface ImageParameters {
   body: Record<string, unknown>;
   /** Whether the answer has URLs in place of the images themselves. */
   wantsUrls: boolean;
-  /** What is wrong with parameters that a creation does not have. */
+  /** Errors of the other parameters. */
   fields: FieldErrors;
 }
 
