@@ -8,6 +8,8 @@ interface ProviderFacts {
   product: string;
   /** The kinds of request that it calls back about. */
   callsBackFor: readonly RequestKind[];
+  /** What its image models make, where all make the same; they are not asked for another type. */
+  imageFormat?: 'jpeg' | 'png';
   /** Where the sandbox stands in for it: appended to the sandbox's URL. */
   sandboxPath: string;
   /** The variable of a shell that holds its own key. */
@@ -20,6 +22,7 @@ export const PROVIDERS = {
     label: 'ModelArk',
     product: 'BytePlus ModelArk',
     callsBackFor: ['video'],
+    imageFormat: 'jpeg',
     sandboxPath: '/api/v3',
     keyVariable: 'MODELARK_API_KEY',
   },
@@ -27,6 +30,7 @@ export const PROVIDERS = {
     label: 'ModelStudio',
     product: 'Alibaba Cloud Model Studio',
     callsBackFor: [],
+    imageFormat: 'png',
     sandboxPath: '',
     keyVariable: 'MODELSTUDIO_API_KEY',
   },
@@ -84,3 +88,9 @@ export const callsBackFor = (provider: string, kind: RequestKind): boolean =>
   Object.entries(PROVIDERS).some(
     ([id, facts]) => id === provider && (facts.callsBackFor as readonly RequestKind[]).includes(kind),
   );
+
+/** What the image models of a provider make; undefined where that is not known. */
+export const imageFormatOf = (id: ProviderId): ProviderFacts['imageFormat'] => {
+  const facts: ProviderFacts = PROVIDERS[id];
+  return facts.imageFormat;
+};

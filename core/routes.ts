@@ -33,12 +33,29 @@ export const ROUTES = {
 /** The name of an endpoint. */
 export type EndpointName = keyof typeof ROUTES;
 
+/** Where the routes for OpenAI's clients are. */
+export const OPENAI_BASE_PATH = '/openai/v1';
+
+/** The routes for OpenAI's clients, as `ROUTES`: in their shapes, and only where the deployment wants them. */
+export const OPENAI_ROUTES = {
+  'list-openai-models': { method: 'GET', path: '/openai/v1/models' },
+  'get-openai-model': { method: 'GET', path: '/openai/v1/models/{model}' },
+  'create-openai-image': { method: 'POST', path: '/openai/v1/images/generations' },
+  'edit-openai-image': { method: 'POST', path: '/openai/v1/images/edits' },
+} as const satisfies Record<string, Route>;
+
+/** The name of an endpoint for OpenAI's clients. */
+export type OpenAiEndpointName = keyof typeof OPENAI_ROUTES;
+
+const EVERY_ROUTE = { ...ROUTES, ...OPENAI_ROUTES };
+
 /** A route as text: `POST /v1/videos`. */
-export const routeText = (name: EndpointName): string => `${ROUTES[name].method} ${ROUTES[name].path}`;
+export const routeText = (name: keyof typeof EVERY_ROUTE): string =>
+  `${EVERY_ROUTE[name].method} ${EVERY_ROUTE[name].path}`;
 
 /** The methods that a path takes, in the order of the routes; none for an unknown one. */
 export const methodsOf = (path: string): string[] =>
-  Object.values(ROUTES).flatMap((route) => (route.path === path ? [route.method] : []));
+  Object.values(EVERY_ROUTE).flatMap((route) => (route.path === path ? [route.method] : []));
 
 /** A route's path with its parameters filled in, not encoded. Throws when one is missing. */
 export const routePath = (name: EndpointName, parameters: Record<string, string>): string =>

@@ -1,39 +1,59 @@
 import { Duration } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import { type EndpointName, ROUTES, routeText } from '../core/routes.ts';
+import {
+  type EndpointName,
+  OPENAI_ROUTES,
+  type OpenAiEndpointName,
+  ROUTES,
+  type Route,
+  routeText,
+} from '../core/routes.ts';
+import type { StackContext } from './context.ts';
 import type { ApiRoute } from './http-api.ts';
 import { pascalCase } from './names.ts';
 import { functionsByName, ServiceFunction } from './service-function.ts';
 
 /** API Gateway's integration timeout. */
 const GATEWAY_TIMEOUT_SECONDS = 29;
-const ENDPOINT_NAMES = Object.keys(ROUTES) as EndpointName[];
 
-/** The functions of the API, one per route. */
+type Name = EndpointName | OpenAiEndpointName;
+/** The names of a table's routes. */
+const namesOf = <Of extends Name>(routes: Record<Of, Route>): Of[] => Object.keys(routes) as Of[];
+
+/** The functions of the API, one per route; those for OpenAI's clients only where the context wants them. */
 export class ApiEndpoints extends Construct {
   /** The functions, by the name of their route. */
   readonly functions: Record<EndpointName, ServiceFunction>;
+  /** Those for OpenAI's clients; undefined without them. */
+  readonly openAi: Record<OpenAiEndpointName, ServiceFunction> | undefined;
 
-  constructor(scope: Construct, id: string, bundleOf: (name: string) => string) {
+  constructor(
+    scope: Construct,
+    id: string,
+    bundleOf: (name: string) => string,
+    { openaiSurface }: Pick<StackContext, 'openaiSurface'>,
+  ) {
     super(scope, id);
-    this.functions = functionsByName(
-      ENDPOINT_NAMES,
-      (name) =>
-        new ServiceFunction(this, pascalCase(name), {
-          bundle: bundleOf(`api/${name}`),
-          description: routeText(name),
-          timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
-          // CPU grows with memory, and a cold start is mostly module loading.
-          memorySize: 1024,
-        }),
-    );
+    const create = (name: Name) =>
+      new ServiceFunction(this, pascalCase(name), {
+        bundle: bundleOf(`api/${name}`),
+        description: routeText(name),
+        timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
+        // CPU grows with memory, and a cold start is mostly module loading.
+        memorySize: 1024,
+      });
+    this.functions = functionsByName(namesOf(ROUTES), create);
+    this.openAi = openaiSurface ? functionsByName(namesOf(OPENAI_ROUTES), create) : undefined;
   }
 
   /** Every route with its function. */
   get routes(): ApiRoute[] {
-    return ENDPOINT_NAMES.map((name) => ({
-      ...ROUTES[name],
-      handler: this.functions[name].lambda,
-    }));
+    const { functions, openAi } = this;
+    return [
+      ...namesOf(ROUTES).map((name) => ({ ...ROUTES[name], handler: functions[name].lambda })),
+      ...(openAi
+        ? namesOf(OPENAI_ROUTES).map((name) => ({ ...OPENAI_ROUTES[name], handler: openAi[name].lambda }))
+        : []),
+    ];
   }
 }

@@ -241,6 +241,7 @@ export const StackContext = z
       )
       .optional(),
     console: flag.default(false),
+    openaiSurface: flag.default(true),
     providers: z.enum(['real', 'sandbox']).default('real'),
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     ...providerAddresses,

@@ -11,7 +11,7 @@ import type { ProviderSecrets } from './provider-secrets.ts';
 import type { Reconciler } from './reconciler.ts';
 import type { ServiceFunction } from './service-function.ts';
 import type { Settings } from './settings.ts';
-import { TABLE_ACCESS } from './table-access.ts';
+import { TABLE_ACCESS, type TableUser } from './table-access.ts';
 import type { Workflow } from './workflow.ts';
 import type {
   EXPIRY_DEFINITION,
@@ -35,27 +35,35 @@ export const entriesOf = <Name extends string, Value>(
 
 /** Every function by its name, and those that share access in groups. */
 export const groupFunctions = (
-  api: ApiEndpoints['functions'],
+  { functions: api, openAi }: Pick<ApiEndpoints, 'functions' | 'openAi'>,
   task: Tasks,
   { reconcile, reconcileLost }: Reconciler,
   { measureClips }: ClipMeasuring,
 ) => {
+  const openAiCreators = openAi ? [openAi['create-openai-image'], openAi['edit-openai-image']] : [];
   const listers = [api['list-generations'], api['list-videos']];
   const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
   return {
     api,
+    openAi,
     task,
     reconcile,
     reconcileLost,
     measureClips,
     all: {
       ...api,
+      ...openAi,
       ...task,
       reconcile,
       'reconcile-lost': reconcileLost,
       'measure-clips': measureClips,
     },
-    creators: [api['create-generation'], api['create-video']],
+    creators: [api['create-generation'], api['create-video'], ...openAiCreators],
+    openAiCreators,
+    modelListers: [
+      api['list-models'],
+      ...(openAi ? [openAi['list-openai-models'], openAi['get-openai-model']] : []),
+    ],
     listers,
     readers: [api['get-generation'], api['get-video'], ...listers],
     deleters: [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']],
@@ -70,9 +78,13 @@ export const groupFunctions = (
 };
 type Functions = ReturnType<typeof groupFunctions>;
 
+const isTableUser = (name: string): name is TableUser => Object.hasOwn(TABLE_ACCESS, name);
+
 /** Lets functions read and write their items of the table and query its indexes. */
 export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, listers }: Functions): void => {
-  for (const [name, access] of entriesOf(TABLE_ACCESS)) dataStore.bindItems(all[name], access);
+  for (const [name, to] of entriesOf(all)) {
+    if (isTableUser(name)) dataStore.bindItems(to, TABLE_ACCESS[name]);
+  }
   for (const lister of listers) dataStore.bindRequestIndexes(lister, ...Object.values(REQUEST_INDEXES));
   for (const name of ['delete-end-user', 'get-end-user-budget', 'put-end-user-budget'] as const)
     dataStore.bindRequestIndexes(api[name], REQUEST_INDEXES.byEndUser);
@@ -88,12 +100,14 @@ export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, lis
 /** Lets functions store, copy and remove files. */
 export const bindFiles = (
   dataStore: DataStore,
-  { api, task, deleters, reconcile, reconcileLost, measureClips }: Functions,
+  { api, openAi, task, deleters, reconcile, reconcileLost, measureClips }: Functions,
 ): void => {
   dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
   dataStore.bindFiles([task['store-outputs'], measureClips], 'delete', [CLIP_PREFIX]);
   dataStore.bindFiles([measureClips], 'copy', [CLIP_PREFIX]);
-  dataStore.bindFiles([api['create-upload']], 'put', [UPLOAD_PREFIX]);
+  dataStore.bindFiles([api['create-upload'], ...(openAi ? [openAi['edit-openai-image']] : [])], 'put', [
+    UPLOAD_PREFIX,
+  ]);
   dataStore.bindFiles([task['expire-requests']], 'delete');
   dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 };
@@ -113,14 +127,20 @@ export const bindCalls = (
     clipMeasuring: ClipMeasuring;
     context: StackContext;
   },
-  { api, task, creators, readers, providerCallers, admitters }: Functions,
+  { api, task, creators, openAiCreators, modelListers, readers, providerCallers, admitters }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
   secrets.bindRoutes(admitters);
-  secrets.bindProviderStatus([...creators, api['list-models']]);
+  secrets.bindProviderStatus([...creators, ...modelListers]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
-  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request'], api['create-upload']]);
+  fileDelivery.bindSigning([
+    ...readers,
+    webhook,
+    task['dispatch-request'],
+    api['create-upload'],
+    ...openAiCreators,
+  ]);
   fileDelivery.bindBaseUrl(creators);
   httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
   bindGuardrail(creators, context);

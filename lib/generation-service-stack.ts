@@ -73,8 +73,8 @@ export class GenerationServiceStack extends Stack {
       baseUrl: httpApi.baseUrl,
       hasConsole: context.console,
     });
-    const endpoints = new ApiEndpoints(this, 'Api', bundleOf);
-    httpApi.addRoutes(endpoints.routes);
+    const endpoints = new ApiEndpoints(this, 'Api', bundleOf, context);
+    httpApi.addRoutes(endpoints.routes, endpoints.openAi?.['get-openai-model'].lambda);
     const clipMeasuring = new ClipMeasuring(this, 'ClipMeasuring', bundleOf);
     const generation = new Workflow(this, 'GenerationWorkflow', {
       bundleOf,
@@ -118,7 +118,7 @@ export class GenerationServiceStack extends Stack {
     }).after(httpApi.api.deploymentStage, ...reconciler.rules, ledgers.rule);
 
     const task = { ...generation.tasks, ...expiry.tasks, ...webhookDelivery.tasks, ...verifyLedgers.tasks };
-    const functions = groupFunctions(endpoints.functions, task, reconciler, clipMeasuring);
+    const functions = groupFunctions(endpoints, task, reconciler, clipMeasuring);
     bindTable(dataStore, functions);
     bindFiles(dataStore, functions);
     bindCalls({ secrets, fileDelivery, httpApi, clipMeasuring, context }, functions);

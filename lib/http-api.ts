@@ -19,7 +19,7 @@ import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Route } from '../core/routes.ts';
+import { OPENAI_BASE_PATH, type Route } from '../core/routes.ts';
 import type { StackContext } from './context.ts';
 import { GATEWAY_RESPONSES } from './gateway-responses.ts';
 import type { ServiceFunction } from './service-function.ts';
@@ -132,8 +132,11 @@ export class HttpApi extends Construct {
     return `${this.api.restApiId}.execute-api.${region}.${urlSuffix}`;
   }
 
-  /** Adds all routes at once. A path's other methods lead to the function of its first route, which refuses them. */
-  addRoutes(routes: readonly ApiRoute[]): void {
+  /**
+   * Adds all routes at once. A path's other methods lead to the function of its first route, which refuses them; unknown paths for OpenAI's
+   * clients to `refusesForOpenAi`, which answers in their shape.
+   */
+  addRoutes(routes: readonly ApiRoute[], refusesForOpenAi?: IFunction): void {
     for (const { method, path, handler } of routes) {
       this.api.root
         .resourceForPath(path)
@@ -148,9 +151,13 @@ export class HttpApi extends Construct {
     const withoutRoute = [this.api.root, ...resourcesBelow(this.api.root)].filter(
       (resource) => !resource.node.children.some((child) => child instanceof Method),
     );
-    for (const resource of [...withoutRoute, this.api.root.addResource('{proxy+}')]) {
-      refuseAsUnknown(resource);
-    }
+    const unknown = [...withoutRoute, this.api.root.addResource('{proxy+}')];
+    const isForOpenAi = ({ path }: IResource) => path.startsWith(`${OPENAI_BASE_PATH}/`);
+    for (const resource of unknown.filter((one) => !isForOpenAi(one))) refuseAsUnknown(resource);
+    if (!refusesForOpenAi) return;
+    const refusing = new LambdaIntegration(refusesForOpenAi, { allowTestInvoke: false });
+    const below = this.api.root.resourceForPath(OPENAI_BASE_PATH).addResource('{proxy+}');
+    for (const resource of [...unknown.filter(isForOpenAi), below]) resource.addMethod('ANY', refusing);
   }
 }
 

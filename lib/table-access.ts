@@ -1,4 +1,4 @@
-import type { EndpointName } from '../core/routes.ts';
+import type { EndpointName, OpenAiEndpointName } from '../core/routes.ts';
 import type { PartitionKind } from '../core/table/keys.ts';
 import { WRITTEN_ATTRIBUTES } from './table-attributes.ts';
 
@@ -38,6 +38,7 @@ export interface ItemAccess {
 /** A function with access to the table, by the stem of its file. */
 export type TableUser =
   | EndpointName
+  | OpenAiEndpointName
   | 'dispatch-request'
   | 'await-capacity'
   | 'await-provider'
@@ -81,6 +82,7 @@ const REMOVE_END_USER: WriteAccess = {
 
 /** Every endpoint but the callback reads the account, and counts the call. */
 const ACCOUNT = { reads: [['accounts'], 'GetItem'], writes: [COUNT_CALL] } satisfies ItemAccess;
+const LIST_MODELS: ItemAccess = { ...ACCOUNT, queries: ['modelSettings'] };
 const BLOCK: ItemAccess = {
   ...ACCOUNT,
   writes: [
@@ -99,6 +101,8 @@ const CREATE: ItemAccess = {
   writes: [COUNT_CALL, { ...MOVE_MONEY, kinds: [...MOVE_MONEY.kinds, 'idempotency'] }],
   updates: ['inFlightFilter'],
 };
+/** A client's retry finds the request of its call. */
+const CREATE_FOR_OPENAI: ItemAccess = { ...CREATE, queries: ['modelSettings', 'idempotency'] };
 const DELETE = {
   reads: [['accounts', 'requests', 'webhookAttempts', 'deletedRequests'], 'GetItem', 'Query'],
   writes: [COUNT_CALL, REMOVE],
@@ -120,6 +124,8 @@ const LEAVE = ['UpdateItem', 'DeleteItem'] as const;
 /** The items that each function may touch. */
 export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'create-generation': CREATE,
+  'create-openai-image': CREATE_FOR_OPENAI,
+  'edit-openai-image': CREATE_FOR_OPENAI,
   'create-video': { ...CREATE, updates: ['inFlightFilter', 'inFlightClips'] },
   'get-generation': { ...ACCOUNT, reads: [['accounts', 'requests'], 'GetItem'] },
   'get-video': {
@@ -148,7 +154,9 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     ],
   },
   'create-upload': { ...ACCOUNT, updates: ['inFlightUploads'] },
-  'list-models': { ...ACCOUNT, queries: ['modelSettings'] },
+  'list-models': LIST_MODELS,
+  'list-openai-models': LIST_MODELS,
+  'get-openai-model': LIST_MODELS,
   'list-end-users': listOf('endUsers'),
   'block-end-user': BLOCK,
   'unblock-end-user': BLOCK,

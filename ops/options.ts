@@ -137,6 +137,10 @@ export const email = (value: string): string => {
   throw new InvalidArgumentError('It must be an email address.');
 };
 
+/** The address of an end-user, normalized; undefined for `none`. */
+export const emailOrNone = (value: string): string | undefined =>
+  value === 'none' ? undefined : email(value);
+
 /** A month like 2026-11: its beginning, and that of the next. */
 export const month = (value: string): { from: Instant; to: Instant } => {
   const from = /^\d{4}-\d{2}$/.test(value) ? parseIso8601(`${value}-01`) : undefined;

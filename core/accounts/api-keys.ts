@@ -40,6 +40,8 @@ export const ApiKey = z.object({
     z.array(z.string()),
     z.transform((scopes: string[]) => SCOPES.filter((scope) => scopes.includes(scope))),
   ),
+  /** Whose request it is when a client for OpenAI's API names no email address. */
+  defaultEndUser: z.optional(z.string()),
   createdAt: z.string(),
   lastUsedAt: z.optional(z.string()),
   revokedAt: z.optional(z.string()),
@@ -61,7 +63,7 @@ export const toApiKey = (item: StoredItem): ApiKey => ApiKey.parse(item);
  */
 export const insertApiKey = async (
   accountId: string,
-  options: { scopes: readonly Scope[]; label: string; limits: RequestLimits },
+  options: { scopes: readonly Scope[]; label: string; defaultEndUser?: string; limits: RequestLimits },
   now: Date,
   besideOf: (keyId: string) => Beside = () => [],
 ): Promise<{ apiKey: ApiKey; text: string }> => {
@@ -73,6 +75,7 @@ export const insertApiKey = async (
     last4: text.slice(-4),
     label: options.label,
     scopes: [...options.scopes],
+    ...(options.defaultEndUser !== undefined && { defaultEndUser: options.defaultEndUser }),
     createdAt: toInstant(now),
     ...bucketOf(options.limits),
   };
@@ -157,6 +160,31 @@ const updateApiKey = async (
       TableName: tableName(),
       Key: apiKeyKey(keyId),
       ...update,
+      ConditionExpression: 'attribute_exists(PK)',
+      ReturnValues: 'ALL_NEW',
+    }),
+    beside,
+  );
+  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
+  return toApiKey(item);
+};
+
+/** Access pattern 127: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
+export const setDefaultEndUser = async (
+  keyId: string,
+  email: string | undefined,
+  beside: Beside = [],
+): Promise<ApiKey> => {
+  const { done, item } = await writeBeside(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: apiKeyKey(keyId),
+      ...(email === undefined
+        ? { UpdateExpression: 'REMOVE defaultEndUser' }
+        : {
+            UpdateExpression: 'SET defaultEndUser = :email',
+            ExpressionAttributeValues: { ':email': email },
+          }),
       ConditionExpression: 'attribute_exists(PK)',
       ReturnValues: 'ALL_NEW',
     }),

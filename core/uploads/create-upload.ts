@@ -8,13 +8,11 @@ import { bucket } from '../files/bucket.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { newUploadId } from '../ids.ts';
 import { uploadObjectKey } from '../table/keys.ts';
-import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
+import { addSeconds, toInstant } from '../time.ts';
 import type { UploadAnswer } from './upload-answers.ts';
 import { type NewUpload, UPLOAD_TYPES } from './upload-rules.ts';
-import { ownerOf } from './upload-urls.ts';
+import { ownerOf, UPLOAD_LIFE_SECONDS } from './upload-urls.ts';
 
-/** How long the URL of an upload works. The bucket's lifecycle removes the file within a day after. */
-const LIFE_SECONDS = 2 * SECONDS_PER_DAY;
 /** How long the form takes a file. It ends earlier when the credentials of the function do. */
 const FORM_SECONDS = 15 * 60;
 
@@ -41,7 +39,7 @@ export const createUpload = async (
   });
   const uploadId = newUploadId(now);
   const objectKey = uploadObjectKey(ownerOf(accountId), uploadId, UPLOAD_TYPES[contentType].extension);
-  const expiresAt = addSeconds(toInstant(now), LIFE_SECONDS);
+  const expiresAt = addSeconds(toInstant(now), UPLOAD_LIFE_SECONDS);
   const full = () => tooManyAtOnce('Too many uploads are being signed at once.', 1);
   return withPlaces([limit], systemClock, full, async () => {
     const [sign, upload] = await Promise.all([

@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
 import { UPLOAD_PREFIX } from '../table/keys.ts';
+import { SECONDS_PER_DAY } from '../time.ts';
+
+/** How long the URL of an upload works. The bucket's lifecycle removes the file within a day after. */
+export const UPLOAD_LIFE_SECONDS = 2 * SECONDS_PER_DAY;
 
 /** Stands for an account in the keys of its uploads. */
 export const ownerOf = (accountId: string): string =>

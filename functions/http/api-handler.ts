@@ -6,21 +6,23 @@ import { ServiceError } from '../../core/errors.ts';
 import { logger } from '../../core/observability.ts';
 import { endsEarly } from '../time-limit.ts';
 import { ApiRequest } from './api-request.ts';
-import { errorResponse, internalError } from './responses.ts';
+import { errorResponse, internalError, type RespondWithError } from './responses.ts';
 import { wrongMethod } from './wrong-method.ts';
 
 type Route = (request: ApiRequest) => Promise<APIGatewayProxyResult>;
 
 /** Turns a route's error into its response. Logs unexpected errors as such. */
-const errorResponses = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> => ({
+const errorResponses = (
+  respond: RespondWithError,
+): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> => ({
   onError: (request) => {
     const { error } = request;
     if (error instanceof ServiceError) {
       logger.warn('request refused', { code: error.code });
-      request.response = errorResponse(error);
+      request.response = respond(error);
     } else {
       logger.error('request failed', { error: error as Error });
-      request.response = errorResponse(internalError(error));
+      request.response = respond(internalError(error));
     }
   },
 });
@@ -50,18 +52,18 @@ const standardHeaders = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyR
 const ANSWER_EARLY_MS = 2_000;
 
 /**
- * The Lambda handler of an API route: logs with the HTTP request id, renders errors in the API's format and
+ * The Lambda handler of an API route: logs with the HTTP request id, renders errors, by default in the API's format, and
  * adds the standard headers. Another method of the path is refused. A route that is not done after 27 s is answered with `internal_error`. The route
  * parses, calls and responds.
  */
-export const apiHandler = (route: Route) =>
+export const apiHandler = (route: Route, respond: RespondWithError = errorResponse) =>
   middy<APIGatewayProxyEvent, APIGatewayProxyResult>(
-    endsEarly(ANSWER_EARLY_MS, () => errorResponse(internalError(undefined))),
+    endsEarly(ANSWER_EARLY_MS, () => respond(internalError(undefined))),
   )
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(standardHeaders())
-    .use(errorResponses())
+    .use(errorResponses(respond))
     .handler(async (event) => {
       logger.appendKeys({ httpRequestId: event.requestContext.requestId, route: event.resource });
-      return wrongMethod(event) ?? route(new ApiRequest(event, new Date()));
+      return wrongMethod(event, respond) ?? route(new ApiRequest(event, new Date()));
     });

@@ -12,8 +12,11 @@ export const json = (
 /** The polling interval that callers are advised to keep, in the answer to a creation and to a read of an unfinished request. */
 export const READ_AGAIN = { 'Retry-After': '5' } as const;
 
-/** The response for an error that the caller may see. */
-export const errorResponse = (error: ServiceError): APIGatewayProxyResult => {
+/** Makes the response for an error that the caller may see. */
+export type RespondWithError = (error: ServiceError) => APIGatewayProxyResult;
+
+/** The response for an error in the API's format. */
+export const errorResponse: RespondWithError = (error) => {
   const fields = error instanceof ValidationError ? { fields: error.fields } : {};
   const body: ErrorBody = { error: { code: error.code, message: error.message, ...fields } };
   const retryAfter = error.retryAfterSeconds;

@@ -9,17 +9,18 @@ import {
   revokeApiKey,
   SCOPES,
   type Scope,
+  setDefaultEndUser,
   setKeyBudget,
 } from '../../core/accounts/api-keys.ts';
 import type { Budget } from '../../core/budgets/budget-rules.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { type Thousandths, toXTokens } from '../../core/money.ts';
-import { amountOrNothing, namesAmong, note, text } from '../options.ts';
+import { amountOrNothing, email, emailOrNone, namesAmong, note, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
-/** `keys create|list|revoke|set-budget` */
+/** `keys create|list|revoke|set-budget|set-end-user` */
 export const addKeyVerbs = (keys: Command, perform: Perform): void => {
   about(keys.command('create').description('create a key; it is shown only once'), 'account', 'the account')
     .option(
@@ -28,6 +29,11 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
       namesAmong(SCOPES),
     )
     .option('--label <text>', 'a note on its purpose', note)
+    .option(
+      '--end-user <email>',
+      "its default end-user: whose a request of OpenAI's clients is when `user` is no email address",
+      email,
+    )
     .action(perform(create));
   about(keys.command('list').description("an account's keys, oldest first"), 'account', 'the account').action(
     perform(list),
@@ -46,10 +52,19 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
     .option('--per-month <xTokens>', 'in a calendar month, UTC (default: any amount)', amountOrNothing)
     .option('--none', 'any amount')
     .action(perform(setBudget));
+  about(
+    keys
+      .command('set-end-user')
+      .description("set a key's default end-user, for requests of OpenAI's clients"),
+    'key-id',
+    'the key, by its id',
+  )
+    .requiredOption('--end-user <email>', 'the end-user, or none', emailOrNone)
+    .action(perform(setEndUser));
 };
 
-const create: Verb<{ account: string; scopes?: Scope[]; label?: string }> = async (
-  { account, scopes = SCOPES, label = '' },
+const create: Verb<{ account: string; scopes?: Scope[]; label?: string; endUser?: string }> = async (
+  { account, scopes = SCOPES, label = '', endUser },
   connected,
   { recorder },
 ) => {
@@ -58,15 +73,16 @@ const create: Verb<{ account: string; scopes?: Scope[]; label?: string }> = asyn
   const { write } = await recorder();
   const { apiKey, text: key } = await insertApiKey(
     accountId,
-    { scopes, label, limits },
+    { scopes, label, limits, ...(endUser !== undefined && { defaultEndUser: endUser }) },
     new Date(),
     (subject) => write({ accountId, subject, ...(label !== '' && { detail: `label "${label}"` }) }),
   );
   const { keyId, createdAt } = apiKey;
+  const ofEndUser = endUser === undefined ? {} : { endUser };
   return {
-    value: { keyId, key, scopes: apiKey.scopes, label, createdAt },
+    value: { keyId, key, scopes: apiKey.scopes, label, ...ofEndUser, createdAt },
     text: (columns) => {
-      const fields = { keyId, key, scopes: showScopes(apiKey), label, createdAt };
+      const fields = { keyId, key, scopes: showScopes(apiKey), label, ...ofEndUser, createdAt };
       return `${formatFields(fields, columns)}\n\nKeep the key: it is not shown again.`;
     },
   };
@@ -77,16 +93,19 @@ const list: Verb<{ account: string }> = async (options, connected) => {
   const { accountId } = await getAccount(options.account);
   const apiKeys = await listApiKeys(accountId);
   return {
-    value: apiKeys.map(({ keyId, label, scopes, last4, createdAt, lastUsedAt, revokedAt, budget }) => ({
-      keyId,
-      label,
-      scopes,
-      last4,
-      createdAt,
-      lastUsedAt: lastUsedAt ?? null,
-      revokedAt: revokedAt ?? null,
-      ...(budget && { budget: shownBudget(budget) }),
-    })),
+    value: apiKeys.map(
+      ({ keyId, label, scopes, defaultEndUser, last4, createdAt, lastUsedAt, revokedAt, budget }) => ({
+        keyId,
+        label,
+        scopes,
+        last4,
+        createdAt,
+        lastUsedAt: lastUsedAt ?? null,
+        revokedAt: revokedAt ?? null,
+        ...(defaultEndUser !== undefined && { endUser: defaultEndUser }),
+        ...(budget && { budget: shownBudget(budget) }),
+      }),
+    ),
     text: (columns) =>
       formatTable(
         [{ id: 'key id' }, 'label', 'scopes', 'ends in', 'created', 'last used', 'revoked'],
@@ -148,6 +167,25 @@ const shownBudget = ({ perDayThousandths, perMonthThousandths }: Budget) => ({
   perDay: perDayThousandths === undefined ? null : toXTokens(perDayThousandths),
   perMonth: perMonthThousandths === undefined ? null : toXTokens(perMonthThousandths),
 });
+
+const setEndUser: Verb<{ keyId: string; endUser: string | undefined }> = async (
+  { keyId, endUser },
+  connected,
+  { recorder },
+) => {
+  await connected();
+  const found = await findApiKey(keyId);
+  if (!found) throw new NotFoundError(`There is no key ${keyId}.`);
+  const { write } = await recorder();
+  const beside = write({
+    accountId: found.accountId,
+    subject: keyId,
+    detail: `end-user ${endUser ?? 'none'}`,
+  });
+  await setDefaultEndUser(keyId, endUser, beside);
+  const value = { keyId, endUser: endUser ?? null };
+  return { value, text: (columns) => formatFields(value, columns) };
+};
 
 const idOf = (key: string): string => {
   const parsed = parseKey(key);

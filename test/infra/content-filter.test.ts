@@ -1,7 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ofType, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
-const CREATORS = ['api/create-generation', 'api/create-video'];
+const CREATORS = [
+  'api/create-generation',
+  'api/create-openai-image',
+  'api/create-video',
+  'api/edit-openai-image',
+];
 const GUARDRAIL_ACTION = 'bedrock:ApplyGuardrail';
 
 interface Statement {
@@ -68,7 +73,10 @@ describe('with a guardrail', () => {
 
     expect(bound.toSorted()).toEqual(CREATORS);
     expect(grants).toEqual(
-      ['ApiCreateGenerationRole', 'ApiCreateVideoRole'].map((role) => ({
+      [
+        ...['ApiCreateGenerationRole', 'ApiCreateVideoRole'],
+        ...['ApiCreateOpenaiImageRole', 'ApiEditOpenaiImageRole'],
+      ].map((role) => ({
         roles: [role],
         Effect: 'Allow',
         Action: GUARDRAIL_ACTION,

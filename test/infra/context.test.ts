@@ -91,6 +91,7 @@ describe('the context', () => {
       'canary',
       'warmThroughput',
       'console',
+      'openaiSurface',
     ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 

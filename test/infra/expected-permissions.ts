@@ -78,6 +78,14 @@ const CREATE = {
   [GENERATION]: 'states:StartExecution',
   [GUARDRAIL]: 'bedrock:ApplyGuardrail',
 };
+const { [itemsOf(CATALOG)]: _, ...CREATE_WITHOUT_QUERIES } = CREATE;
+/** Its retries are found by a query, its images read by signed URLs. */
+const CREATE_FOR_OPENAI = {
+  ...CREATE_WITHOUT_QUERIES,
+  [itemsOf(CATALOG, IDEMPOTENCY)]: onTable('Query'),
+  [itemsOf('IN_FLIGHT#filter#*')]: onTable('UpdateItem'),
+  [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+};
 const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
 const PAGES = PUBLIC_PAGES.map(({ key }) => `${BUCKET}/${key}`)
   .toSorted()
@@ -133,12 +141,21 @@ const LIST_REQUESTS = {
   [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
 };
 
+const LIST_MODELS = {
+  ...READS_ACCOUNT,
+  [itemsOf(CATALOG)]: onTable('Query'),
+  ...COUNTS_CALL,
+  [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
+};
+
 /** What each function may do besides writing logs: actions by resource. */
 export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/create-generation': {
     ...CREATE,
     [itemsOf('IN_FLIGHT#filter#*')]: onTable('UpdateItem'),
   },
+  'api/create-openai-image': CREATE_FOR_OPENAI,
+  'api/edit-openai-image': { ...CREATE_FOR_OPENAI, [UPLOADS]: 's3:PutObject' },
   'api/create-video': {
     ...CREATE,
     [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
@@ -189,12 +206,9 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [UPLOADS]: 's3:PutObject',
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
-  'api/list-models': {
-    ...READS_ACCOUNT,
-    [itemsOf(CATALOG)]: onTable('Query'),
-    ...COUNTS_CALL,
-    [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
-  },
+  'api/list-models': LIST_MODELS,
+  'api/list-openai-models': LIST_MODELS,
+  'api/get-openai-model': LIST_MODELS,
   'api/get-balance': { ...READS_ACCOUNT, ...COUNTS_CALL },
   'api/list-balance-history': {
     [itemsOf(ACCOUNTS, LEDGERS)]: onTable('GetItem', 'Query'),

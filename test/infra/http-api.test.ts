@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
-import { ROUTES as CORE_ROUTES } from '../../core/routes.ts';
+import { ROUTES as CORE_ROUTES, OPENAI_ROUTES } from '../../core/routes.ts';
 import { VERSION } from '../../lib/release.ts';
 import {
   ofType,
@@ -12,7 +12,7 @@ import {
 } from './service-template.ts';
 
 /** Every route: method, path and function. */
-const ROUTES = Object.entries(CORE_ROUTES).map(
+const ROUTES = Object.entries({ ...CORE_ROUTES, ...OPENAI_ROUTES }).map(
   ([name, { method, path }]) => [method, path, `api/${name}`] as const,
 );
 /** The functions that also refuse the other methods of their path. */
@@ -21,6 +21,9 @@ const REFUSING = new Set(
     ([, , name]) => name,
   ),
 );
+/** The function that answers unknown paths for OpenAI's clients, in their shape, and the paths. */
+const ANSWERS_UNKNOWN = 'api/get-openai-model';
+const UNKNOWN_TO_OPENAI = ['/openai/v1/images', '/openai/v1/{proxy+}'];
 /** The functions invoked by rules, with the number of rules. */
 const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 2 };
 
@@ -108,7 +111,8 @@ describe('the API', () => {
   });
 
   test.each(ROUTES)('for %s %s the gateway may invoke only its function', (method, path, name) => {
-    const pattern = path.replace(/\{[^}]+\}/g, '*');
+    const patternOf = (text: string) => text.replace(/\{[^}]+\}/g, '*');
+    const unknown = name === ANSWERS_UNKNOWN ? UNKNOWN_TO_OPENAI.map((one) => `*${patternOf(one)}`) : [];
     const permissions = ofType(service.resources, 'AWS::Lambda::Permission')
       .map(([, { Properties }]) => Properties)
       .filter(({ FunctionName }) => FunctionName['Fn::GetAtt'][0] === service.functions[name]?.logicalId);
@@ -120,10 +124,14 @@ describe('the API', () => {
       });
     }
     expect(permissions.map(({ SourceArn }) => render(SourceArn)).toSorted()).toEqual(
-      [...(REFUSING.has(name) ? ['*'] : []), method].map(
-        (each) =>
-          `arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:HttpApiRestApi/HttpApiRestApiDeploymentStageprod/${each}${pattern}`,
-      ),
+      [...(REFUSING.has(name) ? ['*'] : []), method]
+        .map((each) => each + patternOf(path))
+        .concat(unknown)
+        .map(
+          (each) =>
+            `arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:HttpApiRestApi/HttpApiRestApiDeploymentStageprod/${each}`,
+        )
+        .toSorted(),
     );
   });
 
@@ -141,10 +149,11 @@ describe('the API', () => {
       return [name, given.length, rules];
     });
 
-    expect(byPrincipal('apigateway.amazonaws.com')).toHaveLength(ROUTES.length + REFUSING.size);
+    const byGateway = ROUTES.length + REFUSING.size + UNKNOWN_TO_OPENAI.length;
+    expect(byPrincipal('apigateway.amazonaws.com')).toHaveLength(byGateway);
     for (const [name, given, rules] of byRules) expect([name, given]).toEqual([name, rules]);
     expect(permissions).toHaveLength(
-      ROUTES.length + REFUSING.size + Object.values(BY_RULES).reduce((sum, rules) => sum + rules, 0),
+      byGateway + Object.values(BY_RULES).reduce((sum, rules) => sum + rules, 0),
     );
   });
 
@@ -188,7 +197,7 @@ describe('an unknown path', () => {
     ),
   ]
     .map((path) => (path === '/' ? '' : path))
-    .filter((path) => !ROUTES.some((route) => route[1] === path));
+    .filter((path) => !ROUTES.some((route) => route[1] === path) && !UNKNOWN_TO_OPENAI.includes(path));
 
   test.each([...between, '/{proxy+}'])(
     '"%s" wants a key that there is not, by a method of its own: without one the gateway would judge an Authorization header',
@@ -198,6 +207,13 @@ describe('an unknown path', () => {
       expect([AuthorizationType, ApiKeyRequired, Integration.Type]).toEqual(['NONE', true, 'MOCK']);
     },
   );
+
+  test.each(UNKNOWN_TO_OPENAI)("%s is answered in the shape of OpenAI's clients, by a function", (path) => {
+    const { Integration, ApiKeyRequired, AuthorizationType } = methodAt('ANY', path).properties;
+
+    expect([AuthorizationType, ApiKeyRequired, Integration.Type]).toEqual(['NONE', undefined, 'AWS_PROXY']);
+    expect(JSON.stringify(Integration.Uri)).toContain(String(service.functions[ANSWERS_UNKNOWN]?.logicalId));
+  });
 
   test('is refused with 404 for lack of that key, before its content type is looked at', () => {
     const [, response] =
@@ -255,4 +271,15 @@ describe("the gateway's own errors", () => {
       ...(code === 'internal_error' ? { 'gatewayresponse.header.Retry-After': "'2'" } : {}),
     });
   });
+});
+
+test("without the surface for OpenAI's clients there are neither its routes nor its functions", async () => {
+  const { resources, functions } = await synthesizeService({ openaiSurface: 'false' });
+
+  expect(Object.keys(functions).filter((name) => name.includes('openai'))).toEqual([]);
+  expect(
+    ofType(resources, 'AWS::ApiGateway::Resource').filter(
+      ([, { Properties }]) => Properties.PathPart === 'openai',
+    ),
+  ).toEqual([]);
 });

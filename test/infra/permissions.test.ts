@@ -153,7 +153,8 @@ describe('of the table', () => {
 
     expect(writers(/Delete|BatchWrite/)).toEqual([]);
     expect(writers(/Put|Update/).toSorted()).toEqual([
-      ...['api/create-generation', 'api/create-video', 'events/reconcile', 'events/reconcile-lost'],
+      ...['api/create-generation', 'api/create-openai-image', 'api/create-video', 'api/edit-openai-image'],
+      ...['events/reconcile', 'events/reconcile-lost'],
       ...['workflow/fail-request', 'workflow/settle-request'],
     ]);
   });

@@ -9,7 +9,7 @@ const sandbox = await synthesizeService({ ...DEVELOPMENT, ...SANDBOX });
 const STAND_IN = 'sandbox/answer-as-providers';
 /** Functions that call providers, and those that only need to know whether there is a key. */
 const CALLERS = ['workflow/dispatch-request', 'workflow/query-provider', 'api/get-video', 'events/reconcile'];
-const KNOWERS = ['api/create-generation', 'api/create-video', 'api/list-models'];
+const KNOWERS = ['api/create-generation', 'api/create-video', 'api/list-models', 'api/create-openai-image'];
 const variablesOf = (name: string) => sandbox.functions[name]?.properties.Environment.Variables;
 /** A value with the logical ids that it refers to. */
 const referencesIn = (value: unknown): string => JSON.stringify(value);

@@ -63,7 +63,7 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
   ],
   [
     /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/uploads\/\*\]$/,
-    /\/CreateUpload\/Role\/DefaultPolicy\/Resource$/,
+    /\/(CreateUpload|EditOpenaiImage)\/Role\/DefaultPolicy\/Resource$/,
     'An upload has a name of its own.',
   ],
   [

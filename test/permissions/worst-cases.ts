@@ -55,10 +55,13 @@ export const WORST_CASES: readonly WorstCase[] = [
   { of: ['api/get-balance'], could: ['calls'] },
   { of: ['api/list-balance-history'], could: ['calls', 'read ledgers'] },
   {
+    of: ['api/list-models', 'api/list-openai-models', 'api/get-openai-model'],
+    could: ['calls', 'read rates and switches', 'see which providers have a key'],
+  },
+  {
     of: ['api/get-usage'],
     could: ['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the places for usage'],
   },
-  { of: ['api/list-models'], could: ['calls', 'read rates and switches', 'see which providers have a key'] },
   { of: ['api/get-generation'], could: ['calls', READ_REQUESTS, SIGN] },
   {
     of: ['api/list-generations', 'api/list-videos'],
@@ -93,6 +96,11 @@ export const WORST_CASES: readonly WorstCase[] = [
     ],
   },
   { of: ['api/create-generation'], could: ['calls', 'money', 'requests', 'creation'] },
+  { of: ['api/create-openai-image'], could: ['calls', 'money', 'requests', 'creation', SIGN] },
+  {
+    of: ['api/edit-openai-image'],
+    could: ['calls', 'money', 'requests', 'creation', SIGN, 'replace uploads'],
+  },
   {
     of: ['api/create-video'],
     could: [

@@ -40,6 +40,7 @@ describe('the context', () => {
       allowPrivateTargets: false,
       userAgentUrl: undefined,
       publishRates: false,
+      openaiSurface: true,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
       alarmEmail: undefined,
@@ -209,6 +210,7 @@ describe('the context', () => {
     ['providers', ['fake']],
     ['allowPrivateTargets', ['yes', 1, 'TRUE', '']],
     ['publishRates', ['yes', 1, 'TRUE', '']],
+    ['openaiSurface', ['yes', 1, 'TRUE', '']],
     [
       'userAgentUrl',
       [

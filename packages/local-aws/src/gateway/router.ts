@@ -24,11 +24,11 @@ const segmentsOf = (resourcePath: string): Segment[] =>
       return { kind: name[2] ? 'greedy' : 'parameter', name: name[1] ?? '' };
     });
 
-/** At the first segment that differs: static before parameter before greedy. */
+/** At the first segment that differs: static before parameter before greedy; else the shorter one. The same either way round. */
 const bySpecificity = (left: Segment[], right: Segment[]): number => {
   for (const [index, segment] of left.entries()) {
     const other = right[index];
-    if (!other) return -1;
+    if (!other) return 1;
     const difference = SPECIFICITY[segment.kind] - SPECIFICITY[other.kind];
     if (difference !== 0) return difference;
   }

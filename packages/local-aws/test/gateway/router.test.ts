@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { createRouter } from '../../src/gateway/router.ts';
 import { aRoute } from './an-api.ts';
 
@@ -64,4 +65,32 @@ describe('a router', () => {
 
     expect(router('GET', path)).toBeUndefined();
   });
+});
+
+test('a router finds the most specific resource in whatever order a template has them', () => {
+  const literal = [
+    '/a',
+    '/a/b',
+    '/a/b/c',
+    '/a/b/c/d',
+    '/e',
+    '/e/f',
+    '/e/f/g',
+    '/h',
+    '/h/i',
+    '/h/i/j',
+    '/h/k',
+  ];
+  const paths = [...literal, '/a/b/{x+}', '/a/b/c/{y}', '/h/{z+}', '/e/f/{v}', '/{w+}'];
+  const anyOrder = fc.shuffledSubarray(paths, { minLength: paths.length });
+
+  fc.assert(
+    fc.property(anyOrder, (order) => {
+      const find = createRouter(order.map((path) => aRoute('GET', path)));
+      for (const path of literal) expect(find('GET', path)?.route.resourcePath).toBe(path);
+      expect(find('GET', '/a/b/x')?.route.resourcePath).toBe('/a/b/{x+}');
+      expect(find('GET', '/a/x')?.route.resourcePath).toBe('/{w+}');
+    }),
+    { numRuns: 500, seed: 1 },
+  );
 });

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { encodeTime } from 'ulid';
+import * as z from 'zod/mini';
+import { REQUEST_ID_PREFIX } from '../ids.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { findRequest } from '../requests/requests.ts';
+import { idempotencyKey, idempotencyPartition } from '../table/keys.ts';
+import { table, tableName } from '../table/table.ts';
+import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
+import { type Idempotency, idempotencyOf } from './idempotency.ts';
+
+/**
+ * A call of a client that makes images and sends no idempotency key. Its retries are known by the API key and the body: equal calls are
+ * alike, so each has an entry of its own, and a retry takes one of them.
+ */
+export interface LongCall {
+  accountId: string;
+  /** Stands for API key, route and body. */
+  digest: string;
+  /** How often the client has made this call before: 0 for a first call. */
+  retry: number;
+}
+
+/** How long after its creation a request is collected by a retry: 10 min. */
+const COLLECT_MS = 10 * 60_000;
+
+/** A retry looks at this many entries, the newest. */
+const MOST_ENTRIES = 100;
+
+/** The digest of a call. The order of a body's fields does not matter. */
+export const digestOfCall = (keyId: string, route: string, body: unknown): string =>
+  idempotencyOf('', route, { keyId, body }).fingerprint;
+
+/** The record by which a retry finds the request of its call. It is written in the request's transaction, and never refused: the id is new. */
+export const entryOf = ({ digest }: LongCall, requestId: string): Idempotency => ({
+  keyDigest: `${digest}#${requestId}`,
+  fingerprint: digest,
+});
+
+/**
+ * An entry as stored. `collected` is the number of the latest retry that took it, `takenBy` the id of that call. `handedBack`: that call
+ * was answered before the request ended.
+ */
+const Entry = z.object({
+  requestId: z.string(),
+  collected: z._default(z.number(), 0),
+  takenBy: z.optional(z.string()),
+  handedBack: z._default(z.boolean(), false),
+});
+type Entry = z.infer<typeof Entry>;
+
+/**
+ * The newest entries of a call that its retry may take, strongly consistent: first those handed back, then those that the latest retry
+ * took, then the oldest.
+ */
+const listEntries = async ({ accountId, digest, retry }: LongCall, now: Date): Promise<Entry[]> => {
+  const sortOf = (end: string) => idempotencyKey(accountId, `${digest}#${REQUEST_ID_PREFIX.image}${end}`).SK;
+  const { Items = [] } = await table.send(
+    new QueryCommand({
+      TableName: tableName(),
+      KeyConditionExpression: 'PK = :account AND SK BETWEEN :oldest AND :newest',
+      ExpressionAttributeValues: {
+        ':account': idempotencyPartition(accountId),
+        ':oldest': sortOf(encodeTime(now.getTime() - COLLECT_MS, 10)),
+        ':newest': sortOf('~'),
+      },
+      ConsistentRead: true,
+      ScanIndexForward: false,
+      Limit: MOST_ENTRIES,
+    }),
+  );
+  return Items.map((item) => Entry.parse(item))
+    .filter(({ collected }) => collected < retry)
+    .sort(
+      (a, b) =>
+        Number(b.handedBack) - Number(a.handedBack) ||
+        b.collected - a.collected ||
+        (a.requestId < b.requestId ? -1 : 1),
+    );
+};
+
+/** Takes an entry for a retry. False when this or a later retry has taken it: the condition lets only one of two equal retries have it. */
+const takeEntry = async ({ accountId, digest, retry }: LongCall, requestId: string): Promise<boolean> => {
+  const own = randomUUID();
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: idempotencyKey(accountId, `${digest}#${requestId}`),
+      UpdateExpression: 'SET collected = :retry, takenBy = :own REMOVE handedBack',
+      ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(collected) OR collected < :retry)',
+      ExpressionAttributeValues: { ':retry': retry, ':own': own },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }),
+  );
+  // The client repeats an update whose answer was lost.
+  return done || (item !== undefined && Entry.parse(item).takenBy === own);
+};
+
+/**
+ * Access pattern 128: the request that an earlier attempt of this call created in the last 10 minutes, collected by this retry;
+ * undefined when there is none. A failed request is collected only
+ * after a 408. Any other failure was told, and is refunded: the retry makes another request.
+ */
+export const collectRequest = async (call: LongCall, now: Date): Promise<StoredRequest | undefined> => {
+  for (const { requestId, handedBack } of await listEntries(call, now)) {
+    if (!(await takeEntry(call, requestId))) continue;
+    const request = await findRequest(requestId);
+    if (request && (handedBack || request.status !== 'failed')) return request;
+  }
+  return undefined;
+};
+
+/**
+ * Access pattern 129: notes that a call is answered before its request has ended, so that its retry takes this one before others. False
+ * when another call has taken the request, or it has no entry.
+ */
+export const handBack = ({ accountId, digest, retry }: LongCall, requestId: string): Promise<boolean> =>
+  writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: idempotencyKey(accountId, `${digest}#${requestId}`),
+      UpdateExpression: 'SET handedBack = :yes',
+      ConditionExpression:
+        'attribute_exists(PK) AND (attribute_not_exists(collected) OR collected <= :retry)',
+      ExpressionAttributeValues: { ':yes': true, ':retry': retry },
+    }),
+  );

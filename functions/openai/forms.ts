@@ -1,0 +1,95 @@
+import { type FieldErrors, ValidationError } from '../../core/errors.ts';
+import type { UploadType } from '../../core/uploads/upload-rules.ts';
+import type { ApiRequest } from '../http/api-request.ts';
+
+/** The files of a form: a function takes 6 MB, in base64, with all else. */
+const MAX_FILES_BYTES = 4 * 1024 * 1024;
+/** The largest form: its texts besides the files. */
+const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
+
+/** A file of a form, of a type that its bytes show. */
+export interface FormFile {
+  contentType: UploadType;
+  bytes: Uint8Array;
+}
+
+/** The reading of a form. */
+export interface ImageForm {
+  /** The texts, those that are numbers or truth values as such. */
+  given: Record<string, unknown>;
+  /** The references in their order: files, and URLs given as text. */
+  images: (FormFile | string)[];
+  fields: FieldErrors;
+}
+
+/** Texts that stand for other values: a form has texts only. */
+const NUMBERS = new Set(['n', 'partial_images', 'output_compression']);
+const valueInForm = (name: string, text: string): unknown => {
+  if (NUMBERS.has(name) && /^\d{1,9}$/.test(text)) return Number(text);
+  return name === 'stream' && text === 'false' ? false : text;
+};
+
+/** Reads a `multipart/form-data` body. Throws `ValidationError` for a body that is not one, or too large. */
+export const readImageForm = async (request: ApiRequest): Promise<ImageForm> => {
+  const bytes = request.rawBody();
+  if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');
+  const form = await parseForm(bytes, request.header('Content-Type') ?? '');
+  const given: [string, unknown][] = [];
+  const images: (FormFile | string)[] = [];
+  const fields: [string, string][] = [];
+  let fileBytes = 0;
+  for (const [name, value] of form) {
+    if (name === 'image' || name === 'image[]') {
+      if (typeof value === 'string') {
+        images.push(value);
+        continue;
+      }
+      fileBytes += value.size;
+      const file = await imageOf(value);
+      if (file) images.push(file);
+      else fields.push(['image', 'must be a PNG, JPEG or WebP image']);
+    } else if (typeof value !== 'string') {
+      given.push([name, 'a file']);
+      fields.push([name, name === 'mask' ? 'is not offered' : 'is not a known field']);
+    } else if (given.some(([earlier]) => earlier === name)) {
+      fields.push([name, 'is given more than once']);
+    } else {
+      given.push([name, valueInForm(name, value)]);
+    }
+  }
+  if (images.length === 0) fields.push(['image', 'is required']);
+  if (fileBytes > MAX_FILES_BYTES) fields.push(['image', 'must be at most 4 MiB, all files together']);
+  // From entries, so that `__proto__` is an ordinary name.
+  return { given: Object.fromEntries(given), images, fields: Object.fromEntries(fields) };
+};
+
+const parseForm = async (bytes: Buffer, contentType: string): Promise<FormData> => {
+  if (!/^multipart\/form-data\s*;/i.test(contentType)) throw notAForm('must be multipart/form-data');
+  try {
+    return await new Response(new Uint8Array(bytes), { headers: { 'Content-Type': contentType } }).formData();
+  } catch (error) {
+    // By its name: the platform's own may be of another realm.
+    if ((error as Error).name !== 'TypeError') throw error;
+    throw notAForm('must be multipart/form-data, whole and with its boundary');
+  }
+};
+
+/** Whether the bytes have this text, as Latin-1, at a place. */
+const hasText = (bytes: Buffer, at: number, text: string): boolean =>
+  bytes.toString('latin1', at, at + text.length) === text;
+
+/** The type that a file's first bytes show. The provider looks at the rest. */
+const typeOf = (bytes: Buffer): UploadType | undefined => {
+  if (hasText(bytes, 0, '\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (hasText(bytes, 0, '\xff\xd8\xff')) return 'image/jpeg';
+  return hasText(bytes, 0, 'RIFF') && hasText(bytes, 8, 'WEBP') ? 'image/webp' : undefined;
+};
+
+const imageOf = async (file: File): Promise<FormFile | undefined> => {
+  const bytes = Buffer.from(await file.arrayBuffer());
+  const contentType = typeOf(bytes);
+  return contentType && { contentType, bytes };
+};
+
+const notAForm = (problem: string): ValidationError =>
+  new ValidationError({ body: problem }, `The request body ${problem}.`);

@@ -1,0 +1,190 @@
+import { hash } from 'node:crypto';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { Account } from '../../core/accounts/accounts.ts';
+import type { Clock } from '../../core/clock.ts';
+import {
+  collectRequest,
+  digestOfCall,
+  entryOf,
+  handBack,
+  type LongCall,
+} from '../../core/creation/collection.ts';
+import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
+import { allowCreation, completeCreation, writeRequest } from '../../core/creation/create-request.ts';
+import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
+import { idempotencyOf } from '../../core/creation/idempotency.ts';
+import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
+import { allowPrivateTargets } from '../../core/environment.ts';
+import type { FieldErrors } from '../../core/errors.ts';
+import { loadUrlSigner } from '../../core/files/signed-urls.ts';
+import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
+import { findRequest } from '../../core/requests/requests.ts';
+import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
+import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
+import type { ApiRequest } from '../http/api-request.ts';
+import { authorizeKey, identifyCaller } from '../http/authorize.ts';
+import { wrongFields } from '../http/check-all.ts';
+import { imagesResponse } from './answer.ts';
+import { stillMakingResponse } from './errors.ts';
+import type { FormFile } from './forms.ts';
+import { readParameters } from './parameters.ts';
+
+/** What a call asks for, as it was sent. */
+export interface AskedImages {
+  given: Record<string, unknown>;
+  images: readonly (FormFile | string)[];
+  fields: FieldErrors;
+}
+
+/** How the calls of an endpoint are read, and where their files go. */
+export interface ImageEndpoint {
+  name: OpenAiEndpointName;
+  /** Reads a call. Throws `ValidationError` for a body that cannot be read. */
+  read: (request: ApiRequest) => Promise<AskedImages>;
+  /** Stores a file of a call; absent where calls have none. */
+  store?: (upload: OwnUpload) => Promise<void>;
+}
+
+/** The time, and the passing of it. */
+export interface Pace extends Clock {
+  sleep(milliseconds: number): Promise<void>;
+}
+
+/** The machine's time. */
+const systemPace: Pace = {
+  now: () => new Date(),
+  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+};
+
+const LOOK_EVERY_MS = 1_000;
+/** API Gateway waits 29 s, cold start included: 408 before, with time to send the images. */
+const LOOK_FOR_MS = 24_000;
+/** A retry that finds nothing looks twice more: its first call can be a moment from writing, when its connection broke at once. */
+const LOOKS_FOR_FIRST_CALL = 3;
+
+/**
+ * Makes images as `POST /v1/generations` does and waits for them. 200 with the images; 408 when they take longer: a retry of the call
+ * collects them. Throws the errors of a creation, and what the request failed with.
+ */
+export const makeImages = async (
+  request: ApiRequest,
+  { name, read, store }: ImageEndpoint,
+  pace: Pace = systemPace,
+): Promise<APIGatewayProxyResult> => {
+  const { account, apiKey } = await authorizeKey(identifyCaller(request), 'generations:write', request.now);
+  const asked = await read(request);
+  const { accountId } = account;
+  const { now } = request;
+  const parameters = readParameters(asked.given, apiKey.defaultEndUser);
+  const { uploads, references } = await namedUploads(asked.images, accountId, now);
+  const route = routeText(name);
+  const parsed = imageSubmission(
+    {
+      route,
+      body: { ok: true, body: { ...parameters.body, references } },
+      idempotencyKey: undefined,
+      keyId: apiKey.keyId,
+      keyBudget: apiKey.budget,
+      fields: {
+        ...parameters.fields,
+        ...asked.fields,
+        ...wrongFields(
+          () => request.query({}),
+          () => request.idempotencyKey(),
+        ),
+      },
+      now,
+    },
+    allowPrivateTargets(),
+  );
+  // Of what was sent: each call signs other URLs for its files.
+  const sent = { given: asked.given, images: asked.images.map(digestOfImage) };
+  const idempotencyKey = request.header('Idempotency-Key');
+  const submission =
+    parsed.ok && idempotencyKey !== undefined
+      ? { ...parsed, idempotency: idempotencyOf(idempotencyKey, route, sent) }
+      : parsed;
+  const call =
+    parsed.ok && idempotencyKey === undefined
+      ? { accountId, digest: digestOfCall(apiKey.keyId, route, sent), retry: retryOf(request) }
+      : undefined;
+  const found =
+    (await collected(call, now, pace)) ??
+    (await created(account, submission, call, async () => {
+      if (store) await Promise.all(uploads.map(store));
+    }));
+  const ended = await awaitEnd(found, new Date(now.getTime() + LOOK_FOR_MS), pace);
+  if (ended) return imagesResponse(ended, parameters.wantsUrls, pace.now());
+  if (call) await handBack(call, found.requestId);
+  return stillMakingResponse();
+};
+
+/** How often the client has sent this call before, as OpenAI's clients count. */
+const retryOf = (request: ApiRequest): number => {
+  const text = request.header('X-Stainless-Retry-Count') ?? '';
+  return /^\d{1,4}$/.test(text) ? Number(text) : 0;
+};
+
+const digestOfImage = (image: FormFile | string): string =>
+  typeof image === 'string' ? image : `sha256:${hash('sha256', image.bytes)}`;
+
+const namedUploads = async (
+  images: readonly (FormFile | string)[],
+  accountId: string,
+  now: Date,
+): Promise<{ uploads: OwnUpload[]; references: string[] }> => {
+  if (images.length === 0) return { uploads: [], references: [] };
+  const sign = await loadUrlSigner();
+  const named = images.map((image) =>
+    typeof image === 'string' ? image : nameUpload(image, accountId, sign, now),
+  );
+  return {
+    uploads: named.filter((one) => typeof one !== 'string'),
+    references: named.map((one) => (typeof one === 'string' ? one : one.url)),
+  };
+};
+
+/** The request of an earlier attempt of this call, if it is a retry and there is one. */
+const collected = async (
+  call: LongCall | undefined,
+  now: Date,
+  pace: Pace,
+): Promise<StoredRequest | undefined> => {
+  if (!call || call.retry === 0) return undefined;
+  for (let look = 1; ; look++) {
+    const found = await collectRequest(call, now);
+    if (found || look === LOOKS_FOR_FIRST_CALL) return found;
+    await pace.sleep(LOOK_EVERY_MS);
+  }
+};
+
+/** Creates the request, its files stored once nothing refuses it: a refused call stores none. */
+const created = async (
+  account: Account,
+  submission: Submission<NewImageRequest>,
+  call: LongCall | undefined,
+  storeFiles: () => Promise<void>,
+): Promise<StoredRequest> => {
+  const facts = await loadCreationFacts(account.accountId, submission);
+  const allowed = await allowCreation(account, submission, facts);
+  if (allowed.kind === 'repeated') return (await completeCreation(allowed)).request;
+  await storeFiles();
+  const entry = call && entryOf(call, allowed.requestId);
+  return (await completeCreation(await writeRequest(entry ? { ...allowed, idempotency: entry } : allowed)))
+    .request;
+};
+
+/** Looks at a request each second. Undefined when it has not ended by then. */
+const awaitEnd = async (
+  request: StoredRequest,
+  until: Date,
+  pace: Pace,
+): Promise<StoredRequest | undefined> => {
+  let seen: StoredRequest | undefined = request;
+  while (seen && !isTerminal(seen)) {
+    if (pace.now() >= until) return undefined;
+    await pace.sleep(LOOK_EVERY_MS);
+    seen = (await findRequest(request.requestId)) ?? seen;
+  }
+  return seen;
+};

@@ -1,0 +1,195 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import OpenAI, { toFile } from 'openai';
+import { anImage } from '../../packages/media/test/images.ts';
+import { type Caller, newCaller, sharedService, unique } from './support/client.ts';
+import { fetchFile } from './support/files.ts';
+import { history } from './support/ledger.ts';
+import { ops } from './support/local-service.ts';
+import { uniqueEmail } from './support/resources.ts';
+
+let caller: Caller;
+let openai: OpenAI;
+beforeAll(async () => {
+  caller = await newCaller(await sharedService());
+  openai = clientOf(caller);
+});
+
+const clientOf = ({ service, key }: Caller, options: object = {}): OpenAI =>
+  new OpenAI({ apiKey: key, baseURL: `${service.baseUrl}/openai/v1`, ...options });
+
+const user = uniqueEmail();
+const anAskedImage = (more: object = {}) => ({
+  model: 'xZI1.0Pro',
+  prompt: unique(),
+  size: '512x512' as const,
+  user,
+  ...more,
+});
+/** The image of a form. */
+const bytesOf = ({ b64_json: text = '' }: { b64_json?: string } = {}): Buffer => Buffer.from(text, 'base64');
+/** The debits of a prompt's end-user. */
+const debits = async () => (await history(caller)).filter(({ reason }) => reason === 'generation').length;
+const caught = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe("OpenAI's client", () => {
+  test('lists the models that can be dispatched, and finds one', async () => {
+    const { data } = await caller.get<{ data: { id: string }[] }>('/v1/models').then(({ body }) => body);
+    const models = await openai.models.list();
+
+    expect(models.data.map(({ id }) => id)).toEqual(data.map(({ id }) => id));
+    expect(await openai.models.retrieve('xQI3Pro')).toMatchObject({ id: 'xQI3Pro', object: 'model' });
+  });
+
+  test('makes an image, which is a record of the service as any other', async () => {
+    const { data: images, response } = await openai.images.generate(anAskedImage()).withResponse();
+    const requestId = response.headers.get('location')?.split('/').at(-1) ?? '';
+    const { body: record } = await caller.get<{ images: { url: string }[] }>(`/v1/generations/${requestId}`);
+
+    expect(record).toMatchObject({ status: 'succeeded', endUserEmail: user, model: 'xZI1.0Pro' });
+    const { bytes } = await fetchFile(record.images[0]?.url ?? '');
+    expect(images.data?.map(bytesOf)).toEqual([bytes]);
+    expect((await history(caller)).filter(({ reference }) => reference === requestId)).toHaveLength(1);
+  });
+
+  test('gets URLs if it asks for them', async () => {
+    const { data = [] } = await openai.images.generate(
+      anAskedImage({ model: 'xQI3Pro', size: '1024x1024', n: 2, response_format: 'url' }),
+    );
+
+    const files = await Promise.all(data.map(({ url = '' }) => fetchFile(url)));
+    expect(files.map(({ status, type }) => [status, type])).toEqual([
+      [200, 'image/png'],
+      [200, 'image/png'],
+    ]);
+  });
+
+  test('edits images: the provider fetches what the form carried', async () => {
+    const image = await toFile(await anImage(640, 640, 'png'), 'a.png', { type: 'image/png' });
+    const { data, response } = await openai.images
+      .edit(anAskedImage({ model: 'xSD4.5', size: '2048x2048', image: [image, image] }) as never)
+      .withResponse();
+
+    expect((data as OpenAI.ImagesResponse).data).toHaveLength(1);
+    const requestId = response.headers.get('location')?.split('/').at(-1);
+    const { body } = await caller.get(`/v1/generations/${requestId}`);
+    expect(body).toMatchObject({ status: 'succeeded', referencesCount: 2 });
+  });
+
+  test("makes images for a key's default end-user", async () => {
+    const email = uniqueEmail();
+    const { service, accountId } = caller;
+    const ofKey = ['keys', 'create', '--account', accountId, '--end-user', email];
+    const { key, keyId } = await ops<{ key: string; keyId: string }>(service, ...ofKey);
+    const client = clientOf({ ...caller, key });
+    const ask = anAskedImage({ user: 'user-1234' });
+    const { response } = await client.images.generate(ask).withResponse();
+    const { body } = await caller.get(
+      `/v1/generations/${response.headers.get('location')?.split('/').at(-1)}`,
+    );
+    expect(body.endUserEmail).toBe(email);
+
+    await ops(service, 'keys', 'set-end-user', '--key-id', keyId, '--end-user', 'none');
+    expect(await caught(client.images.generate(ask))).toMatchObject({ status: 400, param: 'user' });
+  });
+});
+
+describe('The client meets each error as its own class', () => {
+  test.each<[string, object, object]>([
+    ['BadRequestError', { size: '1x1' }, { param: 'size', code: 'invalid_value' }],
+    ['BadRequestError', { best_of: 2 }, { param: 'best_of', code: 'unknown_parameter' }],
+    ['BadRequestError', { user: 'nobody' }, { param: 'user' }],
+    ['BadRequestError', { prompt: '[fail=content_policy]' }, { code: 'moderation_blocked' }],
+  ])('%s for %j', async (name, more, error) => {
+    const thrown = await caught(openai.images.generate(anAskedImage(more)));
+
+    expect(thrown).toBeInstanceOf(OpenAI[name as 'BadRequestError']);
+    expect(thrown).toMatchObject({ status: 400, type: expect.any(String), ...error });
+  });
+
+  test('AuthenticationError without a key of the service', async () => {
+    const thrown = await caught(clientOf({ ...caller, key: 'sk-nothing' }).models.list());
+
+    expect(thrown).toBeInstanceOf(OpenAI.AuthenticationError);
+    expect(thrown).toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  test('PermissionDeniedError without the scope', async () => {
+    const keyOf = ['keys', 'create', '--account', caller.accountId, '--scopes', 'models:read'];
+    const { key } = await ops<{ key: string }>(caller.service, ...keyOf);
+
+    const thrown = await caught(clientOf({ ...caller, key }).images.generate(anAskedImage()));
+    expect(thrown).toBeInstanceOf(OpenAI.PermissionDeniedError);
+  });
+
+  test('NotFoundError for a model and a path that there is not', async () => {
+    const model = await caught(openai.models.retrieve('gpt-image-1'));
+    const path = await caught(
+      openai.images.createVariation({ image: await toFile(Buffer.from('x'), 'a.png') }),
+    );
+    const between = await caught(openai.get('/images'));
+
+    expect(model).toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
+    for (const thrown of [model, path, between]) {
+      expect(thrown).toBeInstanceOf(OpenAI.NotFoundError);
+      expect(thrown).toMatchObject({ type: 'invalid_request_error' });
+    }
+  });
+
+  test('RateLimitError without balance, which it does not repeat', async () => {
+    const poor = await newCaller(caller.service, 0);
+    const retries: string[] = [];
+    const client = clientOf(poor, {
+      fetch: (url: string, init: RequestInit) => {
+        retries.push(new Headers(init.headers).get('x-stainless-retry-count') ?? '');
+        return fetch(url, init);
+      },
+    });
+    const thrown = await caught(client.images.generate(anAskedImage()));
+
+    expect(thrown).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(thrown).toMatchObject({ code: 'insufficient_quota', type: 'insufficient_quota' });
+    expect(retries).toEqual(['0']);
+  });
+
+  test('ConflictError for an Idempotency-Key of another body', async () => {
+    const options = { headers: { 'Idempotency-Key': unique() } };
+    await openai.images.generate(anAskedImage(), options);
+
+    expect(await caught(openai.images.generate(anAskedImage(), options))).toBeInstanceOf(
+      OpenAI.ConflictError,
+    );
+  });
+
+  test('InternalServerError for a fault of the provider, each attempt of it refunded', async () => {
+    const client = clientOf(caller, { maxRetries: 0 });
+    const thrown = await caught(
+      client.images.generate(anAskedImage({ prompt: unique('[fail=provider_error]') })),
+    );
+
+    expect(thrown).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(thrown).toMatchObject({ code: 'provider_error' });
+  });
+});
+
+describe("The client's own retry collects an image", () => {
+  test('whose connection broke, without a second debit', async () => {
+    const before = await debits();
+    const client = clientOf(caller, { timeout: 2_500, maxRetries: 4 });
+    const { data } = await client.images.generate(anAskedImage({ prompt: unique('[delay=5]') }));
+
+    expect(data).toHaveLength(1);
+    expect(await debits()).toBe(before + 1);
+  });
+
+  test('that takes longer than a response may, without a second debit', async () => {
+    const before = await debits();
+    const { data } = await openai.images.generate(anAskedImage({ prompt: unique('[delay=26]') }));
+
+    expect(data).toHaveLength(1);
+    expect(await debits()).toBe(before + 1);
+  }, 90_000);
+});

@@ -1,0 +1,313 @@
+import '../builders/environment.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { handler as create } from '../../../functions/api/create-openai-image.ts';
+import { handler as edit } from '../../../functions/api/edit-openai-image.ts';
+import { handler as getModel } from '../../../functions/api/get-openai-model.ts';
+import { anImage } from '../../../packages/media/test/images.ts';
+import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
+import { aCaller } from '../builders/callers.ts';
+import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
+import { type ApiEvent, RouteWorld } from '../builders/route-world.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { OpenAiCalls } from './openai-calls.ts';
+
+const world = new RouteWorld();
+const { memory, executions } = world;
+const bucket = new MemoryBucket();
+const calls = new OpenAiCalls(world, bucket);
+beforeAll(() => calls.serveFiles());
+afterAll(() => calls.stop());
+beforeEach(() => {
+  world.reset();
+  bucket.reset();
+  calls.reset();
+});
+
+const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
+const refuse = async (body: unknown, rest: ApiEvent = {}, options = {}) => {
+  const answer = await world.call(create, { body, ...rest }, options);
+  expect([memory.transactions, executions.started]).toEqual([[], []]);
+  return [answer.status, answer.body.error.param, answer.body.error.code];
+};
+
+describe('POST /openai/v1/images/generations', () => {
+  test('answers with the images once they are made, in their order, and where their record is', async () => {
+    const { status, headers, body, requestId } = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 3 });
+
+    expect(status).toBe(200);
+    expect(body).toStrictEqual({
+      created: Math.floor(world.now.getTime() / 1000),
+      data: [0, 1].map((index) => ({
+        b64_json: Buffer.from(`outputs/${requestId}/${index}.png`).toString('base64'),
+      })),
+    });
+    expect(headers.Location).toBe(`https://api.example.com/v1/generations/${requestId}`);
+    expect(memory.get(requestKey(requestId))).toMatchObject({ endUserEmail: EMAIL, images: 2, size: '2K' });
+  });
+
+  test('answers with signed URLs if asked, and for an image that no longer fits into the answer', async () => {
+    const asked = await calls.make({ ...BODY, response_format: 'url' }, { endsAfterSeconds: 0 });
+    const large = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 0, sizeBytes: 2_500_000 });
+
+    const url = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/outputs\/img_\w+\/\d\.png\?Expires=/);
+    expect(asked.body.data).toEqual([{ url }]);
+    expect(large.body.data).toEqual([{ b64_json: expect.any(String) }, { url }]);
+  });
+
+  test('leaves out an image that could not be stored, and tells that expired ones are gone', async () => {
+    const partly = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 0, notStored: [0] });
+    expect(partly.body.data).toHaveLength(1);
+
+    await expect(calls.make(BODY, { endsAfterSeconds: 0, expiresAt: world.inSeconds(-1) })).rejects.toThrow(
+      'These images have expired.',
+    );
+  });
+
+  test('writes what POST /v1/generations writes, and one item by which a retry finds it', async () => {
+    const { requestId } = await calls.make(BODY, { endsAfterSeconds: 0 });
+
+    expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([5]);
+    expect(memory.calls()).toEqual({
+      UpdateCommand: 1,
+      GetCommand: 2,
+      BatchGetCommand: 1,
+      QueryCommand: 1,
+      TransactWriteCommand: 1,
+    });
+    expect(executions.started.map(({ name }) => name)).toEqual([requestId]);
+  });
+
+  test.each([
+    ['user, an email address in any spelling', { user: ' ADA@example.com ' }, undefined, EMAIL],
+    [
+      "the key's default end-user, if user is none",
+      { user: 'user-1234' },
+      'team@example.com',
+      'team@example.com',
+    ],
+    ["the key's default end-user without user", { user: undefined }, 'team@example.com', 'team@example.com'],
+    ['user before the default', {}, 'team@example.com', EMAIL],
+  ])('belongs to %s', async (_, more, defaultEndUser, endUserEmail) => {
+    const { requestId } = await calls.make({ ...BODY, ...more }, { endsAfterSeconds: 0, defaultEndUser });
+
+    expect(memory.get(requestKey(requestId))).toMatchObject({ endUserEmail });
+  });
+
+  test('is refused on user without an address and a default', async () => {
+    for (const user of [undefined, 'user-1234', 5]) {
+      expect((await refuse({ ...BODY, user })).slice(0, 2)).toEqual([400, 'user']);
+    }
+  });
+
+  test('takes auto, null and the defaults of OpenAI as not given', async () => {
+    const body = {
+      ...BODY,
+      ...{
+        size: 'auto',
+        n: null,
+        quality: 'auto',
+        background: 'opaque',
+        output_format: 'png',
+        stream: false,
+      },
+    };
+    const { requestId } = await calls.make(body, { endsAfterSeconds: 0 });
+
+    expect(memory.get(requestKey(requestId))).toMatchObject({ size: '2K', images: 1 });
+  });
+
+  test.each([
+    [{ model: undefined }, 'model', 'missing_required_parameter'],
+    [{ model: 'gpt-image-1' }, 'model', 'invalid_value'],
+    [{ model: 'xW3.0s' }, 'model', 'invalid_value'],
+    [{ prompt: undefined }, 'prompt', 'missing_required_parameter'],
+    [{ n: 16 }, 'n', 'invalid_value'],
+    [{ size: '1x1' }, 'size', 'invalid_value'],
+    [{ quality: 'hd' }, 'quality', 'invalid_value'],
+    [{ background: 'transparent' }, 'background', 'invalid_value'],
+    [{ output_format: 'webp' }, 'output_format', 'invalid_value'],
+    [{ output_format: 'jpeg' }, 'output_format', 'invalid_value'],
+    [{ response_format: 'png' }, 'response_format', 'invalid_value'],
+    [{ stream: true }, 'stream', 'invalid_value'],
+    [{ partial_images: 2 }, 'partial_images', 'invalid_value'],
+    [{ mask: 'x' }, 'mask', 'invalid_value'],
+    [{ style: 'vivid' }, 'style', 'invalid_value'],
+    [{ webhookUrl: 'http://x' }, 'webhookUrl', 'invalid_value'],
+    [{ endUserEmail: EMAIL }, 'endUserEmail', 'unknown_parameter'],
+    [{ references: ['https://images.example.com/1.png'] }, 'references', 'unknown_parameter'],
+    [{ best_of: 2 }, 'best_of', 'unknown_parameter'],
+  ])('refuses %j on %s', async (more, param, code) => {
+    expect(await refuse({ ...BODY, ...more })).toEqual([400, param, code]);
+  });
+
+  test.each<[string, unknown[], Record<string, unknown>, ApiEvent]>([
+    ['a body that is not JSON', [400, null, 'invalid_value'], {}, { body: '{' }],
+    ['no key', [401, null, 'invalid_api_key'], {}, { headers: {} }],
+    ['a blocked account', [401, null, 'account_deactivated'], { account: { blockedAt: '2026-01-01' } }, {}],
+    ['a key without the scope', [403, null, 'forbidden'], { scopes: ['models:read'] }, {}],
+    ['a key that is out of calls', [429, null, 'rate_limit_exceeded'], { isExhausted: true }, {}],
+    ['no balance', [429, null, 'insufficient_quota'], { account: { balanceThousandths: 0 } }, {}],
+    ['an unknown query parameter', [400, 'x', 'unknown_parameter'], {}, { query: { x: ['1'] } }],
+  ])('refuses %s in the shape of OpenAI', async (_, refusal, options, rest) => {
+    expect(await refuse(BODY, rest, options)).toEqual(refusal);
+  });
+
+  test('says what may be retried, and when', async () => {
+    const answer = (options: object) => world.call(create, { body: BODY }, options);
+    const { headers: broke, body } = await answer({ account: { balanceThousandths: 0 } });
+    const { headers: limited } = await answer({ isExhausted: true });
+
+    expect(body.error).toEqual({
+      message: expect.stringMatching(/the balance is 0 xTokens/),
+      type: 'insufficient_quota',
+      param: null,
+      code: 'insufficient_quota',
+    });
+    expect(broke['x-should-retry']).toBe('false');
+    expect([limited['x-should-retry'], Number(limited['Retry-After'])]).toEqual([
+      undefined,
+      expect.any(Number),
+    ]);
+  });
+
+  test('refuses a blocked end-user and one that is being removed, whose refusal no retry cures', async () => {
+    memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ blockedAt: world.now.toISOString() }));
+    expect(await refuse(BODY)).toEqual([403, null, 'forbidden']);
+    memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ deletingAt: world.now.toISOString() }));
+    const { status, headers } = await world.call(create, { body: BODY });
+    expect([status, headers['x-should-retry']]).toEqual([409, 'false']);
+  });
+
+  test.each([
+    ['content_policy', 400, 'moderation_blocked'],
+    ['provider_error', 500, 'provider_error'],
+    ['provider_timeout', 500, 'provider_timeout'],
+  ] as const)('tells a request that failed with %s as %i %s', async (code, status, told) => {
+    const { headers } = await aCaller(memory);
+    const key = { ...headers, 'Idempotency-Key': 'a key' };
+    const { requestId } = await calls.make(BODY, { headers: key });
+    calls.fail(requestId, code);
+
+    const answer = read(await create(anApiEvent({ headers: key, body: BODY }), aLambdaContext()));
+    expect([answer.status, answer.body.error.code]).toEqual([status, told]);
+  });
+});
+
+describe('POST /openai/v1/images/edits', () => {
+  const form = async (fields: [string, string | Buffer][]): Promise<ApiEvent> => {
+    const data = new FormData();
+    for (const [name, value] of fields) {
+      if (typeof value === 'string') data.append(name, value);
+      else data.append(name, new Blob([new Uint8Array(value)]), 'a.png');
+    }
+    const response = new Response(data);
+    return {
+      body: Buffer.from(await response.arrayBuffer()).toString('base64'),
+      isBase64Encoded: true,
+      headers: { 'content-type': response.headers.get('content-type') ?? '' },
+    };
+  };
+  const TEXTS: [string, string][] = [
+    ['model', 'xQI3Pro'],
+    ['prompt', 'a lighthouse'],
+    ['user', EMAIL],
+  ];
+  const send = async (event: ApiEvent) => {
+    const { headers } = await aCaller(memory);
+    return read(
+      await edit(anApiEvent({ ...event, headers: { ...headers, ...event.headers } }), aLambdaContext()),
+    );
+  };
+
+  test('stores the files as uploads of the account, and gives the provider their URLs', async () => {
+    const [png, jpeg] = await Promise.all([anImage(300, 300, 'png'), anImage(300, 300, 'jpeg')]);
+    const event = await form([...TEXTS, ['n', '2'], ['image[]', png], ['image[]', jpeg]]);
+    const { status, requestId } = await calls.edit(event, { endsAfterSeconds: 1 });
+
+    expect(status).toBe(200);
+    const { references, images } = memory.get(requestKey(requestId)) as {
+      references: string[];
+      images: number;
+    };
+    expect(images).toBe(2);
+    expect([...bucket.objects].filter(([key]) => key.startsWith('uploads/'))).toEqual([
+      [expect.stringMatching(/\.png$/), expect.objectContaining({ bytes: png, contentType: 'image/png' })],
+      [expect.stringMatching(/\.jpg$/), expect.objectContaining({ bytes: jpeg, contentType: 'image/jpeg' })],
+    ]);
+    expect(references.map((url) => new URL(url).pathname.slice(1))).toEqual(
+      [...bucket.objects.keys()].slice(0, 2),
+    );
+  });
+
+  test('takes the URL of an image as text', async () => {
+    const url = 'https://images.example.com/1.png';
+    const { requestId } = await calls.edit(await form([...TEXTS, ['image', url]]), { endsAfterSeconds: 1 });
+
+    expect(memory.get(requestKey(requestId))).toMatchObject({ references: [url] });
+  });
+
+  test.each<[string, [string, string | Buffer][], string]>([
+    ['no image', TEXTS, 'image'],
+    ['a file that is no image', [...TEXTS, ['image', Buffer.from('hello')]], 'image'],
+    ['text that is no URL', [...TEXTS, ['image', 'hello']], 'image'],
+    ['a mask', [...TEXTS, ['mask', Buffer.from('hello')]], 'mask'],
+    ['another file', [...TEXTS, ['file', Buffer.from('hello')]], 'file'],
+    [
+      'a parameter twice',
+      [...TEXTS, ['image', 'https://images.example.com/1.png'], ['n', '1'], ['n', '1']],
+      'n',
+    ],
+    ['a text as number', [...TEXTS, ['n', 'one']], 'n'],
+    ['more than 4 MiB', [...TEXTS, ['image', Buffer.alloc(4 * 1024 * 1024 + 1)]], 'image'],
+  ])('refuses %s, and stores nothing', async (_, fields, param) => {
+    const { status, body } = await send(await form(fields));
+
+    expect([status, body.error.param]).toEqual([400, param]);
+    expect([memory.transactions, bucket.objects.size]).toEqual([[], 0]);
+  });
+
+  test('stores nothing for a call that is refused for the balance', async () => {
+    const event = await form([...TEXTS, ['image', await anImage(300, 300, 'png')]]);
+    const { headers } = await aCaller(memory, { account: { balanceThousandths: 0 } });
+    const whole = anApiEvent({ ...event, headers: { ...event.headers, ...headers } });
+    const { status } = read(await edit(whole, aLambdaContext()));
+
+    expect([status, bucket.objects.size]).toEqual([429, 0]);
+  });
+
+  test.each([
+    ['another type', { headers: { 'content-type': 'application/json' }, body: '{}' }],
+    ['no boundary', { headers: { 'content-type': 'multipart/form-data; x=y' }, body: 'x' }],
+    ['no end', { headers: { 'content-type': 'multipart/form-data; boundary=b' }, body: '--b\r\n' }],
+    [
+      'too much',
+      { headers: { 'content-type': 'multipart/form-data; boundary=b' }, body: 'x'.repeat(5_000_000) },
+    ],
+  ])('refuses a body of %s', async (_, event) => {
+    const { status, body } = await send(event);
+
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', null]);
+  });
+});
+
+describe('GET /openai/v1/models/{model}', () => {
+  test('has a model that can be dispatched, and no other', async () => {
+    const get = (model: string) => world.call(getModel, { pathParameters: { model } });
+
+    expect(await get('xQI3Pro')).toMatchObject({ status: 200, body: { id: 'xQI3Pro', object: 'model' } });
+    expect(await get('gpt-image-1')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'model_not_found', param: 'model' } },
+    });
+  });
+
+  test('its function answers unknown paths', async () => {
+    const { status, body } = await world.call(getModel, { resource: '/openai/v1/{proxy+}' });
+
+    expect([status, body.error]).toEqual([
+      404,
+      { message: 'There is no such route.', type: 'invalid_request_error', param: null, code: 'not_found' },
+    ]);
+  });
+});
