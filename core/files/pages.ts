@@ -53,3 +53,17 @@ export const CONSOLE_PAGES: readonly PublicPage[] = [
 
 /** The paths of the console, in the same way. */
 export const CONSOLE_PATHS = ['/console', '/console/*'];
+
+/** The console's content security policy. Images and videos may also come from the origin of the files, where that is another one. */
+export const consoleContentPolicy = (filesUrl: string | undefined): string => {
+  const files = filesUrl === undefined ? '' : ` ${new URL(filesUrl).origin}`;
+  return [
+    "default-src 'self'",
+    `img-src 'self' data:${files}`,
+    `media-src 'self'${files}`,
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+};

@@ -2,8 +2,8 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Said } from '../../../local/operator/commands.ts';
-import { createOperatorEndpoint } from '../../../local/operator/endpoint.ts';
+import { createOperatorEndpoint } from '../../../ops/console/endpoint.ts';
+import type { Said } from '../../../ops/verb.ts';
 
 const ACCOUNT = { apiKey: 'gsk_1' };
 const TOKEN = 'token-of-this-run';
@@ -20,11 +20,9 @@ beforeAll(async () => {
   const handle = createOperatorEndpoint({
     baseUrl: `http://${host}`,
     token: TOKEN,
-    commands: {
-      run: async (args) => {
-        ran.push(args);
-        return said;
-      },
+    run: async (args) => {
+      ran.push(args);
+      return said;
     },
     account: () => ACCOUNT,
   });
