@@ -77,9 +77,6 @@ export const resendWebhook = (requestId: string): Promise<unknown> =>
   call('POST', `/requests/${segment(requestId)}/webhook`);
 /** All accounts, oldest first. */
 export const listAccounts = (): Promise<AccountListing[]> => call('GET', '/accounts');
-/** An account. */
-export const readAccount = (accountId: string): Promise<AccountListing> =>
-  call('GET', `/accounts/${segment(accountId)}`);
 /** The keys of an account, oldest first. */
 export const listKeys = (accountId: string): Promise<KeyListing[]> =>
   call('GET', `/accounts/${segment(accountId)}/keys`);

@@ -86,7 +86,6 @@ const ROUTES: {
     command: (id) => ['requests', 'retry-webhook', `--id=${id}`],
   },
   { method: 'GET', path: /^accounts$/, command: () => ['accounts', 'list'] },
-  { method: 'GET', path: /^accounts\/([^/]+)$/, command: (id) => ['accounts', 'show', `--account=${id}`] },
   { method: 'GET', path: /^accounts\/([^/]+)\/keys$/, command: (id) => ['keys', 'list', `--account=${id}`] },
   {
     method: 'POST',

@@ -78,6 +78,12 @@ export interface ReadOptions extends CallOptions {
   include?: 'input';
 }
 
+/** How to read the balance. */
+export interface BalanceOptions extends CallOptions {
+  /** Adds whose it is. */
+  include?: 'account';
+}
+
 /** Which requests of a kind to list. */
 export interface RequestListOptions extends PageOptions, ReadOptions {
   endUserEmail?: string;
@@ -225,7 +231,7 @@ export class GenerationClient {
 
   #read<T>(
     path: Call['path'],
-    options: ReadOptions = {},
+    options: ReadOptions | BalanceOptions = {},
     query: Call['query'] = { include: options.include },
   ): Promise<T> {
     return this.#http.call({ method: 'GET', path, query }, options);
@@ -423,7 +429,7 @@ export class GenerationClient {
   }
 
   /** The balance. */
-  getBalance(options?: CallOptions): Promise<Balance> {
+  getBalance(options?: BalanceOptions): Promise<Balance> {
     return this.#read(['balance'], options);
   }
 

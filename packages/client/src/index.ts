@@ -1,4 +1,5 @@
 export {
+  type BalanceOptions,
   type CreateOptions,
   type EndUserListOptions,
   type FinishedImages,

@@ -56,7 +56,6 @@ describe('The operator’s endpoint', () => {
     ['GET', '/operator/requests/--account%3Dx', undefined, ['requests', 'show', '--id=--account=x']],
     ['POST', '/operator/requests/img_1/webhook', undefined, ['requests', 'retry-webhook', '--id=img_1']],
     ['GET', '/operator/accounts', undefined, ['accounts', 'list']],
-    ['GET', '/operator/accounts/acc_1', undefined, ['accounts', 'show', '--account=acc_1']],
     ['GET', '/operator/accounts/acc_1/keys', undefined, ['keys', 'list', '--account=acc_1']],
     [
       ...['POST', '/operator/accounts/acc_1/keys', '{"label":"a b"}'],
