@@ -16,12 +16,10 @@ beforeAll(async () => {
   service = await startService();
   ({ accountId } = await service.json<{ accountId: string }>('accounts', 'create', '--name', 'Acme'));
   service.callers.clear();
-  const aws = { AWS_ENDPOINT_URL: service.endpointUrl, AWS_REGION: 'eu-west-1' };
+  const endpoint = { AWS_ENDPOINT_URL: service.endpointUrl };
   const credentials = { AWS_ACCESS_KEY_ID: 'STAFF', AWS_SECRET_ACCESS_KEY: 'secret' };
-  ops = startProcess(['console', '--stack', 'Deployed', '--actor', 'Ada'], {
-    ...aws,
-    ...credentials,
-  });
+  const place = ['--stack', 'Deployed', '--region', 'eu-west-1'];
+  ops = startProcess(['console', ...place, '--actor', 'Ada'], { ...endpoint, ...credentials });
   if (!ops.stdout) throw new Error('It prints nothing.');
   const [line] = await once(createInterface({ input: ops.stdout }), 'line');
   address = new URL(/^Console of stack Deployed: (\S+)$/.exec(String(line))?.[1] ?? '');
