@@ -100,6 +100,7 @@ const ROUTES: {
     command: (id, body) => ['rates', 'set', `--model=${id}`, `--value=${JSON.stringify(rateOf(body))}`],
   },
   { method: 'GET', path: /^routes$/, command: () => ['routes', 'list'] },
+  { method: 'GET', path: /^version$/, command: () => ['version'] },
 ];
 
 /**

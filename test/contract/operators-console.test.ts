@@ -24,6 +24,7 @@ inBrowser(
 
       await page.getByRole('heading', { name: 'Operator' }).waitFor();
       expect(page.url()).toBe(`${new URL(url).origin}/console`);
+      await page.getByText(/^Service: local run, version \d/).waitFor();
       expect(await page.getByRole('navigation').innerText()).toMatch(/^Operator\s+API docs$/);
       expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
       await page.getByRole('combobox', { name: 'Account' }).selectOption(caller.accountId);

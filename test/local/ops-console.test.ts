@@ -97,6 +97,7 @@ describe('ops console', () => {
     expect(await json('/operator/routes')).toContainEqual(
       expect.objectContaining({ model: 'xSD4.5', provider: 'modelark', upstreamModel: 'one' }),
     );
+    expect(await json('/operator/version')).toMatchObject({ service: 'stack Deployed' });
     expect([...service.callers]).toEqual(['STAFF']);
   });
 

@@ -66,6 +66,7 @@ describe('The operator’s endpoint', () => {
       ['keys', 'create', '--account=acc_1', '--label='],
     ] as const,
     ['GET', '/operator/routes', undefined, ['routes', 'list']],
+    ['GET', '/operator/version', undefined, ['version']],
     ['DELETE', '/operator/keys/key_1', undefined, ['keys', 'revoke', '--key-id=key_1']],
     ['GET', '/operator/rates', undefined, ['rates', 'list']],
     [
