@@ -39,7 +39,9 @@ test('The examples in curl run as written, with the ids of what they made', asyn
 
   expect(examples.length).toBeGreaterThanOrEqual(8);
   for (const example of examples) {
-    const { stdout } = await run('bash', ['-c', strict + auth + filled(example)], { env: environmentOf(caller) });
+    const { stdout } = await run('bash', ['-c', strict + auth + filled(example)], {
+      env: environmentOf(caller),
+    });
     for (const [id = '', kind = ''] of stdout.matchAll(/\b(img|vid)_[0-9A-Z]{26}/g)) {
       if (!ids.has(kind)) ids.set(kind, id);
     }
