@@ -24,8 +24,7 @@ export const EndUsersPage = () => {
   const asked = useSignal<Asked | undefined>(undefined);
   const { query } = route.value;
   const filters = { email: query.get('email') ?? '', blocked: query.get('blocked') ?? '' };
-  const set = (name: keyof typeof filters, value: string) =>
-    replaceInQuery('end-users', name, value);
+  const set = (name: keyof typeof filters, value: string) => replaceInQuery('end-users', name, value);
 
   const read = async (page: number, signal?: AbortSignal) => {
     try {
