@@ -90,10 +90,14 @@ describe('two accounts that hold a host with all they are allowed', () => {
         const requestId = aRequestId(NOW);
         const error = { code: 'content_policy', message: 'Refused.' } as const;
         const end = { status: 'failed', finishedAt: NOW.toISOString(), error } as const;
-        putRequest(memory, anImageRequest({ requestId, accountId, ...end, webhookUrl: `${host.url}${path}` }));
+        putRequest(
+          memory,
+          anImageRequest({ requestId, accountId, ...end, webhookUrl: `${host.url}${path}` }),
+        );
         return deliverWebhook(requestId, requestId, clock, () => 0);
       };
-      for (const accountId of [...ATTACKERS, OTHER]) await aCaller(memory, { account: { accountId, ...LITTLE } });
+      for (const accountId of [...ATTACKERS, OTHER])
+        await aCaller(memory, { account: { accountId, ...LITTLE } });
       const work = async () => {
         const steps: unknown[] = [];
         for (let delivery = 0; delivery < WORK; delivery++) steps.push(await deliveryOf(OTHER, '/hook'));
