@@ -1,4 +1,5 @@
 import { countMetric, logger, METRIC } from './observability.ts';
+import type { StoredItem } from './table/table.ts';
 
 /**
  * Each item as `read` returns it, in their order. An item that `read` throws for is left out, logged by `idOf` and counted, so that
@@ -18,3 +19,7 @@ export const readable = <Item, T>(
       return [];
     }
   });
+
+/** As `readable`, logged by key. Not for items with an address in their key. */
+export const readableItems = <T>(items: readonly StoredItem[], read: (item: StoredItem) => T): T[] =>
+  readable(items, read, ({ PK, SK }) => `${PK} ${SK}`);
