@@ -14,11 +14,16 @@ export const readable = <Item, T>(
     try {
       return [read(item)];
     } catch (error) {
-      logger.error('an item could not be read', { item: idOf(item), error: error as Error });
-      countMetric(METRIC.itemUnreadable, {});
+      reportUnreadable(idOf(item), error as Error);
       return [];
     }
   });
+
+/** Logs and counts an item that cannot be read. */
+export const reportUnreadable = (item: string, error?: Error): void => {
+  logger.error('an item could not be read', { item, ...(error && { error }) });
+  countMetric(METRIC.itemUnreadable, {});
+};
 
 /** As `readable`, logged by key. Not for items with an address in their key. */
 export const readableItems = <T>(items: readonly StoredItem[], read: (item: StoredItem) => T): T[] =>

@@ -61,7 +61,16 @@ export const readUsageEntries = async function* (
     yield* readableItems([item], (one) => StoredUsage.parse(one));
 };
 
-/** Access pattern 62: ledger entries by their numbers, all different, strongly consistent. Leaves out those that are absent or cannot be read. */
+/**
+ * Access pattern 62: entries as they are stored, by their numbers, all different, strongly consistent, in the given order; undefined where there is none.
+ */
+export const readStoredEntries = (
+  accountId: string,
+  numbers: readonly number[],
+): Promise<(StoredItem | undefined)[]> =>
+  batchGetAll(numbers.map((number) => ledgerEntryKey(accountId, number)));
+
+/** Ledger entries by their numbers, all different, strongly consistent. Leaves out those that are absent or cannot be read. */
 export const findLedgerEntries = async (
   accountId: string,
   numbers: readonly number[],
@@ -69,13 +78,6 @@ export const findLedgerEntries = async (
   const items = await readStoredEntries(accountId, numbers);
   return readableEntries(items.filter((item) => item !== undefined));
 };
-
-/** Entries as they are stored, by their numbers, strongly consistent, in the given order; undefined where there is none. */
-export const readStoredEntries = (
-  accountId: string,
-  numbers: readonly number[],
-): Promise<(StoredItem | undefined)[]> =>
-  batchGetAll(numbers.map((number) => ledgerEntryKey(accountId, number)));
 
 /**
  * The debit of a request and, once it has ended with one, its refund, strongly consistent. Reads the ledger up to entry

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type Account, findAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { NotFoundError } from '../errors.ts';
-import { countMetric, logger, METRIC } from '../observability.ts';
+import { reportUnreadable } from '../readable.ts';
 import type { LedgerProblem } from './ledger-rules.ts';
 import {
   type AccountScope,
@@ -84,8 +84,7 @@ const verifyUnlessRemoved = async (
     if (error instanceof NotFoundError) return undefined;
     if (!(error instanceof z.core.$ZodError)) throw error;
     const { accountId } = ledger;
-    logger.error('an item could not be read', { item: accountId, error });
-    countMetric(METRIC.itemUnreadable, {});
+    reportUnreadable(accountId, error);
     const detail = 'The account, or an item of its ledger, cannot be read.';
     return { entries: 0, problems: [{ accountId, kind: 'unreadable', detail }] };
   }

@@ -19,7 +19,7 @@ import { memory, reset, send } from './service.ts';
 const ATTACKERS = ['acc_01JD4KXQ8M0000000000000001', 'acc_01JD4KXQ8M0000000000000002'];
 const OTHER = 'acc_01JD4KXQ8M0000000000000003';
 const LITTLE = { balanceThousandths: 6_000 };
-/** What each attacker tries at once, and what the other one does meanwhile. */
+/** Attempts of each attacker at once, and the number of creations or webhooks of the third account. */
 const TRIES = 30;
 const WORK = 40;
 
