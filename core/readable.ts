@@ -1,5 +1,4 @@
 import { countMetric, logger, METRIC } from './observability.ts';
-import type { StoredItem } from './table/table.ts';
 
 /**
  * Each item as `read` returns it, in their order. An item that `read` throws for is left out, logged by `idOf` and counted, so that
@@ -25,6 +24,9 @@ export const reportUnreadable = (item: string, error?: Error): void => {
   countMetric(METRIC.itemUnreadable, {});
 };
 
+/** The key of a stored item. */
+type Keyed = { PK?: unknown; SK?: unknown };
+
 /** As `readable`, logged by key. Not for items with an address in their key. */
-export const readableItems = <T>(items: readonly StoredItem[], read: (item: StoredItem) => T): T[] =>
+export const readableItems = <Item extends Keyed, T>(items: readonly Item[], read: (item: Item) => T): T[] =>
   readable(items, read, ({ PK, SK }) => `${PK} ${SK}`);

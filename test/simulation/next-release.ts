@@ -66,7 +66,7 @@ const addState = ({ States }: Definition, after: string, name: string): void => 
   state.Next = name;
 };
 
-/** What a function of the next release answers in place of an answer of this one. */
+/** An answer of this release, as the same function of the next release gives it. */
 export const answerOfNextRelease = (answer: unknown, payload: unknown): unknown => {
   const { knownSteps } = payload as { knownSteps?: string[] };
   const step = answer as { next?: unknown } | null | undefined;
