@@ -70,8 +70,8 @@ export const openAiErrorResponse: RespondWithError = (error) => {
 const detailsOf = (error: ServiceError): { message?: string; param?: string; code?: string } => {
   if (error instanceof NoSuchModelError) return { param: 'model', code: 'model_not_found' };
   if (!(error instanceof ValidationError)) return {};
-  const [field, problem] = Object.entries(error.fields)[0] ?? [];
-  if (field === undefined || problem === undefined || field === 'body') return {};
+  const [field = 'body', problem = ''] = Object.entries(error.fields)[0] ?? [];
+  if (field === 'body') return {};
   const param = problem === UNKNOWN ? field : (NAMES[field.replace(/\[.*/s, '')] ?? field);
   const said = param === 'user' && field !== 'user' ? USER_PROBLEM : problem;
   return { message: `'${param}' ${said}`, param, code: CODE_OF_PROBLEM[problem] ?? 'invalid_value' };

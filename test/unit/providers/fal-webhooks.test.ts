@@ -2,7 +2,7 @@ import '../builders/environment.ts';
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkCallback } from '../../../providers/callback-checks.ts';
-import { checkFalCallback, forgetFalKeys } from '../../../providers/fal/webhooks.ts';
+import { checkFalCallback, falKeysUrl, forgetFalKeys } from '../../../providers/fal/webhooks.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
@@ -11,10 +11,10 @@ afterAll(() => server.close());
 
 const [FIRST, SECOND, FOREIGN] = [1, 2, 3].map(() => generateKeyPairSync('ed25519')) as [Pair, Pair, Pair];
 type Pair = { publicKey: KeyObject; privateKey: KeyObject };
-const publish = (...pairs: Pair[]) =>
-  server.answer(200, {
-    keys: [{ kty: 'RSA', n: 'x' }, ...pairs.map(({ publicKey }) => publicKey.export({ format: 'jwk' }))],
-  });
+const keysOf = (...pairs: Pair[]) => ({
+  keys: [{ kty: 'RSA', n: 'x' }, ...pairs.map(({ publicKey }) => publicKey.export({ format: 'jwk' }))],
+});
+const publish = (...pairs: Pair[]) => server.answer(200, keysOf(...pairs));
 
 const NOW = new Date('2026-11-24T00:00:00Z');
 const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
@@ -26,15 +26,16 @@ const aCallback = ({
   seconds = 0,
   requestId = 'r-1',
   body = JSON.stringify(BODY),
+  time = String(at(seconds).getTime() / 1000),
   change = {},
 }: Partial<{
   by: Pair;
   seconds: number;
+  time: string;
   requestId: string;
   body: string;
   change: Record<string, string>;
 }> = {}) => {
-  const time = String(at(seconds).getTime() / 1000);
   const hash = createHash('sha256').update(body).digest('hex');
   const message = [requestId, 'user-1', time, hash].join('\n');
   const { body: sent = body, ...headers } = change;
@@ -64,7 +65,7 @@ beforeEach(() => {
 describe('a callback of fal', () => {
   test('signed by a published key is genuine, and its key is read once', async () => {
     expect(await check(aCallback())).toBe('genuine');
-    expect(await check(aCallback({ seconds: 299 }))).toBe('genuine');
+    expect(await check(aCallback({ seconds: 300 }))).toBe('genuine');
 
     expect(server.requests.map(({ method, path }) => [method, path])).toEqual([
       ['GET', '/.well-known/jwks.json'],
@@ -86,7 +87,7 @@ describe('a callback of fal', () => {
     ['is older than five minutes', { seconds: -301 }],
     ['is from the future', { seconds: 301 }],
     ['has another time', { change: { timestamp: String(NOW.getTime() / 1000 + 1) } }],
-    ['has no number for a time', { change: { timestamp: 'now' } }],
+    ['has no number for a time', { time: 'now' }],
     ['has no signature', { change: { signature: '' } }],
     ['has a signature that is too short', { change: { signature: 'ab' } }],
     ['has a signature of zeros', { change: { signature: '0'.repeat(128) } }],
@@ -119,13 +120,21 @@ describe('a callback of fal', () => {
       server.answer(200, body);
       expect(await check(aCallback())).toBe('unknown');
     }
-    server.answer(503, {});
+    server.answer(503, keysOf(FIRST));
     expect(await check(aCallback())).toBe('unknown');
     server.answer(302, {}, { location: 'https://elsewhere.example.com' });
     expect(await check(aCallback())).toBe('unknown');
 
     publish(FIRST);
     expect(await check(aCallback())).toBe('genuine');
+  });
+
+  test.each([
+    ['https://queue.fal.run', 'https://rest.fal.ai/.well-known/jwks.json'],
+    ['https://queue.falrun.com', 'https://rest.fal.ai/.well-known/jwks.json'],
+    ['https://sandbox.example.com/fal', 'https://sandbox.example.com/fal/.well-known/jwks.json'],
+  ])('of the queue %s is checked by the keys at %s', (queue, keys) => {
+    expect(falKeysUrl(queue)).toBe(keys);
   });
 
   test('is checked for fal alone: other providers sign none', async () => {

@@ -181,6 +181,13 @@ describe('entries of earlier releases', () => {
     ]);
   });
 
+  test('count by the end-user of their request also when nobody asks for models', async () => {
+    expect(await usage(['endUser'])).toEqual([
+      ['ada@example.com', 1, 2_000, 500],
+      [null, 1, 3_000, 0],
+    ]);
+  });
+
   test('are not told by the request of another account', async () => {
     putRequest(memory, anImageRequest({ accountId: 'acc_2' }));
 
