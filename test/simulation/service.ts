@@ -8,10 +8,10 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Upload } from '@aws-sdk/lib-storage';
+import { type Definition, readDefinition } from '@generation-service/local-aws/interpreter';
 import * as workflows from '../../lib/workflow-definitions.ts';
 import { aVideo } from '../../packages/media/test/videos.ts';
 import { readLastRelease } from '../releases/last-release.ts';
-import type { Definition } from './aws/asl.ts';
 import { sendToBucket } from './aws/bucket.ts';
 import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
 import { machineArn } from './aws/context-object.ts';
@@ -74,7 +74,7 @@ export const loadService = async (): Promise<Deployment> => {
   deliverMp4(await aVideo({ seconds: SECONDS_OF_MP4, width: 64, height: 64, framesPerSecond: 2 }));
   await makeClips();
   const lastMachines = [...readLastRelease().definitions].map(
-    ([machine, text]) => [machine, JSON.parse(text) as Definition] as const,
+    ([machine, text]) => [machine, readDefinition(machine, text)] as const,
   );
   return { machines: loadMachines(), lastMachines: new Map(lastMachines), functions: await loadFunctions() };
 };
@@ -83,10 +83,10 @@ const loadMachines = (): Map<string, Definition> => {
   const folder = new URL('statemachines/', root);
   const files = readdirSync(folder).filter((file) => file.endsWith('.asl.json'));
   return new Map(
-    files.map((file) => [
-      file.replace('.asl.json', ''),
-      JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Definition,
-    ]),
+    files.map((file) => {
+      const machine = file.replace('.asl.json', '');
+      return [machine, readDefinition(machine, readFileSync(new URL(file, folder), 'utf8'))];
+    }),
   );
 };
 
