@@ -4,7 +4,12 @@ import {
   InvalidToken,
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
-import { type Callback, Callbacks, type Definition, type Host } from '@generation-service/local-aws/interpreter';
+import {
+  type Callback,
+  Callbacks,
+  type Definition,
+  type Host,
+} from '@generation-service/local-aws/interpreter';
 import { makeCall } from '../engine/effects.ts';
 import { NEWS_FAULTS } from '../engine/faults.ts';
 import { invocations, outside } from '../engine/invocation.ts';

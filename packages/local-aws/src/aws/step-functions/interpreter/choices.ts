@@ -59,7 +59,9 @@ export const checkRule = (rule: Rule): void => {
 /** `*` stands for any characters, `\*` for itself. */
 const matchesPattern = (pattern: string, value: unknown): boolean => {
   if (typeof value !== 'string') return false;
-  const source = pattern.replace(/\\[*\\]|[\\^$.*+?()[\]{}|]/g, (mark) => (mark === '*' ? '.*' : `\\${mark.at(-1)}`));
+  const source = pattern.replace(/\\[*\\]|[\\^$.*+?()[\]{}|]/g, (mark) =>
+    mark === '*' ? '.*' : `\\${mark.at(-1)}`,
+  );
   return new RegExp(`^${source}$`, 's').test(value);
 };
 

@@ -112,7 +112,8 @@ const targetsOf = (state: Json): unknown[] =>
     .filter((target) => target !== undefined);
 
 const check = (state: Json, names: ReadonlySet<string>): void => {
-  if (!TYPES.includes(String(state.Type))) throw new Error(`a state of type ${state.Type} cannot be run locally`);
+  if (!TYPES.includes(String(state.Type)))
+    throw new Error(`a state of type ${state.Type} cannot be run locally`);
   const unsupported = UNSUPPORTED_FIELDS.find((field) => field in state);
   if (unsupported) throw new Error(`${unsupported} cannot be run locally`);
   if (state.QueryLanguage === 'JSONata') throw new Error('JSONata cannot be run locally');

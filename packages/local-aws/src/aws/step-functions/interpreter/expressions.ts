@@ -66,7 +66,8 @@ const FUNCTIONS: Record<string, (values: unknown[]) => unknown> = {
   'States.StringToJson': ([text]) => parse(text),
 };
 
-const TOKEN = /\s*(?:(States\.\w+)\s*\(|'((?:[^'\\]|\\.)*)'|(-?\d+(?:\.\d+)?|true|false|null)|(\$[^,()\s]*))\s*/uy;
+const TOKEN =
+  /\s*(?:(States\.\w+)\s*\(|'((?:[^'\\]|\\.)*)'|(-?\d+(?:\.\d+)?|true|false|null)|(\$[^,()\s]*))\s*/uy;
 
 /** Reads a call of an intrinsic function with its arguments, which may be calls themselves. */
 const compileCall = (text: string): Evaluate => {

@@ -102,7 +102,10 @@ class Interpreter {
         return this.withRetries(visit, raw, (scope) => this.map(visit, scope));
       case 'Parallel':
         return this.withRetries(visit, raw, ({ data }) =>
-          this.together(visit, (state.branches ?? []).map((definition) => ({ definition, input: data }))),
+          this.together(
+            visit,
+            (state.branches ?? []).map((definition) => ({ definition, input: data })),
+          ),
         );
       default:
     }
@@ -167,7 +170,9 @@ class Interpreter {
         const result = await work({ ...scope, token });
         const { context } = scope;
         const selected =
-          fields.ResultSelector === undefined ? result : fill(fields.ResultSelector, { data: result, context });
+          fields.ResultSelector === undefined
+            ? result
+            : fill(fields.ResultSelector, { data: result, context });
         return this.leave(state, place(fields.ResultPath, raw, selected), scope);
       } catch (error) {
         if (!(error instanceof TaskError)) throw error;

@@ -15,11 +15,11 @@ export interface Attempt extends TaskLimits {
 /** The time limits of a task. Throws `States.Runtime`. */
 export const readLimits = (fields: Fields, find: (path: string) => unknown): TaskLimits => {
   const { TimeoutSeconds, TimeoutSecondsPath, HeartbeatSeconds, HeartbeatSecondsPath } = fields;
-  const valueOf = (literal: unknown, path: string | undefined, field: string): unknown =>
+  const limitOf = (literal: unknown, path: string | undefined, field: string): unknown =>
     path === undefined ? literal : (find(path) ?? `the absent ${path} of ${field}`);
   return readTaskLimits(
-    valueOf(TimeoutSeconds, TimeoutSecondsPath, 'TimeoutSecondsPath'),
-    valueOf(HeartbeatSeconds, HeartbeatSecondsPath, 'HeartbeatSecondsPath'),
+    limitOf(TimeoutSeconds, TimeoutSecondsPath, 'TimeoutSecondsPath'),
+    limitOf(HeartbeatSeconds, HeartbeatSecondsPath, 'HeartbeatSecondsPath'),
   );
 };
 
