@@ -5,4 +5,5 @@ export type { Clock } from './aws/step-functions/interpreter/clock.ts';
 export { type Definition, readDefinition } from './aws/step-functions/interpreter/definition.ts';
 export { TaskError } from './aws/step-functions/interpreter/errors.ts';
 export type { RunEvent, Visit } from './aws/step-functions/interpreter/events.ts';
-export { type Host, type Running, runDefinition } from './aws/step-functions/interpreter/run.ts';
+export type { Host, Running } from './aws/step-functions/interpreter/host.ts';
+export { runDefinition } from './aws/step-functions/interpreter/run.ts';

@@ -137,7 +137,7 @@ describe('a definition that cannot run locally is refused when opened', () => {
           },
         ],
       }),
-      'state "Inner" leads to "Only"',
+      'state "Inner": it leads to "Only"',
     ],
   ])('%s', (_case, definition, message) => {
     expect(() => open(definition)).toThrow(message);

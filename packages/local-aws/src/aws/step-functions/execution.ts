@@ -8,8 +8,9 @@ import type { Callbacks } from './interpreter/callbacks.ts';
 import type { Clock } from './interpreter/clock.ts';
 import type { Definition } from './interpreter/definition.ts';
 import { checkSize, TaskError } from './interpreter/errors.ts';
+import type { Running } from './interpreter/host.ts';
 import type { ItemExecution } from './interpreter/map-run.ts';
-import { type Running, runDefinition } from './interpreter/run.ts';
+import { runDefinition } from './interpreter/run.ts';
 import { createToken } from './task-tokens.ts';
 import { type EndStatus, nowSeconds, type Outcome } from './types.ts';
 

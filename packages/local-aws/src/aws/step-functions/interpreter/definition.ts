@@ -118,7 +118,7 @@ const check = (state: Json, names: ReadonlySet<string>): void => {
   if (unsupported) throw new Error(`${unsupported} cannot be run locally`);
   if (state.QueryLanguage === 'JSONata') throw new Error('JSONata cannot be run locally');
   const missing = targetsOf(state).find((target) => !names.has(String(target)));
-  if (missing !== undefined) throw new Error(`leads to "${missing}", which is not there`);
+  if (missing !== undefined) throw new Error(`it leads to "${missing}", which is not there`);
   for (const [field, value] of Object.entries(state)) {
     if (!WITHOUT_EXPRESSIONS.has(field)) checkExpressions(value, field);
   }
@@ -169,10 +169,7 @@ const readStates = ({ StartAt, States }: Json, seen: Set<string>): Definition =>
       check(state, names);
       return [name, readState(name, state, seen)] as const;
     } catch (cause) {
-      const message = messageOf(cause);
-      if (/^(state|two states|StartAt)\b/.test(message)) throw cause;
-      const isTarget = message.startsWith('leads to');
-      throw new Error(`state "${name}"${isTarget ? '' : ':'} ${message}`, { cause });
+      throw new Error(`state "${name}": ${messageOf(cause)}`, { cause });
     }
   });
   return { startAt: StartAt, states: new Map(states) };

@@ -1,46 +1,15 @@
 import { nameOf } from '../../errors.ts';
 import { Branch } from './branch.ts';
-import type { Callbacks } from './callbacks.ts';
 import { holds } from './choices.ts';
-import type { Clock } from './clock.ts';
 import type { Definition, State } from './definition.ts';
 import { checkSize, matchesError, runtimeError, TaskError } from './errors.ts';
-import type { RunEvent, Visit } from './events.ts';
+import type { Visit } from './events.ts';
 import { evaluate, fill, find, place, type Scope, select } from './expressions.ts';
+import type { Host, Running } from './host.ts';
 import { type DistributedMap, type ItemExecution, runItems } from './map-run.ts';
 import { Retries } from './retries.ts';
 import { attemptTask, readLimits } from './task.ts';
-import type { TaskResource } from './task-resource.ts';
 import { instantOf } from './timestamps.ts';
-
-/** The surroundings of a run: its time, its chance, and the services of its tasks. */
-export interface Host {
-  clock: Clock;
-  /** A fraction from 0 to below 1, for jitter. */
-  random(): number;
-  /** `$$.Execution` and `$$.StateMachine`. */
-  context: Readonly<Record<string, unknown>>;
-  callbacks: Callbacks;
-  /** A new task token. */
-  makeToken(): string;
-  /** Makes the call of a task. Every error is that of the task. */
-  call(resource: TaskResource, parameters: unknown): Promise<unknown>;
-  /** Receives every event as it happens. */
-  observe(event: RunEvent): void;
-  /**
-   * Begins the run of a distributed Map: the returned function starts the execution of an item. Throws the task's error. Without it,
-   * the items are run within the execution.
-   */
-  beginMapRun?(map: DistributedMap): (input: string) => ItemExecution;
-}
-
-/** A run of a definition. */
-export interface Running {
-  /** Its output. Rejects with `TaskError` when a state fails; never settles once the run was stopped. */
-  result: Promise<unknown>;
-  /** Ends it: no further state begins, and calls that are under way change nothing. */
-  stop(): void;
-}
 
 /** Step Functions runs 40 iterations of an inline Map at once: https://docs.aws.amazon.com/step-functions/latest/dg/state-map-inline.html */
 const MAX_ITERATIONS = 40;

@@ -2,7 +2,7 @@ import { messageOf, nameOf } from '../../errors.ts';
 import type { Fields } from './definition.ts';
 import { checkSize, TaskError } from './errors.ts';
 import type { Visit } from './events.ts';
-import type { Host } from './run.ts';
+import type { Host } from './host.ts';
 import { readTaskLimits, type TaskLimits } from './task-limits.ts';
 
 /** One attempt at a task. */
