@@ -1,5 +1,6 @@
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { readable } from '../readable.ts';
 import { setAll } from '../table/expressions.ts';
 import {
   DELETED_REQUEST_PREFIX,
@@ -12,6 +13,7 @@ import {
   FORMER_DUE_SHARDS,
   type ItemKey,
   LISTING_INDEX,
+  REQUEST_SORT,
   requestPartition,
 } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
@@ -48,7 +50,8 @@ const workOf = ({ PK, SK }: ItemKey): DueWork => {
     const accountId = PK.slice(endUserPartition('').length);
     return { kind: 'removal', accountId, removalId: SK.slice(SK.lastIndexOf('#') + 1) };
   }
-  return { kind: 'request', requestId: PK.slice(requestPartition('').length) };
+  if (SK === REQUEST_SORT) return { kind: 'request', requestId: PK.slice(requestPartition('').length) };
+  throw new Error('This version has no such work.');
 };
 
 const toDueItem = (list: DueList, item: StoredItem): DueItem => {
@@ -66,7 +69,8 @@ export type DuePosition = z.infer<typeof DuePosition>;
 /**
  * Access pattern 23: items of a list that are due at `now`, longest due first. One query for each partition,
  * in parallel, with at most `limit` items each. Pass `next` to continue; it is empty at the end of the list.
- * With `isCurrent`, leaves out the partitions of earlier releases. Eventually consistent.
+ * With `isCurrent`, leaves out the partitions of earlier releases. Leaves out work of a kind that this version does not know.
+ * Eventually consistent.
  */
 export const listDue = async (
   list: DueList,
@@ -94,7 +98,14 @@ export const listDue = async (
         }),
       );
       const next = LastEvaluatedKey ? [{ shard, after: Entry.parse(LastEvaluatedKey) }] : [];
-      return { items: Items.map((item) => toDueItem(list, item)), next };
+      return {
+        items: readable(
+          Items,
+          (item) => toDueItem(list, item),
+          ({ PK }) => String(PK),
+        ),
+        next,
+      };
     }),
   );
   const items = pages.flatMap((page) => page.items);

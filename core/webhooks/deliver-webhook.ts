@@ -57,14 +57,15 @@ export const deliverWebhook = async (
     listWebhookAttempts(requestId, delivery),
     findHostBackOff(request.accountId, url, now),
   ]);
-  const attempt = () =>
-    attemptDelivery(request, url, { delivery, number: earlier.length + 1, backOff, clock });
+  // By number: an attempt that cannot be read is left out of the list, and counts all the same.
+  const number = Math.max(0, ...earlier.map((one) => one.number)) + 1;
+  const attempt = () => attemptDelivery(request, url, { delivery, number, backOff, clock });
   const isAllowed = backOff === undefined || backOff.notBefore <= toInstant(now);
   const attempted = isAllowed
     ? await withinLimits(limitsOf(request.accountId, url, backOff), clock, attempt)
     : ({ ran: false } as const);
   const step = attempted.ran
-    ? stepAfterAttempt(attempted.result, earlier.length + 1, retrySchedule(), random())
+    ? stepAfterAttempt(attempted.result, number, retrySchedule(), random())
     : stepWhenPostponed(
         {
           startedAt: deliveryStartedAt(delivery, request),

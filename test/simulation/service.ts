@@ -21,6 +21,7 @@ import { sendToSecrets } from './aws/secrets.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
+import { nextDefinitions, withNewNames } from './next-release.ts';
 import { makeClips } from './upstream/clips.ts';
 import { deliverMp4, SECONDS_OF_MP4 } from './upstream/media.ts';
 import { measureWithoutDisk } from './upstream/spooled-video.ts';
@@ -73,22 +74,28 @@ export const loadService = async (): Promise<Deployment> => {
   await readSettings();
   deliverMp4(await aVideo({ seconds: SECONDS_OF_MP4, width: 64, height: 64, framesPerSecond: 2 }));
   await makeClips();
-  const lastMachines = [...readLastRelease().definitions].map(
-    ([machine, text]) => [machine, readDefinition(machine, text)] as const,
-  );
-  return { machines: loadMachines(), lastMachines: new Map(lastMachines), functions: await loadFunctions() };
+  const texts = readTexts();
+  return {
+    machines: {
+      last: readDefinitions(readLastRelease().definitions),
+      this: readDefinitions(texts),
+      next: readDefinitions(nextDefinitions(texts)),
+    },
+    functions: withNewNames(await loadFunctions()),
+  };
 };
 
-const loadMachines = (): Map<string, Definition> => {
+/** The texts of the definitions, by machine. */
+const readTexts = (): Map<string, string> => {
   const folder = new URL('statemachines/', root);
   const files = readdirSync(folder).filter((file) => file.endsWith('.asl.json'));
   return new Map(
-    files.map((file) => {
-      const machine = file.replace('.asl.json', '');
-      return [machine, readDefinition(machine, readFileSync(new URL(file, folder), 'utf8'))];
-    }),
+    files.map((file) => [file.replace('.asl.json', ''), readFileSync(new URL(file, folder), 'utf8')]),
   );
 };
+
+const readDefinitions = (texts: ReadonlyMap<string, string>): Map<string, Definition> =>
+  new Map([...texts].map(([machine, text]) => [machine, readDefinition(machine, text)]));
 
 const loadFunctions = async (): Promise<Map<string, DeployedFunction>> => {
   const functions = new Map<string, DeployedFunction>();
