@@ -12,7 +12,7 @@ import { RequestPage } from './requests/request-page.tsx';
 import { RequestsPage } from './requests/requests-page.tsx';
 import { SignIn } from './sign-in.tsx';
 import { hrefOf, route } from './state/route.ts';
-import { apiKey, isOperatorOnly, operatorToken, signOut } from './state/session.ts';
+import { apiKey, isForOperators, isOperatorOnly, operatorToken, signOut } from './state/session.ts';
 
 /** Who sees a page: holders of a key, or operators. */
 type Audience = 'caller' | 'operator';
@@ -31,7 +31,11 @@ const isSeen = (audience: Audience): boolean =>
 /** The whole console. */
 export const App = () => (
   <>
-    {apiKey.value === undefined && !isOperatorOnly.value ? <SignIn /> : <SignedIn />}
+    {apiKey.value !== undefined || (isOperatorOnly.value && operatorToken.value !== undefined) ? (
+      <SignedIn />
+    ) : (
+      <SignIn />
+    )}
     <Notices />
   </>
 );
@@ -69,9 +73,11 @@ const SignedIn = () => {
         <div class="account">
           {apiKey.value !== undefined && <AccountBar />}
           <ThemeChoice />
-          <button type="button" class="quiet" onClick={signOut}>
-            Sign out
-          </button>
+          {!isForOperators() && (
+            <button type="button" class="quiet" onClick={signOut}>
+              Sign out
+            </button>
+          )}
         </div>
       </header>
       <main id="main" tabIndex={-1}>

@@ -5,10 +5,26 @@ import { OperatorError, readDemoKey } from './operator/operator.ts';
 import { Heading, Problem } from './parts/parts.tsx';
 import { ThemeChoice } from './parts/theme-choice.tsx';
 import { messageOf } from './state/records.ts';
-import { continueAsOperator, operatorToken, signIn } from './state/session.ts';
+import { continueAsOperator, isForOperators, operatorToken, signIn } from './state/session.ts';
 
-/** Asks for an API key, and proves it by a read before it is kept. */
-export const SignIn = () => {
+/** Asks for an API key, where there is an API. */
+export const SignIn = () => (
+  <main id="main" class="narrow">
+    <Heading>Console</Heading>
+    {isForOperators() ? (
+      <p>This console started again: open the address that the terminal shows.</p>
+    ) : (
+      <KeyForm />
+    )}
+    <p>
+      <a href="/docs">API reference</a>
+    </p>
+    <ThemeChoice />
+  </main>
+);
+
+/** Proves a key by a read before it is kept. */
+const KeyForm = () => {
   const problem = useSignal<string | undefined>(undefined);
   const key = useSignal('');
   const use = async (given: string) => {
@@ -40,8 +56,7 @@ export const SignIn = () => {
       });
   }, [operatorToken.value]);
   return (
-    <main id="main" class="narrow">
-      <Heading>Console</Heading>
+    <>
       <p>
         Make images and videos, follow their requests, and manage balance and end-users. The API key stays in
         this tab.
@@ -84,10 +99,6 @@ export const SignIn = () => {
           </button>
         )}
       </form>
-      <p>
-        <a href="/docs">API reference</a>
-      </p>
-      <ThemeChoice />
-    </main>
+    </>
   );
 };

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const BROWSERS = ['chrome123', 'firefox120', 'safari17.5'];
 
 /**
- * The console's script, style sheet, and licenses of bundled packages, by file name. Rules shared with the
+ * The console's page, script, style sheet, and licenses of bundled packages, by file name. Rules shared with the
  * service are bundled from `core/`; `console/node-net.ts` and `node-url.ts` stand in for the Node.js modules that they import.
  */
 export const bundleConsole = async (): Promise<Record<string, string | Uint8Array>> => {
@@ -36,6 +36,7 @@ export const bundleConsole = async (): Promise<Record<string, string | Uint8Arra
     logLevel: 'warning',
   });
   return {
+    'console.html': readFileSync(join(root, 'console/index.html')),
     ...Object.fromEntries(outputFiles.map(({ path, contents }) => [path.slice(root.length), contents])),
     'console.licenses.txt': licensesOf(Object.keys(metafile.inputs)),
   };

@@ -25,7 +25,6 @@ const contents = async (): Promise<Record<string, string | Uint8Array>> => ({
   'docs.html': readFileSync(join(root, 'lib/pages/docs.html')),
   'redoc.standalone.js': ownRedoc(),
   'redoc.standalone.js.LICENSE.txt': readFileSync(`${redoc}.LICENSE.txt`),
-  'console.html': readFileSync(join(root, 'console/index.html')),
   ...(await bundleConsole()),
 });
 

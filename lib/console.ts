@@ -7,7 +7,7 @@ import {
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
-import { CONSOLE_PATHS } from '../core/files/pages.ts';
+import { CONSOLE_PATHS, consoleContentPolicy } from '../core/files/pages.ts';
 import { pageBehavior } from './public-pages.ts';
 
 /** Props of the console's behaviours. */
@@ -32,7 +32,7 @@ export const consoleBehaviors = (
   const pages = pageBehavior(scope, 'ConsoleHeaders', {
     origin,
     responseHeadersPolicyName,
-    contentPolicy: contentPolicy(filesUrl),
+    contentPolicy: consoleContentPolicy(filesUrl),
   });
   return {
     ...Object.fromEntries(CONSOLE_PATHS.map((pattern) => [pattern, pages])),
@@ -44,18 +44,4 @@ export const consoleBehaviors = (
       originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
     },
   };
-};
-
-/** The console's content security policy. Images and videos may also come from the origin of the files. */
-const contentPolicy = (filesUrl: string | undefined): string => {
-  const files = filesUrl === undefined ? '' : ` ${new URL(filesUrl).origin}`;
-  return [
-    "default-src 'self'",
-    `img-src 'self' data:${files}`,
-    `media-src 'self'${files}`,
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 };

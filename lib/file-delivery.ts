@@ -17,6 +17,7 @@ import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import { rootPage } from '../core/files/pages.ts';
 import { consoleBehaviors } from './console.ts';
 import type { StackContext } from './context.ts';
 import type { HttpApi } from './http-api.ts';
@@ -107,6 +108,7 @@ export class FileDelivery extends Construct {
     const givenUrl = context.deliveryBaseUrl ?? ownUrl;
     const distribution = new Distribution(this, 'Distribution', {
       comment: 'Generated files, by signed URL, and the public pages',
+      defaultRootObject: rootPage(context.console),
       defaultBehavior: {
         origin,
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
@@ -136,6 +138,11 @@ export class FileDelivery extends Construct {
     });
     this.distributionDomain = distribution.distributionDomainName;
     this.baseUrl = givenUrl ?? `https://${this.distributionDomain}`;
+  }
+
+  /** Where the API is described. */
+  get referenceUrl(): string {
+    return `${this.baseUrl}/docs`;
   }
 
   /** Tells functions where the files are, so that they know the URLs of files. */

@@ -2,9 +2,6 @@ import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apiga
 import { ERROR_STATUS, type ErrorCode, UNEXPECTED_ERROR } from '../core/errors.ts';
 import { VERSION } from './release.ts';
 
-/** Message for an unknown path. */
-const NO_SUCH_ROUTE = 'There is no such route.';
-
 /** Body of an error made by the gateway, in the API's format. */
 const errorBody = (code: ErrorCode, message: string): string => JSON.stringify({ error: { code, message } });
 
@@ -29,13 +26,19 @@ const TOO_MANY = gatewayError('rate_limited', 'Too many requests in a short wind
   'Retry-After': "'1'",
 });
 
+/** An unknown path, `/` among them: whoever opens the API's address in a browser is told where the reference is. */
+const noSuchRoute = (referenceUrl: string) =>
+  gatewayError('not_found', `There is no such route: ${referenceUrl} describes the API.`);
+
 /** Every error that the gateway can make itself, in the API's format and with its status. */
-export const GATEWAY_RESPONSES: [ResponseType, Omit<GatewayResponseOptions, 'type'>][] = [
+export const gatewayResponses = (
+  referenceUrl: string,
+): [ResponseType, Omit<GatewayResponseOptions, 'type'>][] => [
   // The gateway's names for an unknown path. `http-api.ts` gives every path a method, so that these are not met.
-  [ResponseType.MISSING_AUTHENTICATION_TOKEN, gatewayError('not_found', NO_SUCH_ROUTE)],
-  [ResponseType.RESOURCE_NOT_FOUND, gatewayError('not_found', NO_SUCH_ROUTE)],
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, noSuchRoute(referenceUrl)],
+  [ResponseType.RESOURCE_NOT_FOUND, noSuchRoute(referenceUrl)],
   // The gateway's error for every unknown path, by `http-api.ts`.
-  [ResponseType.INVALID_API_KEY, gatewayError('not_found', NO_SUCH_ROUTE)],
+  [ResponseType.INVALID_API_KEY, noSuchRoute(referenceUrl)],
   [ResponseType.REQUEST_TOO_LARGE, gatewayError('validation_error', 'The request body is too large.')],
   [ResponseType.ACCESS_DENIED, gatewayError('forbidden', 'Access is denied.')],
   [ResponseType.WAF_FILTERED, gatewayError('forbidden', 'Access is denied.')],

@@ -67,6 +67,7 @@ export class GenerationServiceStack extends Stack {
     const httpApi = new HttpApi(this, 'HttpApi', context);
     const { bucket, table } = dataStore;
     const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket, httpApi });
+    httpApi.addErrors(fileDelivery.referenceUrl);
     new PublicPages(this, 'PublicPages', {
       bundleOf,
       bucket,

@@ -21,7 +21,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { OPENAI_BASE_PATH, type Route } from '../core/routes.ts';
 import type { StackContext } from './context.ts';
-import { GATEWAY_RESPONSES } from './gateway-responses.ts';
+import { gatewayResponses } from './gateway-responses.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 /** A route and its function. */
@@ -105,7 +105,11 @@ export class HttpApi extends Construct {
         securityPolicy: SecurityPolicy.TLS_1_2,
       });
     }
-    for (const [type, response] of GATEWAY_RESPONSES) {
+  }
+
+  /** Gives the gateway's own errors the API's format. `referenceUrl` is where the API is described. */
+  addErrors(referenceUrl: string): void {
+    for (const [type, response] of gatewayResponses(referenceUrl)) {
       this.api.addGatewayResponse(type.responseType, { type, ...response });
     }
   }

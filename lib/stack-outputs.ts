@@ -42,7 +42,7 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   // Where the DNS records of custom domains point.
   if (httpApi.domain) output('ApiDomainTarget', httpApi.domain.domainNameAliasDomainName);
   output('FilesDomainTarget', fileDelivery.distributionDomain);
-  output('ReferenceUrl', `${fileDelivery.baseUrl}/docs`);
+  output('ReferenceUrl', fileDelivery.referenceUrl);
   if (service.context.console) output('ConsoleUrl', `${fileDelivery.baseUrl}/console`);
   output('TableName', dataStore.table.tableName);
   output('BucketName', dataStore.bucket.bucketName);

@@ -10,8 +10,8 @@ import {
   startLocalAws,
 } from '@generation-service/local-aws';
 import type { SandboxOptions } from '@generation-service/sandbox';
-import { createCommands } from './operator/commands.ts';
-import { createOperatorEndpoint, OPERATOR_PREFIX } from './operator/endpoint.ts';
+import { createOperatorEndpoint, OPERATOR_PREFIX } from '../ops/console/endpoint.ts';
+import { createCommands } from './run/commands.ts';
 import { type LocalRunFile, takeDataDirectory } from './run/data-directory.ts';
 import { createFirstAccount } from './run/first-account.ts';
 import {
@@ -209,7 +209,7 @@ export const startLocalRun = async (
         },
         ownRoutes: ({ baseUrl }) => {
           const operator = createOperatorEndpoint({
-            ...{ baseUrl, token: operatorToken, commands, account: described },
+            ...{ baseUrl, token: operatorToken, run: commands.run, account: described },
           });
           return {
             takes: (request) => isForStartPage(request) || request.url?.startsWith(OPERATOR_PREFIX) === true,

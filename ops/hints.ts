@@ -27,7 +27,7 @@ const HINTS_BY_NAME: Readonly<Record<string, string>> = {
   CredentialsProviderError: CREDENTIALS,
   InvalidSignatureException: CREDENTIALS,
   UnrecognizedClientException: CREDENTIALS,
-  ResourceNotFoundException: 'Name the right stack by --stack, and its region by AWS_REGION.',
+  ResourceNotFoundException: 'Name the right stack by --stack, and its region by --region.',
   ThrottlingException: LATER,
   ProvisionedThroughputExceededException: LATER,
   ECONNREFUSED: 'If the local run has stopped, start it with: npm start',
@@ -35,7 +35,8 @@ const HINTS_BY_NAME: Readonly<Record<string, string>> = {
 
 /** A sentence on what to do next; empty when the error's message says it, or nothing helps. */
 export const hintFor = (error: Error): string => {
-  if (error instanceof TargetError) return 'Start a local run with npm start, or name a stack by --stack.';
+  if (error instanceof TargetError)
+    return 'Start a local run with npm start, or name a stack by --stack and --region.';
   if (error instanceof ServiceError) {
     return HINTS_BY_MESSAGE.find(([pattern]) => pattern.test(error.message))?.[1] ?? '';
   }

@@ -4,6 +4,7 @@ import { addAccountVerbs } from './commands/accounts.ts';
 import { addAuditVerbs } from './commands/audit.ts';
 import { addBalanceVerbs } from './commands/balance.ts';
 import { addCompletionVerbs } from './commands/completion.ts';
+import { consoleVerb } from './commands/console.ts';
 import { addEndUserVerbs } from './commands/end-users.ts';
 import { addExecutionVerbs } from './commands/executions.ts';
 import { addKeyVerbs } from './commands/keys.ts';
@@ -17,17 +18,21 @@ import { addUsageVerbs } from './commands/usage.ts';
 import { versionVerb } from './commands/version.ts';
 import { hintFor } from './hints.ts';
 import { name, text } from './options.ts';
-import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
-import { FailureFoundError, performer, type Streams, UsageError } from './verb.ts';
+import { connect, DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
+import { FailureFoundError, performer, type Said, type Streams, UsageError } from './verb.ts';
 
 /** Exit statuses. `refused` also covers not found and failed. */
 const EXIT = { done: 0, refused: 1, usage: 2 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-/** Runs one command and returns its exit status. Never rejects. */
-export const run = async (args: readonly string[], streams: Streams): Promise<ExitStatus> => {
+/** Runs one command, on the service that `connectTo` leads to, and returns its exit status. Never rejects. */
+export const run = async (
+  args: readonly string[],
+  streams: Streams,
+  connectTo: typeof connect = connect,
+): Promise<ExitStatus> => {
   try {
-    await createProgram(streams).parseAsync(args, { from: 'user' });
+    await createProgram(streams, connectTo).parseAsync(args, { from: 'user' });
     return EXIT.done;
   } catch (error) {
     // Commander has already printed the error or the help.
@@ -35,6 +40,21 @@ export const run = async (args: readonly string[], streams: Streams): Promise<Ex
     streams.err(`${describe(error)}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.refused;
   }
+};
+
+/** Runs one command as `run` does, and returns what it printed. */
+export const runToText = async (
+  args: readonly string[],
+  connectTo: typeof connect = connect,
+): Promise<Said> => {
+  const said = { stdout: '', stderr: '' };
+  const out = (text: string) => {
+    said.stdout += text;
+  };
+  const err = (text: string) => {
+    said.stderr += text;
+  };
+  return { status: await run(args, { out, err }, connectTo), ...said };
 };
 
 const help = new Help();
@@ -46,13 +66,14 @@ const describeOption: Help['optionDescription'] = (option) =>
 const MAX_HELP_COLUMNS = 100;
 const helpWidth = ({ columns = 80 }: Streams): number => Math.min(columns, MAX_HELP_COLUMNS);
 
-const createProgram = (streams: Streams): Command => {
+const createProgram = (streams: Streams, connectTo: typeof connect): Command => {
   const program = new Command('ops')
     .usage('<noun> <verb> [id] [options]')
     .description('Operates the service: the local run when one is up, else the deployed stack.')
     .option('--json', 'print exactly one JSON value')
     .option('--data-dir <path>', `data directory of the local run (default: ${DEFAULT_DATA_DIRECTORY})`, text)
     .option('--stack <name>', `deployed stack (default: ${DEFAULT_STACK}, when no local run is up)`, text)
+    .option('--region <name>', 'its AWS region (default: that of your AWS settings)', text)
     .option('--actor <name>', 'who makes a change, as `audit list` tells it', name)
     .configureHelp({
       showGlobalOptions: true,
@@ -67,7 +88,7 @@ const createProgram = (streams: Streams): Command => {
     })
     .showHelpAfterError('Add --help to see what can be given.')
     .exitOverride();
-  const perform = performer(streams);
+  const perform = performer(streams, connectTo);
   const noun = (name: string, description: string) => program.command(name).description(description);
   addAccountVerbs(noun('accounts', 'accounts, their limits and webhook secrets'), perform);
   addKeyVerbs(noun('keys', 'API keys of an account'), perform);
@@ -83,6 +104,7 @@ const createProgram = (streams: Streams): Command => {
   addTableVerbs(noun('table', 'restores the table, and rehearses that'), perform);
   noun('version', 'versions of this command line and of the service').action(perform(versionVerb));
   addAuditVerbs(noun('audit', 'changes by staff'), perform);
+  noun('console', 'shows the service in a browser, until Ctrl-C').action(perform(consoleVerb(runToText)));
   addCompletionVerbs(noun('completion', 'completes commands in a shell'), perform, program);
   return program;
 };

@@ -14,6 +14,8 @@ export const DEFAULT_STACK = 'GenerationService';
 export interface TargetOptions {
   dataDir?: string;
   stack?: string;
+  /** The AWS region of the stack; otherwise that of the AWS settings. */
+  region?: string;
 }
 
 /** No service to act on, or its description is unusable. The message is for the operator. */
@@ -70,11 +72,11 @@ const OUTPUT_OF = {
 
 /**
  * Points this process at a service by setting the variables that `core` and the AWS clients read: the local run when one is up, else the
- * deployed stack. With `stack` and no `dataDir`, always the stack. Clients keep the endpoint of their first call. Throws `TargetError`.
+ * deployed stack. With `stack` or `region` and no `dataDir`, always the stack. Clients keep the endpoint of their first call. Throws `TargetError`.
  */
-export const connect = async ({ dataDir, stack }: TargetOptions): Promise<Target> => {
+export const connect = async ({ dataDir, stack, region }: TargetOptions): Promise<Target> => {
   const directory = dataDir ?? DEFAULT_DATA_DIRECTORY;
-  const stackOnly = stack !== undefined && dataDir === undefined;
+  const stackOnly = (stack ?? region) !== undefined && dataDir === undefined;
   const localRun = stackOnly ? undefined : findLocalRun(directory);
   if (localRun) {
     useLocalCredentials(localRun);
@@ -83,6 +85,7 @@ export const connect = async ({ dataDir, stack }: TargetOptions): Promise<Target
     return { stackName: undefined, outputs, sandboxUrl: localRun.sandboxUrl ?? undefined };
   }
   const stackName = stack ?? DEFAULT_STACK;
+  if (region !== undefined) process.env.AWS_REGION = region;
   try {
     const outputs = await readStackOutputs(stackName);
     useOutputs(outputs);

@@ -10,7 +10,7 @@ import { findActor } from './actor.ts';
 import type { Result } from './output.ts';
 import { type Progress, reportLate } from './progress.ts';
 import { withSubjects } from './subject.ts';
-import { connect, type Target, type TargetOptions } from './target.ts';
+import type { connect, Target, TargetOptions } from './target.ts';
 import { terminalJson } from './terminal-text.ts';
 
 /** Options of every verb. */
@@ -37,6 +37,13 @@ export class FailureFoundError extends Error {
   override name = 'FailureFoundError';
 }
 
+/** What a command printed, and its exit status. */
+export interface Said {
+  stdout: string;
+  stderr: string;
+  status: number;
+}
+
 /** Where a command writes: results to `out`, messages to `err`. */
 export interface Streams {
   out(text: string): void;
@@ -54,6 +61,8 @@ export interface Streams {
 export interface Surroundings {
   streams: Streams;
   json: boolean;
+  /** The name that `--actor` gives. */
+  actor: string | undefined;
   /** Reports the progress of a slow command. */
   say(text: string): void;
   /** Stops the progress messages: the verb shows its own progress. */
@@ -79,9 +88,9 @@ export type Perform = <Options>(verb: Verb<Options>) => (...given: unknown[]) =>
 const pathOf = (command: Command): string[] =>
   command.parent ? [...pathOf(command.parent), command.name()] : [];
 
-/** A `Perform` that prints through `streams`. */
+/** A `Perform` that prints through `streams`, on the service that `connectTo` leads to. */
 export const performer =
-  (streams: Streams): Perform =>
+  (streams: Streams, connectTo: typeof connect): Perform =>
   (verb) =>
   async (...given) => {
     const [options, command] = given.splice(-2) as [Record<string, unknown>, Command];
@@ -91,7 +100,7 @@ export const performer =
     let target: Target | undefined;
     const { say, stop } = reportLate(streams.progress, `ops ${action}`);
     const connected = async (): Promise<Target> => {
-      target = await connect(place);
+      target = await connectTo(place);
       return target;
     };
     const recorder = async (): Promise<Recorder> => {
@@ -102,7 +111,7 @@ export const performer =
         put: (change) => putAuditEntry({ ...who, action, ...change }, new Date()),
       };
     };
-    const surroundings = { streams, json: json === true, say, quiet: stop, recorder };
+    const surroundings = { streams, json: json === true, actor, say, quiet: stop, recorder };
     const result = await verb(asked as Parameters<typeof verb>[0], connected, surroundings).finally(stop);
     if (!result) return;
     const { value, text, failure } = result;

@@ -8,7 +8,7 @@ import { countText, xTokensText } from '../parts/texts.ts';
 import { useLive } from '../state/live.ts';
 import { show } from '../state/notices.ts';
 import { messageOf } from '../state/records.ts';
-import { replaceQuery, route } from '../state/route.ts';
+import { replaceInQuery, route } from '../state/route.ts';
 import { requiredClient } from '../state/session.ts';
 
 const PAGE_SIZE = 50;
@@ -24,8 +24,7 @@ export const EndUsersPage = () => {
   const asked = useSignal<Asked | undefined>(undefined);
   const { query } = route.value;
   const filters = { email: query.get('email') ?? '', blocked: query.get('blocked') ?? '' };
-  const set = (name: keyof typeof filters, value: string) =>
-    replaceQuery('end-users', { ...filters, [name]: value });
+  const set = (name: keyof typeof filters, value: string) => replaceInQuery('end-users', name, value);
 
   const read = async (page: number, signal?: AbortSignal) => {
     try {

@@ -15,6 +15,7 @@ import {
   type ModelRate,
   OperatorError,
   type RouteListing,
+  readVersion,
   setRate,
 } from './operator.ts';
 import { Rates } from './rates.tsx';
@@ -24,6 +25,7 @@ export const OperatorPage = () => {
   const accounts = useSignal<readonly AccountListing[]>([]);
   const rates = useSignal<readonly ModelRate[]>([]);
   const routes = useSignal<readonly RouteListing[]>([]);
+  const service = useSignal<string | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
 
   const attempt = async (work: () => Promise<void>) => {
@@ -37,11 +39,14 @@ export const OperatorPage = () => {
   };
   useEffect(() => {
     attempt(async () => {
-      [accounts.value, rates.value, routes.value] = await Promise.all([
+      const [version, ...lists] = await Promise.all([
+        readVersion(),
         listAccounts(),
         listRates(),
         listRoutes(),
       ]);
+      service.value = [version.service, version.version].filter(Boolean).join(', version ');
+      [accounts.value, rates.value, routes.value] = lists;
     });
   }, []);
   const change = (model: string, rate: Pick<ModelRate, 'perImage' | 'perSecond'>) =>
@@ -58,6 +63,7 @@ export const OperatorPage = () => {
   return (
     <>
       <Heading>Operator</Heading>
+      {service.value !== undefined && <p class="quiet">Service: {service.value}</p>}
       <Problem text={problem.value} />
       {operatorToken.value === undefined && <p>Open the address that the terminal shows.</p>}
       <FindRequest />

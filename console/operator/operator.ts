@@ -77,9 +77,6 @@ export const resendWebhook = (requestId: string): Promise<unknown> =>
   call('POST', `/requests/${segment(requestId)}/webhook`);
 /** All accounts, oldest first. */
 export const listAccounts = (): Promise<AccountListing[]> => call('GET', '/accounts');
-/** An account. */
-export const readAccount = (accountId: string): Promise<AccountListing> =>
-  call('GET', `/accounts/${segment(accountId)}`);
 /** The keys of an account, oldest first. */
 export const listKeys = (accountId: string): Promise<KeyListing[]> =>
   call('GET', `/accounts/${segment(accountId)}/keys`);
@@ -95,5 +92,8 @@ export const listRates = (): Promise<ModelRate[]> => call('GET', '/rates');
 /** Sets the rate of a model. Accepted requests keep their price. */
 export const setRate = (model: string, rate: Pick<ModelRate, 'perImage' | 'perSecond'>): Promise<ModelRate> =>
   call('PUT', `/rates/${segment(model)}`, rate);
+/** The service that is operated, such as `stack Trial`, and its version. */
+export const readVersion = (): Promise<{ service: string | null; version: string | null }> =>
+  call('GET', '/version');
 /** The upstreams behind the models. */
 export const listRoutes = (): Promise<RouteListing[]> => call('GET', '/routes');

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { costText } from '../make/price-rules.ts';
-import { accountName, balance, readAccountName, readBalance, requestCost } from '../state/account.ts';
+import { accountName, balance, readBalance, requestCost } from '../state/account.ts';
 import { useLive } from '../state/live.ts';
 import { hrefOf } from '../state/route.ts';
 import { xTokensText } from './texts.ts';
@@ -9,7 +9,6 @@ import { xTokensText } from './texts.ts';
 export const AccountBar = () => {
   useEffect(() => {
     readBalance();
-    readAccountName();
   }, []);
   useLive(readBalance);
   return (

@@ -6,7 +6,7 @@ import { models, modelsProblem, readModels } from '../state/account.ts';
 import { useLive } from '../state/live.ts';
 import { fileProblem, messageOf, readOne, recordOf } from '../state/records.ts';
 import { createRequestList, type RequestList } from '../state/request-lists.ts';
-import { hrefOf, replaceQuery, route } from '../state/route.ts';
+import { hrefOf, replaceInQuery, route } from '../state/route.ts';
 import { RequestCard } from './request-card.tsx';
 import { type Filters, holdsText, queryOf, readSearchText } from './search-rules.ts';
 
@@ -63,7 +63,7 @@ const useLater = (filters: Filters): Filters => {
 };
 
 const SearchForm = ({ filters }: { filters: Filters }) => {
-  const set = (name: keyof Filters, value: string) => replaceQuery('requests', { ...filters, [name]: value });
+  const set = (name: keyof Filters, value: string) => replaceInQuery('requests', name, value);
   const day = (name: 'from' | 'to', label: string) => (
     <label>
       {label}{' '}

@@ -1,15 +1,15 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { GenerationServiceError } from '../../packages/client/src/index.ts';
 import type { Balance, Model } from '../../packages/client/src/types.ts';
 import type { Cost, Rate } from '../make/price-rules.ts';
-import { listRates, OperatorError, readAccount } from '../operator/operator.ts';
+import { listRates, OperatorError } from '../operator/operator.ts';
 import { messageOf } from './records.ts';
 import { accountIdOf, apiKey, operatorToken, requiredClient } from './session.ts';
 
-/** The balance of the account in use, as it was read last. Undefined where the key may not read it. */
+/** The balance of the account in use, and its name, as they were read last. Undefined where the key may not read them. */
 export const balance = signal<Balance | undefined>(undefined);
-/** The name of the account in use, which only operators may read; else its id. */
-export const accountName = signal<string | undefined>(undefined);
+/** The name of the account in use; its id where the key may not read that. */
+export const accountName = computed(() => balance.value?.account?.name ?? accountIdOf(apiKey.value ?? ''));
 /** The cost of the form's request, while the form is shown and its rate is known. */
 export const requestCost = signal<Cost | undefined>(undefined);
 /** The models that can be used now. */
@@ -20,7 +20,7 @@ const operatorRates = signal<ReadonlyMap<string, Rate>>(new Map());
 /** Reads the balance again. The header shows what it can: pages say what is wrong. */
 export const readBalance = async (): Promise<void> => {
   try {
-    balance.value = await requiredClient().getBalance();
+    balance.value = await requiredClient().getBalance({ include: 'account' });
   } catch (error) {
     if (!(error instanceof GenerationServiceError)) throw error;
     balance.value = undefined;
@@ -37,29 +37,13 @@ export const readModels = async (): Promise<void> => {
   }
 };
 
-/** Reads the rates that an operator sees. */
+/** Reads the rates, where there is an operator. When the endpoint refuses, the operator's pages say why. */
 export const readRates = async (): Promise<void> => {
-  const rates = await forOperator(listRates);
-  if (rates) operatorRates.value = new Map(rates.map((rate) => [rate.model, rate]));
-};
-
-/** Reads the name of the account in use. */
-export const readAccountName = async (): Promise<void> => {
-  const accountId = apiKey.value === undefined ? undefined : accountIdOf(apiKey.value);
-  accountName.value = accountId;
-  if (accountId === undefined) return;
-  const account = await forOperator(() => readAccount(accountId));
-  if (account) accountName.value = account.name;
-};
-
-/** The answer to an operator. Undefined for others, and when the endpoint refuses: the operator's pages say why. */
-const forOperator = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
-  if (operatorToken.peek() === undefined) return undefined;
+  if (operatorToken.peek() === undefined) return;
   try {
-    return await read();
+    operatorRates.value = new Map((await listRates()).map((rate) => [rate.model, rate]));
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return undefined;
   }
 };
 

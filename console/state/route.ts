@@ -53,3 +53,10 @@ export const replaceQuery = (page: string, query: Record<string, string>): void 
   history.replaceState(null, '', hrefOf(page, query));
   route.value = readRoute();
 };
+
+/**
+ * Replaces one part of that query. The others are those of the address, which may have changed since the page was drawn: a link was
+ * followed just now.
+ */
+export const replaceInQuery = (page: string, name: string, value: string): void =>
+  replaceQuery(page, { ...Object.fromEntries(readRoute().query), [name]: value });

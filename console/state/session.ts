@@ -46,12 +46,13 @@ export const signOut = (): void => {
 
 /**
  * The token of the operator, which the address in the terminal carries after `#`. Taken from there at once, so that it is
- * neither seen nor kept in the history.
+ * neither seen nor kept in the history. The address also says where there are no pages of callers.
  */
 const takeOperatorToken = (): string | undefined => {
-  const token = /^#operator=([\w-]+)$/.exec(location.hash)?.[1];
+  const [, only, token] = /^#operator(-only)?=([\w-]+)$/.exec(location.hash) ?? [];
   if (token === undefined) return sessionStorage.getItem(OPERATOR_TOKEN) ?? undefined;
   sessionStorage.setItem(OPERATOR_TOKEN, token);
+  if (only) sessionStorage.setItem(OPERATOR_ONLY, 'always');
   history.replaceState(null, '', location.pathname);
   return token;
 };
@@ -64,9 +65,10 @@ addEventListener('hashchange', () => {
 });
 
 /** Whether an operator goes on without a key: the pages of callers are not shown. */
-export const isOperatorOnly = signal(
-  operatorToken.peek() !== undefined && sessionStorage.getItem(OPERATOR_ONLY) !== null,
-);
+export const isOperatorOnly = signal(sessionStorage.getItem(OPERATOR_ONLY) !== null);
+
+/** Whether this console is `ops console`, which has no API beside it: nobody signs in. */
+export const isForOperators = (): boolean => sessionStorage.getItem(OPERATOR_ONLY) === 'always';
 
 /** Goes on as an operator, in this tab only. */
 export const continueAsOperator = (): void => {

@@ -35,8 +35,8 @@ export const PUBLIC_PAGES: readonly PublicPage[] = [
   },
 ];
 
-/** The paths of these pages, as CloudFront's patterns. No file of a request has a path that matches. */
-export const PUBLIC_PATHS = ['/openapi.json', '/docs', '/docs/*'];
+/** The paths of these pages, as CloudFront's patterns. No file of a request has a path that matches. `/` is a page's too, by `rootPage`. */
+export const PUBLIC_PATHS = ['/', '/openapi.json', '/docs', '/docs/*'];
 
 /** The console, which is published where it is asked for. */
 export const CONSOLE_PAGES: readonly PublicPage[] = [
@@ -52,4 +52,21 @@ export const CONSOLE_PAGES: readonly PublicPage[] = [
 ];
 
 /** The paths of the console, in the same way. */
-export const CONSOLE_PATHS = ['/console', '/console/*'];
+export const CONSOLE_PATHS = ['/', '/console', '/console/*'];
+
+/** The key of the page that is shown at `/`: the console where there is one, else the reference. */
+export const rootPage = (hasConsole: boolean): string => (hasConsole ? 'console' : 'docs');
+
+/** The console's content security policy. Images and videos may also come from the origin of the files, where that is another one. */
+export const consoleContentPolicy = (filesUrl: string | undefined): string => {
+  const files = filesUrl === undefined ? '' : ` ${new URL(filesUrl).origin}`;
+  return [
+    "default-src 'self'",
+    `img-src 'self' data:${files}`,
+    `media-src 'self'${files}`,
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+};

@@ -6,7 +6,16 @@ import { ENTRY_TYPES, LEDGER_REASONS } from './ledger-reasons.ts';
 export const BalanceAnswer = named(
   'Balance',
   'The balance of your account.',
-  z.object({ xTokens: xTokens('The balance.'), updatedAt: instant('When it last changed.') }),
+  z.object({
+    xTokens: xTokens('The balance.'),
+    updatedAt: instant('When it last changed.'),
+    account: z.optional(
+      described(
+        z.object({ accountId: z.string(), name: z.string() }),
+        'Your account, with `include=account`.',
+      ),
+    ),
+  }),
 );
 export type BalanceAnswer = z.infer<typeof BalanceAnswer>;
 

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import { $ZodError } from 'zod/v4/core';
 import { type Account, findAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { NotFoundError } from '../errors.ts';
@@ -82,7 +82,7 @@ const verifyUnlessRemoved = async (
     return isRemoved ? undefined : verified;
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
-    if (!(error instanceof z.core.$ZodError)) throw error;
+    if (!(error instanceof $ZodError)) throw error;
     const { accountId } = ledger;
     reportUnreadable(accountId, error);
     const detail = 'The account, or an item of its ledger, cannot be read.';

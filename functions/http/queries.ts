@@ -54,6 +54,9 @@ export const END_USERS_QUERY = {
   ),
 };
 
+/** The query of `GET /v1/balance`. */
+export const BALANCE_QUERY = { include: z.optional(z.literal('account', { error: 'must be account' })) };
+
 /** A date, as the instant at which it begins in UTC. */
 const date = z.pipe(
   z

@@ -135,6 +135,11 @@ export const UPLOAD_NOTES: FieldNotes = {
   },
 };
 
+/** The query parameter of the balance. */
+export const BALANCE_NOTES: FieldNotes = {
+  include: { description: 'Adds `account`: the id and the name of your account.' },
+};
+
 /** The query parameters of the lists. */
 export const QUERY_NOTES: FieldNotes = {
   page: { description: 'Counts from 1.', type: 'integer' },

@@ -5,12 +5,13 @@ import { BUDGET_BODY } from '../../core/end-users/budget-body.ts';
 import type { EndpointName } from '../../core/routes.ts';
 import { UPLOAD_BODY } from '../../core/uploads/upload-rules.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
-import { END_USERS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
+import { BALANCE_QUERY, END_USERS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
 import { RECORD_QUERY } from '../http/record-query.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
 import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
 import {
+  BALANCE_NOTES,
   BUDGET_NOTES,
   BULK_DELETE_NOTES,
   IMAGE_NOTES,
@@ -336,6 +337,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description: 'Strongly consistent.',
     scope: 'balance:read',
     client: call('getBalance'),
+    parameters: queryParameters(BALANCE_QUERY, BALANCE_NOTES),
     answer: {
       status: 200,
       description: 'The balance.',

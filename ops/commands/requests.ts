@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
 import { systemClock } from '../../core/clock.ts';
 import { ConflictError } from '../../core/errors.ts';
+import { toXTokens } from '../../core/money.ts';
 import {
   isTerminal,
   RECORD_STATUSES,
@@ -120,20 +121,20 @@ const show: Verb<{ id: string }> = async ({ id }, connected) => {
  * Fails the request first, then stops its execution. Only one of the two can end the request, so it is refunded once. In the
  * other order the reconciler would see the stopped execution and could fail the request with its own message.
  */
-const fail: Verb<{ id: string; note?: string }> = async ({ id, note }, connected, { recorder }) => {
+const fail: Verb<{ id: string; note?: string }> = async ({ id, note: given }, connected, { recorder }) => {
   await connected();
   const request = await getReadableRequest(id, systemClock.now());
   if (isTerminal(request)) throw new ConflictError(`Request ${id} has already ${request.status}.`);
-  const ended = await failByOperator(request, (await recorder()).write, note);
+  const ended = await failByOperator(request, (await recorder()).write, given);
   if (!isEndedByOperator(ended)) {
     throw new ConflictError(`Request ${id} ${ended.status} before it could be failed.`);
   }
   await stopWorkflow(id, ENDED_BY_OPERATOR.message);
   const value = renderFailed(ended, systemClock.now());
-  const { requestId, model, status, operatorNote } = value;
+  const { requestId, model, status, operatorNote: note } = value;
+  const [reason, refunded] = [ended.error?.message, toXTokens(ended.refundThousandths ?? 0)];
   return {
     value,
-    text: (columns) =>
-      formatFields({ requestId, model, status, reason: ended.error?.message, note: operatorNote }, columns),
+    text: (columns) => formatFields({ requestId, model, status, refunded, reason, note }, columns),
   };
 };

@@ -16,6 +16,13 @@ describe('GET /v1/balance', () => {
     expect(body).toEqual({ xTokens: 12.345, updatedAt: expect.stringMatching(INSTANT) });
   });
 
+  test('says whose it is with include=account', async () => {
+    const { body } = await caller.get('/v1/balance?include=account');
+
+    expect(body).toMatchObject({ xTokens: 12.345, account: { accountId: caller.accountId, name: 'a test' } });
+    expect(wrongFields(await caller.get('/v1/balance?include=input'))).toEqual(['include']);
+  });
+
   test('refuses an unknown query parameter by name', async () => {
     expect(wrongFields(await caller.get('/v1/balance?page=1'))).toEqual(['page']);
   });

@@ -92,6 +92,15 @@ inBrowser(
   },
 );
 
+inBrowser('A caller who is no operator sees whose account it is', async () => {
+  const { page, problems } = await session.open();
+  await page.goto(`${session.caller.service.baseUrl}/console`);
+  await signIn(page, session.caller.key);
+
+  await page.locator('header').getByText('Account a test', { exact: true }).waitFor();
+  expect(problems).toEqual([]);
+});
+
 inBrowser('An address that is not encoded well shows a page, not nothing', async () => {
   const { page, problems } = await session.open();
   await page.goto(`${session.caller.service.baseUrl}/console`);

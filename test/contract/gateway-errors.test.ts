@@ -76,6 +76,15 @@ describe('An unknown route is 404 not_found', () => {
     }
   });
 
+  test('whose message says where the reference is', async () => {
+    const { body } = await request('GET', '/');
+    const [referenceUrl = ''] = /http[^\s"]+/.exec(JSON.stringify(body)) ?? [];
+
+    expect(await (await fetch(referenceUrl)).text()).toContain('<title>API reference</title>');
+    // The address of the files has the console at its own root.
+    expect(await (await fetch(new URL('.', referenceUrl))).text()).toContain('<title>Console ');
+  });
+
   test.each(['application/json', 'application/vnd.api+json', 'image/png', 'x', 'text/csv; charset=latin1'])(
     'with a body of the content type %s',
     async (contentType) => {

@@ -25,7 +25,8 @@ describe('without -c console=true', () => {
     );
     const pages = onlyOne(plain.resources, 'Custom::PublicPages').Properties;
 
-    expect(paths).toEqual(['/openapi.json', '/docs', '/docs/*']);
+    expect(paths).toEqual(['/', '/openapi.json', '/docs', '/docs/*']);
+    expect(distributionOf(plain).DefaultRootObject).toBe('docs');
     expect(distributionOf(plain).Origins).toHaveLength(1);
     expect(pages).not.toHaveProperty('Console');
     expect(plain.outputs).not.toHaveProperty('ConsoleUrl');
@@ -34,7 +35,8 @@ describe('without -c console=true', () => {
 
 describe('with -c console=true', () => {
   test('its pages are read by everyone over HTTPS, from the bucket, where they are published', () => {
-    for (const path of ['/console', '/console/*']) {
+    expect(distributionOf(withConsole).DefaultRootObject).toBe('console');
+    for (const path of ['/', '/console', '/console/*']) {
       expect(behaviorOf(path)).toMatchObject({
         AllowedMethods: ['GET', 'HEAD'],
         ViewerProtocolPolicy: 'redirect-to-https',

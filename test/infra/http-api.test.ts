@@ -47,9 +47,9 @@ const GATEWAY_ERRORS: [type: string, code: ErrorCode][] = [
 ];
 
 /** The error in a template: the API's format, without placeholders. */
-const errorIn = (templates: Record<string, string>): { code: ErrorCode; message: string } => {
+const errorIn = (templates: Record<string, unknown>): { code: ErrorCode; message: string } => {
   expect(Object.keys(templates)).toEqual(['application/json']);
-  const body = JSON.parse(templates['application/json'] ?? '');
+  const body = JSON.parse(render(templates['application/json']));
   expect(body).toEqual({
     error: { code: expect.any(String), message: expect.stringMatching(/^[A-Z].*\.$/) },
   });
@@ -222,7 +222,9 @@ describe('an unknown path', () => {
       ) ?? [];
 
     expect(response?.Properties.StatusCode).toBe('404');
-    expect(errorIn(response?.Properties.ResponseTemplates).message).toBe('There is no such route.');
+    expect(errorIn(response?.Properties.ResponseTemplates).message).toBe(
+      'There is no such route: https://DeliveryDistribution.DomainName/docs describes the API.',
+    );
     for (const type of ['ApiKey', 'UsagePlan', 'UsagePlanKey']) {
       expect(ofType(service.resources, `AWS::ApiGateway::${type}`)).toEqual([]);
     }

@@ -45,7 +45,9 @@ describe('the paths of the public pages', () => {
   test('are read over HTTPS by everyone, from the bucket: the document and the reference page', () => {
     const behaviors: Resource['Properties'][] = distribution.CacheBehaviors;
 
-    expect(behaviors.map(({ PathPattern }) => PathPattern)).toEqual(['/openapi.json', '/docs', '/docs/*']);
+    expect(behaviors.map(({ PathPattern }) => PathPattern)).toEqual([
+      ...['/', '/openapi.json', '/docs', '/docs/*'],
+    ]);
     for (const behavior of behaviors) {
       expect(behavior).toMatchObject({
         AllowedMethods: ['GET', 'HEAD'],

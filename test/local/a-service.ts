@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -51,6 +51,15 @@ export interface AService {
   stop(): Promise<void>;
 }
 
+/** This process's environment, with no AWS settings but those in `settings`. */
+const environmentWith = (settings: Record<string, string | undefined>) => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'))),
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  ...settings,
+});
+
 /** Runs a command in a process of its own, with no AWS settings but those in `environment`. */
 export const runProcess = (
   args: readonly string[],
@@ -58,18 +67,20 @@ export const runProcess = (
   cwd?: string,
 ): Promise<Outcome> =>
   new Promise((resolve) => {
-    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'));
-    const env = {
-      ...Object.fromEntries(inherited),
-      AWS_EC2_METADATA_DISABLED: 'true',
-      AWS_CONFIG_FILE: '/dev/null',
-      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-      ...environment,
-    };
+    const env = environmentWith(environment);
     execFile(process.execPath, [MAIN, ...args], { env, cwd }, (error, stdout, stderr) => {
       resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
     });
   });
+
+/** Starts a command that goes on until it is told to end, in such a process. */
+export const startProcess = (
+  args: readonly string[],
+  environment: Record<string, string | undefined> = {},
+): ChildProcess => {
+  const env = environmentWith(environment);
+  return spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+};
 
 /** Model routes of every service. */
 export const ROUTES = {
@@ -80,6 +91,8 @@ export const ROUTES = {
 const outputsOf = (): Record<string, string> => ({
   TableName: TABLE_NAME,
   BucketName: 'the-bucket',
+  BaseUrl: 'https://api.example.com',
+  ReferenceUrl: 'https://files.example.com/docs',
   ModelRoutes: JSON.stringify(ROUTES),
   ModelArkBaseUrl: 'https://ark.example.com/api/v3',
   ModelStudioBaseUrl: 'https://studio.example.com',
@@ -117,7 +130,12 @@ export const startService = async (): Promise<AService> => {
       return;
     }
     if (service === 'secretsmanager') return describeSecret(JSON.parse(body).SecretId, response);
-    return describeStacks(new URLSearchParams(body), response);
+    const query = new URLSearchParams(body);
+    if (query.get('Action') === 'GetCallerIdentity') {
+      response.writeHead(200, { 'content-type': 'text/xml' }).end(identityXml(caller));
+      return;
+    }
+    return describeStacks(query, response);
   };
   const describeSecret = (id: string, response: ServerResponse): void => {
     const filled = state.filledSecrets.has(id);
@@ -198,6 +216,13 @@ const createTable = async (dynamoDb: DynamoDbClient): Promise<void> => {
 };
 
 const xmlText = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+/** The identity behind an access key. */
+export const identityOf = (accessKeyId: string): string => `arn:aws:iam::111122223333:user/${accessKeyId}`;
+
+const identityXml = (accessKeyId = 'nobody'): string =>
+  `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>
+    <Arn>${identityOf(accessKeyId)}</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`;
 
 const stackXml = (name: string, outputs: Record<string, string>): string => {
   const members = Object.entries(outputs).map(

@@ -70,13 +70,25 @@ describe('where a command acts', () => {
     );
   });
 
-  test('on the named stack, even while a local run is up', async () => {
-    const home = await mkdtemp(join(directory, 'home-'));
-    await mkdir(join(home, '.local'));
-    await writeLocalRun(join(home, '.local'), 'http://127.0.0.1:1');
+  test.each([
+    [['--stack', 'Deployed'], {}],
+    [['--stack', 'Deployed', '--region', 'eu-west-1'], { AWS_REGION: undefined }],
+    // The stack has the name that is taken without one.
+    [['--region', 'eu-west-1'], { AWS_REGION: undefined }],
+  ])(
+    'on the named stack, and in the named region, even while a local run is up: %j',
+    async (place, changes) => {
+      service.stacks.set('GenerationService', service.stacks.get('Deployed') ?? {});
+      const home = await mkdtemp(join(directory, 'home-'));
+      await mkdir(join(home, '.local'));
+      await writeLocalRun(join(home, '.local'), 'http://127.0.0.1:1');
 
-    expect(await runProcess([...list, '--stack', 'Deployed'], aws(), home)).toMatchObject({ status: 0 });
-  });
+      const outcome = await runProcess([...list, ...place], { ...aws(), ...changes }, home);
+
+      expect(outcome).toMatchObject({ status: 0 });
+      service.stacks.delete('GenerationService');
+    },
+  );
 
   test('on the stack GenerationService when none is named', async () => {
     const outcome = await runProcess([...list, '--data-dir', join(directory, 'none')], aws());
@@ -84,7 +96,7 @@ describe('where a command acts', () => {
     expect(outcome).toEqual({
       status: 1,
       stdout: '',
-      stderr: `No local run is up in ${join(directory, 'none')}, and stack GenerationService cannot be used: Stack with id GenerationService does not exist. Start a local run with npm start, or name a stack by --stack.\n`,
+      stderr: `No local run is up in ${join(directory, 'none')}, and stack GenerationService cannot be used: Stack with id GenerationService does not exist. Start a local run with npm start, or name a stack by --stack and --region.\n`,
     });
   });
 
@@ -108,7 +120,7 @@ describe('where a command acts', () => {
       status: 1,
       stdout: '',
       stderr:
-        'stack Half cannot be used: it has no output TableName. Start a local run with npm start, or name a stack by --stack.\n',
+        'stack Half cannot be used: it has no output TableName. Start a local run with npm start, or name a stack by --stack and --region.\n',
     });
   });
 
@@ -121,7 +133,7 @@ describe('where a command acts', () => {
     expect(await runProcess([...list, '--data-dir', directory], aws())).toEqual({
       status: 1,
       stdout: '',
-      stderr: `${join(directory, 'local.json')} does not describe a local run. Start a local run with npm start, or name a stack by --stack.\n`,
+      stderr: `${join(directory, 'local.json')} does not describe a local run. Start a local run with npm start, or name a stack by --stack and --region.\n`,
     });
   });
 

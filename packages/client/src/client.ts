@@ -1,16 +1,19 @@
+import { deleteFully, deleteInBatches } from './deletion.ts';
 import { type Download, openFile } from './download.ts';
-import {
-  DownloadError,
-  ExpiredError,
-  GenerationServiceError,
-  NotFoundError,
-  RequestFailedError,
-  TemporarilyUnavailableError,
-  TimeoutError,
-} from './errors.ts';
-import { type Call, type CallOptions, type ClientOptions, Http } from './http.ts';
+import { DownloadError, ExpiredError, GenerationServiceError, RequestFailedError } from './errors.ts';
+import { type CallOptions, type ClientOptions, Http, type Path, type Query } from './http.ts';
+import type {
+  BalanceOptions,
+  CreateOptions,
+  EndUserListOptions,
+  PageOptions,
+  ReadOptions,
+  RequestListOptions,
+  RunOptions,
+  UsageOptions,
+  WaitOptions,
+} from './options.ts';
 import { type Page, PageList } from './pages.ts';
-import { jittered, sleep } from './sleep.ts';
 import type {
   Balance,
   BalanceHistoryEntry,
@@ -38,88 +41,12 @@ import type {
   VideoRecord,
 } from './types.ts';
 import { sendFile, type WithFiles, withUrls } from './upload.ts';
-
-/** How a creation is sent. */
-export interface CreateOptions extends CallOptions {
-  /** Default: a new key for each call, which all its repetitions share. Give one that you have stored to survive a crash of yours. */
-  idempotencyKey?: string;
-}
-
-/** How to wait for a request. */
-export interface WaitOptions extends CallOptions {
-  /** Seconds between two reads, about. Default: 5. */
-  intervalSeconds?: number;
-  /** Default: longer than the service's own deadlines, 75 min for images and 2.5 h for a video. */
-  timeoutSeconds?: number;
-  /** Called when the status has changed. */
-  onStatus?: (record: GenerationRecord | VideoRecord) => void;
-}
-
-/** How to create a request and wait for it. */
-export interface RunOptions extends CreateOptions, WaitOptions {}
-
-/** Of which days to read the usage, and by what. */
-export interface UsageOptions extends CallOptions {
-  /** Dates like `2026-11-01`; at most 93 days. */
-  from: string;
-  to: string;
-  by?: Usage['by'];
-}
-
-/** Which page of a list to begin with. */
-export interface PageOptions extends CallOptions {
-  page?: number;
-  pageSize?: number;
-}
-
-/** How to read records. */
-export interface ReadOptions extends CallOptions {
-  /** `input` adds what was asked to each record. */
-  include?: 'input';
-}
-
-/** Which requests of a kind to list. */
-export interface RequestListOptions extends PageOptions, ReadOptions {
-  endUserEmail?: string;
-  status?: GenerationRecord['status'];
-  model?: string;
-  /** An ISO 8601 date or date-time; only strictly newer ones are listed. */
-  createdAfter?: string;
-  /** The same; only strictly older ones are listed. */
-  createdBefore?: string;
-}
-
-/** Which end-users to list. */
-export interface EndUserListOptions extends PageOptions {
-  /** A part of the address. */
-  email?: string;
-  blocked?: boolean;
-}
-
-type Unfinished = { status: 'queued' } | { status: 'processing' };
-/** A record of images that does not change any more, but for its expiry. */
-export type FinishedImages = Exclude<GenerationRecord, Unfinished>;
-/** The same of a video. */
-export type FinishedVideo = Exclude<VideoRecord, Unfinished>;
-/** A record that succeeded. */
-export type Succeeded<Rec> = Extract<Rec, { status: 'succeeded' }>;
+import { type FinishedImages, type FinishedVideo, isVideo, type Succeeded, waitForEnd } from './waiting.ts';
 
 /** The ids that the document names, without any other text. */
 type Named<Id> = Id extends string ? (string extends Id ? never : Id) : never;
 
-const VIDEO_PREFIX = 'vid_';
-const FINISHED: readonly string[] = ['succeeded', 'failed', 'expired'];
-const DEFAULT_INTERVAL_SECONDS = 5;
-const IMAGES_TIMEOUT_SECONDS = 4_500;
-const VIDEO_TIMEOUT_SECONDS = 9_000;
-const IDS_PER_CALL = 200;
-/** A deletion of an end-user is called again at most this often; each call removes thousands of requests. */
-const MAX_DELETION_CALLS = 1_000;
-
-const recordPath = (requestId: string): Call['path'] => [
-  requestId.startsWith(VIDEO_PREFIX) ? 'videos' : 'generations',
-  requestId,
-];
+const recordPath = (requestId: string): Path => [isVideo(requestId) ? 'videos' : 'generations', requestId];
 
 /**
  * The generation service. Methods throw subclasses of `GenerationServiceError`: `ApiError` for a refusal, else
@@ -151,11 +78,11 @@ export class GenerationClient {
     return this.#create(['videos'], body, options);
   }
 
-  async #create<T>(path: Call['path'], creation: object, options: CreateOptions = {}): Promise<T> {
+  async #create<T>(path: Path, creation: object, options: CreateOptions = {}): Promise<T> {
     // An empty key too: a creation without one may not be repeated.
     const idempotencyKey = options.idempotencyKey || crypto.randomUUID();
     const body = await withUrls(creation, (file) => this.upload(file, options));
-    return this.#http.call({ method: 'POST', path, body, idempotencyKey }, options);
+    return this.#http.call('POST', path, options, { body, idempotencyKey });
   }
 
   /**
@@ -210,7 +137,7 @@ export class GenerationClient {
 
   /** A form that takes one file. `upload` sends it, too. */
   createUpload(body: NewUpload, options?: CallOptions): Promise<Upload> {
-    return this.#http.call({ method: 'POST', path: ['uploads'], body }, options);
+    return this.#http.call('POST', ['uploads'], options, { body });
   }
 
   /** The record of a request for images. */
@@ -224,11 +151,11 @@ export class GenerationClient {
   }
 
   #read<T>(
-    path: Call['path'],
-    options: ReadOptions = {},
-    query: Call['query'] = { include: options.include },
+    path: Path,
+    options: ReadOptions | BalanceOptions = {},
+    query: Query = { include: options.include },
   ): Promise<T> {
-    return this.#http.call({ method: 'GET', path, query }, options);
+    return this.#http.call('GET', path, options, { query });
   }
 
   /**
@@ -242,28 +169,10 @@ export class GenerationClient {
   waitFor(request: QueuedVideo | VideoRecord, options?: WaitOptions): Promise<FinishedVideo>;
   waitFor(request: { requestId: string }, options?: WaitOptions): Promise<FinishedImages | FinishedVideo>;
   async waitFor(
-    { requestId, status: given }: { requestId: string; status?: string },
+    request: { requestId: string; status?: string },
     options: WaitOptions = {},
   ): Promise<FinishedImages | FinishedVideo> {
-    const isVideo = requestId.startsWith(VIDEO_PREFIX);
-    const {
-      signal,
-      onStatus,
-      intervalSeconds = DEFAULT_INTERVAL_SECONDS,
-      timeoutSeconds = isVideo ? VIDEO_TIMEOUT_SECONDS : IMAGES_TIMEOUT_SECONDS,
-    } = options;
-    const giveUpAt = Date.now() + timeoutSeconds * 1000;
-    const pause = () => sleep(Math.min(jittered(intervalSeconds * 1000), giveUpAt - Date.now()), signal);
-    // A record that is given says as much as a read would: the first read is due after a pause.
-    if (given !== undefined && !FINISHED.includes(given)) await pause();
-    for (let status: string | undefined; ; ) {
-      const record = await this.#read<GenerationRecord | VideoRecord>(recordPath(requestId), options);
-      if (record.status !== status) onStatus?.(record);
-      status = record.status;
-      if (FINISHED.includes(status)) return record as FinishedImages | FinishedVideo;
-      if (Date.now() >= giveUpAt) throw new TimeoutError(`The request ${requestId} is still ${status}.`);
-      await pause();
-    }
+    return waitForEnd(request, options, () => this.#read(recordPath(request.requestId), options));
   }
 
   /** Like `waitFor`, but throws `RequestFailedError` unless it succeeded. */
@@ -301,42 +210,38 @@ export class GenerationClient {
   ): Promise<string> {
     if (Date.parse(expiresAt) > Date.now()) {
       const path = recordPath(id.slice(0, id.lastIndexOf('_')));
-      const record = await this.#read<GenerationRecord | VideoRecord>(path, { signal });
-      const items = 'images' in record ? record.images : 'videos' in record ? record.videos : [];
-      for (const item of items) if (item.id === id && 'url' in item) return item.url;
+      type Items = readonly { id: string; url?: string }[];
+      const { images, videos = [] } = await this.#read<{ images?: Items; videos?: Items }>(path, { signal });
+      for (const item of images ?? videos) if (item.id === id && item.url) return item.url;
     }
     throw new ExpiredError(`The file of ${id} is gone.`);
   }
 
   /** Requests for images, newest first. */
   listImages(options?: RequestListOptions): PageList<GenerationRecord> {
-    return this.#list(['generations'], options, ({ requestId }) => requestId);
+    return this.#list(['generations'], options, 'requestId');
   }
 
   /** Requests for videos, newest first. */
   listVideos(options?: RequestListOptions): PageList<VideoRecord> {
-    return this.#list(['videos'], options, ({ requestId }) => requestId);
+    return this.#list(['videos'], options, 'requestId');
   }
 
   /** End-users, newest first. */
   listEndUsers(options?: EndUserListOptions): PageList<EndUser> {
-    return this.#list(['end-users'], options, ({ email }) => email);
+    return this.#list(['end-users'], options, 'email');
   }
 
   /** Changes of the balance, newest first. */
   listBalanceHistory(options?: PageOptions): PageList<BalanceHistoryEntry> {
-    return this.#list(['balance', 'history'], options, ({ id }) => id);
+    return this.#list(['balance', 'history'], options, 'id');
   }
 
-  #list<Item>(
-    path: Call['path'],
-    { signal, headers, onResponse, page: first = 1, ...filter }: PageOptions = {},
-    idOf: (item: Item) => string,
-  ): PageList<Item> {
+  #list<Item>(path: Path, options: PageOptions = {}, idField: keyof Item): PageList<Item> {
+    const { signal, headers, onResponse, page: first = 1, ...filter } = options;
     return new PageList(
-      (page, next) =>
-        this.#read<Page<Item>>(path, { signal, headers, onResponse }, { ...filter, page, ...next }),
-      idOf,
+      (page, next) => this.#read<Page<Item>>(path, options, { ...filter, page, ...next }),
+      idField,
       first,
     );
   }
@@ -346,25 +251,17 @@ export class GenerationClient {
    * it is taken for deleted, with a count of 0.
    */
   deleteRequest(requestId: string, options?: CallOptions): Promise<DeletedRequest> {
-    return this.#remove(['generations', requestId], { requestId, deleted: true, removedObjects: 0 }, options);
+    return deleteFully(
+      this.#http,
+      ['generations', requestId],
+      { requestId, deleted: true, removedObjects: 0 },
+      options,
+    );
   }
 
   /** Deletes any number of requests, 200 a call. The counts are lower when an answer was lost and a call repeated. */
-  async deleteRequests(requestIds: readonly string[], options?: CallOptions): Promise<BulkDeletion> {
-    const distinct = [...new Set(requestIds)];
-    const conflicts: string[] = [];
-    const notFound: string[] = [];
-    let [deleted, removedObjects] = [0, 0];
-    for (let at = 0; at < distinct.length; at += IDS_PER_CALL) {
-      const body = { requestIds: distinct.slice(at, at + IDS_PER_CALL) };
-      const path = ['generations', 'bulk-delete'];
-      const one = await this.#http.call<BulkDeletion>({ method: 'POST', path, body }, options);
-      deleted += one.deleted;
-      removedObjects += one.removedObjects;
-      conflicts.push(...one.conflicts);
-      notFound.push(...one.notFound);
-    }
-    return { requested: distinct.length, deleted, removedObjects, conflicts, notFound };
+  deleteRequests(requestIds: readonly string[], options?: CallOptions): Promise<BulkDeletion> {
+    return deleteInBatches(this.#http, requestIds, options);
   }
 
   /** Blocks an end-user. */
@@ -378,7 +275,7 @@ export class GenerationClient {
   }
 
   #setBlocked(email: string, verb: string, options?: CallOptions): Promise<EndUserBlock> {
-    return this.#http.call({ method: 'POST', path: ['end-users', email, verb] }, options);
+    return this.#http.call('POST', ['end-users', email, verb], options);
   }
 
   /** Limits on the spending of an end-user, and the spending. */
@@ -388,7 +285,7 @@ export class GenerationClient {
 
   /** Sets what an end-user may spend, in xTokens. `null`, or missing: any amount. */
   setBudget(email: string, body: Budget, options?: CallOptions): Promise<EndUserBudget> {
-    return this.#http.call({ method: 'PUT', path: ['end-users', email, 'budget'], body }, options);
+    return this.#http.call('PUT', ['end-users', email, 'budget'], options, { body });
   }
 
   /**
@@ -396,34 +293,16 @@ export class GenerationClient {
    * only, not earlier calls that ended with 503 or lost their answer.
    */
   deleteEndUser(email: string, options?: CallOptions): Promise<DeletedEndUser> {
-    return this.#remove(
+    return deleteFully(
+      this.#http,
       ['end-users', email],
       { email, deleted: true, removedRequests: 0, removedObjects: 0 },
       options,
     );
   }
 
-  /**
-   * Repeats a deletion until it is complete. Returns `gone` if an earlier call may have done it and nothing is left.
-   */
-  async #remove<T>(path: Call['path'], gone: T, options: CallOptions = {}): Promise<T> {
-    let mayBeDone = false;
-    for (let calls = 1; ; calls += 1) {
-      try {
-        return await this.#http.call<T>({ method: 'DELETE', path }, options, () => {
-          mayBeDone = true;
-        });
-      } catch (error) {
-        if (mayBeDone && error instanceof NotFoundError) return gone;
-        if (!(error instanceof TemporarilyUnavailableError) || calls === MAX_DELETION_CALLS) throw error;
-        mayBeDone = true;
-        await sleep((error.retryAfterSeconds ?? 1) * 1000, options.signal);
-      }
-    }
-  }
-
   /** The balance. */
-  getBalance(options?: CallOptions): Promise<Balance> {
+  getBalance(options?: BalanceOptions): Promise<Balance> {
     return this.#read(['balance'], options);
   }
 

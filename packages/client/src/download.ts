@@ -20,7 +20,7 @@ export const openFile = async (
 ): Promise<Download | undefined> => {
   let response: Response;
   try {
-    response = await fetch(url, signal ? { signal } : {});
+    response = await fetch(url, { signal });
   } catch (error) {
     throw failureOf(error, signal);
   }

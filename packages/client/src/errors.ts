@@ -12,27 +12,24 @@ export class GenerationServiceError extends Error {
   /** Of a creation that may have happened: repeat it with this key, and it is debited once. */
   declare readonly idempotencyKey: string | undefined;
 
-  constructor(message: string, { cause, idempotencyKey }: Details = {}) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.idempotencyKey = idempotencyKey;
+  constructor(message: string, details: Details = {}) {
+    super(message, details);
+    this.idempotencyKey = details.idempotencyKey;
   }
 }
 
-/** What an `ApiError` is made of. */
-export interface Refusal {
-  status: number;
-  headers: Headers;
-  /** Undefined when the answer was not the service's own. */
-  code: ErrorCode | undefined;
-  message: string;
-  fields: Readonly<Record<string, string>> | undefined;
-  idempotencyKey: string | undefined;
+/** The error in the body of an answer. Empty when the answer was not the service's own. */
+interface Refusal {
+  code?: ErrorCode;
+  message?: string;
+  fields?: Readonly<Record<string, string>>;
 }
 
 /** The service refused. Its subclasses say why; branch on them or on `code`. */
 export class ApiError extends GenerationServiceError {
   override name = 'ApiError';
   declare readonly status: number;
+  /** Undefined when the answer was not the service's own. */
   declare readonly code: ErrorCode | undefined;
   declare readonly headers: Headers;
   /** Names the call: quote it when you report a problem. */
@@ -42,22 +39,19 @@ export class ApiError extends GenerationServiceError {
   /** What is wrong, by the path of the field, such as `references[2]`; empty but for a `ValidationError`. */
   declare readonly fields: Readonly<Record<string, string>>;
 
-  constructor({ status, headers, code, message, fields = {}, idempotencyKey }: Refusal) {
+  constructor(
+    { status, headers }: Response,
+    { code, message = `HTTP ${status}`, fields = {} }: Refusal,
+    idempotencyKey: string | undefined,
+  ) {
     super(message, { idempotencyKey });
-    this.fields = fields;
-    this.status = status;
-    this.code = code;
-    this.headers = headers;
-    this.requestId = headers.get('x-request-id') ?? undefined;
-    this.retryAfterSeconds = retryAfterOf(headers);
+    const requestId = headers.get('x-request-id') ?? undefined;
+    // A date is not told, and no service of ours sends one.
+    const [retryAfter] = /^\d+$/.exec(headers.get('retry-after') ?? '') ?? [];
+    const retryAfterSeconds = retryAfter && Number(retryAfter);
+    Object.assign(this, { status, headers, code, fields, requestId, retryAfterSeconds });
   }
 }
-
-/** The seconds of a `Retry-After` header; undefined when there is none or it is a date. */
-export const retryAfterOf = (headers: Headers): number | undefined => {
-  const text = headers.get('retry-after') ?? '';
-  return /^\d+$/.test(text) ? Number(text) : undefined;
-};
 
 /** 400: fields are missing, unknown or wrong. */
 export class ValidationError extends ApiError {
@@ -109,7 +103,7 @@ export class ServerError extends ApiError {
   override name = 'ServerError';
 }
 
-const BY_STATUS: Record<number, new (refusal: Refusal) => ApiError> = {
+const BY_STATUS: Record<number, typeof ApiError> = {
   400: ValidationError,
   401: AuthenticationError,
   402: PaymentRequiredError,
@@ -121,10 +115,20 @@ const BY_STATUS: Record<number, new (refusal: Refusal) => ApiError> = {
   503: TemporarilyUnavailableError,
 };
 
-/** The error of a refusal. */
-export const apiErrorOf = (refusal: Refusal): ApiError => {
-  const Known = BY_STATUS[refusal.status] ?? (refusal.status >= 500 ? ServerError : ApiError);
-  return new Known(refusal);
+/** The error of an answer that refuses, with its body. */
+export const apiErrorOf = (
+  response: Response,
+  text: string,
+  idempotencyKey: string | undefined,
+): ApiError => {
+  const Known = BY_STATUS[response.status] ?? (response.status >= 500 ? ServerError : ApiError);
+  let error: Refusal | undefined;
+  try {
+    ({ error } = JSON.parse(text));
+  } catch {
+    // A page of a proxy, or nothing at all: the status says what is known.
+  }
+  return new Known(response, error ?? {}, idempotencyKey);
 };
 
 /** There was no answer, or only a part of one. */

@@ -1,11 +1,4 @@
-import {
-  ApiError,
-  apiErrorOf,
-  ConnectionError,
-  GenerationServiceError,
-  type Refusal,
-  TimeoutError,
-} from './errors.ts';
+import { ApiError, apiErrorOf, ConnectionError, GenerationServiceError, TimeoutError } from './errors.ts';
 import { abortedBy, sleep } from './sleep.ts';
 
 /** How a client reaches the service. */
@@ -35,14 +28,21 @@ export interface CallOptions {
   onResponse?: ((response: Response) => void) | undefined;
 }
 
-/** One call of the API. All may be repeated: a creation has a key, and the others change nothing the second time. */
-export interface Call {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The parts after `/v1`. None may be empty or a dot: the call would be another one. */
-  path: readonly string[];
-  query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** The parts of a path after `/v1`. None may be empty or a dot: the call would be another one. */
+export type Path = readonly string[];
+
+/** Parameters of a call; those that are undefined are not sent. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** What a call sends beside its path. All may be repeated: a creation has a key, and the others change nothing the second time. */
+interface Sent {
+  query?: Query;
   body?: unknown;
   idempotencyKey?: string;
+  /** Called when the answer to an attempt was lost. */
+  lostOne?: () => void;
 }
 
 const FIRST_PAUSE_SECONDS = 0.5;
@@ -59,11 +59,7 @@ const leavesOpen = (error: GenerationServiceError): boolean =>
   !(error instanceof ApiError) || (error.status >= 500 && error.status !== 503);
 
 /** Seconds to wait before repeating a call after this error; undefined when it is not repeated. */
-const pauseAfter = (
-  error: GenerationServiceError,
-  method: Call['method'],
-  attempt: number,
-): number | undefined => {
+const pauseAfter = (error: GenerationServiceError, method: Method, attempt: number): number | undefined => {
   if (error instanceof ApiError) {
     if (error.status === 429) return error.retryAfterSeconds ?? PAUSE_WHEN_BUSY_SECONDS;
     // A creation that is paused is the caller's to repeat; the client calls a deletion again that has more to do.
@@ -75,9 +71,9 @@ const pauseAfter = (
   return Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)) * Math.random();
 };
 
-const headersOf = (given: CallOptions['headers'], own: Record<string, string>): Headers => {
+const headersOf = (given: CallOptions['headers'] = {}, own: Record<string, string>): Headers => {
   const headers = new Headers(own);
-  for (const [name, value] of Object.entries(given ?? {}))
+  for (const [name, value] of Object.entries(given))
     if (value !== undefined && !headers.has(name)) headers.set(name, value);
   return headers;
 };
@@ -104,37 +100,32 @@ const setting = (name: string, given: string | undefined, variable: string): str
 
 /** Calls the API, and repeats a call where that is safe. */
 export class Http {
-  readonly options: Required<Omit<ClientOptions, 'allowHttp' | 'baseUrl' | 'apiKey'>> & {
-    baseUrl: string;
-    apiKey: string;
-  };
+  readonly options: ClientOptions & { baseUrl: string; apiKey: string; fetch: typeof fetch };
 
-  constructor({
-    fetch = globalThis.fetch,
-    maxRetries = 4,
-    attemptSeconds = 35,
-    maxRetryAfterSeconds = 60,
-    ...given
-  }: ClientOptions) {
+  constructor(given: ClientOptions) {
     const baseUrl = setting('baseUrl', given.baseUrl, 'GENERATION_BASE_URL').replace(/\/+$/, '');
     const apiKey = setting('apiKey', given.apiKey, 'GENERATION_API_KEY');
     if (!(KEEPS_KEY.test(baseUrl) || (given.allowHttp && /^http:/i.test(baseUrl))))
       throw new TypeError('baseUrl is not https:');
-    this.options = { baseUrl, apiKey, fetch, maxRetries, attemptSeconds, maxRetryAfterSeconds };
+    this.options = { ...given, baseUrl, apiKey, fetch: given.fetch ?? globalThis.fetch };
   }
 
   /**
    * The body of the answer. Repeats the call, with the same body and key, where the service may not have seen it or
-   * asks for it; `lostOne` is called when the answer to an attempt was lost. Throws `ApiError`, `ConnectionError`,
-   * `TimeoutError`, `AbortedError`, `TypeError` for a path or a key that cannot be sent, and what `onResponse` throws.
+   * asks for it. Throws `ApiError`, `ConnectionError`, `TimeoutError`, `AbortedError`, `TypeError` for a path or a key
+   * that cannot be sent, and what `onResponse` throws.
    */
-  async call<T>(call: Call, options: CallOptions = {}, lostOne?: () => void): Promise<T> {
-    const { method, idempotencyKey } = call;
+  async call<T>(
+    method: Method,
+    path: Path,
+    options: CallOptions = {},
+    { query = {}, body: content, idempotencyKey, lostOne }: Sent = {},
+  ): Promise<T> {
     const { signal } = options;
-    const url = new URL([this.options.baseUrl, 'v1', ...call.path.map(segment)].join('/'));
-    for (const [name, value] of Object.entries(call.query ?? {}))
+    const url = new URL([this.options.baseUrl, 'v1', ...path.map(segment)].join('/'));
+    for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.append(name, String(value));
-    const body = JSON.stringify(call.body);
+    const body = JSON.stringify(content);
     const sent = {
       method,
       headers: headersOf(options.headers, {
@@ -149,14 +140,13 @@ export class Http {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return (await this.#attempt(url.href, sent, options, idempotencyKey)) as T;
-      } catch (thrown) {
+      } catch (error) {
         // Also when the attempt failed for another reason at that moment.
         if (signal?.aborted) throw abortedBy(signal, idempotencyKey);
-        if (!(thrown instanceof GenerationServiceError)) throw thrown;
-        const error = thrown;
+        if (!(error instanceof GenerationServiceError)) throw error;
         if (leavesOpen(error)) lostOne?.();
         const seconds = pauseAfter(error, method, attempt);
-        const { maxRetries, maxRetryAfterSeconds } = this.options;
+        const { maxRetries = 4, maxRetryAfterSeconds = 60 } = this.options;
         const isWorthIt = attempt <= maxRetries && seconds !== undefined && seconds <= maxRetryAfterSeconds;
         if (!isWorthIt) throw error;
         // Never earlier than the service asked; up to a tenth later, so that callers spread out.
@@ -171,7 +161,7 @@ export class Http {
     { signal, onResponse }: CallOptions,
     idempotencyKey: string | undefined,
   ): Promise<unknown> {
-    const { fetch, attemptSeconds } = this.options;
+    const { fetch, attemptSeconds = 35 } = this.options;
     const limit = new AbortController();
     const abort = () => limit.abort();
     if (signal?.aborted) throw abortedBy(signal, idempotencyKey);
@@ -190,7 +180,7 @@ export class Http {
       const response = await fetch(url, { ...sent, signal: limit.signal });
       if (onResponse) copy = response.clone();
       const text = await response.text();
-      answer = response.ok ? JSON.parse(text) : apiErrorOf(refusalOf(response, text, idempotencyKey));
+      answer = response.ok ? JSON.parse(text) : apiErrorOf(response, text, idempotencyKey);
     } catch (error) {
       // `call` tells an abort from the rest. A query may name an end-user: it is left out.
       const details = { cause: error, idempotencyKey };
@@ -207,18 +197,3 @@ export class Http {
     return answer;
   }
 }
-
-const refusalOf = (
-  { status, headers }: Response,
-  text: string,
-  idempotencyKey: string | undefined,
-): Refusal => {
-  let error: Partial<Pick<Refusal, 'code' | 'message' | 'fields'>> | undefined;
-  try {
-    ({ error } = JSON.parse(text));
-  } catch {
-    // A page of a proxy, or nothing at all: the status says what is known.
-  }
-  const { code, message = `HTTP ${status}`, fields } = error ?? {};
-  return { status, headers, code, message, fields, idempotencyKey };
-};

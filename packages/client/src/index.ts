@@ -1,17 +1,4 @@
-export {
-  type CreateOptions,
-  type EndUserListOptions,
-  type FinishedImages,
-  type FinishedVideo,
-  GenerationClient,
-  type PageOptions,
-  type ReadOptions,
-  type RequestListOptions,
-  type RunOptions,
-  type Succeeded,
-  type UsageOptions,
-  type WaitOptions,
-} from './client.ts';
+export { GenerationClient } from './client.ts';
 export type { Download } from './download.ts';
 export {
   AbortedError,
@@ -36,7 +23,19 @@ export {
   WebhookVerificationError,
 } from './errors.ts';
 export type { CallOptions, ClientOptions } from './http.ts';
+export type {
+  BalanceOptions,
+  CreateOptions,
+  EndUserListOptions,
+  PageOptions,
+  ReadOptions,
+  RequestListOptions,
+  RunOptions,
+  UsageOptions,
+  WaitOptions,
+} from './options.ts';
 export type { Page, PageList } from './pages.ts';
 export type * from './types.ts';
 export type { WithFiles } from './upload.ts';
+export type { FinishedImages, FinishedVideo, Succeeded } from './waiting.ts';
 export { type VerifiedWebhook, verifyWebhook, type WebhookHeaders } from './webhooks.ts';

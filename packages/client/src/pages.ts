@@ -21,16 +21,16 @@ interface Next {
  */
 export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> {
   readonly #fetchPage: (page: number, next?: Next) => Promise<Page<Item>>;
-  readonly #idOf: (item: Item) => string;
+  readonly #idField: keyof Item;
   readonly #firstPage: number;
 
   constructor(
     fetchPage: (page: number, next?: Next) => Promise<Page<Item>>,
-    idOf: (item: Item) => string,
+    idField: keyof Item,
     firstPage: number,
   ) {
     this.#fetchPage = fetchPage;
-    this.#idOf = idOf;
+    this.#idField = idField;
     this.#firstPage = firstPage;
   }
 
@@ -43,12 +43,12 @@ export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Ite
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
-    const given = new Set<string>();
+    const given = new Set<unknown>();
     let next: Next | undefined;
     for (let number = this.#firstPage; ; number += 1) {
       const { items, hasMore, nextCreatedBefore } = await this.#fetchPage(number, next);
       for (const item of items) {
-        const id = this.#idOf(item);
+        const id = item[this.#idField];
         if (given.has(id)) continue;
         given.add(id);
         yield item;

@@ -6,6 +6,11 @@ export interface Balance {
   readonly xTokens: number;
   /** When it last changed. */
   readonly updatedAt: string;
+  /** Your account, with `include=account`. */
+  readonly account?: {
+    readonly accountId: string;
+    readonly name: string;
+  } | undefined;
 }
 
 /** One change of the balance. */

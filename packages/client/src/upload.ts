@@ -37,7 +37,7 @@ export const sendFile = async (
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.append(name, value);
   body.append('file', file);
-  const response = await fetch(url, { method: 'POST', body, ...(signal && { signal }) }).catch((error) => {
+  const response = await fetch(url, { method: 'POST', body, signal }).catch((error) => {
     throw signal?.aborted
       ? error
       : new ConnectionError(`The file could not be sent: POST ${url}`, { cause: error });

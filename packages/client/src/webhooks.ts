@@ -38,7 +38,7 @@ export const verifyWebhook = async (
   // Every byte counts, a byte order mark too; bytes that are no UTF-8 were not signed.
   const text = typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
-  for (const secret of typeof secrets === 'string' ? [secrets] : secrets) {
+  for (const secret of [secrets].flat()) {
     if (await isSignedBy(secret, signatures, signed)) return { id, event: JSON.parse(text) as WebhookEvent };
   }
   throw new WebhookVerificationError('No signature matches.');
@@ -49,7 +49,7 @@ const headerOf = (headers: WebhookHeaders, name: string): string => {
     headers instanceof Headers
       ? headers.get(name)
       : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  if (typeof value !== 'string' || value === '') throw new WebhookVerificationError(`There is no ${name}.`);
+  if (typeof value !== 'string' || !value) throw new WebhookVerificationError(`There is no ${name}.`);
   return value;
 };
 
@@ -69,7 +69,7 @@ const isSignedBy = async (
   signed: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> => {
   const raw = secret.startsWith(SECRET_PREFIX) ? decoded(secret.slice(SECRET_PREFIX.length)) : undefined;
-  if (!raw || raw.length === 0) throw new TypeError(`A webhook secret begins with ${SECRET_PREFIX}.`);
+  if (!raw?.length) throw new TypeError(`A webhook secret begins with ${SECRET_PREFIX}.`);
   const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
   for (const signature of signatures.split(' ')) {
     const [version, value = ''] = signature.split(',');

@@ -98,6 +98,7 @@ describe('a call', () => {
     ['getVideo', (client) => client.getVideo('vid/1'), 'GET /v1/videos/vid%2F1'],
     ['listModels', (client) => client.listModels(), 'GET /v1/models'],
     ['getBalance', (client) => client.getBalance(), 'GET /v1/balance'],
+    ['getBalance', (client) => client.getBalance({ include: 'account' }), 'GET /v1/balance?include=account'],
     ['blockEndUser', (client) => client.blockEndUser('a@b.c'), 'POST /v1/end-users/a%40b.c/block'],
     ['unblockEndUser', (client) => client.unblockEndUser('a@b.c'), 'POST /v1/end-users/a%40b.c/unblock'],
     ['getBudget', (client) => client.getBudget('a@b.c'), 'GET /v1/end-users/a%40b.c/budget'],

@@ -154,11 +154,11 @@ const behaviorsOf = (distribution: DistributionSpec) => {
 
 /**
  * Whether a path belongs to the distribution wherever it is asked for: it has a behaviour of its own. Such paths are served at
- * the address of the API too, so that one address has everything.
+ * the address of the API too, so that one address has everything. Not `/`, which the API answers itself.
  */
 export const hasOwnBehavior = ({ paths = [] }: DistributionSpec): ((path: string) => boolean) => {
   const patterns = paths.map(({ pathPattern }) => matches(pathPattern));
-  return (path) => patterns.some((pattern) => pattern.test(path));
+  return (path) => path !== '/' && patterns.some((pattern) => pattern.test(path));
 };
 
 /**
@@ -194,7 +194,9 @@ export const createDelivery = (options: DeliveryOptions): HandleRequest => {
       if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 403, 'AccessDenied');
       const verdict = trustedKeys ? checkSignedUrl(base.origin + target, trustedKeys, now()) : 'valid';
       if (verdict !== 'valid') return refuse(response, 403, verdict);
-      const key = objectKeyOf(path.slice(1), originPath);
+      // AWS does not say whether it looks for the behaviour of `/` or of this object: both should be the same.
+      const asked = path === '/' ? (distribution.rootObject ?? '') : path.slice(1);
+      const key = objectKeyOf(asked, originPath);
       const object = key ? await readObject(bucketName, key) : undefined;
       if (!object) return refuse(response, 403, 'AccessDenied');
       await send(request, response, object, compresses);

@@ -52,8 +52,8 @@ export const tabTo = async (page: Page, name: string, key = 'Tab', tag?: string)
 export interface ConsoleSession {
   /** The caller whose key is given to the console. Set before the tests run. */
   readonly caller: Caller;
-  /** Opens a page of its own. */
-  open(options?: Parameters<typeof openPage>[2]): ReturnType<typeof openPage>;
+  /** Opens a page of its own, for the service or another address. */
+  open(options?: Parameters<typeof openPage>[2], baseUrl?: string): ReturnType<typeof openPage>;
 }
 
 /** Starts a browser and makes a caller before the tests of a file, if there is a browser, and closes it afterwards. */
@@ -70,9 +70,9 @@ export const useConsole = (): ConsoleSession => {
       if (!caller) throw new Error('There is no browser.');
       return caller;
     },
-    open(options = {}) {
+    open(options = {}, baseUrl = undefined) {
       if (!browser) throw new Error('There is no browser.');
-      return openPage(browser, this.caller.service.baseUrl, options);
+      return openPage(browser, baseUrl ?? this.caller.service.baseUrl, options);
     },
   };
 };

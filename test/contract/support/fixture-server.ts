@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { type Commands, createCommands } from '../../../local/operator/commands.ts';
+import { type Commands, createCommands } from '../../../local/run/commands.ts';
 import {
   discard,
   newDataDir,

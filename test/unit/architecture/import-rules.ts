@@ -109,7 +109,8 @@ const LAYERS: Record<string, Layer> = {
   'functions/': { may: ['functions/', 'core/', 'providers/'], mayNot: TABLE_ACCESS },
   'lib/': { may: ['lib/', 'core/', MEDIA], mayNot: /^core\/table\/(?!(pages|keys)\.ts$)/ },
   'bin/': { may: ['bin/', 'lib/'] },
-  'ops/': { may: ['ops/', 'core/', MEDIA], mayNot: TABLE_ACCESS },
+  // It serves the console itself.
+  'ops/': { may: ['ops/', 'core/', 'lib/bundle-console.ts', MEDIA], mayNot: TABLE_ACCESS },
   // It runs in a browser. It may load the rules shared with the service, the public client and the shape of the spans
   // that operators read.
   'console/': {

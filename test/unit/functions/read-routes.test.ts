@@ -37,8 +37,16 @@ describe('GET /v1/balance', () => {
     });
   });
 
-  test('takes one round trip', async () => {
-    await call(getBalance);
+  test('adds whose it is with include=account, and refuses to include anything else', async () => {
+    const read = (include: string) =>
+      call(getBalance, { query: { include: [include] } }, { account: { name: 'Acme' } });
+
+    expect((await read('account')).body.account).toEqual({ accountId: ACCOUNT_ID, name: 'Acme' });
+    expect((await read('input')).body.error.fields).toEqual({ include: 'must be account' });
+  });
+
+  test.each([{}, { query: { include: ['account'] } }])('takes one round trip: %j', async (given) => {
+    await call(getBalance, given);
 
     expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });
   });

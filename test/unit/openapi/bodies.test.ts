@@ -6,7 +6,7 @@ import { parseVideoRequest } from '../../../core/creation/create-video-rules.ts'
 import { idempotencyKeyProblem } from '../../../core/creation/idempotency.ts';
 import { parseFields } from '../../../core/fields.ts';
 import { CATALOG } from '../../../core/models/catalog.ts';
-import { END_USERS_QUERY, PAGE_QUERY } from '../../../functions/http/queries.ts';
+import { BALANCE_QUERY, END_USERS_QUERY, PAGE_QUERY } from '../../../functions/http/queries.ts';
 import { REQUESTS_QUERIES } from '../../../functions/http/request-queries.ts';
 import { readDocument } from '../docs/documents.ts';
 
@@ -168,6 +168,7 @@ const QUERIES = [
   ['/v1/videos', REQUESTS_QUERIES.video],
   ['/v1/end-users', END_USERS_QUERY],
   ['/v1/balance/history', PAGE_QUERY],
+  ['/v1/balance', BALANCE_QUERY],
 ] as const;
 
 /** Parameters whose rules the document has in words: dates, addresses, models. */
@@ -208,7 +209,7 @@ describe.each(QUERIES)('the query of %s', (path, shape) => {
           'done',
         ],
         ...['2026-11-01', '2026-11-01T00:00:00Z', 'ada@example.com', 'x'.repeat(254), 'x'.repeat(255)],
-        ...['xSD4.5', 'xW3.0s', 'input'],
+        ...['xSD4.5', 'xW3.0s', 'input', 'account'],
       ];
       const taken = texts.filter(
         (text) => Object.keys(parseFields(shape, { [name]: text }).fields).length === 0,

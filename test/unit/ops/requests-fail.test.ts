@@ -175,7 +175,7 @@ describe('requests fail', () => {
     const { stdout } = await ops(...fail, '--note', 'stuck');
 
     expect(stdout).toMatch(
-      /^requestId +img_\S+\nmodel +xQI3Pro\nstatus +failed\nreason +The operator .*\nnote +stuck\n$/,
+      /^requestId +img_\S+\nmodel +xQI3Pro\nstatus +failed\nrefunded +8\nreason +The operator .*\nnote +stuck\n$/,
     );
   });
 });

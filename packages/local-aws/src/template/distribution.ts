@@ -22,6 +22,8 @@ export interface BehaviorSpec {
 export interface DistributionSpec extends BehaviorSpec {
   /** With patterns such as `/docs/*`. */
   paths?: readonly (BehaviorSpec & { pathPattern: string })[];
+  /** The key of the object at `/`. */
+  rootObject?: string;
 }
 
 interface CacheBehavior {
@@ -37,6 +39,7 @@ const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 
 interface DistributionConfig {
   DefaultCacheBehavior: CacheBehavior;
+  DefaultRootObject?: string;
   CacheBehaviors?: (CacheBehavior & { PathPattern: string })[];
   Origins: { Id: string; DomainName: string; OriginPath?: string }[];
 }
@@ -91,6 +94,7 @@ export const distributionSpec = (resolver: Resolver): DistributionSpec | undefin
   const behavior = (of: CacheBehavior) => behaviorSpec(resolver, distribution.logicalId, config, of);
   return {
     ...behavior(config.DefaultCacheBehavior),
+    ...(config.DefaultRootObject && { rootObject: config.DefaultRootObject }),
     ...(config.CacheBehaviors && {
       paths: config.CacheBehaviors.filter(
         ({ TargetOriginId }) => !isOwnApi(resolver, config, TargetOriginId),

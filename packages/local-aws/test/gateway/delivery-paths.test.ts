@@ -22,7 +22,9 @@ describe('a path with a behaviour of its own', () => {
           responseHeaders: { 'Content-Security-Policy': "default-src 'self'" },
         },
         { pathPattern: '/docs', bucketName: 'pages', originPath: 'site' },
+        { pathPattern: '/', bucketName: 'pages', originPath: 'site' },
       ],
+      rootObject: 'docs',
     };
     const handle = createDelivery({
       distribution,
@@ -51,6 +53,8 @@ describe('a path with a behaviour of its own', () => {
     ['/docs/b.txt', 418],
     ['/docs/a.json', 418],
     ['/docsx', 418],
+    ['/files/', 200],
+    // At that address it is the API's.
     ['/', 418],
   ])(
     'is served to everyone, by the first pattern that matches, also at the address of the API: %s',

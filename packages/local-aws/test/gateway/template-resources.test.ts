@@ -261,6 +261,7 @@ describe('a distribution', () => {
               Properties: {
                 DistributionConfig: {
                   DefaultCacheBehavior: { TargetOriginId: 'Bucket', TrustedKeyGroups: [] },
+                  DefaultRootObject: 'docs',
                   CacheBehaviors: [
                     {
                       PathPattern: '/docs/*',
@@ -307,7 +308,9 @@ describe('a distribution', () => {
       ReferrerPolicy: { ReferrerPolicy: 'no-referrer', Override: true },
     };
 
-    const { paths, responseHeaders, trustedKeys } = spec(headers) ?? {};
+    const { paths, responseHeaders, trustedKeys, rootObject } = spec(headers) ?? {};
+
+    expect(rootObject).toBe('docs');
 
     expect(trustedKeys).toEqual(new Map());
     expect(responseHeaders).toBeUndefined();

@@ -1,11 +1,5 @@
 import { Worker } from 'node:worker_threads';
-
-/** The output of an operators' command, and its exit status. */
-export interface Said {
-  stdout: string;
-  stderr: string;
-  status: number;
-}
+import type { Said } from '../../ops/verb.ts';
 
 /** Runs operators' commands on one local run. */
 export interface Commands {

@@ -2,8 +2,8 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Said } from '../../../local/operator/commands.ts';
-import { createOperatorEndpoint } from '../../../local/operator/endpoint.ts';
+import { createOperatorEndpoint } from '../../../ops/console/endpoint.ts';
+import type { Said } from '../../../ops/verb.ts';
 
 const ACCOUNT = { apiKey: 'gsk_1' };
 const TOKEN = 'token-of-this-run';
@@ -20,11 +20,9 @@ beforeAll(async () => {
   const handle = createOperatorEndpoint({
     baseUrl: `http://${host}`,
     token: TOKEN,
-    commands: {
-      run: async (args) => {
-        ran.push(args);
-        return said;
-      },
+    run: async (args) => {
+      ran.push(args);
+      return said;
     },
     account: () => ACCOUNT,
   });
@@ -58,7 +56,6 @@ describe('The operator’s endpoint', () => {
     ['GET', '/operator/requests/--account%3Dx', undefined, ['requests', 'show', '--id=--account=x']],
     ['POST', '/operator/requests/img_1/webhook', undefined, ['requests', 'retry-webhook', '--id=img_1']],
     ['GET', '/operator/accounts', undefined, ['accounts', 'list']],
-    ['GET', '/operator/accounts/acc_1', undefined, ['accounts', 'show', '--account=acc_1']],
     ['GET', '/operator/accounts/acc_1/keys', undefined, ['keys', 'list', '--account=acc_1']],
     [
       ...['POST', '/operator/accounts/acc_1/keys', '{"label":"a b"}'],
@@ -69,6 +66,7 @@ describe('The operator’s endpoint', () => {
       ['keys', 'create', '--account=acc_1', '--label='],
     ] as const,
     ['GET', '/operator/routes', undefined, ['routes', 'list']],
+    ['GET', '/operator/version', undefined, ['version']],
     ['DELETE', '/operator/keys/key_1', undefined, ['keys', 'revoke', '--key-id=key_1']],
     ['GET', '/operator/rates', undefined, ['rates', 'list']],
     [

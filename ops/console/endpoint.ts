@@ -1,21 +1,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HandleRequest } from '@generation-service/local-aws';
-import type { FirstAccount } from '../run/data-directory.ts';
-import type { Commands } from './commands.ts';
+import type { Said } from '../verb.ts';
 
-/** Where the endpoint is, beside the API. */
+/** Where the endpoint is, beside the console's pages. */
 export const OPERATOR_PREFIX = '/operator/';
 
 /** Options of the endpoint. */
 export interface OperatorEndpointOptions {
-  /** The address of the run, such as `http://127.0.0.1:3000`. */
+  /** The address of the console, such as `http://127.0.0.1:3000`. */
   baseUrl: string;
-  /** The token that authenticates callers. The start prints it in the address of the console. */
+  /** The token that authenticates callers. The terminal shows it in the address of the console. */
   token: string;
-  commands: Pick<Commands, 'run'>;
-  /** The account of the first start, whose key the console offers. */
-  account: () => Pick<FirstAccount, 'apiKey'>;
+  /** Runs an operators' command with `--json`. */
+  run(args: readonly string[]): Promise<Said>;
+  /** The account whose key the console offers, in a local run. */
+  account?: () => { apiKey: string };
 }
 
 /** A label and rates are small. */
@@ -32,13 +31,17 @@ class RefusedError extends Error {
   }
 }
 
+/** Whether a call names another host, which DNS led here. */
+export const isForOtherHost = ({ headers }: IncomingMessage, baseUrl: string): boolean =>
+  headers.host !== new URL(baseUrl).host;
+
 /**
  * Whether a call comes from elsewhere than a page of this address: another site sent it, or DNS led another host's name here. Programs
  * send neither header, and need the token like everyone.
  */
-const isForeign = ({ headers }: IncomingMessage, baseUrl: string): boolean => {
-  const { origin, host, 'sec-fetch-site': site } = headers;
-  if (host !== new URL(baseUrl).host) return true;
+const isForeign = (request: IncomingMessage, baseUrl: string): boolean => {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  if (isForOtherHost(request, baseUrl)) return true;
   return (origin !== undefined && origin !== baseUrl) || (site !== undefined && site !== 'same-origin');
 };
 
@@ -83,7 +86,6 @@ const ROUTES: {
     command: (id) => ['requests', 'retry-webhook', `--id=${id}`],
   },
   { method: 'GET', path: /^accounts$/, command: () => ['accounts', 'list'] },
-  { method: 'GET', path: /^accounts\/([^/]+)$/, command: (id) => ['accounts', 'show', `--account=${id}`] },
   { method: 'GET', path: /^accounts\/([^/]+)\/keys$/, command: (id) => ['keys', 'list', `--account=${id}`] },
   {
     method: 'POST',
@@ -98,34 +100,33 @@ const ROUTES: {
     command: (id, body) => ['rates', 'set', `--model=${id}`, `--value=${JSON.stringify(rateOf(body))}`],
   },
   { method: 'GET', path: /^routes$/, command: () => ['routes', 'list'] },
+  { method: 'GET', path: /^version$/, command: () => ['version'] },
 ];
 
 /**
- * The operator's endpoint of a local run: what the console shows beyond the public API. Each route is an operators' command and answers
- * what that prints with `--json`; `GET /operator/key` answers the key of the first account. For pages of the same origin only, and with
- * the token.
+ * The operator's endpoint: what the console shows beyond the public API. Each route is an operators' command and answers what that prints
+ * with `--json`; in a local run `GET /operator/key` answers the key of the first account. For pages of the same origin only, and with the
+ * token.
  */
-export const createOperatorEndpoint = (options: OperatorEndpointOptions): HandleRequest => {
-  const { baseUrl, token, commands, account } = options;
-
+export const createOperatorEndpoint = ({ baseUrl, token, run, account }: OperatorEndpointOptions) => {
   const answer = async (request: IncomingMessage): Promise<unknown> => {
     if (isForeign(request, baseUrl)) throw new RefusedError(403, 'Only pages of this address may call this.');
     const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (!timingSafeEqual(digest(given), digest(token))) {
-      throw new RefusedError(401, 'The address of the console that the start prints has the token.');
+      throw new RefusedError(401, 'The address that the terminal shows has the token.');
     }
     const [pathname = ''] = (request.url ?? '').split('?', 1);
     const path = pathname.slice(OPERATOR_PREFIX.length);
-    if (request.method === 'GET' && path === 'key') return { apiKey: account().apiKey };
+    if (account && request.method === 'GET' && path === 'key') return { apiKey: account().apiKey };
     const route = ROUTES.find((one) => one.method === request.method && one.path.test(path));
     if (!route) throw new RefusedError(404, 'There is no such route.');
     const id = decodeURIComponent(route.path.exec(path)?.[1] ?? '');
-    const said = await commands.run(route.command(id, await readBody(request)));
+    const said = await run(route.command(id, await readBody(request)));
     if (said.status !== 0) throw new RefusedError(400, said.stderr.trim());
     return JSON.parse(said.stdout);
   };
 
-  return async (request, response) => {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       send(response, 200, await answer(request));
     } catch (error) {
