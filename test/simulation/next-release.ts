@@ -1,4 +1,4 @@
-import type { Definition, State } from './aws/asl.ts';
+import type { Definition, State } from '../workflow/asl.ts';
 import type { DeployedFunction } from './aws/lambda.ts';
 
 /**
@@ -27,20 +27,20 @@ const placeholderOf = (name: string): string =>
   `\${${name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}Arn}`;
 
 /**
- * The definitions of a next release, made of this one's as the rules allow: functions are renamed, a step is added, and a state. Throws
- * when this release has nothing of that to change.
+ * The texts of a next release's definitions, made of this one's as the rules allow: functions are renamed, a step is added, and a state.
+ * Throws when this release has nothing of that to change.
  */
-export const nextMachines = (machines: ReadonlyMap<string, Definition>): Map<string, Definition> => {
+export const nextDefinitions = (texts: ReadonlyMap<string, string>): Map<string, string> => {
   const renamed = Object.entries(RENAMED).reduce(
     (text, [former, name]) => replaced(text, placeholderOf(former), placeholderOf(name)),
-    JSON.stringify([...machines]),
+    JSON.stringify([...texts]),
   );
-  const next = new Map(JSON.parse(renamed) as [string, Definition][]);
-  const generation = next.get('generation');
+  const next = new Map(JSON.parse(renamed) as [string, string][]);
+  const generation = JSON.parse(next.get('generation') ?? 'null') as Definition | null;
   if (!generation) throw new Error('There is no state machine of requests.');
   addStep(generation);
   addState(generation, 'Store outputs', 'Outputs stored');
-  return next;
+  return next.set('generation', JSON.stringify(generation));
 };
 
 const replaced = (text: string, from: string, to: string): string => {

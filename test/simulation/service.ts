@@ -8,10 +8,10 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Upload } from '@aws-sdk/lib-storage';
+import { type Definition, readDefinition } from '@generation-service/local-aws/interpreter';
 import * as workflows from '../../lib/workflow-definitions.ts';
 import { aVideo } from '../../packages/media/test/videos.ts';
 import { readLastRelease } from '../releases/last-release.ts';
-import type { Definition } from './aws/asl.ts';
 import { sendToBucket } from './aws/bucket.ts';
 import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
 import { machineArn } from './aws/context-object.ts';
@@ -21,7 +21,7 @@ import { sendToSecrets } from './aws/secrets.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
-import { nextMachines, withNewNames } from './next-release.ts';
+import { nextDefinitions, withNewNames } from './next-release.ts';
 import { makeClips } from './upstream/clips.ts';
 import { deliverMp4, SECONDS_OF_MP4 } from './upstream/media.ts';
 import { measureWithoutDisk } from './upstream/spooled-video.ts';
@@ -74,26 +74,28 @@ export const loadService = async (): Promise<Deployment> => {
   await readSettings();
   deliverMp4(await aVideo({ seconds: SECONDS_OF_MP4, width: 64, height: 64, framesPerSecond: 2 }));
   await makeClips();
-  const ofLast = [...readLastRelease().definitions].map(
-    ([machine, text]) => [machine, JSON.parse(text) as Definition] as const,
-  );
-  const ofThis = loadMachines();
+  const texts = readTexts();
   return {
-    machines: { last: new Map(ofLast), this: ofThis, next: nextMachines(ofThis) },
+    machines: {
+      last: readDefinitions(readLastRelease().definitions),
+      this: readDefinitions(texts),
+      next: readDefinitions(nextDefinitions(texts)),
+    },
     functions: withNewNames(await loadFunctions()),
   };
 };
 
-const loadMachines = (): Map<string, Definition> => {
+/** The texts of the definitions, by machine. */
+const readTexts = (): Map<string, string> => {
   const folder = new URL('statemachines/', root);
   const files = readdirSync(folder).filter((file) => file.endsWith('.asl.json'));
   return new Map(
-    files.map((file) => [
-      file.replace('.asl.json', ''),
-      JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Definition,
-    ]),
+    files.map((file) => [file.replace('.asl.json', ''), readFileSync(new URL(file, folder), 'utf8')]),
   );
 };
+
+const readDefinitions = (texts: ReadonlyMap<string, string>): Map<string, Definition> =>
+  new Map([...texts].map(([machine, text]) => [machine, readDefinition(machine, text)]));
 
 const loadFunctions = async (): Promise<Map<string, DeployedFunction>> => {
   const functions = new Map<string, DeployedFunction>();

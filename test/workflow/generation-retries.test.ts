@@ -107,9 +107,9 @@ describe.each(TASKS)('a transient error of Lambda at %s', (task) => {
     expect(execution.status).toBe('SUCCEEDED');
     expect(execution.retries).toEqual([{ state: expect.any(String), error, seconds: 2 }]);
     const [first, second] = givenTo(execution, task);
-    // Each attempt of a wait has its own token.
-    const token = task === 'await-provider' ? { taskToken: 'token-2', enteredAt: expect.any(String) } : {};
-    expect(second).toEqual({ ...(first as object), ...token });
+    // Each attempt of a wait has its own token, and counts the retries of its state.
+    const attempt = task === 'await-provider' ? { taskToken: 'token-2', retries: 1 } : {};
+    expect(second).toEqual({ ...(first as object), ...attempt });
   });
 });
 

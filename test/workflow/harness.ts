@@ -1,18 +1,19 @@
-import { jest } from '@jest/globals';
 import {
-  ExecutionError,
-  ExecutionTimeoutError,
-  StateMachine,
-  type StateMachineDefinition,
-} from 'aws-local-stepfunctions';
+  Callbacks,
+  type Clock,
+  type Definition,
+  type Host,
+  readDefinition,
+  runDefinition,
+  TaskError,
+} from '@generation-service/local-aws/interpreter';
+import { jest } from '@jest/globals';
 import { NOW } from '../unit/builders/clocks.ts';
-import { type Course, type RunEvent, readEvents } from './history.ts';
+import { type Course, readEvents, type TimedEvent } from './history.ts';
 import { TaskTokens } from './task-tokens.ts';
 
-type Json = Parameters<StateMachine['run']>[0];
-
 /** One invocation of a function: returns its result, throws its error, or never settles. */
-export type Behaviour = (payload: Json) => unknown;
+export type Behaviour = (payload: unknown) => unknown;
 
 /** Schedules events during an execution, in virtual time. */
 export interface Surroundings {
@@ -48,7 +49,7 @@ export interface Execution extends Course {
   /** The error of a failed execution, as Step Functions reports it. */
   failure: { Error: string; Cause: string } | undefined;
   /** Every payload, in order. */
-  invocations: { functionName: string; payload: Json }[];
+  invocations: { functionName: string; payload: unknown }[];
   /** Its task tokens. */
   tokens: TaskTokens;
 }
@@ -64,7 +65,7 @@ const MAX_TIMERS = 5_000;
  */
 export const runWorkflow = async (
   aslText: string,
-  input: Json,
+  input: unknown,
   script: Script,
   around: (surroundings: Surroundings) => void = () => undefined,
 ): Promise<Execution> => {
@@ -72,39 +73,67 @@ export const runWorkflow = async (
     now: NOW,
     doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'hrtime'],
   });
-  const random = jest.spyOn(Math, 'random').mockReturnValue(1 - 1e-9);
   try {
-    const { machine, handlers, invocations, scriptErrors, tokens } = prepare(aslText, script);
+    const callbacks = new Callbacks(CLOCK);
+    const tokens = new TaskTokens(callbacks);
+    const scriptErrors: Error[] = [];
+    const invocations: Execution['invocations'] = [];
+    const invoke = scripted(script, invocations, scriptErrors);
     around(surroundings(tokens, scriptErrors));
-    const run = machine.run(input, {
-      overrides: { taskResourceLocalHandlers: handlers },
-      context: { Task: taskContext(tokens), State: STATE_CONTEXT, Execution: { Name: 'execution-1' } },
+    const { end, events } = execute(definitionOf(aslText), input, {
+      clock: CLOCK,
+      random: () => 1,
+      context: { Execution: { Name: 'execution-1' } },
+      callbacks,
+      makeToken: () => tokens.issue(),
+      call: (_resource, parameters) => invoke(parameters),
     });
-    const ended = Promise.all([endOf(run.result), collect(run.eventLogs)]);
-    await passTimeUntil(ended);
-    const [end, events] = await ended;
+    await passTimeUntil(end);
+    const { endedAt, ...ended } = await end;
     if (scriptErrors[0]) throw scriptErrors[0];
-    return { ...end, ...readEvents(events), invocations, tokens };
+    return { ...ended, ...readEvents(events, NOW.getTime(), endedAt), invocations, tokens };
   } finally {
-    random.mockRestore();
     jest.useRealTimers();
   }
 };
 
-/** The context object of a state, as if each retry entered it again. */
-const STATE_CONTEXT = {
-  RetryCount: 0,
-  get EnteredTime() {
-    return new Date().toISOString();
+/** The virtual time of Jest's timers. */
+const CLOCK: Clock = {
+  now: () => Date.now(),
+  after(milliseconds, act) {
+    const timer = setTimeout(act, milliseconds);
+    return () => clearTimeout(timer);
   },
 };
 
-/** The context object of a task. Its token is made when its parameters are evaluated. */
-const taskContext = (tokens: TaskTokens) => ({
-  get Token() {
-    return tokens.peek();
-  },
-});
+type End = Pick<Execution, 'status' | 'failure'> & { endedAt: number };
+
+/** Runs a definition to its end, or to its time limit. */
+const execute = (
+  definition: Definition,
+  input: unknown,
+  host: Omit<Host, 'observe'>,
+): { end: Promise<End>; events: TimedEvent[] } => {
+  const events: TimedEvent[] = [];
+  const observe: Host['observe'] = (event) => {
+    events.push({ ...event, at: host.clock.now() });
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<End>();
+  const end = (status: Execution['status'], failure?: Execution['failure']) =>
+    resolve({ status, failure, endedAt: host.clock.now() });
+  const running = runDefinition(definition, input, { ...host, observe });
+  const limitMs = (definition.timeoutSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+  const cancel = host.clock.after(Math.min(limitMs, MAX_TIMER_MS), () => {
+    running.stop();
+    end('TIMED_OUT');
+  });
+  running.result.finally(cancel).then(
+    () => end('SUCCEEDED'),
+    (error: unknown) =>
+      error instanceof TaskError ? end('FAILED', { Error: error.name, Cause: error.message }) : reject(error),
+  );
+  return { end: promise, events };
+};
 
 const surroundings = (tokens: TaskTokens, errors: Error[]): Surroundings => {
   const doing = (act: () => unknown) => async () => {
@@ -125,57 +154,28 @@ const surroundings = (tokens: TaskTokens, errors: Error[]): Surroundings => {
   };
 };
 
-/** The machines made so far: checking a definition takes longer than running it. */
-const machines = new Map<string, { machine: StateMachine; tasks: Record<string, { underToken: boolean }> }>();
+/** The longest delay of a timer, about 24.8 days: no scenario lasts longer. */
+const MAX_TIMER_MS = 2_147_483_647;
 
-/** The longest delay of a timer, in seconds: about 24.8 days. */
-const MAX_TIMER_SECONDS = 2_147_483;
-const UNDER_TOKEN = 'arn:aws:states:::lambda:invoke.waitForTaskToken';
+/** The definitions read so far. */
+const definitions = new Map<string, Definition>();
 
-type Definition = Record<string, unknown> & { States: Record<string, Record<string, unknown>> };
-
-/**
- * The definition in a form the interpreter can run. It does not support tokens, so a task under a token is given its time
- * limit with its parameters and enforces it itself.
- */
-const interpretable = (definition: Definition): Definition => {
-  const States = Object.entries(definition.States).map(([name, state]) => {
-    if (state.Resource !== UNDER_TOKEN) return [name, state];
-    const { TimeoutSecondsPath, Parameters: call, ...rest } = state;
-    const Parameters = { call, 'timeoutSeconds.$': TimeoutSecondsPath };
-    return [name, { ...rest, TimeoutSeconds: MAX_TIMER_SECONDS, Parameters }];
-  });
-  const TimeoutSeconds = Math.min(Number(definition.TimeoutSeconds), MAX_TIMER_SECONDS);
-  return { ...definition, TimeoutSeconds, States: Object.fromEntries(States) };
-};
-
-/** Whether each task waits under a token, by name; those of Maps included. */
-const tasksOf = ({ States }: Pick<Definition, 'States'>): [string, { underToken: boolean }][] =>
-  Object.entries(States).flatMap(([name, { Type, Resource, ItemProcessor }]) => {
-    if (ItemProcessor) return tasksOf(ItemProcessor as Definition);
-    return Type === 'Task' ? [[name, { underToken: Resource === UNDER_TOKEN }]] : [];
-  });
-
-const machineOf = (aslText: string) => {
-  const known = machines.get(aslText);
+const definitionOf = (aslText: string): Definition => {
+  const known = definitions.get(aslText);
   if (known) return known;
-  const definition: Definition = JSON.parse(
-    aslText.replace(/\$\{(\w+)Arn\}/g, (_placeholder, stem: string) => functionArn(kebabCase(stem))),
+  const text = aslText.replace(/\$\{(\w+)Arn\}/g, (_placeholder, stem: string) =>
+    functionArn(kebabCase(stem)),
   );
-  const tasks = Object.fromEntries(tasksOf(definition));
-  const machine = new StateMachine(interpretable(definition) as unknown as StateMachineDefinition);
-  const made = { machine, tasks };
-  machines.set(aslText, made);
-  return made;
+  const definition = readDefinition('scenario', text);
+  definitions.set(aslText, definition);
+  return definition;
 };
 
-const prepare = (aslText: string, script: Script) => {
-  const { machine, tasks } = machineOf(aslText);
-  const tokens = new TaskTokens();
-  const invocations: Execution['invocations'] = [];
-  const scriptErrors: Error[] = [];
-  const invoke = async (taskInput: Json): Promise<Json> => {
-    const { FunctionName, Payload } = taskInput as { FunctionName: string; Payload: Json };
+/** The functions of a script. */
+const scripted =
+  (script: Script, invocations: Execution['invocations'], errors: Error[]) =>
+  async (parameters: unknown): Promise<unknown> => {
+    const { FunctionName, Payload } = parameters as { FunctionName: string; Payload: unknown };
     const functionName = FunctionName.split(':').at(-1) ?? '';
     const earlier = invocations.filter((invocation) => invocation.functionName === functionName).length;
     invocations.push({ functionName, payload: structuredClone(Payload) });
@@ -183,20 +183,11 @@ const prepare = (aslText: string, script: Script) => {
     const behaviour = typeof behaviours === 'function' ? behaviours : behaviours?.[earlier];
     if (!behaviour) {
       const error = new Error(`The script has no invocation ${earlier + 1} of ${functionName}.`);
-      scriptErrors.push(error);
+      errors.push(error);
       throw error;
     }
     return invokeLambda(behaviour, Payload);
   };
-  const waitUnderToken = async (envelope: Json): Promise<Json> => {
-    const { call, timeoutSeconds } = envelope as unknown as { call: Json; timeoutSeconds: number };
-    return (await tokens.wait(() => invoke(call), timeoutSeconds)) as Json;
-  };
-  const handlers = Object.fromEntries(
-    Object.entries(tasks).map(([name, { underToken }]) => [name, underToken ? waitUnderToken : invoke]),
-  );
-  return { machine, handlers, invocations, scriptErrors, tokens };
-};
 
 const functionArn = (name: string): string => `arn:aws:lambda:eu-west-1:123456789012:function:${name}`;
 
@@ -204,10 +195,10 @@ const kebabCase = (pascal: string): string =>
   pascal.replace(/\B[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 
 /** The `lambda:invoke` integration: results and errors in Lambda's form. */
-const invokeLambda = async (behaviour: Behaviour, payload: Json): Promise<Json> => {
+const invokeLambda = async (behaviour: Behaviour, payload: unknown): Promise<unknown> => {
   try {
     const result = (await behaviour(payload)) ?? null;
-    const Payload: Json = JSON.parse(JSON.stringify(result));
+    const Payload: unknown = JSON.parse(JSON.stringify(result));
     return { ExecutedVersion: '$LATEST', Payload, SdkHttpMetadata: { HttpStatusCode: 200 }, StatusCode: 200 };
   } catch (error) {
     const { name, message } = error as Error;
@@ -226,22 +217,4 @@ const passTimeUntil = async (ended: Promise<unknown>): Promise<void> => {
     if (timers > MAX_TIMERS) throw new Error('The execution does not end.');
     await jest.advanceTimersToNextTimerAsync();
   }
-};
-
-const endOf = async (result: Promise<Json>): Promise<Pick<Execution, 'status' | 'failure'>> => {
-  try {
-    await result;
-    return { status: 'SUCCEEDED', failure: undefined };
-  } catch (error) {
-    if (error instanceof ExecutionTimeoutError) return { status: 'TIMED_OUT', failure: undefined };
-    if (!(error instanceof ExecutionError)) throw error;
-    const { name, message } = error.cause as Error;
-    return { status: 'FAILED', failure: { Error: name, Cause: message } };
-  }
-};
-
-const collect = async (events: AsyncIterable<RunEvent>): Promise<RunEvent[]> => {
-  const collected: RunEvent[] = [];
-  for await (const event of events) collected.push(event);
-  return collected;
 };

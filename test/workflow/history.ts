@@ -1,17 +1,15 @@
-import type { StateMachine } from 'aws-local-stepfunctions';
+import type { RunEvent, Visit as StateVisit } from '@generation-service/local-aws/interpreter';
 
-type Json = Parameters<StateMachine['run']>[0];
-/** Something that happened in an execution, as the interpreter tells it. */
-export type RunEvent =
-  ReturnType<StateMachine['run']>['eventLogs'] extends AsyncGenerator<infer Event> ? Event : never;
+/** Something that happened in an execution, and when, in epoch milliseconds. */
+export type TimedEvent = RunEvent & { at: number };
 
 /** A visited state: its whole input and output, and the seconds it took, retries included. */
 export interface Visit {
   state: string;
   /** The item that it was visited for, in a Map. */
   index: number | undefined;
-  input: Json;
-  output: Json | undefined;
+  input: unknown;
+  output: unknown;
   seconds: number;
 }
 
@@ -36,44 +34,37 @@ export interface Course {
   history: string;
 }
 
-/** The course of an execution, from its events. */
-export const readEvents = (events: readonly RunEvent[]): Course => {
-  const visits: (Visit & { enteredAt: number; lastError: { name: string; at: number } })[] = [];
+/** The course of an execution, from its events. Both instants are in epoch milliseconds. */
+export const readEvents = (events: readonly TimedEvent[], startedAt: number, endedAt: number): Course => {
+  const visits = new Map<StateVisit, Visit>();
   const retries: Retry[] = [];
   for (const event of events) {
-    if (!('state' in event)) continue;
-    const { state, index } = event;
+    const { state, branch, enteredAt } = event.visit;
     if (event.type === 'StateEntered') {
-      const lastError = { name: '', at: 0 };
-      const entered = { enteredAt: event.timestamp, lastError };
-      visits.push({
+      const { index } = branch;
+      visits.set(event.visit, {
         state: state.name,
         index,
-        input: state.input,
+        input: event.input,
         output: undefined,
         seconds: 0,
-        ...entered,
       });
-      continue;
     }
-    const visit = visits.findLast((each) => each.state === state.name && each.index === index);
-    if (!visit) throw new Error('Something happened to a state that was never entered.');
-    if (event.type === 'StateFailed') visit.lastError = { name: event.Error, at: event.timestamp };
     if (event.type === 'StateRetried') {
-      const seconds = (event.timestamp - visit.lastError.at) / 1000;
-      retries.push({ state: state.name, error: visit.lastError.name, seconds });
+      retries.push({ state: state.name, error: event.error, seconds: event.seconds });
     }
-    if (event.type === 'StateExited') {
-      visit.output = state.output;
-      visit.seconds = (event.timestamp - visit.enteredAt) / 1000;
+    const visit = visits.get(event.visit);
+    if (event.type === 'StateExited' && visit) {
+      visit.output = event.output;
+      visit.seconds = (event.at - enteredAt) / 1000;
     }
   }
   return {
-    path: visits.map(({ state }) => state),
-    visits: visits.map(({ enteredAt: _, lastError: __, ...visit }) => visit),
+    path: [...visits.values()].map(({ state }) => state),
+    visits: [...visits.values()],
     retries,
-    transitions: visits.length + retries.length,
-    seconds: ((events.at(-1)?.timestamp ?? 0) - (events[0]?.timestamp ?? 0)) / 1000,
-    history: JSON.stringify(events),
+    transitions: visits.size + retries.length,
+    seconds: (endedAt - startedAt) / 1000,
+    history: JSON.stringify(events.map(({ visit, ...event }) => ({ ...event, state: visit.state.name }))),
   };
 };

@@ -1,16 +1,14 @@
 import type { Execution } from './execution.ts';
 
-/** What `$$` stands for in a definition. */
-export const makeContext = (execution: Execution, state: string, token = '', retries = 0) => ({
+/** What `$$` stands for in every state of an execution. */
+export const contextOf = ({ machine, name, input, startedAt }: Execution) => ({
   Execution: {
-    Id: executionArn(execution.machine, execution.name),
-    Name: execution.name,
-    Input: JSON.parse(execution.input) as unknown,
-    StartTime: new Date(execution.startedAt).toISOString(),
+    Id: executionArn(machine, name),
+    Name: name,
+    Input: JSON.parse(input) as unknown,
+    StartTime: new Date(startedAt).toISOString(),
   },
-  State: { Name: state, EnteredTime: new Date(execution.enteredAt).toISOString(), RetryCount: retries },
-  StateMachine: { Id: machineArn(execution.machine), Name: execution.machine },
-  Task: { Token: token },
+  StateMachine: { Id: machineArn(machine), Name: machine },
 });
 
 const ARN = 'arn:aws:states:us-east-1:111122223333';

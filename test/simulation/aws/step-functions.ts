@@ -4,15 +4,20 @@ import {
   InvalidToken,
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
+import {
+  type Callback,
+  Callbacks,
+  type Definition,
+  type Host,
+} from '@generation-service/local-aws/interpreter';
 import { makeCall } from '../engine/effects.ts';
 import { NEWS_FAULTS } from '../engine/faults.ts';
 import { invocations, outside } from '../engine/invocation.ts';
 import { answerOfNextRelease } from '../next-release.ts';
 import type { World } from '../world.ts';
-import { type Definition, StateError } from './asl.ts';
 import type { ClientLimits } from './client-limits.ts';
 import { executionArn, machineArn } from './context-object.ts';
-import { Execution, type Surroundings } from './execution.ts';
+import { Execution } from './execution.ts';
 import type { DeployedFunction } from './lambda.ts';
 
 /** How long the news of an execution's end take. */
@@ -44,7 +49,7 @@ export class StepFunctions {
   /** Told, as are the watchers, of each state that an execution enters. */
   onEntered: ((execution: Execution) => void) | undefined;
   readonly watchers: ((execution: Execution) => void)[] = [];
-  private readonly callbacks: Surroundings['callbacks'] = new Map();
+  private readonly callbacks: Callbacks;
   private readonly releaseOf = new WeakMap<Execution, Release>();
   /** Called when an execution next enters a state, by machine and state. */
   private readonly awaited = new Map<string, (execution: Execution) => void>();
@@ -57,6 +62,7 @@ export class StepFunctions {
   constructor(world: World, deployment: Deployment) {
     this.world = world;
     this.deployment = deployment;
+    this.callbacks = new Callbacks(world.scheduler.clock);
   }
 
   /** Deploys the definitions of a release, for executions that start from now on. */
@@ -134,11 +140,11 @@ export class StepFunctions {
         return this.callback(text('taskToken'), (task) => task.succeed(output));
       }
       case 'SendTaskFailureCommand': {
-        const error = new StateError(String(input.error ?? ''), String(input.cause ?? ''));
-        return this.callback(text('taskToken'), (task) => task.fail(error));
+        const [error, cause] = [String(input.error ?? ''), String(input.cause ?? '')];
+        return this.callback(text('taskToken'), (task) => task.fail(error, cause));
       }
       case 'SendTaskHeartbeatCommand':
-        return this.callback(text('taskToken'), (task) => task.beat());
+        return this.callback(text('taskToken'), (task) => task.heartbeat());
       default:
         throw new Error(`Step Functions does not know ${command}.`);
     }
@@ -167,11 +173,8 @@ export class StepFunctions {
     return { executions };
   }
 
-  private callback(
-    token: string,
-    tell: (task: NonNullable<ReturnType<Surroundings['callbacks']['get']>>) => void,
-  ) {
-    const task = this.callbacks.get(token);
+  private callback(token: string, tell: (task: Callback) => void) {
+    const task = this.callbacks.find(token);
     if (!token.startsWith('token ')) throw new InvalidToken({ message: 'Invalid token', ...meta });
     if (!task) throw new TaskTimedOut({ message: 'Task Timed Out', ...meta });
     tell(task);
@@ -201,7 +204,7 @@ export class StepFunctions {
     const execution = new Execution(machine, name, input, definition, {
       world: this.world,
       callbacks: this.callbacks,
-      work: (resource, parameters) => this.work(resource, parameters),
+      call: this.call,
       entered: (entered) => this.enter(entered),
       ended: (ended) => this.tell(ended),
     });
@@ -214,26 +217,25 @@ export class StepFunctions {
     return { executionArn: arn };
   }
 
-  private async work(resource: string, parameters: Record<string, unknown>): Promise<unknown> {
+  private readonly call: Host['call'] = async ({ service }, parameters) => {
+    const { FunctionName, Payload, StateMachineArn, Name, Input } = parameters as Record<string, unknown>;
     await this.world.scheduler.sleep(this.world.random.whole(1, 30));
-    switch (resource) {
-      case 'arn:aws:states:::lambda:invoke': {
-        const fn = this.world.functionNamed(functionOf(String(parameters.FunctionName)));
+    switch (service) {
+      case 'lambda': {
+        const fn = this.world.functionNamed(functionOf(String(FunctionName)));
         const { release } = this;
-        const answer = await this.world.lambda.invoke(fn, parameters.Payload);
-        const Payload = release === 'next' ? answerOfNextRelease(answer, parameters.Payload) : answer;
-        return { Payload, StatusCode: 200 };
+        const answer = await this.world.lambda.invoke(fn, Payload);
+        return {
+          Payload: release === 'next' ? answerOfNextRelease(answer, Payload) : answer,
+          StatusCode: 200,
+        };
       }
-      case 'arn:aws:states:::states:startExecution':
-        return this.start(
-          String(parameters.StateMachineArn),
-          String(parameters.Name),
-          JSON.stringify(parameters.Input ?? {}),
-        );
+      case 'states':
+        return this.start(String(StateMachineArn), String(Name), JSON.stringify(Input ?? {}));
       default:
-        throw new Error(`The resource ${resource} is not understood.`);
+        throw new Error(`The tasks of ${service} are not understood.`);
     }
-  }
+  };
 
   private enter(execution: Execution): void {
     this.onEntered?.(execution);

@@ -1,3 +1,5 @@
+import type { Clock } from '@generation-service/local-aws/interpreter';
+
 /** Something that will happen at a time, unless it is cancelled first. */
 export interface Appointment {
   at: number;
@@ -37,6 +39,14 @@ export const drained = async (): Promise<void> => {
 export class Scheduler {
   /** Epoch milliseconds. */
   now: number;
+  /** The same time, for the interpreter of state machines. */
+  readonly clock: Clock = {
+    now: () => this.now,
+    after: (milliseconds, act) => {
+      const appointment = this.after(milliseconds, act);
+      return () => this.cancel(appointment);
+    },
+  };
   private readonly heap: Appointment[] = [];
   private made = 0;
 

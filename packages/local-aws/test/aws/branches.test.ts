@@ -40,6 +40,20 @@ describe('maps and branches', () => {
     expect(iterations.map(({ previousEventId }) => previousEventId)).toEqual([3, 3]);
   });
 
+  test('iterations that run at once have a history each: an event names the one before it in its own', async () => {
+    const { MaxConcurrency: _one, ...together } = map;
+
+    const { events } = await run(single(together), { items: ['a', 'b', 'c'] });
+
+    const byId = new Map(events.map((event) => [event.id, event]));
+    const scheduled = events.filter(({ type }) => type === 'TaskScheduled');
+    const linesOf = scheduled.map(({ previousEventId }) => {
+      const entered = byId.get(previousEventId);
+      return [entered?.type, byId.get(entered?.previousEventId ?? 0)?.mapIterationStartedEventDetails];
+    });
+    expect(linesOf).toEqual([0, 1, 2].map((index) => ['TaskStateEntered', { name: 'Only', index }]));
+  });
+
   test('a failing branch fails the Parallel, which can be caught', async () => {
     const branch = (name: string, state: object) => ({ StartAt: name, States: { [name]: state } });
     const definition = {
@@ -137,7 +151,7 @@ describe('a definition that cannot run locally is refused when opened', () => {
           },
         ],
       }),
-      'state "Inner" leads to "Only"',
+      'state "Inner": it leads to "Only"',
     ],
   ])('%s', (_case, definition, message) => {
     expect(() => open(definition)).toThrow(message);

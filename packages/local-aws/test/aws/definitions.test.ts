@@ -1,10 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 
-import { pause } from '../../src/aws/step-functions/pause.ts';
 import { closeMachines, open, run, single, task } from './open-machine.ts';
 import { eventually, functionArn } from './support.ts';
-
-const neverAborted = new AbortController().signal;
 
 afterAll(closeMachines);
 
@@ -221,7 +218,7 @@ describe('the time limits of a task', () => {
     async (input) => {
       const machine = open(definitionOf(paths), async (_principal, _resource, parameters) => {
         // Node.js turns a timer that is too long into one of a millisecond.
-        await pause({ seconds: undefined, timestamp: new Date(Date.now() + 20).toISOString() }, neverAborted);
+        await new Promise((resolve) => setTimeout(resolve, 20));
         return parameters;
       });
       machine.start('one', JSON.stringify(input));

@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { CallIntegration } from '../../src/aws/step-functions/integrations.ts';
+import { Callbacks } from '../../src/aws/step-functions/interpreter/callbacks.ts';
+import { systemClock } from '../../src/aws/step-functions/interpreter/clock.ts';
+import { TaskError } from '../../src/aws/step-functions/interpreter/errors.ts';
 import { openStateMachine } from '../../src/aws/step-functions/state-machine.ts';
-import { createTaskTokens } from '../../src/aws/step-functions/task-tokens.ts';
-import { TaskError } from '../../src/aws/step-functions/types.ts';
 import { single, task } from './open-machine.ts';
 import {
   ACCOUNT,
@@ -45,7 +46,12 @@ const open = (
   const machine = openStateMachine(
     { ...spec, principal: { ...spec.principal, statements } },
     {
-      ...{ place: { region: REGION, accountId: ACCOUNT }, directory, tokens: createTaskTokens(), call },
+      ...{
+        place: { region: REGION, accountId: ACCOUNT },
+        directory,
+        callbacks: new Callbacks(systemClock),
+        call,
+      },
       announce: () => undefined,
     },
   );

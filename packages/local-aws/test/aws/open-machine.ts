@@ -1,6 +1,7 @@
 import type { CallIntegration } from '../../src/aws/step-functions/integrations.ts';
+import { Callbacks } from '../../src/aws/step-functions/interpreter/callbacks.ts';
+import { systemClock } from '../../src/aws/step-functions/interpreter/clock.ts';
 import { openStateMachine } from '../../src/aws/step-functions/state-machine.ts';
-import { createTaskTokens } from '../../src/aws/step-functions/task-tokens.ts';
 import type { HistoryEvent, Outcome } from '../../src/aws/step-functions/types.ts';
 import { ACCOUNT, aDirectory, aMachine, eventually, REGION, removeDirectory } from './support.ts';
 
@@ -17,7 +18,7 @@ export const open = (
   const machine = openStateMachine(aMachine(`machine-${machines}`, definition), {
     place: { region: REGION, accountId: ACCOUNT },
     directory,
-    tokens: createTaskTokens(),
+    callbacks: new Callbacks(systemClock),
     call,
     announce: () => undefined,
   });

@@ -6,7 +6,8 @@ import {
 } from '@aws-sdk/client-sfn';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 
-import { createTaskTokens } from '../../src/aws/step-functions/task-tokens.ts';
+import { Callbacks } from '../../src/aws/step-functions/interpreter/callbacks.ts';
+import { systemClock } from '../../src/aws/step-functions/interpreter/clock.ts';
 import { useMachines } from './step-functions-support.ts';
 import { allow, aPrincipal, clientsOf, eventually, machineArn, rejectionOf } from './support.ts';
 
@@ -146,32 +147,35 @@ describe('heartbeats', () => {
     jest.useRealTimers();
   });
 
+  const waiting = (heartbeatSeconds: number) => {
+    const callbacks = new Callbacks(systemClock);
+    const fail = jest.fn<(error: Error) => void>();
+    callbacks.wait('token', heartbeatSeconds, { succeed: () => undefined, fail });
+    return { callbacks, fail };
+  };
+
   test('each restarts the timer', async () => {
-    const tokens = createTaskTokens();
-    const token = tokens.create({ machineName: 'callback', executionName: 'one' });
-    const failed = jest.fn<(error: Error) => void>();
-    tokens.wait(token, 10).catch(failed);
+    const { callbacks, fail } = waiting(10);
 
     for (let beat = 0; beat < 5; beat += 1) {
       await jest.advanceTimersByTimeAsync(9_999);
-      tokens.heartbeat(token);
+      callbacks.find('token')?.heartbeat();
     }
     await jest.advanceTimersByTimeAsync(9_999);
-    expect(failed).not.toHaveBeenCalled();
+    expect(fail).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
 
-    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ name: 'States.HeartbeatTimeout' }));
-    expect(() => tokens.heartbeat(token)).toThrow('Provided task does not exist anymore');
+    expect(fail).toHaveBeenCalledWith(expect.objectContaining({ name: 'States.HeartbeatTimeout' }));
+    expect(callbacks.find('token')).toBeUndefined();
   });
 
   test('may be further apart than the longest timer of Node.js', async () => {
-    const tokens = createTaskTokens();
-    const token = tokens.create({ machineName: 'callback', executionName: 'one' });
-    const failed = jest.fn<(error: Error) => void>();
-    tokens.wait(token, 99_999_998).catch(failed);
+    const { fail } = waiting(5_000_000);
 
-    await jest.advanceTimersByTimeAsync(1_000_000);
+    await jest.advanceTimersByTimeAsync(4_999_999_000);
+    expect(fail).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1_000);
 
-    expect(failed).not.toHaveBeenCalled();
+    expect(fail).toHaveBeenCalled();
   });
 });

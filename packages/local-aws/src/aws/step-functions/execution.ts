@@ -1,28 +1,29 @@
-import type { StateMachine } from 'aws-local-stepfunctions';
-
 import type { Principal } from '../../types.ts';
-import { messageOf, nameOf } from '../errors.ts';
-import type { PreparedDefinition } from './definition.ts';
+import { findRefusal } from '../authorize.ts';
+import { messageOf } from '../errors.ts';
 import type { ExecutionStore } from './execution-store.ts';
-import { createHistory, type InterpreterEvent, MAX_HISTORY_EVENTS } from './history.ts';
+import { createHistory, MAX_HISTORY_EVENTS } from './history.ts';
 import type { CallIntegration } from './integrations.ts';
-import type { ItemExecution } from './map-run.ts';
-import { MAX_TIMER_SECONDS } from './prepare-state.ts';
-import { createStateContexts } from './state-contexts.ts';
-import { createTaskRunner } from './task-runner.ts';
-import type { TaskTokens } from './task-tokens.ts';
-import { type EndStatus, MAX_PAYLOAD_BYTES, nowSeconds, type Outcome } from './types.ts';
+import type { Callbacks } from './interpreter/callbacks.ts';
+import type { Clock } from './interpreter/clock.ts';
+import type { Definition } from './interpreter/definition.ts';
+import { checkSize, TaskError } from './interpreter/errors.ts';
+import type { Running } from './interpreter/host.ts';
+import type { ItemExecution } from './interpreter/map-run.ts';
+import { runDefinition } from './interpreter/run.ts';
+import { createToken } from './task-tokens.ts';
+import { type EndStatus, nowSeconds, type Outcome } from './types.ts';
 
 /** The state machine of an execution, and the services of its tasks. */
 export interface ExecutionEnvironment {
-  interpreter: StateMachine;
-  prepared: PreparedDefinition;
+  definition: Definition;
   stateMachine: { arn: string; name: string; roleArn: string };
   principal: Principal;
   region: string;
   store: ExecutionStore;
   call: CallIntegration;
-  tokens: TaskTokens;
+  clock: Clock;
+  callbacks: Callbacks;
   /** Starts the execution of an item of a distributed Map. */
   startItem(label: string, input: string): ItemExecution;
 }
@@ -52,12 +53,6 @@ const END_EVENTS: Record<EndStatus, string> = {
   ABORTED: 'ExecutionAborted',
 };
 
-/** The error and cause of a failed run. The interpreter wraps the state's error. */
-const failureOf = (thrown: unknown): { error: string; cause: string } => {
-  const inner = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
-  return { error: nameOf(inner), cause: messageOf(inner) };
-};
-
 /**
  * Runs an execution, whose start is already stored, from its first state. Stores its events and its end. Calls `onEnd` once, at the end.
  * Never throws.
@@ -67,79 +62,62 @@ export const runExecution = (
   start: ExecutionStart,
   onEnd: (outcome: Outcome) => void,
 ): RunningExecution => {
-  const { interpreter, prepared, stateMachine, principal, region, store, call, tokens } = environment;
-  const { states } = prepared;
-  const controller = new AbortController();
+  const { definition, stateMachine, principal, store, clock } = environment;
+  let running: Running | undefined;
   let outcome: Outcome | undefined;
   let isLeft = false;
-  const isOver = () => outcome !== undefined || isLeft;
 
-  const history = createHistory(states, (event) => {
-    if (isLeft) return;
-    store.append(start.name, event);
-    if (event.id === MAX_HISTORY_EVENTS) {
-      const cause = `The execution reached the maximum number of history events (${MAX_HISTORY_EVENTS}).`;
-      stop('FAILED', { error: 'States.Runtime', cause });
-    }
-  });
-  const contexts = createStateContexts(states, () =>
-    tokens.create({ machineName: stateMachine.name, executionName: start.name }),
+  const history = createHistory(
+    { region: environment.region, stateMachineArn: stateMachine.arn },
+    (event) => {
+      store.append(start.name, event);
+      if (event.id === MAX_HISTORY_EVENTS) {
+        const cause = `The execution reached the maximum number of history events (${MAX_HISTORY_EVENTS}).`;
+        stop('FAILED', { error: 'States.Runtime', cause });
+      }
+    },
   );
-  const tasks = createTaskRunner({
-    states,
-    contexts,
-    history,
-    principal,
-    region,
-    call,
-    tokens,
-    stateMachine,
-    startItem: environment.startItem,
-    signal: controller.signal,
-  });
 
   const stop = (status: EndStatus, result: { output?: string; error?: string; cause?: string }): Outcome => {
     if (outcome) return outcome;
     outcome = { status, stopDate: nowSeconds(), ...result };
-    clearTimeout(timeout);
+    cancelTimeout();
     const details = result.output === undefined ? result : { ...result, outputDetails: INCLUDED };
     history.append(END_EVENTS[status], details);
     store.end(start.name, outcome);
-    controller.abort();
+    running?.stop();
     onEnd(outcome);
     return outcome;
   };
 
+  const fail = (thrown: unknown) => {
+    if (!(thrown instanceof TaskError)) console.error(`[aws] execution ${start.arn}:`, thrown);
+    const error = thrown instanceof TaskError ? thrown.name : 'States.Runtime';
+    stop('FAILED', { error, cause: messageOf(thrown) });
+  };
+
   const succeed = (output: unknown) => {
-    const text = JSON.stringify(output ?? null);
-    if (Buffer.byteLength(text) <= MAX_PAYLOAD_BYTES) stop('SUCCEEDED', { output: text });
-    else stop('FAILED', { error: 'States.DataLimitExceeded', cause: 'The output exceeds 262144 bytes.' });
+    checkSize(output, start.name);
+    stop('SUCCEEDED', { output: JSON.stringify(output ?? null) });
   };
 
-  const record = (event: InterpreterEvent) => {
-    history.recordInterpreterEvent(event);
-    if (!('state' in event)) return;
-    const { name } = event.state;
-    const info = states.get(name);
-    const isComposite = info?.type === 'Map' || info?.type === 'Parallel';
-    if (event.type === 'StateCaught') {
-      contexts.caught(name);
-    } else if (event.type === 'StateFailed') {
-      if (isComposite) tasks.abandon(name);
-      else if (info?.resource && event.Error === 'States.Timeout') tasks.timeOut(name);
-    } else if (isComposite && event.type !== 'StateExited') {
-      tasks.enter(name);
-    }
+  /** With the permission that Step Functions needs to start the executions of a distributed Map. */
+  const beginMapRun = ({ label }: { label: string }) => {
+    const permission = { action: 'states:StartExecution', resource: stateMachine.arn };
+    const refused = findRefusal(principal, [permission]);
+    if (refused) throw new TaskError('StepFunctions.AccessDeniedException', refused);
+    return (input: string) => environment.startItem(label, input);
   };
 
-  const run = async () => {
-    const input = JSON.parse(start.input);
-    const execution = interpreter.run(input, {
-      noThrowOnAbort: true,
-      overrides: { taskResourceLocalHandlers: tasks.handlers },
+  const run = () => {
+    if (outcome || isLeft) return;
+    const input: unknown = JSON.parse(start.input);
+    running = runDefinition(definition, input, {
+      clock,
+      random: Math.random,
+      callbacks: environment.callbacks,
       context: {
-        ...contexts.context,
-        CurrentExecution: {
+        Execution: {
           Id: start.arn,
           Input: input,
           Name: start.name,
@@ -149,36 +127,31 @@ export const runExecution = (
         },
         StateMachine: { Id: stateMachine.arn, Name: stateMachine.name },
       },
+      makeToken: () => createToken({ machineName: stateMachine.name, executionName: start.name }),
+      call: (resource, parameters) => environment.call(principal, resource, parameters),
+      observe: (event) => {
+        if (!outcome && !isLeft) history.record(event);
+      },
+      beginMapRun,
     });
-    controller.signal.addEventListener('abort', () => execution.abort(), { once: true });
-    const result = execution.result.then(
-      (output) => () => succeed(output),
-      (thrown: unknown) => () => stop('FAILED', failureOf(thrown)),
-    );
-    for await (const event of execution.eventLogs) if (!isOver()) record(event);
-    const end = await result;
-    if (!isOver()) end();
+    running.result.then(succeed).catch(fail);
+    // The first events may have reached the limit.
+    if (outcome) running.stop();
   };
 
-  const { timeoutSeconds } = prepared;
-  const timeout =
+  const { timeoutSeconds } = definition;
+  const cancelTimeout =
     timeoutSeconds === undefined
-      ? undefined
-      : setTimeout(
-          () => stop('TIMED_OUT', { error: 'States.Timeout' }),
-          Math.min(timeoutSeconds, MAX_TIMER_SECONDS) * 1_000,
-        );
+      ? () => undefined
+      : clock.after(timeoutSeconds * 1_000, () => stop('TIMED_OUT', { error: 'States.Timeout' }));
 
   history.append(
     'ExecutionStarted',
     { input: start.input, inputDetails: INCLUDED, roleArn: stateMachine.roleArn },
-    undefined,
     start.startDate,
   );
-  run().catch((error: unknown) => {
-    console.error(`[aws] execution ${start.arn}:`, error);
-    if (!isOver()) stop('FAILED', { error: 'States.Runtime', cause: messageOf(error) });
-  });
+  // The caller hears of the start before the first state begins.
+  queueMicrotask(run);
 
   return {
     ...start,
@@ -186,8 +159,8 @@ export const runExecution = (
       stop(status, { ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) }),
     leave() {
       isLeft = true;
-      clearTimeout(timeout);
-      controller.abort();
+      cancelTimeout();
+      running?.stop();
     },
   };
 };

@@ -4,8 +4,8 @@ import { findRefusal, type Permission } from '../authorize.ts';
 import { AwsError, messageOf, nameOf } from '../errors.ts';
 import { type AdmittedCall, type Aftermath, killProcess } from '../faults.ts';
 import type { DynamoDbPermissions } from '../permissions/dynamodb.ts';
-import type { TaskResource } from './task-resource.ts';
-import { FatalTaskError, TaskError } from './types.ts';
+import { runtimeError, TaskError } from './interpreter/errors.ts';
+import type { TaskResource } from './interpreter/task-resource.ts';
 
 type Json = Record<string, unknown>;
 
@@ -89,7 +89,7 @@ export const createIntegrations = (services: IntegrationServices): CallIntegrati
 
   const callLambda = async (principal: Principal, parameters: Json) => {
     const name = parameters.FunctionName;
-    if (typeof name !== 'string') throw new FatalTaskError('States.Runtime', 'FunctionName is missing');
+    if (typeof name !== 'string') throw runtimeError('FunctionName is missing');
     const invocation = invokeFunction(principal, name, parameters.Payload ?? {});
     if (parameters.InvocationType === 'Event') {
       // Nobody learns how an asynchronous invocation ends; a failure to begin it is logged.
@@ -101,9 +101,7 @@ export const createIntegrations = (services: IntegrationServices): CallIntegrati
 
   const startExecution = async (principal: Principal, parameters: Json) => {
     const { StateMachineArn, Input, Name } = parameters;
-    if (typeof StateMachineArn !== 'string') {
-      throw new FatalTaskError('States.Runtime', 'StateMachineArn is missing');
-    }
+    if (typeof StateMachineArn !== 'string') throw runtimeError('StateMachineArn is missing');
     const { executionArn, startDate } = await perform(
       { principal, name: 'states:StartExecution', parameters },
       {

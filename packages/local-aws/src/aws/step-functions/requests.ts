@@ -1,5 +1,5 @@
 import { AwsError } from '../errors.ts';
-import { MAX_PAYLOAD_BYTES } from './types.ts';
+import { MAX_PAYLOAD_BYTES } from './interpreter/errors.ts';
 
 type Json = Record<string, unknown>;
 

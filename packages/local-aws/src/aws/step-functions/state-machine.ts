@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 
-import { StateMachine } from 'aws-local-stepfunctions';
-
 import type { StateMachineSpec } from '../../types.ts';
 import { executionArn, type Place, roleArn } from '../arn.ts';
 import { AwsError } from '../errors.ts';
-import { type PreparedDefinition, prepareDefinition } from './definition.ts';
 import { type RunningExecution, runExecution } from './execution.ts';
 import { type ExecutionStore, openExecutionStore } from './execution-store.ts';
 import type { CallIntegration } from './integrations.ts';
-import type { ItemExecution } from './map-run.ts';
+import type { Callbacks } from './interpreter/callbacks.ts';
+import { systemClock } from './interpreter/clock.ts';
+import { type Definition, readDefinition, statesOf } from './interpreter/definition.ts';
+import type { ItemExecution } from './interpreter/map-run.ts';
 import type { StatusChange } from './status-change.ts';
-import type { TaskTokens } from './task-tokens.ts';
 import { nowSeconds, type Outcome } from './types.ts';
 
 /** A state machine that can be started. */
@@ -48,7 +47,7 @@ export interface MachineServices {
   /** Holds the executions of all machines. */
   directory: string;
   call: CallIntegration;
-  tokens: TaskTokens;
+  callbacks: Callbacks;
   /** Called when an execution has started or ended, once that is on disk. */
   announce(change: StatusChange): void;
 }
@@ -59,24 +58,22 @@ const isSameJson = (left: string, right: string): boolean =>
 
 /** Opens a state machine and its executions. Throws when the definition cannot run locally. */
 export const openStateMachine = (spec: StateMachineSpec, services: MachineServices): LocalStateMachine =>
-  openPrepared(spec, prepareDefinition(spec.name, spec.definition), services);
+  openDefinition(spec, readDefinition(spec.name, spec.definition), services);
 
-const openPrepared = (
+const openDefinition = (
   spec: StateMachineSpec,
-  prepared: PreparedDefinition,
+  definition: Definition,
   services: MachineServices,
 ): LocalStateMachine => {
-  const { place, directory, call, tokens, announce } = services;
+  const { place, directory, call, callbacks, announce } = services;
   const maps = new Map(
-    [...prepared.states.values()].flatMap(({ distributed }) => {
-      if (!distributed) return [];
-      const { label, processor } = distributed;
+    statesOf(definition).flatMap(({ distributed, processor }) => {
+      if (!distributed || !processor) return [];
+      const { label } = distributed;
       const own = { ...spec, arn: `${spec.arn}/${label}`, name: `${spec.name}/${label}` };
-      return [[label, openPrepared(own, processor, services)] as const];
+      return [[label, openDefinition(own, processor, services)] as const];
     }),
   );
-  // The prepared definition is not strict ASL.
-  const interpreter = new StateMachine(prepared.definition, { validationOptions: { noValidate: true } });
   const store = openExecutionStore(`${directory}/${spec.name}`);
   const running = new Map<string, RunningExecution>();
   const ended = new Map<string, (outcome: Outcome) => void>();
@@ -90,14 +87,14 @@ const openPrepared = (
     store.begin(name, input, startDate);
     const execution = runExecution(
       {
-        interpreter,
-        prepared,
+        definition,
         stateMachine: { arn: spec.arn, name: spec.name, roleArn: role },
         principal: spec.principal,
         region: place.region,
         store,
         call,
-        tokens,
+        clock: systemClock,
+        callbacks,
         startItem: (label, item) => {
           const machine = maps.get(label);
           if (!machine) throw new Error(`State machine ${spec.name} has no Map ${label}`);

@@ -4,11 +4,13 @@ import { findRefusal } from '../authorize.ts';
 import { AwsError } from '../errors.ts';
 import { stepFunctionsPermissions } from '../permissions/step-functions.ts';
 import { createIntegrations, type IntegrationServices } from './integrations.ts';
+import { Callbacks } from './interpreter/callbacks.ts';
+import { systemClock } from './interpreter/clock.ts';
 import { describeExecution, getExecutionHistory, listExecutions } from './queries.ts';
 import { executionName, jsonText, optionalText, requiredText, takePage } from './requests.ts';
 import { type LocalStateMachine, type MachineServices, openStateMachine } from './state-machine.ts';
 import { statusChangeEvent } from './status-change.ts';
-import { createTaskTokens, readToken } from './task-tokens.ts';
+import { findCallback, readToken } from './task-tokens.ts';
 
 type Json = Record<string, unknown>;
 
@@ -40,7 +42,8 @@ const INVALID_OUTPUT = { code: 'InvalidOutput', label: 'Invalid Output' };
 export const createStepFunctions = (services: StepFunctionsServices): StepFunctions => {
   const { place } = services;
   const machines = new Map<string, LocalStateMachine>();
-  const tokens = createTaskTokens();
+  const callbacks = new Callbacks(systemClock);
+  const callbackOf = (body: Json) => findCallback(callbacks, requiredText(body, 'taskToken'));
 
   const findMachine = (arn: string): LocalStateMachine => {
     const machine = machines.get(arn);
@@ -124,16 +127,16 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
     },
     SendTaskSuccess: (body) => {
       const output = jsonText(body, 'output', INVALID_OUTPUT);
-      tokens.succeed(requiredText(body, 'taskToken'), JSON.parse(output));
+      callbackOf(body).succeed(JSON.parse(output));
       return {};
     },
     SendTaskFailure: (body) => {
       const error = optionalText(body, 'error') ?? 'States.TaskFailed';
-      tokens.fail(requiredText(body, 'taskToken'), error, optionalText(body, 'cause') ?? '');
+      callbackOf(body).fail(error, optionalText(body, 'cause') ?? '');
       return {};
     },
     SendTaskHeartbeat: (body) => {
-      tokens.heartbeat(requiredText(body, 'taskToken'));
+      callbackOf(body).heartbeat();
       return {};
     },
   };
@@ -154,7 +157,7 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
         place,
         directory: services.directory,
         call: createIntegrations({ ...services, invoke, startExecution }),
-        tokens,
+        callbacks,
         announce: (change) => publish(statusChangeEvent(place, change)),
       };
       const opened = specs.map((spec) => openStateMachine(spec, machineServices));

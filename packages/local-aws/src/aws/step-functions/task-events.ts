@@ -1,53 +1,48 @@
-import type { StateInfo } from './definition.ts';
-import type { Chain, History } from './history.ts';
-import type { TaskResource } from './task-resource.ts';
+import type { RunEvent } from './interpreter/events.ts';
+import type { TaskResource } from './interpreter/task-resource.ts';
 
-/** Writes the events of one attempt at a task. */
-export interface TaskEvents {
-  scheduled(parameters: unknown, timeoutSeconds: unknown, heartbeatSeconds: unknown): void;
-  /** The call was answered; the task continues until its token is returned. */
-  submitted(output: unknown): void;
-  succeeded(output: unknown): void;
-  failed(error: string, cause: string): void;
-  timedOut(error: string): void;
+/** An event of a history: its type and details. */
+export interface Written {
+  type: string;
+  details?: Record<string, unknown> | undefined;
 }
 
-const optional = (field: string, value: unknown) => (typeof value === 'number' ? { [field]: value } : {});
+type TaskEvent = Extract<RunEvent, { type: `Task${string}` }>;
 
-/** The events of a Task state: those of a service integration, or of a function as the resource. */
-export const createTaskEvents = (
-  history: History,
-  { resource }: StateInfo & { resource: TaskResource },
-  region: string,
-  chain: Chain,
-): TaskEvents => {
+const optional = (field: string, value: number | undefined) =>
+  value === undefined ? {} : { [field]: value };
+
+const detailsOf = (event: TaskEvent): Record<string, unknown> => {
+  switch (event.type) {
+    case 'TaskScheduled':
+      return {
+        ...optional('timeoutInSeconds', event.timeoutSeconds),
+        ...optional('heartbeatInSeconds', event.heartbeatSeconds),
+      };
+    case 'TaskSubmitted':
+    case 'TaskSucceeded':
+      return { output: JSON.stringify(event.output), outputDetails: { truncated: false } };
+    case 'TaskFailed':
+      return { error: event.error, cause: event.cause };
+    case 'TaskTimedOut':
+      return { error: event.error };
+  }
+};
+
+/** The history's events of a task: those of a service integration, or of a function as the resource. */
+export const taskEvents = (event: TaskEvent, resource: TaskResource, region: string): Written[] => {
   const isFunction = resource.functionArn !== undefined;
   const named = isFunction ? {} : { resourceType: resource.resourceType, resource: resource.resource };
-  const write = (outcome: string, details?: Record<string, unknown>) => {
-    const merged = { ...named, ...details };
-    history.append(
-      `${isFunction ? 'LambdaFunction' : 'Task'}${outcome}`,
-      Object.keys(merged).length > 0 ? merged : undefined,
-      chain,
-    );
+  const write = (outcome: string, details: Record<string, unknown> = {}): Written => {
+    const all = { ...named, ...details };
+    return {
+      type: `${isFunction ? 'LambdaFunction' : 'Task'}${outcome}`,
+      details: Object.keys(all).length > 0 ? all : undefined,
+    };
   };
-  const outputOf = (output: unknown) => ({
-    output: JSON.stringify(output),
-    outputDetails: { truncated: false },
-  });
-  return {
-    scheduled(parameters, timeoutSeconds, heartbeatSeconds) {
-      const text = JSON.stringify(parameters);
-      write('Scheduled', {
-        ...(isFunction ? { resource: resource.functionArn, input: text } : { region, parameters: text }),
-        ...optional('timeoutInSeconds', timeoutSeconds),
-        ...optional('heartbeatInSeconds', heartbeatSeconds),
-      });
-      write('Started');
-    },
-    submitted: (output) => write('Submitted', outputOf(output)),
-    succeeded: (output) => write('Succeeded', outputOf(output)),
-    failed: (error, cause) => write('Failed', { error, cause }),
-    timedOut: (error) => write('TimedOut', { error }),
-  };
+  const written = write(event.type.replace(/^Task/, ''), detailsOf(event));
+  if (event.type !== 'TaskScheduled') return [written];
+  const text = JSON.stringify(event.parameters);
+  const asked = isFunction ? { resource: resource.functionArn, input: text } : { region, parameters: text };
+  return [write('Scheduled', { ...asked, ...detailsOf(event) }), write('Started')];
 };

@@ -1,5 +1,4 @@
-import { MAX_TIMER_SECONDS } from './prepare-state.ts';
-import { FatalTaskError } from './types.ts';
+import { runtimeError } from './errors.ts';
 
 /** Limits on a task's duration and on the time between heartbeats, in seconds. Undefined: no limit. */
 export interface TaskLimits {
@@ -10,7 +9,7 @@ export interface TaskLimits {
 const seconds = (field: string, value: unknown): number | undefined => {
   if (value === undefined) return undefined;
   if (Number.isInteger(value) && Number(value) > 0) return Number(value);
-  throw new FatalTaskError('States.Runtime', `${field} must be a positive integer, not ${value}`);
+  throw runtimeError(`${field} must be a positive integer, not ${value}`);
 };
 
 /** Reads a task's limits. Throws `States.Runtime`, as Step Functions does, unless both are positive integers and the heartbeat is shorter. */
@@ -19,10 +18,7 @@ export const readTaskLimits = (timeout: unknown, heartbeat: unknown): TaskLimits
   const heartbeatSeconds = seconds('HeartbeatSeconds', heartbeat);
   if (heartbeatSeconds !== undefined && timeoutSeconds !== undefined && heartbeatSeconds >= timeoutSeconds) {
     const cause = `HeartbeatSeconds (${heartbeatSeconds}) must be smaller than TimeoutSeconds (${timeoutSeconds})`;
-    throw new FatalTaskError('States.Runtime', cause);
+    throw runtimeError(cause);
   }
   return { timeoutSeconds, heartbeatSeconds };
 };
-
-/** The limit, capped at the longest timer of Node.js. */
-export const timerSeconds = (limit: number): number => Math.min(limit, MAX_TIMER_SECONDS);

@@ -1,4 +1,5 @@
-import { FatalTaskError, MAX_PAYLOAD_BYTES, type Outcome, TaskError } from './types.ts';
+import type { Branch } from './branch.ts';
+import { checkSize, TaskError } from './errors.ts';
 
 /** A Map state in distributed mode: its item processor runs as an execution of its own for each item. */
 export interface DistributedMap {
@@ -13,7 +14,8 @@ export interface DistributedMap {
 
 /** An execution of an item. */
 export interface ItemExecution {
-  ended: Promise<Outcome>;
+  /** Its end; `output` is JSON text. */
+  ended: Promise<{ status: 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'; output?: string }>;
   stop(): void;
 }
 
@@ -66,17 +68,6 @@ export const readDistributedMap = (name: string, state: Json): DistributedMap | 
   };
 };
 
-/** Makes a Map in distributed mode a task of ours: the interpreter would run its items inline, in the history of the execution. */
-export const prepareDistributedMap = ({
-  ItemProcessor: _processor,
-  ItemsPath,
-  MaxConcurrency: _concurrency,
-  ToleratedFailureCount: _count,
-  ToleratedFailurePercentage: _percentage,
-  Label: _label,
-  ...rest
-}: Json): Json => ({ ...rest, Type: 'Task', Parameters: { 'items.$': ItemsPath ?? '$' } });
-
 const threshold = () =>
   new TaskError(
     'States.ExceedToleratedFailureThreshold',
@@ -85,36 +76,32 @@ const threshold = () =>
 
 /**
  * Runs an execution for each item and returns the outputs of those that succeeded, in the order of the items. Rejects with
- * `States.ExceedToleratedFailureThreshold` when too many fail, and stops the others then and when `signal` is aborted.
+ * `States.ExceedToleratedFailureThreshold` when too many fail, and stops the others then and when `branch` is stopped.
  */
 export const runItems = async (
   map: DistributedMap,
-  items: unknown,
+  items: readonly unknown[],
   start: (input: string) => ItemExecution,
-  signal: AbortSignal,
+  branch: Branch,
 ): Promise<unknown[]> => {
-  if (!Array.isArray(items)) throw new FatalTaskError('States.Runtime', 'The items of the Map are no list');
-  const inputs = items.map((item: unknown) => JSON.stringify(item));
-  if (inputs.some((input) => Buffer.byteLength(input) > MAX_PAYLOAD_BYTES)) {
-    throw new FatalTaskError('States.DataLimitExceeded', 'An item exceeds 262144 bytes.');
-  }
+  for (const item of items) checkSize(item, map.label);
   const outputs = new Map<number, unknown>();
   const running = new Set<ItemExecution>();
-  const waiting = inputs.entries();
+  const waiting = items.entries();
   let failed = 0;
   const isOver = () =>
-    signal.aborted ||
+    branch.isStopped ||
     failed > map.toleratedFailureCount ||
-    (failed * 100) / inputs.length > map.toleratedFailurePercentage;
+    (failed * 100) / items.length > map.toleratedFailurePercentage;
   const stopAll = () => {
     for (const execution of running) execution.stop();
   };
-  signal.addEventListener('abort', stopAll, { once: true });
+  const keep = branch.onStop(stopAll);
 
   const runOn = async (): Promise<void> => {
-    for (const [index, input] of waiting) {
+    for (const [index, item] of waiting) {
       if (isOver()) return;
-      const execution = start(input);
+      const execution = start(JSON.stringify(item));
       running.add(execution);
       const { status, output } = await execution.ended;
       running.delete(execution);
@@ -123,11 +110,8 @@ export const runItems = async (
       if (isOver()) stopAll();
     }
   };
-  try {
-    await Promise.all(Array.from({ length: Math.min(map.maxConcurrency, inputs.length) }, runOn));
-  } finally {
-    signal.removeEventListener('abort', stopAll);
-  }
+  await Promise.all(Array.from({ length: Math.min(map.maxConcurrency, items.length) }, runOn));
+  keep();
   if (isOver()) throw threshold();
-  return inputs.flatMap((_, index) => (outputs.has(index) ? [outputs.get(index)] : []));
+  return items.flatMap((_, index) => (outputs.has(index) ? [outputs.get(index)] : []));
 };

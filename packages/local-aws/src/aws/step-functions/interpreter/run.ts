@@ -1,0 +1,291 @@
+import { nameOf } from '../../errors.ts';
+import { Branch } from './branch.ts';
+import { holds } from './choices.ts';
+import type { Definition, State } from './definition.ts';
+import { checkSize, matchesError, runtimeError, TaskError } from './errors.ts';
+import type { Visit } from './events.ts';
+import { evaluate, fill, find, place, type Scope, select } from './expressions.ts';
+import type { Host, Running } from './host.ts';
+import { type DistributedMap, type ItemExecution, runItems } from './map-run.ts';
+import { Retries } from './retries.ts';
+import { attemptTask, readLimits } from './task.ts';
+import { instantOf } from './timestamps.ts';
+
+/** Step Functions runs 40 iterations of an inline Map at once: https://docs.aws.amazon.com/step-functions/latest/dg/state-map-inline.html */
+const MAX_ITERATIONS = 40;
+
+/** What follows a visit. */
+interface Step {
+  output: unknown;
+  /** Undefined at the last state. */
+  next: string | undefined;
+}
+
+interface Part {
+  definition: Definition;
+  input: unknown;
+  branch: Branch;
+}
+
+/** Runs a definition from its first state. */
+export const runDefinition = (definition: Definition, input: unknown, host: Host): Running => {
+  const root = new Branch();
+  const result = new Promise<unknown>((resolve, reject) => {
+    new Interpreter(host).follow(definition, input, root).then(
+      (output) => root.isStopped || resolve(output),
+      (error: unknown) => root.isStopped || reject(error),
+    );
+  });
+  return { result, stop: () => root.stop() };
+};
+
+class Interpreter {
+  private readonly host: Host;
+
+  constructor(host: Host) {
+    this.host = host;
+  }
+
+  /** Runs state by state up to the last, and returns its output. */
+  async follow(definition: Definition, input: unknown, branch: Branch): Promise<unknown> {
+    let step: Step = { output: input, next: definition.startAt };
+    while (step.next !== undefined) {
+      const state = definition.states.get(step.next);
+      if (!state) throw new Error(`There is no state ${step.next}.`);
+      const visit: Visit = { state, branch, enteredAt: this.host.clock.now() };
+      this.host.observe({ type: 'StateEntered', visit, input: step.output });
+      step = await this.visit(visit, step.output);
+      if (branch.isStopped) return new Promise(() => undefined);
+      this.host.observe({ type: 'StateExited', visit, output: step.output });
+    }
+    return step.output;
+  }
+
+  private async visit(visit: Visit, raw: unknown): Promise<Step> {
+    const { state } = visit;
+    const { fields } = state;
+    switch (state.type) {
+      case 'Task':
+        return this.withRetries(visit, raw, (scope) => this.task(visit, scope));
+      case 'Map':
+        return this.withRetries(visit, raw, (scope) => this.map(visit, scope));
+      case 'Parallel':
+        return this.withRetries(visit, raw, ({ data }) =>
+          this.together(
+            visit,
+            (state.branches ?? []).map((definition) => ({ definition, input: data })),
+          ),
+        );
+      default:
+    }
+    const scope = this.scopeOf(visit, raw);
+    switch (state.type) {
+      case 'Choice': {
+        const next = fields.Choices?.find((rule) => holds(rule, scope))?.Next ?? fields.Default;
+        if (next === undefined) throw new TaskError('States.NoChoiceMatched', 'No Choice Rule matched');
+        return { output: this.outputOf(state, scope.data, scope), next };
+      }
+      case 'Wait':
+        await this.pause(this.millisecondsOf(state, scope), visit.branch);
+        return this.leave(state, scope.data, scope);
+      case 'Pass': {
+        const given = fields.Parameters === undefined ? scope.data : fill(fields.Parameters, scope);
+        const result = fields.Result === undefined ? given : fields.Result;
+        return this.leave(state, place(fields.ResultPath, raw, result), scope);
+      }
+      case 'Succeed':
+        return this.leave(state, scope.data, scope);
+      default:
+        throw new TaskError(
+          String(fields.ErrorPath === undefined ? (fields.Error ?? '') : evaluate(fields.ErrorPath, scope)),
+          String(fields.CausePath === undefined ? (fields.Cause ?? '') : evaluate(fields.CausePath, scope)),
+        );
+    }
+  }
+
+  /** A state's input after `InputPath`, and its context object. */
+  private scopeOf({ state, branch, enteredAt }: Visit, raw: unknown, retries = 0, token?: string): Scope {
+    const item = itemOf(branch);
+    const context = {
+      ...this.host.context,
+      State: { Name: state.name, EnteredTime: new Date(enteredAt).toISOString(), RetryCount: retries },
+      ...(token !== undefined && { Task: { Token: token } }),
+      ...(item && { Map: { Item: { Index: item.index, Value: item.item } } }),
+    };
+    return { data: select(state.fields.InputPath, { data: raw, context }), context };
+  }
+
+  private outputOf({ fields }: State, data: unknown, { context }: Scope): unknown {
+    return select(fields.OutputPath, { data, context });
+  }
+
+  private leave(state: State, data: unknown, scope: Scope): Step {
+    return { output: this.outputOf(state, data, scope), next: state.fields.Next };
+  }
+
+  /** Does a state's work, again after errors that it retries, and hands on its result or the error that it catches. */
+  private async withRetries(
+    visit: Visit,
+    raw: unknown,
+    work: (scope: Scope & { token: string | undefined }) => Promise<unknown>,
+  ): Promise<Step> {
+    const { state, branch } = visit;
+    const { fields } = state;
+    const retries = new Retries(fields.Retry);
+    for (;;) {
+      try {
+        const token = state.resource?.waitsForToken ? this.host.makeToken() : undefined;
+        const scope = this.scopeOf(visit, raw, retries.count, token);
+        const result = await work({ ...scope, token });
+        const { context } = scope;
+        const selected =
+          fields.ResultSelector === undefined
+            ? result
+            : fill(fields.ResultSelector, { data: result, context });
+        return this.leave(state, place(fields.ResultPath, raw, selected), scope);
+      } catch (error) {
+        if (!(error instanceof TaskError)) throw error;
+        const seconds = retries.next(error.name, this.host.random);
+        if (seconds === undefined) {
+          const catcher = fields.Catch?.find(({ ErrorEquals }) => matchesError(ErrorEquals, error.name));
+          if (!catcher) throw error;
+          const caught = { Error: error.name, Cause: error.message };
+          return { output: place(catcher.ResultPath, raw, caught), next: catcher.Next };
+        }
+        await this.pause(seconds * 1_000, branch);
+        this.host.observe({ type: 'StateRetried', visit, error: error.name, seconds });
+      }
+    }
+  }
+
+  private task(visit: Visit, scope: Scope & { token: string | undefined }): Promise<unknown> {
+    const { fields } = visit.state;
+    const limits = readLimits(fields, (path) => find(path, scope));
+    const parameters = fields.Parameters === undefined ? scope.data : fill(fields.Parameters, scope);
+    return attemptTask(this.host, visit, { ...limits, parameters, token: scope.token });
+  }
+
+  private async map(visit: Visit, scope: Scope): Promise<unknown> {
+    const { fields, processor, distributed } = visit.state;
+    const items = fields.ItemsPath === undefined ? scope.data : evaluate(fields.ItemsPath, scope);
+    if (!Array.isArray(items)) throw runtimeError('The items of the Map are no list');
+    if (!processor) throw new Error(`${visit.state.name} has no states.`);
+    if (distributed) return this.distribute(visit, distributed, processor, items);
+    const template = fields.ItemSelector ?? fields.Parameters;
+    const parts = items.map((item: unknown, index) => {
+      if (template === undefined) return { definition: processor, input: item, item };
+      const context = { ...(scope.context as object), Map: { Item: { Index: index, Value: item } } };
+      return { definition: processor, input: fill(template, { data: scope.data, context }), item };
+    });
+    return this.together(visit, parts, Math.min(fields.MaxConcurrency || MAX_ITERATIONS, MAX_ITERATIONS));
+  }
+
+  /** Runs branches, or the iterations of a Map, so many at once. The first that fails stops the others. */
+  private async together(
+    visit: Visit,
+    parts: readonly (Omit<Part, 'branch'> & { item?: unknown })[],
+    concurrency = parts.length,
+  ): Promise<unknown[]> {
+    const { observe } = this.host;
+    const isMap = visit.state.type === 'Map';
+    observe({ type: 'StateStarted', visit, ...(isMap && { length: parts.length }) });
+    const group = visit.branch.open();
+    const outputs: unknown[] = [];
+    const waiting = parts.entries();
+    const work = async (): Promise<void> => {
+      for (const [index, { definition, input, item }] of waiting) {
+        const branch = group.open(index, item);
+        if (isMap) observe({ type: 'MapIterationStarted', visit, branch });
+        try {
+          outputs[index] = await this.follow(definition, input, branch);
+        } catch (error) {
+          if (isMap && !group.isStopped) observe({ type: 'MapIterationFailed', visit, branch });
+          throw error;
+        }
+        if (isMap) observe({ type: 'MapIterationSucceeded', visit, branch });
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: Math.min(concurrency, parts.length) }, work));
+      checkSize(outputs, visit.state.name);
+    } catch (error) {
+      group.stop();
+      observe({ type: 'StateFailed', visit });
+      throw error;
+    }
+    observe({ type: 'StateSucceeded', visit });
+    return outputs;
+  }
+
+  /** Runs the items of a distributed Map. */
+  private async distribute(
+    visit: Visit,
+    map: DistributedMap,
+    processor: Definition,
+    items: unknown[],
+  ): Promise<unknown[]> {
+    const { observe } = this.host;
+    const group = visit.branch.open();
+    observe({ type: 'StateStarted', visit, length: items.length });
+    observe({ type: 'MapRunStarted', visit, map });
+    try {
+      const start = this.host.beginMapRun?.(map) ?? this.startItemsWithin(processor, group);
+      const outputs = await runItems(map, items, start, group);
+      checkSize(outputs, visit.state.name);
+      observe({ type: 'MapRunSucceeded', visit });
+      observe({ type: 'StateSucceeded', visit });
+      return outputs;
+    } catch (error) {
+      if (!group.isStopped && error instanceof TaskError) {
+        observe({ type: 'MapRunFailed', visit, error: nameOf(error), cause: error.message });
+        observe({ type: 'StateFailed', visit });
+      }
+      throw error;
+    }
+  }
+
+  private startItemsWithin(processor: Definition, group: Branch): (input: string) => ItemExecution {
+    let begun = 0;
+    return (input) => {
+      const branch = group.open(begun++);
+      const { promise, resolve, reject } = Promise.withResolvers<Awaited<ItemExecution['ended']>>();
+      branch.onStop(() => resolve({ status: 'ABORTED' }));
+      this.follow(processor, JSON.parse(input), branch).then(
+        (output) => resolve({ status: 'SUCCEEDED', output: JSON.stringify(output ?? null) }),
+        (error: unknown) => (error instanceof TaskError ? resolve({ status: 'FAILED' }) : reject(error)),
+      );
+      return { ended: promise, stop: () => branch.stop() };
+    };
+  }
+
+  /** Lets time pass; never returns once the line was stopped. */
+  private pause(milliseconds: number, branch: Branch): Promise<void> {
+    return new Promise((resolve) => {
+      if (branch.isStopped) return;
+      const cancel = this.host.clock.after(milliseconds, () => {
+        keep();
+        resolve();
+      });
+      const keep = branch.onStop(cancel);
+    });
+  }
+
+  private millisecondsOf({ fields }: State, scope: Scope): number {
+    const { Seconds, SecondsPath, Timestamp, TimestampPath } = fields;
+    if (Timestamp !== undefined || TimestampPath !== undefined) {
+      const timestamp = TimestampPath === undefined ? Timestamp : evaluate(TimestampPath, scope);
+      const instant = instantOf(timestamp);
+      if (instant === undefined) throw runtimeError(`A Wait state cannot wait for ${timestamp}`);
+      return Math.max(0, instant - this.host.clock.now());
+    }
+    const seconds = SecondsPath === undefined ? Seconds : evaluate(SecondsPath, scope);
+    if (Number.isInteger(seconds) && Number(seconds) >= 0) return Number(seconds) * 1_000;
+    throw runtimeError(`A Wait state cannot wait for ${seconds}`);
+  }
+}
+
+/** The innermost line of an iteration. */
+const itemOf = (branch: Branch): Branch | undefined => {
+  if (branch.item !== undefined || !branch.outer) return branch.item === undefined ? undefined : branch;
+  return itemOf(branch.outer);
+};
