@@ -1,5 +1,5 @@
 import { requiredEnv } from '../core/environment.ts';
-import { findModelRoute } from '../core/provider-calls/model-routes.ts';
+import { routesOf } from '../core/provider-calls/model-routes.ts';
 import { providerAddress } from '../core/provider-calls/provider-address.ts';
 import type { CallOrigin, Provider, ProviderRoute } from '../core/provider-calls/providers.ts';
 import { namesOfProvider, type ProviderId } from '../core/provider-names.ts';
@@ -19,7 +19,7 @@ const ADAPTERS: Record<ProviderId, new (connection: { baseUrl: string; apiKey: s
  * configures none or does not know the origin's address, or its key is missing.
  */
 export const providerRouteOf = async (model: string, origin?: CallOrigin): Promise<ProviderRoute> => {
-  const route = origin ?? findModelRoute(model);
+  const route = origin ?? routesOf(model)[0];
   if (!route) throw new Error(`No upstream is configured for ${model}.`);
   if (!Object.hasOwn(ADAPTERS, route.provider)) throw new Error(`There is no adapter for ${route.provider}.`);
   const baseUrl = providerAddress(route.provider, origin?.baseUrl);

@@ -8,7 +8,7 @@ import type { ModelRoute } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { type Gate, type GateState, type Permit, weightOf } from './gate-rules.ts';
 import { givePermitBack, markQueued, postponeStarts, takePermit } from './gates.ts';
-import { gateOfModel, gateOfRoute } from './route-gates.ts';
+import { gateOfRoute, gatesOfModel } from './route-gates.ts';
 import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
 
 /** A request's permission to make calls of a limited route. */
@@ -103,21 +103,20 @@ export const giveOwnPermitBack = (request: StoredRequest, clock: Clock): Promise
     if (request.gate !== undefined) await leaveGate(request.gate, request, clock);
   });
 
-/** Takes a request that makes no more calls out of the queue of its model's route. Repeating it is harmless. */
+/** Takes a request that makes no more calls out of the queues of its model's routes. Repeating it is harmless. */
 export const leaveQueue = async (request: StoredRequest): Promise<void> => {
-  const gate = gateOfModel(request.model)?.name;
-  if (gate !== undefined) await removeWaiter(gate, request);
+  for (const { name } of gatesOfModel(request.model)) await removeWaiter(name, request);
 };
 
 /**
- * Takes a request that has ended out of its route: out of the queue, then out of the gate of its model and the gate in its record.
+ * Takes a request that has ended out of its routes: out of the queues, then out of the gates of its model and the gate in its record.
  * Repeating it is harmless. Never rejects.
  */
 export const leaveRoute = (request: StoredRequest, clock: Clock): Promise<void> =>
   quietly(request, clock, async () => {
     await leaveQueue(request);
-    const gate = gateOfModel(request.model)?.name;
-    for (const name of new Set([gate, request.gate])) {
+    const gates = gatesOfModel(request.model).map(({ name }) => name);
+    for (const name of new Set([...gates, request.gate])) {
       if (name !== undefined) await leaveGate(name, request, clock);
     }
   });

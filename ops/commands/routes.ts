@@ -15,9 +15,6 @@ export const addRouteVerbs = (routes: Command, perform: Perform): void => {
     .action(perform(list));
 };
 
-/** A model has one route for now. */
-const ONLY_POSITION = 1;
-
 const list: Verb<object> = async (_options, connected) => {
   await connected();
   const now = new Date();
@@ -26,7 +23,10 @@ const list: Verb<object> = async (_options, connected) => {
     listCredentials(now),
     listRouteLoads(),
   ]);
-  const value = Object.entries(listModelRoutes()).map(([model, route]) => {
+  const routes = Object.entries(listModelRoutes()).flatMap(([model, list]) =>
+    list.map((route, index) => ({ model, route, position: index + 1 })),
+  );
+  const value = routes.map(({ model, route, position }) => {
     const load = loads.get(routeNameOf(route));
     const isOn = credentials.has(route.provider) && settings.get(model)?.enabled !== false;
     const oldestMs = load?.oldestAt === undefined ? undefined : now.getTime() - Date.parse(load.oldestAt);
@@ -34,7 +34,7 @@ const list: Verb<object> = async (_options, connected) => {
       model,
       provider: route.provider,
       upstreamModel: route.upstreamModel,
-      position: ONLY_POSITION,
+      position,
       state: isOn ? 'on' : 'off',
       running: load?.running ?? null,
       maxRunning: route.maxRunning ?? null,
@@ -46,9 +46,20 @@ const list: Verb<object> = async (_options, connected) => {
     value,
     text: (columns) =>
       formatTable(
-        ['model', 'provider', { id: 'upstream model' }, 'state', 'running', 'most', 'waiting', 'oldest (s)'],
+        [
+          'model',
+          'position',
+          'provider',
+          { id: 'upstream model' },
+          'state',
+          'running',
+          'most',
+          'waiting',
+          'oldest (s)',
+        ],
         value.map((route) => [
           route.model,
+          route.position,
           route.provider,
           route.upstreamModel,
           route.state,

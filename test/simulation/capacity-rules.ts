@@ -202,14 +202,16 @@ export class Capacity {
   /** The route of a request's calls; before the first call, the route of its model. */
   private nameOf(requestId: string): string | undefined {
     const model = String(this.witness.lives.get(requestId)?.accepted.model);
-    const route = listModelRoutes()[model];
+    const route = listModelRoutes()[model]?.[0];
     return this.routeOfCalls.get(requestId) ?? (route && routeNameOf(route));
   }
 }
 
 /** A route of the configuration that has a limit; undefined for any other. */
 const limitedRoute = (name: string | undefined): Route | undefined => {
-  const route = Object.values(listModelRoutes()).find((one) => routeNameOf(one) === name);
+  const route = Object.values(listModelRoutes())
+    .flat()
+    .find((one) => routeNameOf(one) === name);
   if (!name || (route?.maxRunning == null && route?.requestsPerSecond == null)) return undefined;
   return { name, limit: route.maxRunning ?? Number.POSITIVE_INFINITY };
 };

@@ -118,7 +118,7 @@ export class Creations {
   /** Its provider revokes our credential so long before the deadline of a request that is called now, and until after it. */
   private revoke(model: ModelName, beforeMs: number): void {
     const { outages, scheduler } = this.world;
-    const service = listModelRoutes()[model]?.provider as Service;
+    const service = listModelRoutes()[model]?.[0]?.provider as Service;
     const lengthMs = beforeMs + AFTER_DEADLINE_MS;
     scheduler.after(deadlineMs(model.startsWith('xW') ? 'video' : 'image') - beforeMs, () =>
       outages.add({ service, mode: 'revoked', lengthMs }),

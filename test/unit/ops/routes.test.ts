@@ -12,7 +12,10 @@ import { secrets } from '../fakes/fresh-secrets.ts';
 const ROUTES = {
   'xW2.7S': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 30, requestsPerSecond: 5 },
   'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', requestsPerSecond: 8 },
-  xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen' },
+  xQI3Pro: [
+    { provider: 'modelstudio', upstreamModel: 'qwen' },
+    { provider: 'fal', upstreamModel: 'alibaba/qwen-image-3' },
+  ],
 };
 const { ops, json } = describeLocalRun({
   ModelRoutes: JSON.stringify(ROUTES),
@@ -49,6 +52,10 @@ describe('routes list', () => {
         ...{ model: 'xQI3Pro', provider: 'modelstudio', upstreamModel: 'qwen', position: 1, state: 'off' },
         ...{ running: null, maxRunning: null, waiting: null, oldestWaitingSeconds: null },
       },
+      {
+        ...{ model: 'xQI3Pro', provider: 'fal', upstreamModel: 'alibaba/qwen-image-3', position: 2 },
+        ...{ state: 'off', running: null, maxRunning: null, waiting: null, oldestWaitingSeconds: null },
+      },
     ]);
     expect((found as { oldestWaitingSeconds: number }[])[0]?.oldestWaitingSeconds).toBeGreaterThanOrEqual(
       120,
@@ -59,6 +66,6 @@ describe('routes list', () => {
     const { stdout } = await ops('routes', 'list');
 
     expect(stdout).toContain('xW2.7S');
-    expect(stdout.split('\n')[0]).toMatch(/^MODEL +PROVIDER +UPSTREAM MODEL/);
+    expect(stdout.split('\n')[0]).toMatch(/^MODEL +POSITION +PROVIDER +UPSTREAM MODEL/);
   });
 });
