@@ -1,4 +1,5 @@
 import { leaveRoute } from '../admission/admission.ts';
+import { reportTasks } from '../admission/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { possibleClipsOf } from '../files/possible-files.ts';
@@ -23,7 +24,8 @@ export const failRequest = async (
   error: Failure,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false });
+  const byWorkflow = { mayHaveFiles: false, tellsRoute: true };
+  await endAsFailed(await findRequest(requestId), error, clock, byWorkflow);
   const files = async (request: StoredRequest): Promise<boolean> =>
     (await removeObjects(possibleClipsOf(request))).length === 0;
   await closeRequest(requestId, { clock, files });
@@ -65,12 +67,12 @@ export const failStoredRequest = async (
   await closeStoredRequest(requestId, { clock });
 };
 
-/** False when it was not ended, as by `endRequest`. */
+/** False when it was not ended, as by `endRequest`. With `tellsRoute`, what became of its tasks counts for their route. */
 const endAsFailed = async (
   request: StoredRequest | undefined,
   error: Failure,
   clock: Clock,
-  options: EndOptions,
+  { tellsRoute = false, ...options }: EndOptions & { tellsRoute?: boolean },
 ): Promise<boolean> => {
   if (!request) return true;
   if (!isTerminal(request)) {
@@ -81,6 +83,7 @@ const endAsFailed = async (
       attempts,
     });
     if (ending === 'stored') return false;
+    if (tellsRoute) await reportTasks(request, attempts, clock);
   }
   // After the end, so that nothing is called without a permit.
   await leaveRoute(request, clock);
