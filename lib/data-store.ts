@@ -133,7 +133,10 @@ export class DataStore extends Construct {
   }
 
   /** Lets a function touch these items of the table, and no others; its indexes are apart. */
-  bindItems(to: ServiceFunction, { reads, queries, writes = [], updates, gates, circuits }: ItemAccess): void {
+  bindItems(
+    to: ServiceFunction,
+    { reads, queries, writes = [], updates, gates, circuits }: ItemAccess,
+  ): void {
     const [readable, ...readOperations] = reads;
     this.allowOnItems(to, readOperations, readable);
     if (queries) this.allowOnItems(to, ['Query'], queries);

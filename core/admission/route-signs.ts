@@ -1,14 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { logger } from '../observability.ts';
-import { routesOf } from '../provider-calls/model-routes.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { type Cause, type Sign, signOfCall, signOfTask } from './circuit-rules.ts';
 import { closeCircuit, countEnds, openCircuit, reopenCircuit } from './circuits.ts';
 import { routeNameOf } from './route-gates.ts';
 
-/** The request of some attempts, and the clock. */
-type Told = Pick<StoredRequest, 'requestId' | 'model'>;
+/** The request of some attempts. */
+type Told = Pick<StoredRequest, 'requestId'>;
 
 /**
  * Tells the circuit of a route how the creation calls of a run ended there. `waitedInVain` is true when the request goes elsewhere because
@@ -23,7 +22,7 @@ export const reportCalls = (
 ): Promise<void> =>
   quietly(request, async () => {
     const [first] = made;
-    if (!first || routesOf(request.model).length < 2) return;
+    if (first?.circuit === undefined) return;
     const route = routeNameOf(first);
     const signs = made.map(signOfCall);
     const now = clock.now();
@@ -46,7 +45,7 @@ export const reportTasks = (
 ): Promise<void> =>
   quietly(request, async () => {
     const [first] = attempts;
-    if (!first || routesOf(request.model).length < 2) return;
+    if (first?.circuit === undefined) return;
     const route = routeNameOf(first);
     const signs = attempts.map(signOfTask);
     const now = clock.now();
@@ -63,7 +62,7 @@ const count = async (
 ): Promise<void> => {
   const number = (sign: Sign): number => signs.filter((one) => one === sign).length;
   const bad = number('bad') + more;
-  const good = first.circuit === 'watched' ? number('good') : 0;
+  const good = first.circuit === 'all' ? number('good') : 0;
   if (bad + good > 0) await countEnds(route, { bad, good }, cause, now);
 };
 

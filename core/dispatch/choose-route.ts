@@ -26,7 +26,7 @@ export interface Choice {
   isToWait: boolean;
   /** The routes that may take it, by name; empty for a model with one route. */
   others: string[];
-  /** The circuit of the route, when the request may try it, or its end is counted. */
+  /** The circuit of the route, and how the end of its calls counts there. */
   circuit: Circuit;
   role: ProviderAttempt['circuit'];
   passedOver: PassedOver[];
@@ -68,7 +68,7 @@ export const chooseRoute = async (
   const chosen = (route: ConfiguredRoute, isProbe = false): Choice => {
     const { provider, upstreamModel } = route;
     const circuit = circuitOf(route);
-    const role = isProbe ? 'probe' : isWatched(circuit, now) ? 'watched' : undefined;
+    const role = isProbe ? 'probe' : isWatched(circuit, now) ? 'all' : 'failures';
     const isMoved = !isHere(route);
     return { ...ONLY, route: { provider, upstreamModel }, isMoved, others, circuit, role, passedOver };
   };

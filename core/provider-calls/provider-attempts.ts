@@ -78,7 +78,7 @@ export type PassedOver = z.infer<typeof PassedOver>;
  * `aliveAt` current. `suspectedAt` is when a run found it outdated; marking the attempt alive clears it.
  * Since `refusedAt` the provider has refused to report the state of the task. `cancellation` is when its task
  * was cancelled after the end of the request, or with `reason`, why that failed. `circuit` and `passedOver` are of a model with several
- * routes: what its end tells of its route, and the routes before it that were not chosen, with the reason.
+ * routes: whether its end counts for its route when it failed, in any case, or because it tries the route; and the routes before it that were not chosen, with the reason.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
@@ -95,7 +95,7 @@ export const ProviderAttempt = z.object({
   taskId: z.optional(z.string()),
   outcome: z.optional(Outcome),
   cancellation: z.optional(z.object({ at: z.string(), reason: z.optional(z.string()) })),
-  circuit: z.catch(z.optional(z.enum(['probe', 'watched'])), undefined),
+  circuit: z.catch(z.optional(z.enum(['failures', 'all', 'probe'])), undefined),
   passedOver: z.catch(z.optional(z.array(PassedOver)), undefined),
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
