@@ -55,7 +55,7 @@ export const pauseAfter = (pauseSeconds: number | undefined): number =>
 /** Longer than a call for a task may take. */
 const PROBE_SECONDS = 90;
 
-/** Until when a request may try a route. It ends when its call is answered: that of a task at once, unless tasks are what failed. */
+/** Until when a request may try a route. With `isAnsweredAtOnce`, the answer to its call decides, and comes soon. */
 export const probeEnd = (isAnsweredAtOnce: boolean, deadline: Instant, now: Date): Instant => {
   const answered = addSeconds(toInstant(now), PROBE_SECONDS);
   return isAnsweredAtOnce && answered < deadline ? answered : deadline;
@@ -94,7 +94,7 @@ export type Sign =
   | 'accepted'
   | 'nothing';
 
-/** What an attempt tells of its route, as known when its creation call was answered. */
+/** What the answer to a creation call tells of its route. */
 export const signOfCall = (attempt: Pick<ProviderAttempt, 'taskId' | 'outcome'>): Sign => {
   const { outcome } = attempt;
   switch (outcome?.kind) {

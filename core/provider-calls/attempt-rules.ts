@@ -12,8 +12,8 @@ const isSameRoute = (one: ProviderAttempt, other: ProviderAttempt): boolean =>
   one.provider === other.provider && one.upstreamModel === other.upstreamModel;
 
 /**
- * The attempts at the route where a request is now: that of a call that may have been taken, else the one it went to last. Attempts at
- * another route have higher numbers than all before. Those that a request left behind were surely not taken.
+ * The attempts at the route where a request is now. A call that may have been taken decides; without one, the latest attempt does.
+ * Attempts at another route have higher numbers than all before. Those that a request left behind were surely not taken.
  */
 export const attemptsHere = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] => {
   const isKept = (attempt: ProviderAttempt): boolean => takenOf(attempt) !== 'no';

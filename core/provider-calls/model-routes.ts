@@ -88,7 +88,7 @@ export const earlyLimitsOf = (
     .map((route) => (route.refusesEarly ? limitsOf(route) : {}));
 
 /**
- * The routes of a model that take a request, the first one first. Where no route takes it, those that are served at all: a provider
+ * The routes of a model that take a request, the first one first. Where no route takes it, all that are served: a provider
  * then refuses it.
  */
 export const routesFor = (request: StoredRequest): readonly ConfiguredRoute[] => {

@@ -78,7 +78,8 @@ export type PassedOver = z.infer<typeof PassedOver>;
  * `aliveAt` current. `suspectedAt` is when a run found it outdated; marking the attempt alive clears it.
  * Since `refusedAt` the provider has refused to report the state of the task. `cancellation` is when its task
  * was cancelled after the end of the request, or with `reason`, why that failed. `circuit` and `passedOver` are of a model with several
- * routes: whether its end counts for its route when it failed, in any case, or because it tries the route; and the routes before it that were not chosen, with the reason.
+ * routes. `circuit` is how its end counts for its route: only as a failure, in any case, or as a probe. `passedOver` are the routes that were
+ * not chosen.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),

@@ -11,8 +11,8 @@ export const TAKEN = ['no', 'unknown', 'yes'] as const;
 export type Taken = (typeof TAKEN)[number];
 
 /**
- * What kept a call from a provider that did not take it, where another provider may take it: no connection, a throttle, a
- * quota of ours that is used up, or a refusal of our key, our account or the model.
+ * Why a provider did not take a call that another one may take. There was no connection, it was throttled, our quota there is used up,
+ * or it refused our key, our account or the model.
  */
 export const OBSTACLES = ['unreached', 'throttled', 'quota', 'access'] as const;
 export type Obstacle = (typeof OBSTACLES)[number];
