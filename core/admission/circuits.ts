@@ -54,7 +54,7 @@ const toCircuit = (item: StoredItem | undefined): Circuit => {
   };
 };
 
-/** Access pattern 130: the circuits of routes by their names, strongly consistent. */
+/** Access pattern 132: the circuits of routes by their names, strongly consistent. */
 export const readCircuits = async (routes: readonly string[]): Promise<Map<string, Circuit>> => {
   const items = await batchGetAll(routes.map(circuitKey));
   return new Map(routes.map((route, index) => [route, toCircuit(items[index])]));
@@ -89,7 +89,7 @@ const forget = (route: string): void => {
 };
 
 /**
- * Access pattern 131: counts ends of calls and tasks of a route, and removes counts that are too old. Leaves the route out when
+ * Access pattern 133: counts ends of calls and tasks of a route, and removes counts that are too old. Leaves the route out when
  * so many failed lately, with `cause`.
  */
 export const countEnds = async (
@@ -126,7 +126,7 @@ export const countEnds = async (
   if (!circuit.opened && isFailing(circuit, now)) await openCircuit(route, cause, now);
 };
 
-/** Access pattern 132: leaves a route out. Does nothing when it is left out because of failures already. */
+/** Access pattern 134: leaves a route out. Does nothing when it is left out because of failures already. */
 export const openCircuit = async (route: string, cause: Cause, now: Date): Promise<void> => {
   const pauseSeconds = pauseAfter(undefined);
   const isOpened = await writeUnlessRefused(
@@ -148,7 +148,7 @@ export const openCircuit = async (route: string, cause: Cause, now: Date): Promi
 };
 
 /**
- * Access pattern 133: lets one request try a route that is left out, until then. False when another one tries it, or none may yet. Repeating
+ * Access pattern 135: lets one request try a route that is left out, until then. False when another one tries it, or none may yet. Repeating
  * it is harmless.
  */
 export const claimProbe = async (
@@ -172,7 +172,7 @@ export const claimProbe = async (
   return isClaimed;
 };
 
-/** Access pattern 134: uses a route again, and forgets its counts. Does nothing unless this request tries it. */
+/** Access pattern 136: uses a route again, and forgets its counts. Does nothing unless this request tries it. */
 export const closeCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
   const counts = COUNTS.flatMap((count) =>
     Array.from({ length: WINDOW_MINUTES + 1 }, (_, ago) => countName(count, minuteOf(now) + 1 - ago)),
@@ -193,7 +193,7 @@ export const closeCircuit = async (route: string, requestId: string, now: Date):
   if (isClosed) logger.info('a route is used again', { route, requestId });
 };
 
-/** Access pattern 135: leaves a route out for longer after a probe that failed. Does nothing unless this request tries it. */
+/** Access pattern 137: leaves a route out for longer after a probe that failed. Does nothing unless this request tries it. */
 export const reopenCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
   const { opened } = (await readCircuits([route])).get(route) ?? CLOSED;
   const next = pauseAfter(opened?.pauseSeconds);
@@ -213,7 +213,7 @@ export const reopenCircuit = async (route: string, requestId: string, now: Date)
   forget(route);
 };
 
-/** Access pattern 136: an operator leaves a route out, or with `undefined` uses it again. Failures leave it out besides. */
+/** Access pattern 138: an operator leaves a route out, or with `undefined` uses it again. Failures leave it out besides. */
 export const putLeft = async (route: string, leftAt: Instant | undefined, beside: Beside): Promise<void> => {
   await writeBeside(
     new UpdateCommand({

@@ -73,6 +73,7 @@ describe('POST /openai/v1/images/generations', () => {
       GetCommand: 2,
       BatchGetCommand: 1,
       QueryCommand: 1,
+      PutCommand: 1,
       TransactWriteCommand: 1,
     });
     expect(executions.started.map(({ name }) => name)).toEqual([requestId]);
