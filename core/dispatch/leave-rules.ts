@@ -1,4 +1,4 @@
-import { latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { isBusyAttempt, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { takenOf } from '../provider-calls/taken.ts';
 
@@ -13,9 +13,9 @@ const THROTTLED_MS = 120_000;
  * a content decision.
  */
 export const isMovable = (attempt: ProviderAttempt): boolean => {
-  if (takenOf(attempt) !== 'no') return false;
   const { outcome } = attempt;
-  return outcome?.kind === 'busy' || (outcome?.kind === 'failed' && outcome.obstacle !== undefined);
+  if (outcome?.kind === 'failed') return takenOf(attempt) === 'no' && outcome.obstacle !== undefined;
+  return isBusyAttempt(attempt);
 };
 
 /**

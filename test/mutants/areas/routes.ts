@@ -5,14 +5,14 @@ export const ROUTES = bugs('routes', [
   [
     'a request is called elsewhere after an answer that was lost',
     'core/dispatch/leave-rules.ts',
-    "  if (takenOf(attempt) !== 'no') return false;\n  const { outcome } = attempt;\n  return outcome?.kind === 'busy'",
-    "  const { outcome } = attempt;\n  return outcome?.kind === 'lost' || outcome?.kind === 'busy'",
+    'return isBusyAttempt(attempt);',
+    "return outcome?.kind !== 'done';",
   ],
   [
     'a request is called elsewhere after a content decision',
     'core/dispatch/leave-rules.ts',
-    "(outcome?.kind === 'failed' && outcome.obstacle !== undefined)",
-    "outcome?.kind === 'failed'",
+    "takenOf(attempt) === 'no' && outcome.obstacle !== undefined",
+    "takenOf(attempt) === 'no'",
   ],
   [
     'two requests try a route at once',
