@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 const KNOWN_MS = 60_000;
 
 /** Whether its provider may have taken a call, as far as its caller can know. */
-const mayBeTaken = ({ made, end, status }: CreationCall): boolean =>
+export const mayBeTaken = ({ made, end, status }: CreationCall): boolean =>
   made !== undefined || end === 'lost' || end === 'early' || end === 'open' || (status ?? 0) >= 500;
 /** The providers refuse nothing but content in this way. */
 const isContent = ({ status }: CreationCall): boolean => status === 400;

@@ -9,6 +9,12 @@ export const ROUTES = bugs('routes', [
     "return outcome?.kind !== 'done';",
   ],
   [
+    'a connection that broke counts as never made',
+    'providers/failures.ts',
+    "if (answer.kind === 'unreached')",
+    "if (answer.kind !== 'timed-out')",
+  ],
+  [
     'a request is called elsewhere after a content decision',
     'core/dispatch/leave-rules.ts',
     "takenOf(attempt) === 'no' && outcome.obstacle !== undefined",
