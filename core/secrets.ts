@@ -21,6 +21,11 @@ export class SecretUnreadableError extends Error {
   override name = 'SecretUnreadableError';
 }
 
+/** Whether a secret could not be read because it has no value. */
+export const isSecretEmpty = (error: unknown): boolean =>
+  error instanceof SecretUnreadableError &&
+  (!(error.cause instanceof Error) || error.cause.name === 'ResourceNotFoundException');
+
 /** A secret's text, cached for 5 min. Throws `SecretUnreadableError`, also when the secret has no value. */
 export const readSecret = async (arn: string): Promise<string> => {
   const value = await getSecretValue(arn);

@@ -154,15 +154,24 @@ const contradictionsIn = (given: Related): [key: keyof Related, message: string]
 /** Models that share an upstream model, and so its limits, but name different ones. */
 const contradictoryLimitsIn = (routes: ModelRoutes): string[] => {
   const limits = new Map<string, string>();
-  return Object.entries(routes).flatMap(([model, { provider, upstreamModel, ...own }]) => {
-    const upstream = `${provider} ${upstreamModel}`;
-    const text = JSON.stringify([own.maxRunning ?? null, own.requestsPerSecond ?? null]);
-    if ((limits.get(upstream) ?? text) !== text)
-      return [`${model} has other limits than another model of ${upstream}`];
-    limits.set(upstream, text);
-    return [];
-  });
+  return Object.entries(routes).flatMap(([model, list]) =>
+    list.flatMap(({ provider, upstreamModel, ...own }) => {
+      const upstream = `${provider} ${upstreamModel}`;
+      const text = JSON.stringify([own.maxRunning ?? null, own.requestsPerSecond ?? null]);
+      if ((limits.get(upstream) ?? text) !== text)
+        return [`${model} has other limits than another model of ${upstream}`];
+      limits.set(upstream, text);
+      return [];
+    }),
+  );
 };
+
+/** Models with an upstream model twice in their lists. */
+const repeatedRoutesIn = (routes: ModelRoutes): string[] =>
+  Object.entries(routes).flatMap(([model, list]) => {
+    const upstreams = new Set(list.map(({ provider, upstreamModel }) => `${provider} ${upstreamModel}`));
+    return upstreams.size < list.length ? [`${model} names a route twice`] : [];
+  });
 
 /** Routes of models that callers cannot name. */
 const unknownModelsIn = (routes: ModelRoutes): string[] => {
@@ -251,7 +260,11 @@ export const StackContext = z
   })
   .check((given) => {
     const { modelRoutes } = given.value;
-    for (const message of [...unknownModelsIn(modelRoutes), ...contradictoryLimitsIn(modelRoutes)]) {
+    for (const message of [
+      ...unknownModelsIn(modelRoutes),
+      ...contradictoryLimitsIn(modelRoutes),
+      ...repeatedRoutesIn(modelRoutes),
+    ]) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
     }
     const { canary } = given.value;

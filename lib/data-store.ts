@@ -133,12 +133,16 @@ export class DataStore extends Construct {
   }
 
   /** Lets a function touch these items of the table, and no others; its indexes are apart. */
-  bindItems(to: ServiceFunction, { reads, queries, writes = [], updates, gates }: ItemAccess): void {
+  bindItems(
+    to: ServiceFunction,
+    { reads, queries, writes = [], updates, gates, circuits }: ItemAccess,
+  ): void {
     const [readable, ...readOperations] = reads;
     this.allowOnItems(to, readOperations, readable);
     if (queries) this.allowOnItems(to, ['Query'], queries);
     if (updates) this.allowOnItems(to, ['UpdateItem'], updates);
     if (gates) this.allowOnItems(to, gates, ['gates']);
+    if (circuits) this.allowOnItems(to, circuits, ['circuits']);
     for (const { kinds, operations, attributes } of writes) {
       this.allowOnItems(to, operations, kinds, attributes);
     }

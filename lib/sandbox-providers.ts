@@ -2,6 +2,7 @@ import { Duration, Fn, RemovalPolicy, SecretValue } from 'aws-cdk-lib';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import type { ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import type { StackContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -9,7 +10,7 @@ import { ServiceFunction } from './service-function.ts';
 const API_KEY = 'sandbox-key';
 
 /** A model that only the sandbox has; no provider is confirmed to offer it. */
-const ROUTES = { 'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro' } } as const;
+const ROUTES: ModelRoutes = { 'xW3.0sPro': [{ provider: 'modelark', upstreamModel: 'sandbox-xw3-pro' }] };
 
 /** Stand-ins for the providers, for stacks without keys: one function behind a public URL, which keeps nothing. */
 export class SandboxProviders extends Construct {

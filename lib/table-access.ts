@@ -33,6 +33,8 @@ export interface ItemAccess {
   updates?: readonly PartitionKind[];
   /** Operations on the gates of the providers' routes, each a call of its own. */
   gates?: readonly (ReadOperation | WriteOperation)[];
+  /** Operations on the circuits of routes, each a call of its own. */
+  circuits?: readonly ('BatchGetItem' | 'UpdateItem')[];
 }
 
 /** A function with access to the table, by the stem of its file. */
@@ -172,6 +174,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     reads: [['requests'], 'Query'],
     writes: [{ ...PROGRESS, operations: ['PutItem', 'UpdateItem'] }],
     gates: LEAVE,
+    circuits: ['BatchGetItem', 'UpdateItem'],
   },
   'await-capacity': {
     reads: [['requests', 'reconcilerRun'], 'GetItem'],
@@ -185,9 +188,9 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     updates: ['reconcilerRun'],
   },
   'query-provider': TASK,
-  'store-outputs': { ...TASK, gates: ['UpdateItem'] },
+  'store-outputs': { ...TASK, gates: ['UpdateItem'], circuits: ['BatchGetItem', 'UpdateItem'] },
   'settle-request': END,
-  'fail-request': { ...END, gates: LEAVE },
+  'fail-request': { ...END, gates: LEAVE, circuits: ['BatchGetItem', 'UpdateItem'] },
   'expire-requests': {
     reads: [['requests'], 'GetItem'],
     writes: [{ ...PROGRESS, attributes: WRITTEN_ATTRIBUTES.expiry }],
@@ -208,6 +211,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     writes: [MOVE_MONEY, REMOVE, REMOVE_END_USER],
     updates: ['reconcilerRun', 'deletedRequests'],
     gates: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
+    circuits: ['BatchGetItem'],
   },
   'reconcile-lost': { ...END, gates: LEAVE },
   'verify-ledgers': {

@@ -65,7 +65,7 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
       from: startedAt,
       until: finishedAt ?? (isTerminal(request) ? (request.finishedAt ?? null) : null),
       attempt: number,
-      ...(isOver || outcome ? outcomeOf(attempt) : {}),
+      ...(isOver || outcome ? outcomeOf(attempt) : placeOf(attempt)),
     };
   });
 
@@ -73,14 +73,26 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
 const numberOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
   attempts.some((other) => other.call !== 0) ? ` ${call + 1}` : '';
 
-const outcomeOf = ({
-  outcome,
-  taskId,
-  cancellation,
-}: ProviderAttempt): Pick<StorySpan, 'outcome' | 'detail'> => {
+/** Where a call went, and why not elsewhere, if its model had several routes. */
+const describeRoute = ({ provider, upstreamModel, circuit, passedOver = [] }: ProviderAttempt): string[] => {
+  if (circuit === undefined) return [];
+  const tries = circuit === 'probe' ? ', to try it' : '';
+  const others = passedOver.map(({ route, why }) => `not ${route}: ${why}`);
+  return [`to ${provider}/${upstreamModel}${tries}`, ...others];
+};
+
+const placeOf = (attempt: ProviderAttempt): Pick<StorySpan, 'detail'> => {
+  const detail = describeRoute(attempt).join(', ');
+  return detail === '' ? {} : { detail };
+};
+
+const outcomeOf = (attempt: ProviderAttempt): Pick<StorySpan, 'outcome' | 'detail'> => {
+  const { outcome, taskId, cancellation } = attempt;
   const task = taskId === undefined ? [] : [`task ${taskId}`];
   const [kind, said] = describeOutcome(outcome);
-  const detail = [...task, ...said, ...describeCancellation(cancellation)].join(', ');
+  const detail = [...describeRoute(attempt), ...task, ...said, ...describeCancellation(cancellation)].join(
+    ', ',
+  );
   return { outcome: kind, ...(detail !== '' && { detail }) };
 };
 
@@ -123,7 +135,9 @@ const tellCapacityWaits = ({ request, attempts }: RequestReport, now: Date): Sto
   attempts.flatMap((attempt) => {
     const { call, finishedAt, outcome } = attempt;
     if (outcome?.kind !== 'busy' || finishedAt === undefined) return [];
-    const next = attempts.find((other) => other.call === call && other.attempt === attempt.attempt + 1);
+    const later = attempts.filter((other) => other.attempt > attempt.attempt);
+    // Another route may have another plan.
+    const next = later.find((other) => other.call === call) ?? later[0];
     const until = next?.startedAt ?? request.finishedAt ?? future(repeatableAt(attempt), now);
     const number = numberOf(call, attempts);
     const label = number === '' ? 'waiting for capacity' : `call${number} waiting for capacity`;

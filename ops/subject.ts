@@ -19,6 +19,7 @@ const EXAMPLES: Record<string, string> = {
   account: 'acc_01J…',
   id: 'img_01J…',
   model: 'xQI3Pro',
+  route: 'fal/alibaba/wan-3.0',
   'key-id': 'key_0f3c…',
   email: 'ada@example.com',
 };

@@ -97,9 +97,13 @@ export const refusedCreation = (
   const upstream = upstreamError(upstreamCode, message);
   if (errorClass === 'busy' || errorClass === 'quota') {
     const repeated = errorClass === 'quota' ? { ifRepeated: failureOf(errorClass), upstream } : {};
-    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds, ...repeated };
+    const reason = `${provider} answered ${upstreamCode}.`;
+    return { kind: 'busy', reason, obstacle: 'throttled', retryAfterSeconds, ...repeated };
   }
-  return { kind: 'failed', failure: failureOf(errorClass), taken: takenBy(status), upstream };
+  const taken = takenBy(status);
+  const isRefusal = errorClass === 'access' && taken === 'no';
+  const obstacle = isRefusal ? { obstacle: 'access' as const } : {};
+  return { kind: 'failed', failure: failureOf(errorClass), taken, ...obstacle, upstream };
 };
 
 const takenBy = (status: number): Taken => {
@@ -110,7 +114,7 @@ const takenBy = (status: number): Taken => {
 /** The answer for a creation call without a response. If the provider may have received it, it is lost. */
 export const unansweredCreation = (provider: ProviderId, answer: Unanswered): ProviderAnswer => {
   if (answer.kind === 'unreached')
-    return { kind: 'busy', reason: `${provider} was not reached: ${answer.reason}.` };
+    return { kind: 'busy', reason: `${provider} was not reached: ${answer.reason}.`, obstacle: 'unreached' };
   if (answer.kind === 'timed-out') return { kind: 'failed', failure: FAILURES.timeout, taken: 'unknown' };
   return lost(provider, answer.reason);
 };

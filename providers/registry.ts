@@ -1,7 +1,7 @@
 import { requiredEnv } from '../core/environment.ts';
-import { findModelRoute } from '../core/provider-calls/model-routes.ts';
+import { routesOf } from '../core/provider-calls/model-routes.ts';
 import { providerAddress } from '../core/provider-calls/provider-address.ts';
-import type { CallOrigin, Provider, ProviderRoute } from '../core/provider-calls/providers.ts';
+import type { Provider, ProviderRoute, RouteOrOrigin } from '../core/provider-calls/providers.ts';
 import { namesOfProvider, type ProviderId } from '../core/provider-names.ts';
 import { readSecret } from '../core/secrets.ts';
 import { Fal } from './fal/fal.ts';
@@ -15,14 +15,14 @@ const ADAPTERS: Record<ProviderId, new (connection: { baseUrl: string; apiKey: s
 };
 
 /**
- * The provider of a model or of a call's origin, ready to call with today's key. Throws when the deployment
+ * The provider of a route, of a call's origin, or of the model's first route, ready to call with today's key. Throws when the deployment
  * configures none or does not know the origin's address, or its key is missing.
  */
-export const providerRouteOf = async (model: string, origin?: CallOrigin): Promise<ProviderRoute> => {
-  const route = origin ?? findModelRoute(model);
+export const providerRouteOf = async (model: string, chosen?: RouteOrOrigin): Promise<ProviderRoute> => {
+  const route = chosen ?? routesOf(model)[0];
   if (!route) throw new Error(`No upstream is configured for ${model}.`);
   if (!Object.hasOwn(ADAPTERS, route.provider)) throw new Error(`There is no adapter for ${route.provider}.`);
-  const baseUrl = providerAddress(route.provider, origin?.baseUrl);
+  const baseUrl = providerAddress(route.provider, chosen?.baseUrl);
   const apiKey = await readSecret(requiredEnv(namesOfProvider(route.provider).secretVariable));
   return { provider: new ADAPTERS[route.provider]({ baseUrl, apiKey }), upstreamModel: route.upstreamModel };
 };

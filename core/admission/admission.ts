@@ -6,9 +6,16 @@ import { keepTrying } from '../keep-trying.ts';
 import { logger } from '../observability.ts';
 import type { ModelRoute } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { type Gate, type GateState, type Permit, weightOf } from './gate-rules.ts';
+import {
+  type Gate,
+  type GateState,
+  isLimited,
+  type Permit,
+  unlimitedGateOf,
+  weightOf,
+} from './gate-rules.ts';
 import { givePermitBack, markQueued, postponeStarts, takePermit } from './gates.ts';
-import { gateOfModel, gateOfRoute } from './route-gates.ts';
+import { gateOfRoute, gatesOfModel, routeNameOf } from './route-gates.ts';
 import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
 
 /** A request's permission to make calls of a limited route. */
@@ -33,12 +40,18 @@ export const askForPass = async (
   clock: Clock,
 ): Promise<Asked> => {
   const gate = calls === 0 ? undefined : gateOfRoute(route);
-  if (!gate) return { kind: 'unlimited' };
+  if (!gate || !isLimited(gate)) return { kind: 'unlimited' };
   const [weight, starts] = [weightOf(calls, gate), calls];
   const held = await takePermit(gate, { requestId, accountId, weight, starts }, clock.now());
   return held
     ? { kind: 'pass', pass: { gate, ...held } }
     : { kind: 'full', place: { gate: gate.name, weight, starts } };
+};
+
+/** The place where a request waits for its calls of a route that is one of several. */
+export const placeAt = (route: ModelRoute, calls: number): PlaceInQueue => {
+  const gate = gateOfRoute(route) ?? unlimitedGateOf(routeNameOf(route));
+  return { gate: gate.name, weight: weightOf(calls, gate), starts: calls };
 };
 
 /** Waits for the start of a pass. A stored pass of a gate without a limit of running calls ends here. Rejects when it cannot. */
@@ -103,21 +116,20 @@ export const giveOwnPermitBack = (request: StoredRequest, clock: Clock): Promise
     if (request.gate !== undefined) await leaveGate(request.gate, request, clock);
   });
 
-/** Takes a request that makes no more calls out of the queue of its model's route. Repeating it is harmless. */
+/** Takes a request that makes no more calls out of the queues of its model's routes. Repeating it is harmless. */
 export const leaveQueue = async (request: StoredRequest): Promise<void> => {
-  const gate = gateOfModel(request.model)?.name;
-  if (gate !== undefined) await removeWaiter(gate, request);
+  for (const { name } of gatesOfModel(request.model)) await removeWaiter(name, request);
 };
 
 /**
- * Takes a request that has ended out of its route: out of the queue, then out of the gate of its model and the gate in its record.
+ * Takes a request that has ended out of its routes: out of the queues, then out of the gates of its model and the gate in its record.
  * Repeating it is harmless. Never rejects.
  */
 export const leaveRoute = (request: StoredRequest, clock: Clock): Promise<void> =>
   quietly(request, clock, async () => {
     await leaveQueue(request);
-    const gate = gateOfModel(request.model)?.name;
-    for (const name of new Set([gate, request.gate])) {
+    const gates = gatesOfModel(request.model).map(({ name }) => name);
+    for (const name of new Set([...gates, request.gate])) {
       if (name !== undefined) await leaveGate(name, request, clock);
     }
   });

@@ -21,7 +21,7 @@ export const awaitCapacity = async (
   requestId: string,
   taskToken: string,
   entry: StateEntry,
-  { gate, weight, starts, timeoutSeconds }: PlaceInQueue & { timeoutSeconds: number },
+  { gate, weight, starts, routes, timeoutSeconds }: PlaceInQueue & { timeoutSeconds: number },
   clock: Clock = systemClock,
 ): Promise<void> => {
   const request = await findRequest(requestId);
@@ -40,9 +40,11 @@ export const awaitCapacity = async (
     tokenOrder: tokenOrderOf(entry),
     weight,
     starts,
+    ...(routes && { routes }),
   };
   await waitAtGate(gate, waiter, clock);
   // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
-  await lookAtQueued(requestId, addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS));
+  const lookAt = addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS);
+  await lookAtQueued(requestId, lookAt, routes && gate);
   await startReconcilerIfDead(clock);
 };

@@ -6,7 +6,7 @@ export interface RouteLimits {
   requestsPerSecond?: number | null | undefined;
 }
 
-/** Limits how many calls of a route run at once and how many start a second. Both limits are optional, not both absent. */
+/** Limits how many calls of a route run at once and how many start a second. Both limits are optional. */
 export interface Gate {
   name: string;
   /** Most calls running at once. */
@@ -27,6 +27,17 @@ export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLi
     intervalMs: requestsPerSecond == null ? undefined : 1000 / requestsPerSecond,
   };
 };
+
+/** The gate of a route without a limit. */
+export const unlimitedGateOf = (route: string): Gate => ({
+  name: gateNameOf(route),
+  permits: undefined,
+  intervalMs: undefined,
+});
+
+/** Whether calls need a pass of a gate. */
+export const isLimited = ({ permits, intervalMs }: Gate): boolean =>
+  permits !== undefined || intervalMs !== undefined;
 
 /** A request's permission to make calls. */
 export interface Permit {

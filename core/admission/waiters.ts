@@ -18,7 +18,8 @@ import type { Permit, WaitingAccount } from './gate-rules.ts';
 
 /**
  * A request that waits at a gate. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`. `weight` and
- * `starts` are the calls it makes at once and in all. `letInMs` is set once it has a permit and is to be woken.
+ * `starts` are the calls it makes at once and in all. `letInMs` is set once it has a permit and is to be woken. `routes` are the names of
+ * all routes that may take it, when its model has several.
  */
 const GateWaiter = z.object({
   requestId: z.string(),
@@ -29,6 +30,7 @@ const GateWaiter = z.object({
   weight: z.number(),
   starts: z.number(),
   letInMs: z.optional(z.number()),
+  routes: z.optional(z.array(z.string())),
 });
 export type GateWaiter = z.infer<typeof GateWaiter>;
 
@@ -96,13 +98,19 @@ export const findOldestWaiter = async (
 const readableWaiters = (items: readonly StoredItem[]): GateWaiter[] =>
   readableItems(items, (item) => GateWaiter.parse(item));
 
-/** Access pattern 95: every request that waits at a gate, by account and age, eventually consistent. Leaves out those that cannot be read. */
-export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> => {
+/**
+ * Access pattern 95: every request that waits at a gate, by account and age, eventually consistent unless asked for otherwise. Leaves out
+ * those that cannot be read.
+ */
+export const listAllWaiters = async (
+  gateName: string,
+  { isConsistent = false }: { isConsistent?: boolean } = {},
+): Promise<GateWaiter[]> => {
   const waiters: GateWaiter[] = [];
   const query = {
     TableName: tableName(),
     ...itemsBeginning(gateName, GATE_WAITER_PREFIX),
-    ConsistentRead: false,
+    ConsistentRead: isConsistent,
   };
   for await (const item of queryAll(query)) waiters.push(...readableWaiters([item]));
   return waiters;

@@ -52,7 +52,8 @@ export const createVideo = async (
   if (allowed.kind === 'repeated') return completeCreation(allowed);
   if (allowed.creation.referenceVideos.length === 0) return completeCreation(await writeRequest(allowed));
   const clips = clipsToCopy(allowed);
-  const creation = await measured(allowed, clips, { measure, clock, discard });
+  const routeSeconds = mostClipSeconds(allowed.creation.model.id, facts.credentials);
+  const creation = await measured(allowed, clips, { measure, clock, discard, routeSeconds });
   let written: WrittenCreation | RepeatedCreation;
   try {
     written = await writeRequest({ ...allowed, creation });
@@ -70,6 +71,22 @@ const clipsToCopy = ({ requestId, creation }: AllowedCreation<NewVideoRequest>):
   longestSeconds: creation.model.referenceVideoMaxSeconds ?? Number.MAX_SAFE_INTEGER,
 });
 
+/** The most seconds of clips for which no route of a model refuses early. */
+const mostClipSeconds = (modelId: string, credentials: CreationFacts['credentials']): number =>
+  Math.max(
+    ...earlyLimitsOf(modelId, credentials).map(
+      ({ referenceVideosSeconds = Number.POSITIVE_INFINITY }) => referenceVideosSeconds,
+    ),
+  );
+
+interface Measuring {
+  measure: MeasureClips;
+  clock: Clock;
+  discard: DiscardClips;
+  /** The most seconds of clips together. */
+  routeSeconds: number;
+}
+
 /**
  * Copies and measures clips when it is their turn. Returns the creation with their lengths and copies. When it rejects, what may have
  * been copied is removed.
@@ -77,7 +94,7 @@ const clipsToCopy = ({ requestId, creation }: AllowedCreation<NewVideoRequest>):
 const measured = async (
   { account, requestId, creation }: AllowedCreation<NewVideoRequest>,
   clips: Clips,
-  { measure, clock, discard }: { measure: MeasureClips; clock: Clock; discard: DiscardClips },
+  { measure, clock, discard, routeSeconds }: Measuring,
 ): Promise<NewVideoRequest> => {
   let measures: ClipMeasure[] | undefined;
   try {
@@ -87,7 +104,7 @@ const measured = async (
       allowance: workAllowance(account.earnedWork, 'clips', isThrottled),
     });
     measures = await withPlaces([limit], clock, tooManyClips, () => measure(clips));
-    return withClips(creation, requestId, measures);
+    return withClips(creation, requestId, measures, routeSeconds);
   } catch (error) {
     const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);
     if (mayBeCopied) await discard(clips);
@@ -102,9 +119,9 @@ const withClips = (
   creation: NewVideoRequest,
   requestId: string,
   measures: readonly ClipMeasure[],
+  routeSeconds: number,
 ): NewVideoRequest => {
-  const { referenceVideosSeconds } = earlyLimitsOf(creation.model.id);
-  const fields = clipProblems(creation, measures, referenceVideosSeconds);
+  const fields = clipProblems(creation, measures, routeSeconds);
   if (Object.keys(fields).length > 0) throw new ValidationError(fields);
   const extensions = measures.flatMap((one) => ('extension' in one ? (one.extension ?? []) : []));
   if (extensions.length < measures.length) throw new Error('A reference video was measured, but not copied.');

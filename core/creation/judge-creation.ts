@@ -3,7 +3,7 @@ import { ConflictError, ForbiddenError, ServiceError, ValidationError } from '..
 import { findModel } from '../models/catalog.ts';
 import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import type { CreationFacts } from './creation-facts.ts';
-import { routeProblems } from './route-rules.ts';
+import { earlyProblems } from './route-rules.ts';
 import type { NewRequest, Submission } from './submission.ts';
 import { uploadProblems } from './upload-owner.ts';
 
@@ -25,7 +25,7 @@ export const judgeCreation = <New extends NewRequest>(
   if (!submission.ok) throw submission.error;
   const { creation } = submission;
   const unfit = {
-    ...routeProblems(creation, earlyLimitsOf(creation.model.id)),
+    ...earlyProblems(creation, earlyLimitsOf(creation.model.id, facts.credentials)),
     ...uploadProblems(creation, accountId, submission.now),
   };
   if (Object.keys(unfit).length > 0) throw new ValidationError(unfit);

@@ -3,6 +3,13 @@ import { dimensionsOf } from '../models/image-sizes.ts';
 import { takesPixels, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
 import type { NewRequest } from './submission.ts';
 
+/** Errors by field for a creation that no route of its model takes: those of the first route. */
+export const earlyProblems = (creation: NewRequest, limits: readonly UpstreamLimits[]): FieldErrors => {
+  const problems = limits.map((each) => routeProblems(creation, each));
+  const isTaken = problems.some((fields) => Object.keys(fields).length === 0);
+  return isTaken ? {} : (problems[0] ?? {});
+};
+
 /**
  * Errors by field for a creation that is within the catalog's limits, but not within the upstream's. Empty
  * unless the route refuses early: otherwise the upstream decides. Excludes reference videos, which are

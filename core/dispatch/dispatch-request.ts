@@ -1,19 +1,26 @@
 import {
+  type Asked,
   askForPass,
   giveBack,
   leaveQueue,
   leaveRoute,
   type Pass,
+  placeAt,
   startWith,
 } from '../admission/admission.ts';
+import { probeEnd } from '../admission/circuit-rules.ts';
+import { claimProbe } from '../admission/circuits.ts';
+import { routeNameOf } from '../admission/route-gates.ts';
+import { reportCalls } from '../admission/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { deadlineOf } from '../executions/deadline-rules.ts';
-import { type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
+import { type NextStep, type PlaceInQueue, stepAfterCalls } from '../executions/step-rules.ts';
 import { workflowSettings } from '../executions/workflow-settings.ts';
 import { withClipUrls } from '../files/clip-urls.ts';
 import {
+  attemptsHere,
   firstCallAt,
   hasOpenTask,
   isAccepted,
@@ -23,13 +30,16 @@ import {
 } from '../provider-calls/attempt-rules.ts';
 import { callbackUrl } from '../provider-calls/callback-urls.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
-import { originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { ModelRoute, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { type Choice, chooseRoute, NO_KEY } from './choose-route.ts';
+import { findRoute } from './find-route.ts';
+import { whyLeaving } from './leave-rules.ts';
 import { type CallRun, claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
 import { stepWhileBusy, stepWhileFull } from './pause-rules.ts';
 
@@ -44,13 +54,13 @@ const CLIP_URL_SLACK_SECONDS = 300;
  *
  * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: leave the queue, where
  *    its time may have run out, and store the outputs so far; only a task may still be open.
- * 2. Ask for a pass of the provider's route, if it is limited. Without one, the request waits in the queue.
+ * 2. Choose the route, and ask for a pass of it, if it is limited. Without one, the request waits in the queue.
  * 3. Claim and make every planned call that has no outcome. From here on, a request that waited is due soon
  *    again, and a request to a synchronous provider is processing. The claim is refused, and nothing called,
  *    when the request has ended since step 1. A claim of a dead process without an outcome counts as lost,
  *    and its call is not repeated. A busy call is repeated while another one is under way.
- * 4. Give the pass back unless a task is open, and return the next step: while the provider is too busy for a call,
- *    to run this again.
+ * 4. Give the pass back unless a task is open. While no call was taken, and another route may take them, begin again there. Else
+ *    return the next step: while the provider is too busy for a call, to run this again.
  *
  * `timeLeftMs` is how long the function may still run. Answers of a provider are recorded by then, through
  * transient errors of the table, because an answer that is not recorded is lost.
@@ -64,6 +74,22 @@ export const dispatchRequest = async (
   timeLeftMs = DEFAULT_TIME_LEFT_MS,
 ): Promise<NextStep> => {
   const endMs = clock.now().getTime() + timeLeftMs - RESERVED_MS;
+  for (let moves = 0; moves < MAX_MOVES; moves++) {
+    const step = await dispatchOnce(requestId, providerRouteOf, clock, endMs);
+    if (step !== 'elsewhere') return step;
+  }
+  return { next: 'retry', waitSeconds: 1 };
+};
+
+/** Most routes that one run of this step leaves. */
+const MAX_MOVES = 4;
+
+const dispatchOnce = async (
+  requestId: string,
+  providerRouteOf: ProviderRouteOf,
+  clock: Clock,
+  endMs: number,
+): Promise<NextStep | 'elsewhere'> => {
   const { request, attempts: all } = await findRequestAndAttempts(requestId);
   if (!request) return { next: 'stop' };
   if (isTerminal(request)) return stopped(request, clock);
@@ -81,47 +107,37 @@ export const dispatchRequest = async (
     return stepAfterCalls(stored, deadline, now);
   }
 
-  // A request whose provider may have taken a call stays with it: the calls of two plans do not mix.
-  const taken = stored.find((attempt) => !isBusyAttempt(attempt));
-  const { provider, upstreamModel } = await providerRouteOf(request.model, taken && originOf(taken));
-  const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
-  const { mode, calls } = provider.plan(planned, upstreamModel, await callbackUrl(provider.id, requestId));
-  const route = { provider: provider.id, upstreamModel };
-  const wanted = callsToMake(calls, stored).length;
-  const asked = await askForPass(request, route, wanted, clock);
-  if (asked.kind === 'full') {
-    return stepWhileFull(request, firstCallAt(all), asked.place, settings, clock.now());
+  const begun = await beginRun(request, { all, stored, deadline, providerRouteOf, clock, endMs });
+  if (begun.kind === 'full') {
+    return stepWhileFull(request, firstCallAt(all), begun.place, settings, clock.now());
   }
-  const pass = asked.kind === 'pass' ? asked.pass : undefined;
-  if (pass) await startWith(request, pass, clock);
-  const origin = { ...route, baseUrl: provider.baseUrl };
-  const run: CallRun = {
-    ...{ requestId, calls, mode, provider, origin, deadline, clock, endMs },
-    permit:
-      pass?.gate.permits === undefined ? undefined : { gate: pass.gate.name, takenMs: pass.permit.takenMs },
-    lookAt: lookAfterQueue(request, clock),
-    pace: new Pace(pass?.permit.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () =>
-      clock.now().getTime(),
-    ),
-  };
-  const claimed = await claimCalls(run, callsToMake(calls, stored, clock.now()));
+  const { run, pass, choice, here } = begun;
+  const claimed = await claimCalls(run, callsToMake(run.calls, here, all, clock.now()));
   if (!claimed) return stopped(request, clock);
   const made = await makeCalls(claimed, run);
-  const attempts = latestAttempts([...stored, ...made]);
-  if (mode === 'asynchronous' && isAccepted(attempts)) {
-    const firstLookAt = provider.callsBack(request.kind)
+  const attempts = latestAttempts([...here, ...made]);
+  if (run.mode === 'asynchronous' && isAccepted(attempts)) {
+    const firstLookAt = run.provider.callsBack(request.kind)
       ? silentUntil(clock)
       : addSeconds(toInstant(clock.now()), settings.pollIntervalSeconds);
     await markProcessing(request, firstLookAt);
   }
 
+  const goesElsewhere = await leavesRoute(request, [...all, ...made], clock.now());
+  const cause = choice.circuit.opened?.cause;
+  await reportCalls(
+    request,
+    made,
+    { waitedInVain: goesElsewhere && attempts.some(isThrottled), cause },
+    clock,
+  );
   const busy = attempts.filter(isBusyAttempt);
   const step =
     busy.length > 0
       ? stepWhileBusy(busy, deadline, clock.now(), Math.random())
       : stepAfterCalls(attempts, deadline, clock.now());
   if (pass) await giveBackAfter(step, attempts, pass, request, clock);
-  return step;
+  return goesElsewhere ? 'elsewhere' : step;
 };
 
 /** The end of a run that finds its request ended: it may have got a pass since. */
@@ -129,6 +145,107 @@ const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> 
   await leaveRoute(request, clock);
   return { next: 'stop' };
 };
+
+/** What a run begins with. */
+interface Beginning {
+  /** All attempts of the request, and the latest ones at its route. */
+  all: readonly ProviderAttempt[];
+  stored: readonly ProviderAttempt[];
+  deadline: Instant;
+  providerRouteOf: ProviderRouteOf;
+  clock: Clock;
+  endMs: number;
+}
+
+/** The beginning of a run: its route, plan and pass, or where it waits. */
+type Begun =
+  | { kind: 'full'; place: PlaceInQueue }
+  | {
+      kind: 'run';
+      run: CallRun;
+      pass: Pass | undefined;
+      choice: Choice;
+      /** The latest attempts at the chosen route. */
+      here: readonly ProviderAttempt[];
+    };
+
+/** Chooses the route of a run and takes its pass. A route that cannot be used or tried after all is passed over. */
+const beginRun = async (
+  request: StoredRequest,
+  { all, stored, deadline, providerRouteOf, clock, endMs }: Beginning,
+): Promise<Begun> => {
+  const { requestId } = request;
+  const except = new Map<string, string>();
+  const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
+  for (;;) {
+    const choice = await chooseRoute(request, all, except, clock.now());
+    const found = await findRoute(request, choice, providerRouteOf, clock.now());
+    if (!found) {
+      const keyless = routeNameOf(choice.route as ModelRoute);
+      if (except.get(keyless) === NO_KEY) throw new Error(`No provider of ${request.model} has a key.`);
+      except.set(keyless, NO_KEY);
+      continue;
+    }
+    const { provider, upstreamModel } = found;
+    const { mode, calls } = provider.plan(planned, upstreamModel, await callbackUrl(provider.id, requestId));
+    const route = { provider: provider.id, upstreamModel };
+    const name = routeNameOf(route);
+    const here = choice.isMoved ? [] : stored;
+    const wanted = callsToMake(calls, here, all).length;
+    const asked: Asked = choice.isToWait
+      ? { kind: 'full', place: placeAt(route, wanted) }
+      : await askForPass(request, route, wanted, clock);
+    const isProbe = choice.role === 'probe';
+    if (asked.kind === 'full') {
+      const { others } = choice;
+      if (!isProbe)
+        return { kind: 'full', place: { ...asked.place, ...(others.length > 0 && { routes: others }) } };
+      except.set(name, 'it is full, and left out');
+      continue;
+    }
+    const pass = asked.kind === 'pass' ? asked.pass : undefined;
+    const isAnsweredAtOnce = mode === 'asynchronous' && choice.circuit.opened?.cause !== 'tasks';
+    const now = clock.now();
+    if (isProbe && !(await claimProbe(name, requestId, probeEnd(isAnsweredAtOnce, deadline, now), now))) {
+      if (pass) await giveBack(request, pass, clock);
+      except.set(name, 'another request tries it');
+      continue;
+    }
+    if (pass) await startWith(request, pass, clock);
+    const { role, passedOver } = choice;
+    const onAttempts = {
+      ...(role && { circuit: role }),
+      ...(passedOver.length > 0 && { passedOver }),
+    };
+    const run: CallRun = {
+      ...{ requestId, calls, mode, provider, deadline, clock, endMs, onAttempts },
+      origin: { ...route, baseUrl: provider.baseUrl },
+      permit:
+        pass?.gate.permits === undefined ? undefined : { gate: pass.gate.name, takenMs: pass.permit.takenMs },
+      lookAt: lookAfterQueue(request, clock),
+      pace: new Pace(pass?.permit.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () =>
+        clock.now().getTime(),
+      ),
+    };
+    return { kind: 'run', run, pass, choice, here };
+  }
+};
+
+/** Whether a request leaves the route of its latest calls now, because there is another one that it can go to, or be tried at. */
+const leavesRoute = async (
+  request: StoredRequest,
+  all: readonly ProviderAttempt[],
+  now: Date,
+): Promise<boolean> => {
+  const here = attemptsHere(all);
+  const [first] = here;
+  if (!first || whyLeaving(here, now) === undefined) return false;
+  const { route, isToWait } = await chooseRoute(request, all, new Map(), now);
+  return !isToWait && route !== undefined && routeNameOf(route) !== routeNameOf(first);
+};
+
+const isThrottled = ({ outcome }: ProviderAttempt): boolean =>
+  outcome?.kind === 'busy' && outcome.obstacle !== 'unreached';
 
 /** Keeps the pass of a request with an open task, else gives it back. After a refusal, the route pauses as the request does. */
 const giveBackAfter = async (
@@ -156,18 +273,19 @@ const lookAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): I
 };
 
 /**
- * The planned calls that were never made, or that a busy provider takes again, each with its next attempt. With `now`, only
- * those that it takes by then.
+ * The planned calls that were never made at this route, or that a busy provider takes again, each with its next attempt. With `now`, only
+ * those that it takes by then. `here` are the latest attempts at the route, `all` those at any.
  */
 const callsToMake = (
   calls: readonly ProviderCall[],
-  stored: readonly ProviderAttempt[],
+  here: readonly ProviderAttempt[],
+  all: readonly ProviderAttempt[],
   now?: Date,
 ): { call: number; attempt: number }[] => {
-  const latest = latestAttempts(stored);
+  const next = 1 + Math.max(-1, ...all.map(({ attempt }) => attempt));
   return calls.flatMap((_, call) => {
-    const last = latest.find((attempt) => attempt.call === call);
-    if (!last) return [{ call, attempt: 0 }];
+    const last = here.find((attempt) => attempt.call === call);
+    if (!last) return [{ call, attempt: next }];
     return isBusyAttempt(last) && (now === undefined || repeatableAt(last) <= toInstant(now))
       ? [{ call, attempt: last.attempt + 1 }]
       : [];

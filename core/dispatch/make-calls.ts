@@ -5,6 +5,7 @@ import { keepTrying } from '../keep-trying.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isBusyAttempt } from '../provider-calls/attempt-rules.ts';
 import {
+  type ClaimNotes,
   claimAttempts,
   keepAttemptAlive,
   type ProviderAttempt,
@@ -51,6 +52,8 @@ export interface CallRun {
   lookAt: Instant | undefined;
   /** How its calls are spaced. */
   pace: Pace;
+  /** What is kept with its attempts. */
+  onAttempts: ClaimNotes['onAttempts'];
 }
 
 /**
@@ -58,11 +61,16 @@ export interface CallRun {
  * `ProviderCallInFlightError` when another run has claimed one of them.
  */
 export const claimCalls = async (
-  { requestId, mode, origin, clock, permit, lookAt }: CallRun,
+  { requestId, mode, origin, clock, permit, lookAt, onAttempts }: CallRun,
   planned: readonly { call: number; attempt: number }[],
 ): Promise<ProviderAttempt[] | undefined> => {
   const [claimAt, claimId] = [clock.now(), randomUUID()];
-  const notes = { permit, lookAt, beginsProcessing: mode === 'synchronous' };
+  const notes = {
+    permit,
+    lookAt,
+    beginsProcessing: mode === 'synchronous',
+    ...(onAttempts && { onAttempts }),
+  };
   const claim = await keepTrying(
     () => claimAttempts(requestId, planned, origin, claimAt, claimId, notes),
     () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
@@ -160,7 +168,13 @@ const answerTo = (
   if (attempt === 0) return busy;
   logger.error('provider is full, or the quota is used up', { provider, reason: busy.reason });
   countMetric(METRIC.providerAccessRefused, { provider });
-  return { kind: 'failed', failure: ifRepeated, taken: 'no', ...(upstream && { upstream }) };
+  return {
+    kind: 'failed',
+    failure: ifRepeated,
+    taken: 'no',
+    obstacle: 'quota',
+    ...(upstream && { upstream }),
+  };
 };
 
 /** One line for each creation call: how long the provider took to answer, what it answered, and its own id of the call. */

@@ -1,10 +1,11 @@
 import { leaveRoute } from '../admission/admission.ts';
+import { reportTasks } from '../admission/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { possibleClipsOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-objects.ts';
 import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
-import { listAttempts } from '../provider-calls/provider-attempts.ts';
+import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import type { Beside } from '../table/transactions.ts';
@@ -23,7 +24,8 @@ export const failRequest = async (
   error: Failure,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false });
+  const onEnded: OnEnded = (request, attempts) => reportTasks(request, attempts, clock);
+  await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false }, onEnded);
   const files = async (request: StoredRequest): Promise<boolean> =>
     (await removeObjects(possibleClipsOf(request))).length === 0;
   await closeRequest(requestId, { clock, files });
@@ -65,12 +67,16 @@ export const failStoredRequest = async (
   await closeStoredRequest(requestId, { clock });
 };
 
+/** Called once a request has ended, with its latest attempts. */
+type OnEnded = (request: StoredRequest, attempts: readonly ProviderAttempt[]) => Promise<void>;
+
 /** False when it was not ended, as by `endRequest`. */
 const endAsFailed = async (
   request: StoredRequest | undefined,
   error: Failure,
   clock: Clock,
   options: EndOptions,
+  onEnded?: OnEnded,
 ): Promise<boolean> => {
   if (!request) return true;
   if (!isTerminal(request)) {
@@ -81,6 +87,7 @@ const endAsFailed = async (
       attempts,
     });
     if (ending === 'stored') return false;
+    await onEnded?.(request, attempts);
   }
   // After the end, so that nothing is called without a permit.
   await leaveRoute(request, clock);

@@ -3,11 +3,15 @@ import { hasOpenTask, isBusyAttempt, producedOutputs } from '../provider-calls/a
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { Instant } from '../time.ts';
 
-/** Where a request waits for a permit, and for how many calls: at once, and in all. */
+/**
+ * Where a request waits for a permit, and for how many calls: at once, and in all. `routes` are the names of all that may take it, when its
+ * model has several.
+ */
 export interface PlaceInQueue {
   gate: string;
   weight: number;
   starts: number;
+  routes?: string[] | undefined;
 }
 
 /** The result of a workflow step: which state the state machine enters next. */

@@ -1,14 +1,35 @@
 import { addSeconds, type Instant } from '../time.ts';
 import type { ProviderAttempt } from './provider-attempts.ts';
 import type { ProviderOutput } from './providers.ts';
+import { takenOf } from './taken.ts';
 
 /** When a request's first provider call began, from all its attempts; undefined before it. */
 export const firstCallAt = (attempts: readonly ProviderAttempt[]): Instant | undefined =>
   attempts.map(({ startedAt }) => startedAt).sort()[0];
 
-/** The latest attempt of each call. `attempts` are in plan order, each call's in the order they were made; so is the result. */
+/** Whether two attempts are of one route. */
+const isSameRoute = (one: ProviderAttempt, other: ProviderAttempt): boolean =>
+  one.provider === other.provider && one.upstreamModel === other.upstreamModel;
+
+/**
+ * The attempts at the route where a request is now. A call that may have been taken decides; without one, the latest attempt does.
+ * Attempts at another route have higher numbers than all before. Those that a request left behind were surely not taken.
+ */
+export const attemptsHere = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] => {
+  const isKept = (attempt: ProviderAttempt): boolean => takenOf(attempt) !== 'no';
+  const last = attempts.find(isKept) ?? attempts.toSorted((one, other) => other.attempt - one.attempt)[0];
+  if (!last) return [];
+  const before = attempts.filter((one) => !isSameRoute(one, last) && one.attempt < last.attempt);
+  const leftAt = Math.max(-1, ...before.map(({ attempt }) => attempt));
+  return attempts.filter((one) => isKept(one) || (isSameRoute(one, last) && one.attempt > leftAt));
+};
+
+/**
+ * The latest attempt of each call at the route where a request is now. `attempts` are in plan order, each call's in the order they were
+ * made; so is the result.
+ */
 export const latestAttempts = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] => [
-  ...new Map(attempts.map((attempt) => [attempt.call, attempt])).values(),
+  ...new Map(attemptsHere(attempts).map((attempt) => [attempt.call, attempt])).values(),
 ];
 
 /** Every output that has a URL, in plan order. The position in this list is the output's index. */

@@ -23,7 +23,7 @@ import {
 import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
 import { openWaitWrite } from './provider-waits.ts';
-import { type CallOrigin, type CancelAnswer, type ProviderAnswer, TAKEN } from './providers.ts';
+import { type CallOrigin, type CancelAnswer, OBSTACLES, type ProviderAnswer, TAKEN } from './providers.ts';
 
 /** As `ProviderUsage`. */
 const Usage = z.object({
@@ -31,6 +31,9 @@ const Usage = z.object({
   inputSeconds: z.optional(z.number()),
   outputSeconds: z.optional(z.number()),
 });
+
+/** One of another version reads as absent: the call stays with its provider. */
+const KnownObstacle = z.catch(z.optional(z.enum(OBSTACLES)), undefined);
 
 /** What is known of a call. */
 const KnownOutcome = z.discriminatedUnion('kind', [
@@ -44,11 +47,13 @@ const KnownOutcome = z.discriminatedUnion('kind', [
     kind: z.literal('failed'),
     failure: StoredFailure,
     taken: z.optional(z.catch(z.enum(TAKEN), 'unknown')),
+    obstacle: KnownObstacle,
     upstream: z.optional(z.object({ code: z.string(), message: z.optional(z.string()) })),
   }),
   z.object({
     kind: z.literal('busy'),
     reason: z.string(),
+    obstacle: KnownObstacle,
     retryAfterSeconds: z.optional(z.number()),
   }),
   z.object({ kind: z.literal('lost'), failure: StoredFailure }),
@@ -62,13 +67,19 @@ const Unreadable = z.object({ kind: z.literal('unreadable') });
 const Outcome = z.catch(z.union([KnownOutcome, Unreadable]), { kind: 'unreadable' });
 export type AttemptOutcome = z.infer<typeof Outcome>;
 
+/** A route that was not chosen, and why, in words for an operator. */
+const PassedOver = z.object({ route: z.string(), why: z.string() });
+export type PassedOver = z.infer<typeof PassedOver>;
+
 /**
  * One attempt of a creation call to a provider, as stored. It is written before the call, so that the record
  * exists even if the outcome is never learned. `call` is the call's index in the plan, `attempt` counts from
  * 0. The call went to `provider`, `upstreamModel` and `baseUrl`. The process that makes the call keeps
  * `aliveAt` current. `suspectedAt` is when a run found it outdated; marking the attempt alive clears it.
  * Since `refusedAt` the provider has refused to report the state of the task. `cancellation` is when its task
- * was cancelled after the end of the request, or with `reason`, why that failed.
+ * was cancelled after the end of the request, or with `reason`, why that failed. `circuit` and `passedOver` are of a model with several
+ * routes. `circuit` is how its end counts for its route: only as a failure, in any case, or as a probe. `passedOver` are the routes that were
+ * not chosen.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
@@ -85,6 +96,8 @@ export const ProviderAttempt = z.object({
   taskId: z.optional(z.string()),
   outcome: z.optional(Outcome),
   cancellation: z.optional(z.object({ at: z.string(), reason: z.optional(z.string()) })),
+  circuit: z.catch(z.optional(z.enum(['failures', 'all', 'probe'])), undefined),
+  passedOver: z.catch(z.optional(z.array(PassedOver)), undefined),
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
@@ -132,12 +145,13 @@ export type Claim =
 /**
  * Changes that a claim makes to its request: the gate and `takenMs` of its permit; and, if it is on the
  * `LOOK` list, its next due time. `beginsProcessing` marks it as processing; calls for a task do that later,
- * once accepted.
+ * once accepted. `onAttempts` is kept with the attempts.
  */
 export interface ClaimNotes {
   permit?: { gate: string; takenMs: number } | undefined;
   lookAt?: Instant | undefined;
   beginsProcessing?: boolean;
+  onAttempts?: Pick<ProviderAttempt, 'circuit' | 'passedOver'>;
 }
 
 /**
@@ -159,7 +173,10 @@ export const claimAttempts = async (
   if (calls.length === 0) return { kind: 'claimed', attempts: [] };
   const startedAt = toInstant(now);
   const attempts = calls.map(
-    (planned): ProviderAttempt => ({ requestId, ...planned, ...origin, startedAt, aliveAt: startedAt }),
+    (planned): ProviderAttempt => ({
+      ...{ requestId, ...planned, ...origin, startedAt, aliveAt: startedAt },
+      ...noted.onAttempts,
+    }),
   );
   const writes = [
     ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),

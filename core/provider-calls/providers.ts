@@ -10,6 +10,13 @@ export type ProviderOutput = { url: string } | { failure: Failure };
 export const TAKEN = ['no', 'unknown', 'yes'] as const;
 export type Taken = (typeof TAKEN)[number];
 
+/**
+ * Why a provider did not take a call that another one may take. There was no connection, it was throttled, our quota there is used up,
+ * or it refused our key, our account or the model.
+ */
+export const OBSTACLES = ['unreached', 'throttled', 'quota', 'access'] as const;
+export type Obstacle = (typeof OBSTACLES)[number];
+
 /** Usage that a provider reports and bills, as far as it does. Seconds are of videos. */
 export interface ProviderUsage {
   images?: number | undefined;
@@ -39,12 +46,13 @@ export type ProviderMeaning =
   | { kind: 'waiting' }
   /**
    * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that
-   * failed has none: it was taken.
+   * failed has none: it was taken. Without an `obstacle`, no other provider is asked either.
    */
   | {
       kind: 'failed';
       failure: Failure;
       taken?: Taken | undefined;
+      obstacle?: Obstacle | undefined;
       upstream?: UpstreamError | undefined;
     }
   /**
@@ -55,6 +63,7 @@ export type ProviderMeaning =
   | {
       kind: 'busy';
       reason: string;
+      obstacle?: Obstacle | undefined;
       retryAfterSeconds?: number | undefined;
       ifRepeated?: Failure | undefined;
       upstream?: UpstreamError | undefined;
@@ -132,8 +141,11 @@ export interface CallOrigin extends ModelRoute {
   baseUrl: string;
 }
 
+/** The route that was chosen for a call, or that a call was made to, with its address then. */
+export type RouteOrOrigin = ModelRoute & { baseUrl?: string | undefined };
+
 /**
- * Finds the route of a model, or, for calls already made, of their origin, even if the model's route has
- * changed since. Rejects when there is none.
+ * Finds the provider of a route, or, for calls already made, of their origin, even if the model's routes have
+ * changed since; without either, of the model's first route. Rejects when there is none.
  */
-export type ProviderRouteOf = (model: string, origin?: CallOrigin) => Promise<ProviderRoute>;
+export type ProviderRouteOf = (model: string, route?: RouteOrOrigin) => Promise<ProviderRoute>;

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { CatalogModel } from '../models/catalog.ts';
-import { dimensionsOf } from '../models/image-sizes.ts';
+import { dimensionsOf, knownDimensions } from '../models/image-sizes.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 
 const count = () => z.optional(z.int().check(z.gte(1)));
 
@@ -11,10 +12,14 @@ export const UpstreamLimits = z.strictObject({
   /** Width times height of an image. */
   minPixels: count(),
   maxPixels: count(),
-  /** Images of a sequential group. */
+  /** Images of a request, and of a sequential group. */
+  images: count(),
   groupImages: count(),
-  /** Resolutions of a video. */
+  /** Reference images; 0: it takes none. */
+  references: z.optional(z.int().check(z.gte(0))),
+  /** Resolutions and ratios of a video. */
   resolutions: z.optional(z.array(z.string())),
+  ratios: z.optional(z.array(z.string())),
   /** Seconds of a video. */
   minSeconds: count(),
   maxSeconds: count(),
@@ -77,45 +82,81 @@ export const limitsOf = ({ upstreamModel, limits }: LimitedRoute): UpstreamLimit
 /** The hosts of Model Studio that all workspaces share. */
 const SHARED_HOST = /^dashscope(-[a-z]+)?\.aliyuncs\.com$/;
 
+/** Whether a route's upstream is served at hosts of a workspace only, and this is none. */
+export const lacksHost = (route: LimitedRoute, baseUrl: string): boolean =>
+  limitsOf(route).workspaceHost === true && SHARED_HOST.test(new URL(baseUrl).hostname);
+
 /**
- * Why a route cannot serve a model at all, in words for an operator; undefined when it can serve every choice that
- * the catalog names. A size or a length between two bounds of the catalog may still be refused.
+ * Why the routes of a model cannot serve it together, in words for an operator; undefined when each choice that the catalog names is made
+ * by one of them. A size or a length between two bounds of the catalog may still be refused.
  */
-export const unservable = (model: CatalogModel, route: LimitedRoute, baseUrl: string): string | undefined => {
-  const { upstreamModel } = route;
-  const limits = limitsOf(route);
-  if (limits.workspaceHost && SHARED_HOST.test(new URL(baseUrl).hostname)) {
-    return `${upstreamModel} is served at hosts of a workspace only`;
-  }
-  return model.type === 'image'
-    ? unmadePresets(model, upstreamModel, limits)
-    : unmadeVideos(model, upstreamModel, limits);
+export const unservable = <Route extends LimitedRoute>(
+  model: CatalogModel,
+  routes: readonly Route[],
+  baseUrlOf: (route: Route) => string,
+): string | undefined => {
+  const served = routes.filter((route) => !lacksHost(route, baseUrlOf(route)));
+  const names = (served.length > 0 ? served : routes).map(({ upstreamModel }) => upstreamModel).join(' or ');
+  if (served.length === 0) return `${names} is served at hosts of a workspace only`;
+  const limits = served.map(limitsOf);
+  const unmade = model.type === 'image' ? unmadePresets(model, limits) : unmadeVideos(model, limits);
+  return unmade && `${names} makes no ${unmade}`;
 };
 
 const unmadePresets = (
   { sizePresets, aspectRatios }: CatalogModel & { type: 'image' },
-  upstreamModel: string,
-  limits: UpstreamLimits,
+  limits: readonly UpstreamLimits[],
 ): string | undefined => {
   const unmade = sizePresets.filter((preset) =>
     aspectRatios.some((ratio) => {
       const { width, height } = dimensionsOf(preset, ratio);
-      return !takesPixels(limits, width * height);
+      return !limits.some((each) => takesPixels(each, width * height));
     }),
   );
-  return unmade.length > 0 ? `${upstreamModel} makes no images of ${unmade.join(', ')}` : undefined;
+  return unmade.length > 0 ? `images of ${unmade.join(', ')}` : undefined;
 };
 
 const unmadeVideos = (
-  { resolutions, durationSec }: CatalogModel & { type: 'video' },
-  upstreamModel: string,
-  { resolutions: made, minSeconds = 0, maxSeconds = Number.POSITIVE_INFINITY }: UpstreamLimits,
+  { resolutions, durationSec: { min, max } }: CatalogModel & { type: 'video' },
+  limits: readonly UpstreamLimits[],
 ): string | undefined => {
-  const unmade = resolutions.filter((resolution) => made !== undefined && !made.includes(resolution));
-  if (unmade.length > 0) return `${upstreamModel} makes no videos of ${unmade.join(', ')}`;
-  return durationSec.min < minSeconds || durationSec.max > maxSeconds
-    ? `${upstreamModel} makes no videos of ${durationSec.min} to ${durationSec.max} s`
-    : undefined;
+  const made = (resolution: string) =>
+    limits.filter((each) => each.resolutions === undefined || each.resolutions.includes(resolution));
+  const unmade = resolutions.filter((resolution) => made(resolution).length === 0);
+  if (unmade.length > 0) return `videos of ${unmade.join(', ')}`;
+  const isMade = (resolution: string, seconds: number) =>
+    made(resolution).some((each) => takesSeconds(each, seconds));
+  return resolutions.every((resolution) => isMade(resolution, min) && isMade(resolution, max))
+    ? undefined
+    : `videos of ${min} to ${max} s`;
+};
+
+const takesSeconds = (
+  { minSeconds = 0, maxSeconds = Number.POSITIVE_INFINITY }: UpstreamLimits,
+  seconds: number,
+): boolean => seconds >= minSeconds && seconds <= maxSeconds;
+
+/** Whether an upstream takes all that a request asks for, as far as its limits are known. */
+export const takesRequest = (limits: UpstreamLimits, request: StoredRequest): boolean => {
+  const within = (value: number, most = Number.POSITIVE_INFINITY): boolean => value <= most;
+  if (!within([...request.prompt].length, limits.promptCharacters)) return false;
+  if (request.kind === 'image') {
+    const { size, aspectRatio, images, sequential, references } = request;
+    const { width, height } = knownDimensions(size, aspectRatio) ?? {};
+    return (
+      (width === undefined || height === undefined || takesPixels(limits, width * height)) &&
+      within(images, sequential ? limits.groupImages : limits.images) &&
+      within(references.length, limits.references)
+    );
+  }
+  const { resolution, ratio, durationSec, billedSeconds, referenceImages } = request;
+  return (
+    (limits.resolutions?.includes(resolution) ?? true) &&
+    (ratio === undefined || (limits.ratios?.includes(ratio) ?? true)) &&
+    takesSeconds(limits, durationSec) &&
+    within(billedSeconds - durationSec, limits.referenceVideosSeconds) &&
+    within(referenceImages.length, limits.references)
+  );
 };
 
 /** Whether an upstream makes images of this many pixels. */

@@ -1,10 +1,12 @@
 import { leaveGate } from '../admission/admission.ts';
+import { type Circuit, isLeftOut, mayProbe } from '../admission/circuit-rules.ts';
 import {
   chooseAccount,
   type Gate,
   type GateState,
   gateNameOf,
   hasRoom,
+  isLimited,
   isSpare,
   type PermitHolder,
   runningOf,
@@ -43,6 +45,8 @@ export interface LetInOptions {
   clock: Clock;
   /** The number of the tick: each audits the next permits of a large gate. */
   tick: number;
+  /** Most requests to let in; no limit by default. */
+  most?: number;
   /** Wakes the execution that waits under a task token; false when none does. */
   wake?: (taskToken: string) => Promise<boolean>;
 }
@@ -59,7 +63,7 @@ export interface LetInOptions {
  *    the queue.
  */
 export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions): Promise<void> => {
-  const { clock } = options;
+  const { clock, most = Number.POSITIVE_INFINITY } = options;
   let accounts = await listWaitingAccounts(gate.name);
   if (accounts.length === 0) {
     await unmarkQueued(gate.name, seen.queued);
@@ -79,7 +83,8 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
   const now = (): Date => clock.now();
   let isAudited = isFull(gate, seen);
   let state = isAudited ? await takeSpareBack(gate.name, seen, options) : seen;
-  while (hasRoom(gate, state, 1, now().getTime())) {
+  let letInSoFar = 0;
+  while (letInSoFar < most && hasRoom(gate, state, 1, now().getTime())) {
     const account = chooseAccount(accounts, runningOf(state));
     if (!account) return;
     const head = await findOldestWaiter(gate.name, account.accountId);
@@ -103,6 +108,7 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
       // The gate or the waiter has changed: the next tick reads both.
       if (!after) return;
       state = after;
+      letInSoFar++;
       await wakeWaiter(gate.name, head, options);
       const servedAt = toInstant(now());
       await noteServed(gate.name, account.accountId, now());
@@ -173,14 +179,50 @@ const holderOf = async (request: StoredRequest, gateName: string, clock: Clock):
   };
 };
 
-/** Wakes the requests that wait at a gate that is not configured any more: they are dispatched where their route leads now. */
+/**
+ * Wakes requests that wait at a gate, the oldest of an account first: they are dispatched where a route leads now. `chosen` are those to
+ * wake. Once none is left, the gate is free for newcomers.
+ */
 export const drainGate = async (
   gateName: string,
   { queued }: QueuedGate,
   options: LetInOptions,
+  chosen: (waiters: readonly GateWaiter[]) => readonly GateWaiter[] = (waiters) => waiters,
 ): Promise<void> => {
   const accounts = await listWaitingAccounts(gateName);
-  for (const waiter of await listAllWaiters(gateName)) await wakeWaiter(gateName, waiter, options);
+  const waiters = await listAllWaiters(gateName, { isConsistent: true });
+  const woken = chosen(waiters);
+  for (const waiter of woken) await wakeWaiter(gateName, waiter, options);
+  if (woken.length < waiters.length) return;
   for (const account of accounts) await removeWaitingAccount(gateName, account);
   await unmarkQueued(gateName, queued);
+};
+
+/** Requests of a route that is left out are woken so many at once, to choose another one. */
+const MOVED_AT_ONCE = 10;
+
+/**
+ * Lets the waiting requests of a route that is left out choose again: up to 10 of those that another route may take. When there is no
+ * other route for anyone, lets one of them try this one, once it may be tried.
+ */
+export const letElsewhere = async (
+  gate: Gate,
+  seen: QueuedGate,
+  circuits: ReadonlyMap<string, Circuit>,
+  options: LetInOptions,
+): Promise<void> => {
+  const isOpen = (route: string): boolean => {
+    const circuit = circuits.get(route);
+    return circuit !== undefined && !isLeftOut(circuit);
+  };
+  const own = [...circuits].find(([route]) => gateNameOf(route) === gate.name)?.[1];
+  const isToTry = own !== undefined && mayProbe(own, options.clock.now());
+  let isAnyMovable = false;
+  await drainGate(gate.name, seen, options, (waiters) => {
+    const movable = waiters.filter(({ routes = [] }) => routes.some(isOpen));
+    isAnyMovable = movable.length > 0;
+    const oldest = waiters.toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1)).slice(0, 1);
+    return isAnyMovable ? movable.slice(0, MOVED_AT_ONCE) : isToTry && !isLimited(gate) ? oldest : [];
+  });
+  if (!isAnyMovable && isToTry && isLimited(gate)) await letIn(gate, seen, { ...options, most: 1 });
 };

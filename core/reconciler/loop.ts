@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Gate } from '../admission/gate-rules.ts';
+import { type Circuit, isLeftOut } from '../admission/circuit-rules.ts';
+import { readCircuits } from '../admission/circuits.ts';
+import { type Gate, gateNameOf, isLimited } from '../admission/gate-rules.ts';
 import { listGates, readGates } from '../admission/gates.ts';
-import { listRouteGates } from '../admission/route-gates.ts';
+import { listAlternatives, listRouteGates } from '../admission/route-gates.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../executions/reconciler-run.ts';
@@ -13,7 +15,7 @@ import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { listDue } from '../requests/due-items.ts';
 import { secondsSince, toInstant } from '../time.ts';
 import { DueWork, type Kept } from './due-work.ts';
-import { drainGate, letIn, type QueuedGate } from './let-in.ts';
+import { drainGate, letElsewhere, letIn, type QueuedGate } from './let-in.ts';
 import { LOOK_AGAIN_SECONDS, type Looked, lookAt, queryOpenTask } from './look.ts';
 import { startExpiryIfDue } from './start-expiry.ts';
 
@@ -66,6 +68,8 @@ interface QueuedAt {
   name: string;
   gate: Gate | undefined;
   state: QueuedGate;
+  /** The circuit of its route, when that is one of several. */
+  circuit: Circuit | undefined;
 }
 
 class Run {
@@ -79,6 +83,7 @@ class Run {
   private readonly underWay = new Set<Promise<void>>();
   private readonly gatesAtWork = new Set<string>();
   private formerGates: string[] = [];
+  private circuits: ReadonlyMap<string, Circuit> = new Map();
   private slowAtMs = 0;
   private tick = 0;
   /** Whether this run is the one at work, by the table. */
@@ -203,19 +208,24 @@ class Run {
     if (isSlow) this.formerGates = (await listGates()).filter((name) => !configured.includes(name));
     const names = [...configured, ...this.formerGates];
     const states = await readGates(names);
-    return names.flatMap((name, index) => {
+    const queued = names.flatMap((name, index) => {
       const state = states[index];
       if (state?.queued === undefined) return [];
       return [{ name, gate: gates[index], state: { ...state, queued: state.queued } }];
     });
+    // While nobody waits, nobody has to choose again.
+    this.circuits = queued.length === 0 ? new Map() : await readCircuits(listAlternatives());
+    const byGate = new Map([...this.circuits].map(([route, circuit]) => [gateNameOf(route), circuit]));
+    return queued.map((at) => ({ ...at, circuit: byGate.get(at.name) }));
   }
 
-  private async admit({ name, gate, state }: QueuedAt): Promise<void> {
+  private async admit({ name, gate, state, circuit }: QueuedAt): Promise<void> {
     const options = { clock: this.options.clock, tick: this.tick };
     this.gatesAtWork.add(name);
-    await this.guarded({ gate: name }, () =>
-      gate ? letIn(gate, state, options) : drainGate(name, state, options),
-    );
+    await this.guarded({ gate: name }, () => {
+      if (gate && circuit && isLeftOut(circuit)) return letElsewhere(gate, state, this.circuits, options);
+      return gate && isLimited(gate) ? letIn(gate, state, options) : drainGate(name, state, options);
+    });
     this.gatesAtWork.delete(name);
   }
 

@@ -45,7 +45,10 @@ const common = {
   unknownStatus: z.optional(z.string()),
   /** When its first provider call was claimed. */
   dispatchedAt: z.optional(z.string()),
-  /** The gate whose permit its latest calls were made with, and when that was taken; absent without a limit of running calls. */
+  /**
+   * The gate whose permit its latest calls were made with, and when that was taken; absent without a limit of running calls. Of a model
+   * with several routes it may be the gate where the request waited last.
+   */
   gate: z.optional(z.string()),
   permitMs: z.optional(z.number()),
   outputs: z.optional(z.array(StoredOutput)),

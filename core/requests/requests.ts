@@ -98,19 +98,22 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
 };
 
 /**
- * Access pattern 44: sets the next due time of a queued request that has or had an execution. False in any
+ * Access pattern 44: sets the next due time of a queued request that has or had an execution, and with `gate`, where it waits. False in any
  * other status.
  */
-export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolean> => {
+export const lookAtQueued = (requestId: string, lookAt: Instant, gate?: string): Promise<boolean> => {
   const { GSI1PK, GSI1SK } = dueListing('LOOK', requestId, lookAt);
   return writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),
-      UpdateExpression: 'SET GSI1PK = :list, GSI1SK = :at',
+      UpdateExpression: `SET GSI1PK = :list, GSI1SK = :at${gate === undefined ? '' : ', gate = :gate'}`,
       ConditionExpression: '#status = :waiting',
       ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: { ':list': GSI1PK, ':at': GSI1SK, ':waiting': 'queued' },
+      ExpressionAttributeValues: {
+        ...{ ':list': GSI1PK, ':at': GSI1SK, ':waiting': 'queued' },
+        ...(gate !== undefined && { ':gate': gate }),
+      },
     }),
   );
 };

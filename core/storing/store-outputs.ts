@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveOwnPermitBack } from '../admission/admission.ts';
+import { reportTasks } from '../admission/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { storingEndOf } from '../executions/deadline-rules.ts';
@@ -63,6 +64,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   checkStatus(request);
   // The provider has finished: its capacity is free while the files are copied.
   await giveOwnPermitBack(request, clock);
+  await reportTasks(request, latestAttempts(attempts), clock);
   const produced = producedOutputs(latestAttempts(attempts)).slice(0, maxOutputs(request));
   const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
   const pending = new Set<number>();

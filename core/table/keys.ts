@@ -27,6 +27,7 @@ export const partitionPatterns = () => ({
   expiryList: `${DUE_PREFIX}EXPIRE#*`,
   gates: gatePartition('*'),
   gateList: GATE_LISTING_PARTITION,
+  circuits: circuitPartition('*'),
   reconcilerRun: RECONCILER_RUN_KEY.PK,
 });
 /** The name of a kind of partition. */
@@ -295,6 +296,10 @@ export const gateWaiterKey = (
 });
 export const gateWaiterPrefix = (accountId: string): string => `${GATE_WAITER_PREFIX}${accountId}#`;
 export const GATE_WAITER_PREFIX = 'WAITER#';
+
+/** Whether a route is used, and how its calls and tasks ended lately. */
+export const circuitKey = (route: string): ItemKey => ({ PK: circuitPartition(route), SK: 'CIRCUIT' });
+const circuitPartition = (route: string): string => `CIRCUIT#${route}`;
 
 /** The run of the reconciler that is at work. */
 export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isEmail, normalizeEmail } from '../../core/end-users/email-rules.ts';
 import type { FieldErrors } from '../../core/errors.ts';
 import { optionalText, parseFields } from '../../core/fields.ts';
-import { findModelRoute } from '../../core/provider-calls/model-routes.ts';
+import { routesOf } from '../../core/provider-calls/model-routes.ts';
 import { imageFormatOf } from '../../core/provider-names.ts';
 
 const oneOf = (...values: [string, ...string[]]) =>
@@ -65,8 +65,11 @@ export const readParameters = (
 };
 
 const formatProblem = (model: unknown, format: string | undefined): string | undefined => {
-  const route = typeof model === 'string' ? findModelRoute(model) : undefined;
-  const made = route && imageFormatOf(route.provider);
+  const formats = new Set(
+    typeof model === 'string' ? routesOf(model).map(({ provider }) => imageFormatOf(provider)) : [],
+  );
+  // Where routes make different ones, it is not known before the image is made.
+  const made = formats.size === 1 ? [...formats][0] : undefined;
   if (format === undefined || format === made) return undefined;
   return made === undefined ? 'must be what the model makes' : `must be ${made}: the model makes no other`;
 };

@@ -11,6 +11,7 @@ const AwaitInput = z.extend(TaskInput, {
     gate: z.string(),
     weight: z.number(),
     starts: z.number(),
+    routes: z.optional(z.array(z.string())),
     timeoutSeconds: z.number(),
   }),
 });

@@ -56,7 +56,7 @@ export interface Route {
 export const providerContext = (
   environment: Environment,
   sandboxUrl: string | null,
-  modelRoutes: Record<string, Route>,
+  modelRoutes: Record<string, Route | Route[]>,
 ): Record<string, unknown> => {
   const inSandbox = KNOWN.filter(({ keyVariable }) => sandboxUrl !== null && !environment[keyVariable]);
   const baseUrls = inSandbox.map(
@@ -64,10 +64,13 @@ export const providerContext = (
   );
   if (inSandbox.length === 0) return {};
   const ids = new Set<string>(inSandbox.map(({ id }) => id));
-  const routes = Object.entries(modelRoutes).map(([model, route]) => {
-    const { maxRunning: _, requestsPerSecond: __, ...unlimited } = route;
-    return [model, ids.has(route.provider) ? unlimited : route] as const;
-  });
+  const unlimited = (route: Route) => {
+    const { maxRunning: _, requestsPerSecond: __, ...rest } = route;
+    return ids.has(route.provider) ? rest : route;
+  };
+  const routes = Object.entries(modelRoutes).map(
+    ([model, given]) => [model, Array.isArray(given) ? given.map(unlimited) : unlimited(given)] as const,
+  );
   return {
     ...Object.fromEntries(baseUrls),
     modelRoutes: { ...(ids.has('modelark') ? SANDBOX_ROUTES : {}), ...Object.fromEntries(routes) },

@@ -13,8 +13,8 @@ export const projectContext = (): Context => {
 };
 
 /** The model routes in `cdk.json`. */
-export const projectRoutes = (): Record<string, Route> =>
-  (projectContext().modelRoutes as Record<string, Route> | undefined) ?? {};
+export const projectRoutes = (): Record<string, Route | Route[]> =>
+  (projectContext().modelRoutes as Record<string, Route | Route[]> | undefined) ?? {};
 
 /**
  * Skips CDK's checks of the template: they take two thirds of a synthesis, and `npm run synth` runs them before anything

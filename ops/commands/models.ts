@@ -3,7 +3,7 @@ import { NotFoundError } from '../../core/errors.ts';
 import { CATALOG, findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, putEnabled } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
-import { dispatchProblem, findModelRoute } from '../../core/provider-calls/model-routes.ts';
+import { dispatchProblem, routesOf } from '../../core/provider-calls/model-routes.ts';
 import { MODEL_IDS } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';
@@ -42,7 +42,7 @@ const list: Verb<object> = async (_options, connected) => {
     return {
       id: model.id,
       type: model.type,
-      provider: findModelRoute(model.id)?.provider ?? null,
+      provider: routesOf(model.id)[0]?.provider ?? null,
       enabled: own?.enabled !== false,
       dispatchable: reason === null,
       reason,

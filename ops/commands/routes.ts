@@ -1,32 +1,80 @@
 import type { Command } from 'commander';
+import { type Circuit, CLOSED } from '../../core/admission/circuit-rules.ts';
+import { putLeft, readCircuits } from '../../core/admission/circuits.ts';
 import { routeNameOf } from '../../core/admission/route-gates.ts';
 import { listRouteLoads } from '../../core/admission/route-loads.ts';
+import { NotFoundError } from '../../core/errors.ts';
 import { listModelSettings } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
-import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
-import { formatTable } from '../output.ts';
+import { type ConfiguredRoute, listModelRoutes } from '../../core/provider-calls/model-routes.ts';
+import { toInstant } from '../../core/time.ts';
+import { formatFields, formatTable } from '../output.ts';
+import { about } from '../subject.ts';
+import { UsageError } from '../usage-error.ts';
 import type { Perform, Verb } from '../verb.ts';
 
-/** `routes list` */
+/** `routes list|leave|return` */
 export const addRouteVerbs = (routes: Command, perform: Perform): void => {
   routes
     .command('list')
-    .description('the upstream model behind each model, and how full it is')
+    .description('the upstream models behind each model, by position, with their state and how full they are')
     .action(perform(list));
+  const verb = (name: string, description: string): Command =>
+    about(routes.command(name).description(description), 'route', 'the route');
+  verb('leave', 'leave a route out: requests go to the other routes of its models').action(
+    perform(setLeft(true)),
+  );
+  verb('return', 'end that').action(perform(setLeft(false)));
 };
 
-/** A model has one route for now. */
-const ONLY_POSITION = 1;
+/** Every route with its model and its position there, from 1. */
+const listRoutes = (): { model: string; route: ConfiguredRoute; position: number }[] =>
+  Object.entries(listModelRoutes()).flatMap(([model, list]) =>
+    list.map((route, index) => ({ model, route, position: index + 1 })),
+  );
+
+const setLeft =
+  (isLeft: boolean): Verb<{ route: string }> =>
+  async ({ route }, connected, { recorder }) => {
+    await connected();
+    const routes = listRoutes();
+    const models = routes.filter((one) => routeNameOf(one.route) === route).map(({ model }) => model);
+    if (models.length === 0) throw new NotFoundError(`There is no route ${route}.`);
+    if (isLeft) await checkOthers(route, models, routes);
+    const leftAt = isLeft ? toInstant(new Date()) : undefined;
+    await putLeft(route, leftAt, (await recorder()).write({ subject: route }));
+    const fields = { route, leftOut: isLeft ? 'yes' : 'no' };
+    return { value: { route, leftOut: isLeft }, text: (columns) => formatFields(fields, columns) };
+  };
+
+/** Throws `UsageError` when a model would have no route left: its requests would wait in vain. */
+const checkOthers = async (
+  route: string,
+  models: readonly string[],
+  routes: ReturnType<typeof listRoutes>,
+): Promise<void> => {
+  const circuits = await readCircuits([...new Set(routes.map((one) => routeNameOf(one.route)))]);
+  for (const model of models) {
+    const others = routes
+      .filter((one) => one.model === model)
+      .map((one) => routeNameOf(one.route))
+      .filter((name) => name !== route && circuits.get(name)?.leftAt === undefined);
+    if (others.length === 0)
+      throw new UsageError(`${model} has no other route: models disable refuses its requests.`);
+  }
+};
 
 const list: Verb<object> = async (_options, connected) => {
   await connected();
   const now = new Date();
-  const [settings, credentials, loads] = await Promise.all([
+  const routes = listRoutes();
+  const [settings, credentials, loads, circuits] = await Promise.all([
     listModelSettings(),
     listCredentials(now),
     listRouteLoads(),
+    readCircuits([...new Set(routes.map(({ route }) => routeNameOf(route)))]),
   ]);
-  const value = Object.entries(listModelRoutes()).map(([model, route]) => {
+  const value = routes.map(({ model, route, position }) => {
     const load = loads.get(routeNameOf(route));
     const isOn = credentials.has(route.provider) && settings.get(model)?.enabled !== false;
     const oldestMs = load?.oldestAt === undefined ? undefined : now.getTime() - Date.parse(load.oldestAt);
@@ -34,8 +82,8 @@ const list: Verb<object> = async (_options, connected) => {
       model,
       provider: route.provider,
       upstreamModel: route.upstreamModel,
-      position: ONLY_POSITION,
-      state: isOn ? 'on' : 'off',
+      position,
+      ...stateOf(isOn, circuits.get(routeNameOf(route)) ?? CLOSED),
       running: load?.running ?? null,
       maxRunning: route.maxRunning ?? null,
       waiting: load?.waiting ?? null,
@@ -46,18 +94,24 @@ const list: Verb<object> = async (_options, connected) => {
     value,
     text: (columns) =>
       formatTable(
-        ['model', 'provider', { id: 'upstream model' }, 'state', 'running', 'most', 'waiting', 'oldest (s)'],
+        [
+          ...['model', 'position', 'provider', { id: 'upstream model' }, 'state', 'cause', 'since'],
+          ...['running', 'most', 'waiting', 'oldest (s)'],
+        ],
         value.map((route) => [
-          route.model,
-          route.provider,
-          route.upstreamModel,
-          route.state,
-          route.running,
-          route.maxRunning,
-          route.waiting,
-          route.oldestWaitingSeconds,
+          ...[route.model, route.position, route.provider, route.upstreamModel],
+          ...[route.state, route.cause, route.since],
+          ...[route.running, route.maxRunning, route.waiting, route.oldestWaitingSeconds],
         ]),
         columns,
       ),
   };
+};
+
+/** Whether a route is used, and if not, why and since when. `open` is the open circuit: requests go elsewhere. */
+const stateOf = (isOn: boolean, { opened, leftAt }: Circuit) => {
+  if (!isOn) return { state: 'off', cause: null, since: null };
+  if (leftAt !== undefined) return { state: 'left', cause: 'by hand', since: leftAt };
+  if (opened === undefined) return { state: 'on', cause: null, since: null };
+  return { state: opened.probe ? 'trying' : 'open', cause: opened.cause, since: opened.since };
 };

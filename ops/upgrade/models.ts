@@ -20,7 +20,7 @@ const SYNCHRONOUS: ProviderId = 'modelark';
 export const pickModels = (routes: Readonly<ModelRoutes>): RehearsalModels => {
   const first = (what: string, suits: (provider: string, model: (typeof CATALOG)[number]) => boolean) => {
     const found = CATALOG.find((model) => {
-      const provider = routes[model.id]?.provider;
+      const provider = routes[model.id]?.[0]?.provider;
       return provider !== undefined && suits(provider, model);
     });
     if (!found) throw new TargetError(`There is no route to ${what}.`);

@@ -9,7 +9,7 @@ import { claimForRemoval } from '../../core/end-users/removals.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { stepFunctions } from '../../core/executions/step-functions.ts';
 import { callbackUrl } from '../../core/provider-calls/callback-urls.ts';
-import { findModelRoute, listModelRoutes } from '../../core/provider-calls/model-routes.ts';
+import { listModelRoutes, routesOf } from '../../core/provider-calls/model-routes.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { seconds, text } from '../options.ts';
 import { createProgress } from '../progress.ts';
@@ -143,7 +143,7 @@ const openStage = async (given: GivenOptions, signal: AbortSignal): Promise<Rehe
       if (!removal) throw new Error(`${email} has unfinished requests.`);
     },
     async callbackPath(requestId) {
-      const { provider } = findModelRoute(models.calledBackVideo) ?? {};
+      const [{ provider } = {}] = routesOf(models.calledBackVideo);
       if (provider === undefined) throw new Error(`There is no route to ${models.calledBackVideo}.`);
       return (await callbackUrl(provider, requestId)).slice(baseUrl.length);
     },

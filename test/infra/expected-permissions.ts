@@ -61,6 +61,7 @@ const PROGRESS = naming(
   ...['status', 'dispatchedAt', 'gate', 'permitMs', 'outputs', 'storedSoFar', ...LISTING, 'ttl'],
   ...['requestId', 'call', 'attempt', 'provider', 'upstreamModel', 'baseUrl', 'startedAt', 'aliveAt'],
   ...['suspectedAt', 'refusedAt', 'finishedAt', 'taskId', 'outcome', 'cancellation', 'claimId'],
+  ...['circuit', 'passedOver'],
   ...['taskToken', 'tokenOrder', 'waitingSince', 'queriedAt', 'calledBackAt', 'callbackQueryAt'],
   ...['callbackQueryIsPlanned', 'notBefore'],
 );
@@ -126,6 +127,8 @@ const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
 const WAKE = 'states:SendTaskSuccess';
 /** Takes a request out of its queue, and gives its permit of a provider's route back. */
 const LEAVE = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'UpdateItem') };
+/** Tells the circuits of routes how calls and tasks ended. */
+const CIRCUITS = { [itemsOf('CIRCUIT#*')]: onTable('BatchGetItem', 'UpdateItem') };
 const RUN = 'RECONCILER';
 /** Starts a run of the reconciler if none is alive. */
 const START_RUN = {
@@ -230,6 +233,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [PROGRESS]: onTable('PutItem', 'UpdateItem'),
     [`${SIGNING_KEY} ${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     ...LEAVE,
+    ...CIRCUITS,
   },
   'workflow/await-capacity': {
     [itemsOf(REQUESTS, RUN)]: onTable('GetItem'),
@@ -255,9 +259,16 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:PutObject',
     [CLIPS]: 's3:DeleteObject',
     [itemsOf('GATE#*')]: onTable('UpdateItem'),
+    ...CIRCUITS,
   },
   'workflow/settle-request': { ...END, [WEBHOOKS]: 'states:StartExecution' },
-  'workflow/fail-request': { ...END, ...REMOVE_FILES, ...LEAVE, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/fail-request': {
+    ...END,
+    ...REMOVE_FILES,
+    ...LEAVE,
+    ...CIRCUITS,
+    [WEBHOOKS]: 'states:StartExecution',
+  },
   'workflow/list-expired-requests': { [listOf('DUE#EXPIRE#*')]: onTable('Query') },
   'workflow/expire-requests': {
     [itemsOf(REQUESTS)]: onTable('GetItem'),
@@ -284,6 +295,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ...REMOVES_END_USER,
     [itemsOf(RUN, DELETED)]: onTable('UpdateItem'),
     [itemsOf('GATE#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),
+    [itemsOf('CIRCUIT#*')]: onTable('BatchGetItem'),
     [listOf('DUE#*')]: onTable('Query'),
     [listOf('GATES')]: onTable('Query'),
     [requestsIn('GSI3')]: onTable('Query'),

@@ -9,6 +9,7 @@ export const AREAS = [
   'webhooks',
   'expiry',
   'admission',
+  'routes',
 ] as const;
 export type Area = (typeof AREAS)[number];
 

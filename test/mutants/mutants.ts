@@ -3,6 +3,7 @@ import { DELETION } from './areas/deletion.ts';
 import { EXPIRY } from './areas/expiry.ts';
 import { MONEY } from './areas/money.ts';
 import { RETRIES } from './areas/retries.ts';
+import { ROUTES } from './areas/routes.ts';
 import { STATE } from './areas/state.ts';
 import { STORING } from './areas/storing.ts';
 import { WAITING } from './areas/waiting.ts';
@@ -20,4 +21,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...WEBHOOKS,
   ...EXPIRY,
   ...ADMISSION,
+  ...ROUTES,
 ];

@@ -7,6 +7,7 @@ import {
   accountKey,
   apiKeyKey,
   CLIP_PREFIX,
+  circuitKey,
   deletedRequestKey,
   duePartition,
   endUserKey,
@@ -100,6 +101,7 @@ const host = webhookHostKey(ACCOUNT, 'digest');
 const idempotency = idempotencyKey(ACCOUNT, 'digest');
 const settings = modelSettingsKey('xSD4.5');
 const gate = gateKey('modelark/seedream#0');
+const circuit = circuitKey('modelark/seedream');
 const OUTPUT = `${OUTPUT_PREFIX}${REQUEST}/0.png`;
 const CLIP = `${CLIP_PREFIX}${REQUEST}/0.mp4`;
 const UPLOAD = `${UPLOAD_PREFIX}x/upl_1.png`;
@@ -201,6 +203,8 @@ export const MISUSES = {
   'change permits of providers': [set(gate, 'used')],
   'add to the queues of providers': [put(gate, 'used')],
   'remove from the queues of providers': remove(gate),
+  'read which routes are left out': get(circuit),
+  'leave routes out': [set(circuit, 'openedAt')],
   'read the run of the reconciler': get(RECONCILER_RUN_KEY),
   'stop or redirect the run of the reconciler': [set(RECONCILER_RUN_KEY, 'runId')],
 

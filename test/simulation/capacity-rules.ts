@@ -1,7 +1,7 @@
 import { gateNameOf } from '../../core/admission/gate-rules.ts';
 import { routeNameOf } from '../../core/admission/route-gates.ts';
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
-import { gateKey } from '../../core/table/keys.ts';
+import { circuitKey, gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { Execution } from './aws/execution.ts';
 import { BOUND_MS } from './liveness-rules.ts';
@@ -81,7 +81,7 @@ export class Capacity {
     if (execution.machine !== 'generation') return;
     const isWaiting = execution.state === 'Wait for capacity';
     // One that leaves has been let in, and another is next.
-    this.free.delete(this.waiting.get(execution) ?? '');
+    this.free.delete(this.placeOf(execution.name, this.waiting.get(execution)) ?? '');
     if (isWaiting) this.waiting.set(execution, this.nameOf(execution.name));
     else if (!this.waiting.delete(execution)) return;
     this.reconsider();
@@ -158,8 +158,9 @@ export class Capacity {
       const last = this.witness.lives.get(execution.name)?.last;
       // An operator may have failed it. Its execution then waits for nothing.
       const isWaiting = execution.status === 'RUNNING' && last !== undefined && !isTerminal(last);
-      const route = isWaiting && limitedRoute(name);
-      if (!route) continue;
+      const route = isWaiting && limitedRoute(this.placeOf(execution.name, name));
+      // Of a route that is left out, none is let in.
+      if (!route || this.isLeftOut(route.name)) continue;
       const widest = Math.max(waiters.get(route.name)?.widest ?? 1, this.weightOf(execution.name, route));
       waiters.set(route.name, { route, widest });
     }
@@ -208,8 +209,22 @@ export class Capacity {
   /** The route of a request's calls; before the first call, the route of its model. */
   private nameOf(requestId: string): string | undefined {
     const model = String(this.witness.lives.get(requestId)?.accepted.model);
-    const route = listModelRoutes()[model];
-    return this.routeOfCalls.get(requestId) ?? (route && routeNameOf(route));
+    const route = listModelRoutes()[model]?.[0];
+    const named = this.routeOfCalls.get(requestId) ?? (route && routeNameOf(route));
+    return (this.openCalls.get(requestId)?.size ?? 0) > 0 ? named : this.placeOf(requestId, named);
+  }
+
+  /** The route where a request waits or waited last, when its model has several; else `named`. */
+  private placeOf(requestId: string, named: string | undefined): string | undefined {
+    const { accepted, last } = this.witness.lives.get(requestId) ?? {};
+    const routes = listModelRoutes()[String(accepted?.model)] ?? [];
+    if (routes.length < 2) return named;
+    return routes.map(routeNameOf).find((name) => gateNameOf(name) === last?.gate) ?? named;
+  }
+
+  private isLeftOut(name: string): boolean {
+    const { openedAt, leftAt } = this.world.table.get({ ...circuitKey(name) }) ?? {};
+    return openedAt !== undefined || leftAt !== undefined;
   }
 }
 
@@ -229,7 +244,9 @@ const note = (
 
 /** A route of the configuration that has a limit; undefined for any other. */
 const limitedRoute = (name: string | undefined): Route | undefined => {
-  const route = Object.values(listModelRoutes()).find((one) => routeNameOf(one) === name);
+  const route = Object.values(listModelRoutes())
+    .flat()
+    .find((one) => routeNameOf(one) === name);
   if (!name || (route?.maxRunning == null && route?.requestsPerSecond == null)) return undefined;
   return { name, limit: route.maxRunning ?? Number.POSITIVE_INFINITY };
 };

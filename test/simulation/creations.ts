@@ -16,8 +16,6 @@ type Crowd = Extract<Action, { do: 'crowd' }>;
 /** One wish of a caller for outputs, however often it was sent. */
 export interface Creation {
   prompt: string;
-  /** How many calls its provider is due for each request it led to. */
-  plannedCalls: number;
   answers: Answer[];
   unanswered: number;
 }
@@ -73,8 +71,7 @@ export class Creations {
     if (action.fault) this.world.faults.add(action.fault);
     if (action.revokedMs !== undefined) this.revoke(action.model, action.revokedMs);
     if (action.afterEnd) this.plan(prompt, action, action.afterEnd);
-    const calls = action.model === 'xSD4.5' ? action.outputs : 1;
-    const creation: Creation = { prompt, plannedCalls: calls, answers: [], unanswered: 0 };
+    const creation: Creation = { prompt, answers: [], unanswered: 0 };
     this.all.push(creation);
     // A key names one body: what else is sent with it is refused, and a few keys are used again and again.
     const idempotencyKey = key === undefined ? undefined : `key ${key} ${this.all.length >> 1}`;
@@ -101,6 +98,14 @@ export class Creations {
     await Promise.all(Array.from({ length: action.atOnce }, send));
   }
 
+  /** How many calls the provider of a request is due: the one that it was called at last, or that its model leads to first. */
+  plannedCallsOf({ requestId, accepted }: Life): number {
+    const model = String(accepted.model);
+    const provider =
+      this.world.evidence.callsOf(requestId).at(-1)?.provider ?? listModelRoutes()[model]?.[0]?.provider;
+    return accepted.kind === 'image' && provider === 'modelark' ? Number(accepted.images) : 1;
+  }
+
   /** Begins several creations that end soon, so often that some begin to wait just as others end. */
   async crowd({ account, user, model, count, everyMs }: Crowd): Promise<void> {
     const { random, scheduler } = this.world;
@@ -118,7 +123,7 @@ export class Creations {
   /** Its provider revokes our credential so long before the deadline of a request that is called now, and until after it. */
   private revoke(model: ModelName, beforeMs: number): void {
     const { outages, scheduler } = this.world;
-    const service = listModelRoutes()[model]?.provider as Service;
+    const service = listModelRoutes()[model]?.[0]?.provider as Service;
     const lengthMs = beforeMs + AFTER_DEADLINE_MS;
     scheduler.after(deadlineMs(model.startsWith('xW') ? 'video' : 'image') - beforeMs, () =>
       outages.add({ service, mode: 'revoked', lengthMs }),

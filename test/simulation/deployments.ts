@@ -17,7 +17,23 @@ const LIMITS = [1, 3, null, 2];
 /** Days, all of which are over when a run ends. */
 const RETENTION_DAYS = ['90', '30', '60'];
 
-type Routes = Record<string, Record<string, unknown>>;
+type Route = Record<string, unknown>;
+type Routes = Record<string, Route | Route[]>;
+
+/** The second route of each model, in the runs in which it has two. */
+const SECOND: Record<string, Route> = {
+  'xSD4.5': { provider: 'modelstudio', upstreamModel: 'z-image-2' },
+  xQI3Pro: { provider: 'modelark', upstreamModel: 'seedream-2' },
+  'xZI1.0Pro': { provider: 'modelark', upstreamModel: 'seedream-3', requestsPerSecond: 2 },
+  'xW2.7S': { provider: 'modelstudio', upstreamModel: 'wan-2' },
+  'xW3.0s': { provider: 'modelark', upstreamModel: 'seedance-2', maxRunning: 3 },
+};
+
+const firstOf = (route: Route | Route[] | undefined): Route | undefined =>
+  Array.isArray(route) ? route[0] : route;
+/** A model's routes with another first one. */
+const withFirst = (routes: Route | Route[] | undefined, first: Route): Route | Route[] =>
+  Array.isArray(routes) ? [first, ...routes.slice(1)] : first;
 
 const readRoutes = (): Routes => JSON.parse(process.env.MODEL_ROUTES ?? '{}') as Routes;
 const writeRoutes = (routes: Routes): void => {
@@ -42,13 +58,16 @@ export const deploy = (world: World, { do: what, pick }: Deployment): void => {
     case 'set-route':
       for (const [model, [provider, upstreamModel]] of Object.entries(ROUTES[pick % ROUTES.length] ?? {})) {
         // A model that goes elsewhere keeps its limits, or has none there.
-        const { maxRunning } = pick % 2 === 0 ? (routes[model] ?? {}) : {};
-        routes[model] = { provider, upstreamModel, ...(maxRunning === undefined ? {} : { maxRunning }) };
+        const { maxRunning } = pick % 2 === 0 ? (firstOf(routes[model]) ?? {}) : {};
+        const limits = maxRunning === undefined ? {} : { maxRunning };
+        routes[model] = withFirst(routes[model], { provider, upstreamModel, ...limits });
       }
       break;
     case 'set-running': {
       const model = LIMITED[pick % LIMITED.length] ?? '';
-      if (routes[model]) routes[model] = { ...routes[model], maxRunning: LIMITS[pick % LIMITS.length] };
+      const first = firstOf(routes[model]);
+      if (first)
+        routes[model] = withFirst(routes[model], { ...first, maxRunning: LIMITS[pick % LIMITS.length] });
       break;
     }
     case 'unroute': {
@@ -92,15 +111,26 @@ const SHORT_QUEUE_SECONDS = '90';
 
 /**
  * Undoes what the deployments of another run changed. `kind` is any number: in three of four runs the providers have
- * little capacity, and in a third of these a request waits for its turn for a short time only.
+ * little capacity, and in a third of these a request waits for its turn for a short time only. In two of five, each model has two routes.
  */
 export const resetDeployment = (kind: number): void => {
   deployed ??= Object.fromEntries(DEPLOYED.map((name) => [name, process.env[name]]));
   Object.assign(process.env, deployed);
-  if (kind % 4 === 0) return;
-  if (kind % 3 === 0) process.env.QUEUE_DEADLINE_SECONDS = SHORT_QUEUE_SECONDS;
-  writeRoutes({ ...readRoutes(), ...TIGHT_ROUTES[kind % TIGHT_ROUTES.length] });
+  if (kind % 4 !== 0) {
+    if (kind % 3 === 0) process.env.QUEUE_DEADLINE_SECONDS = SHORT_QUEUE_SECONDS;
+    writeRoutes({ ...readRoutes(), ...TIGHT_ROUTES[kind % TIGHT_ROUTES.length] });
+  }
+  if (kind % 5 < 2) writeRoutes(withSecond(readRoutes()));
 };
+
+/** Two routes for each model. */
+const withSecond = (routes: Routes): Routes =>
+  Object.fromEntries(
+    Object.entries(routes).map(([model, first]) => {
+      const second = SECOND[model];
+      return [model, second ? [firstOf(first) ?? {}, second] : first];
+    }),
+  );
 
 /** Gives every model that has lost its route the one that it had when the run began, and switches all models on. */
 export const restoreModels = async ({ world, models }: Simulation): Promise<void> => {

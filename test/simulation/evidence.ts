@@ -18,6 +18,8 @@ export interface Made {
 /** One creation call from its sending to its answer, as nobody inside the service could see it. */
 export interface CreationCall {
   requestId: string;
+  /** The provider that it was sent to. */
+  provider: string;
   maker: Invocation | undefined;
   sentAt: number;
   /** `unreached`: no connection. `lost`: sent, and no answer reached the caller. `early`: the caller gave up too soon. */
@@ -87,10 +89,10 @@ export class Evidence {
   }
 
   /** A creation call leaves its maker. */
-  send(maker: Invocation | undefined, sentAt: number): CreationCall {
+  send(maker: Invocation | undefined, provider: string, sentAt: number): CreationCall {
     const requestId = maker?.requestId ?? '';
     const call: CreationCall = {
-      ...{ requestId, maker, sentAt },
+      ...{ requestId, provider, maker, sentAt },
       end: 'open',
       status: undefined,
       made: undefined,

@@ -160,6 +160,23 @@ export const FOCUSES: Weighted<Step> = [
       ANY_TIME,
     ),
   ],
+  // Routes: providers that fail for minutes while requests come, of models that have two.
+  [
+    1,
+    stepOf(
+      [
+        [8, createOf({ behaviour: 'instant', fault: 0 })],
+        [2, providerOutage],
+        [1, reroute],
+        [1, fault],
+        [1, crash],
+      ],
+      [
+        [3, MOMENTS],
+        [4, SECONDS],
+      ],
+    ),
+  ],
   // Time: files and records that end while webhooks are still sent.
   [
     1,

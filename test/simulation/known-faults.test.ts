@@ -113,3 +113,44 @@ describe('the daily verification of the ledgers', () => {
     expect(verified?.after).toBeGreaterThan(0);
   });
 });
+
+describe('of a model with two routes, while the first provider', () => {
+  const ROWS = ['refuses', 'hangs', 'revoked', 'breaks'].flatMap((mode) =>
+    [1, 15].flatMap((minutes) => ['image', 'video'].map((kind) => ({ mode, minutes, kind }))),
+  );
+
+  test.each(ROWS)(
+    '$mode for $minutes min, no $kind is called twice, and all succeed that it may not have taken',
+    (row) => {
+      const found = measured.failovers.find(
+        ({ mode, minutes, kind }) => mode === row.mode && minutes === row.minutes && kind === row.kind,
+      );
+
+      expect(found).toMatchObject({ repeated: 0, lost: 0 });
+      expect((found?.requests ?? 0) - (found?.taken ?? 0)).toBeGreaterThanOrEqual(
+        row.mode === 'hangs' ? 0 : 8,
+      );
+    },
+  );
+
+  test('is left out, requests are called elsewhere within a second, and four try it in a quarter of an hour', () => {
+    const long = measured.failovers.filter(({ minutes, mode }) => minutes === 15 && mode !== 'hangs');
+
+    expect(long).toHaveLength(6);
+    for (const { callsWhileOpen, longestMs } of long) {
+      expect(longestMs).toBeGreaterThan(0);
+      expect(longestMs).toBeLessThan(1_000);
+      expect(callsWhileOpen).toBeLessThanOrEqual(4);
+    }
+  });
+
+  test('says nothing, videos are called elsewhere once the first calls have run into their time limit', () => {
+    const silent = measured.failovers.find(
+      ({ mode, minutes, kind }) => mode === 'hangs' && minutes === 15 && kind === 'video',
+    );
+
+    expect(silent?.longestMs).toBeGreaterThan(0);
+    expect(silent?.longestMs).toBeLessThan(1_000);
+    expect(silent?.callsWhileOpen).toBeLessThanOrEqual(4);
+  });
+});

@@ -121,11 +121,11 @@ const objectKeysOf = (record: Life['last']): string[] =>
 
 /** Whether a provider was asked for more than was planned: an answer that was lost must not be asked for again. */
 const providerProblems = ({ world, witness, creations }: Simulation): string[] =>
-  creations.all.flatMap(({ prompt, plannedCalls }) => {
+  creations.all.flatMap(({ prompt }) => {
     const marker = prompt.split(' ')[0] ?? '';
     const accepted = world.providers.accepted.get(marker) ?? 0;
-    const led = [...witness.lives.values()].filter((life) => life.prompt === prompt).length;
-    const due = led * plannedCalls;
+    const led = [...witness.lives.values()].filter((life) => life.prompt === prompt);
+    const due = led.reduce((sum, life) => sum + creations.plannedCallsOf(life), 0);
     return accepted > due ? [`the provider accepted ${accepted} calls of ${marker}, not ${due}`] : [];
   });
 

@@ -10,6 +10,7 @@ import { ModelSwitches } from './deployments.ts';
 import { disturb } from './disturbances.ts';
 import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
+import { Failover } from './failover-rules.ts';
 import { Liveness } from './liveness.ts';
 import { operators } from './operators.ts';
 import { Permits } from './permit-rules.ts';
@@ -36,6 +37,7 @@ export class Simulation {
   readonly expiry: Expiry;
   readonly admission: Admission;
   readonly permits: Permits;
+  readonly failover: Failover;
   readonly capacity: Capacity;
   readonly clips: Clips;
   readonly models: ModelSwitches;
@@ -58,6 +60,7 @@ export class Simulation {
     this.witness = new Witness(world);
     this.admission = new Admission(world);
     this.permits = new Permits(world, this.witness);
+    this.failover = new Failover(world);
     this.clips = new Clips(world, this.witness);
     this.verification = new Verification(world);
     this.models = new ModelSwitches(world);
@@ -67,8 +70,7 @@ export class Simulation {
       begin: (action) => this.begin(action),
       accountIdOf: (account) => this.accountIdOf(account),
     });
-    const plannedCallsOf = ({ prompt }: Life): number =>
-      this.creations.all.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
+    const plannedCallsOf = (life: Life): number => this.creations.plannedCallsOf(life);
     this.capacity = new Capacity(world, this.witness, plannedCallsOf);
     this.liveness = new Liveness(world, this.witness, plannedCallsOf);
     this.standing = new Standing(world, this.witness);

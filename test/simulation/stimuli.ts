@@ -191,11 +191,11 @@ export const outageOf = (...services: readonly Service[]): fc.Arbitrary<Action> 
     lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 90_000 })),
     pick,
   });
-/** A provider that has revoked our credential, or is silent or full, for minutes. */
+/** A provider that has revoked our credential, or is silent, full, broken or out of reach, for minutes. */
 export const providerOutage: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('outage' as const),
   service: fc.constantFrom('modelark' as const, 'modelstudio' as const),
-  mode: fc.constantFrom(...(['revoked', 'revoked', 'hangs', 'throttles'] as const)),
+  mode: fc.constantFrom(...(['revoked', 'revoked', 'hangs', 'throttles', 'breaks', 'refuses'] as const)),
   lengthMs: fc.integer({ min: 60_000, max: 900_000 }),
   pick,
 });

@@ -9,7 +9,7 @@ import { outside } from './engine/invocation.ts';
 import { kindOf, Outages, type PlannedOutage, type Service } from './engine/outages.ts';
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
-import { Evidence } from './evidence.ts';
+import { type CreationCall, Evidence } from './evidence.ts';
 import { serveClips } from './upstream/clips.ts';
 import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
@@ -68,6 +68,8 @@ export class World {
   readonly http: Http;
   readonly receivers: Receivers;
   readonly evidence = new Evidence();
+  /** Told of each creation call that is sent. */
+  onSend: ((call: CreationCall) => void) | undefined;
   /** The sum of each metric that functions counted, by its name. */
   readonly metrics = new Map<string, number>();
   readonly mutation: Mutation | undefined;

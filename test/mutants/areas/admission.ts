@@ -71,7 +71,7 @@ export const ADMISSION = bugs('admission', [
   [
     'a route whose limits are gone leaves the requests that wait',
     'core/reconciler/let-in.ts',
-    'for (const waiter of await listAllWaiters(gateName)) await wakeWaiter(gateName, waiter, options);',
+    'for (const waiter of woken) await wakeWaiter(gateName, waiter, options);',
     '',
   ],
 ]);

@@ -18,8 +18,8 @@ export type Service = (typeof SERVICES)[number];
 
 /** How it is out of order: an error at once, a throttle, silence, or an answer that takes long. */
 export const OUTAGE_MODES = ['refuses', 'throttles', 'hangs', 'slow'] as const;
-/** How a provider is; `revoked` is our credential. */
-export const PROVIDER_OUTAGE_MODES = [...OUTAGE_MODES, 'revoked'] as const;
+/** How a provider is; `revoked` is our credential, and one that `breaks` answers with a 5xx. */
+export const PROVIDER_OUTAGE_MODES = [...OUTAGE_MODES, 'revoked', 'breaks'] as const;
 export type OutageMode = (typeof PROVIDER_OUTAGE_MODES)[number];
 
 /** One outage: from when, counted from the first step, and for how long. */

@@ -1,6 +1,7 @@
 import type { Deployment } from '../aws/step-functions.ts';
 import { measureDeaths } from './deaths.ts';
 import { measureIndexLags, measureWebhookTrace } from './deletions.ts';
+import { measureFailovers } from './failover.ts';
 import { measureHanging, measureOutages } from './permits.ts';
 import { measureSecondRefunds } from './refunds.ts';
 import { measureTornReads } from './torn-reads.ts';
@@ -15,6 +16,7 @@ export const measureAll = async (deployment: Deployment) => {
     webhookTrace: await measureWebhookTrace(deployment),
     secondRefunds: await measureSecondRefunds(deployment),
     tornReads: await measureTornReads(deployment),
+    failovers: await measureFailovers(deployment),
   };
 };
 

@@ -54,6 +54,8 @@ export interface Service {
 export interface Setting {
   /** Limits of the route of `VIDEO_MODEL`. */
   limits?: { maxRunning: number; requestsPerSecond?: number };
+  /** A second route of some models, by model. */
+  second?: Record<string, object>;
   /** How long after a run of the reconciler the first request comes. */
   phaseMs?: number;
   /** A bug, put there on purpose. */
@@ -70,12 +72,14 @@ const LIMIT_MS = 3 * 3_600_000;
 /** Measures something in a world of its own. One at a time: the process has the clock of that world. */
 export const inService = async <T>(
   deployment: Deployment,
-  { limits, phaseMs = 0, mutation, startsAt = nextStart }: Setting,
+  { limits, second = {}, phaseMs = 0, mutation, startsAt = nextStart }: Setting,
   measure: (service: Service) => Promise<T>,
 ): Promise<T> => {
   const routes = String(process.env.MODEL_ROUTES);
   const { [VIDEO_MODEL]: route, ...others } = JSON.parse(routes) as Record<string, object>;
-  process.env.MODEL_ROUTES = JSON.stringify({ ...others, [VIDEO_MODEL]: { ...route, ...limits } });
+  const first: Record<string, object> = { ...others, [VIDEO_MODEL]: { ...route, ...limits } };
+  const lists = Object.entries(second).map(([model, other]) => [model, [first[model], other]]);
+  process.env.MODEL_ROUTES = JSON.stringify({ ...first, ...Object.fromEntries(lists) });
   const world = new World({ seed: 1, faults: [], startsAt, deployment, mutation });
   world.table.lateIndexShare = 0;
   world.lambda.lateEventShare = 0;

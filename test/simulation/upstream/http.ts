@@ -35,6 +35,7 @@ const HEARD_MS = 1_000;
 const TURNED_AWAY = {
   throttles: [429, 'RateLimitExceeded', 'Throttling.RateQuota'],
   revoked: [401, 'AuthenticationError', 'InvalidApiKey'],
+  breaks: [503, 'InternalServiceError', 'InternalError'],
 } as const;
 
 /** Where the providers' files are. */
@@ -68,7 +69,8 @@ export class Http {
   /** A call that creates something. What becomes of its answer is kept as evidence. */
   private async create(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
     const { evidence, scheduler } = this.world;
-    const creation = evidence.send(invocations.getStore(), scheduler.now);
+    const creation = evidence.send(invocations.getStore(), serviceOf(url.hostname) ?? '', scheduler.now);
+    this.world.onSend?.(creation);
     try {
       const answer = await this.send({ ...request, creation }, url, site);
       Object.assign(creation, { end: 'answered', status: answer.status });
@@ -120,8 +122,8 @@ export class Http {
     );
   }
 
-  /** The answer of a server that is too busy, or does not take our credential. */
-  private async turnAway(service: Service | undefined, mode: 'throttles' | 'revoked'): Promise<HttpAnswer> {
+  /** The answer of a server that is too busy or broken, or does not take our credential. */
+  private async turnAway(service: Service | undefined, mode: keyof typeof TURNED_AWAY): Promise<HttpAnswer> {
     const { outages, scheduler } = this.world;
     outages.met++;
     this.world.disturb(service);
@@ -142,6 +144,10 @@ export class Http {
     if (mode === 'revoked' || (isProvider && !this.takesKey(service, request))) {
       if (task !== '') evidence.query(task, 'refused', scheduler.now);
       return this.turnAway(service, 'revoked');
+    }
+    if (mode === 'breaks') {
+      if (task !== '') evidence.query(task, 'unanswered', scheduler.now);
+      return this.turnAway(service, mode);
     }
     if (mode === 'throttles') {
       const answer = await this.turnAway(service, mode);

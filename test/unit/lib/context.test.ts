@@ -63,6 +63,7 @@ describe('the context', () => {
       sandboxMaxRunning: undefined,
       maxRunning: undefined,
       ...required,
+      modelRoutes: { xQI3Pro: [ROUTES.xQI3Pro] },
     });
   });
 
@@ -171,6 +172,19 @@ describe('the context', () => {
     expect(() => read({ modelRoutes: { ...ROUTES, xSD5: route, toString: route } })).toThrow(
       /✖ The catalog has no model xSD5, toString\n {2}→ at modelRoutes/,
     );
+  });
+
+  test('has lists of routes, each upstream once in a list and with the same limits in all', () => {
+    const [first, second] = ['a', 'b'].map((upstreamModel) => ({ provider: 'modelark', upstreamModel }));
+    const withRoutes = (...lists: unknown[]) =>
+      read({ modelRoutes: { 'xSD4.5': lists[0], xSD5Pro: lists[1] ?? second } }).modelRoutes;
+
+    expect(withRoutes([first, second])).toEqual({ 'xSD4.5': [first, second], xSD5Pro: [second] });
+    expect(() => withRoutes([first, first])).toThrow('✖ xSD4.5 names a route twice\n  → at modelRoutes');
+    expect(() => withRoutes([first, { ...second, maxRunning: 2 }])).toThrow(
+      '✖ xSD5Pro has other limits than another model of modelark b\n  → at modelRoutes',
+    );
+    expect(() => withRoutes([first, { ...second, maxRunning: 0 }])).toThrow('modelRoutes');
   });
 
   test.each<[keyof StackContext, unknown[]]>([

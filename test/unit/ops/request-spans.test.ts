@@ -26,6 +26,26 @@ const PRODUCED = 'succeeded';
 const ONE = 'xQI3Pro, 1 of 1K, debit 4';
 
 describe('the spans of a request', () => {
+  test('a call of a model with several routes says where it went, and why not elsewhere', () => {
+    const one = { provider: 'modelark', upstreamModel: 'one', circuit: 'failures' as const };
+    const two = { provider: 'fal', upstreamModel: 'two', circuit: 'probe' as const };
+    const busy = { kind: 'busy', reason: 'not reached', obstacle: 'unreached' } as const;
+    const passedOver = [{ route: 'modelark/one', why: 'it was not reached' }];
+    const attempts = [
+      anAttempt({ ...one, startedAt: at(1), finishedAt: at(2), outcome: busy }),
+      anAttempt({ ...two, passedOver, attempt: 3, startedAt: at(5) }),
+    ];
+
+    expect(told({ attempts }).filter(([kind]) => kind !== 'queued' && kind !== 'deadline')).toEqual([
+      ['provider-call', 1, 2, 'provider call', 'busy', 'to modelark/one, not reached'],
+      ['capacity-wait', 2, 5, 'waiting for capacity', 'not reached'],
+      [
+        ...['provider-call', 5, null, 'provider call, attempt 4'],
+        'to fal/two, to try it, not modelark/one: it was not reached',
+      ],
+    ]);
+  });
+
   test('a request waits for its execution, then for its first provider call', () => {
     expect(told({})).toEqual([['queued', 0, null, 'waiting for an execution', ONE]]);
     expect(told({ executions: [anExecution({ 'Dispatch request': 1 })] })).toEqual([

@@ -5,14 +5,18 @@ import { takePermit } from '../../../core/admission/gates.ts';
 import { putWaiter } from '../../../core/admission/waiters.ts';
 import { putEnabled } from '../../../core/models/model-settings.ts';
 import { namesOfProvider, PROVIDER_IDS } from '../../../core/provider-names.ts';
-import { describeLocalRun } from './local-run.ts';
-import '../fakes/fresh-table.ts';
+import { circuitKey } from '../../../core/table/keys.ts';
 import { secrets } from '../fakes/fresh-secrets.ts';
+import { memory } from '../fakes/fresh-table.ts';
+import { describeLocalRun } from './local-run.ts';
 
 const ROUTES = {
   'xW2.7S': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 30, requestsPerSecond: 5 },
   'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', requestsPerSecond: 8 },
-  xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen' },
+  xQI3Pro: [
+    { provider: 'modelstudio', upstreamModel: 'qwen' },
+    { provider: 'fal', upstreamModel: 'alibaba/qwen-image-3' },
+  ],
 };
 const { ops, json } = describeLocalRun({
   ModelRoutes: JSON.stringify(ROUTES),
@@ -20,7 +24,10 @@ const { ops, json } = describeLocalRun({
 });
 
 // One provider has no key.
-beforeEach(() => secrets.set('arn:modelark-key', undefined));
+beforeEach(() => {
+  secrets.set('arn:modelark-key', undefined);
+  secrets.set('arn:fal-key', 'key');
+});
 
 describe('routes list', () => {
   test('has each route with its limit and load, and null where there is no limit or nobody waits', async () => {
@@ -32,22 +39,30 @@ describe('routes list', () => {
       const waiting = { requestId: `vid_9${minutes}`, accountId: 'a', createdAt, taskToken: 't' };
       await putWaiter(gate.name, { ...waiting, tokenOrder: '1', weight: 1, starts: 1 }, now);
     }
-    await putEnabled('xQI3Pro', false);
+    await putEnabled('xSD4.5', false);
 
     const found = await json('routes', 'list');
 
     expect(found).toEqual([
       {
-        ...{ model: 'xW2.7S', provider: 'modelstudio', upstreamModel: 'wan', position: 1, state: 'on' },
+        ...{ model: 'xW2.7S', provider: 'modelstudio', upstreamModel: 'wan', position: 1 },
+        ...{ state: 'on', cause: null, since: null },
         ...{ running: 4, maxRunning: 30, waiting: 2, oldestWaitingSeconds: expect.any(Number) },
       },
       {
-        ...{ model: 'xSD4.5', provider: 'modelark', upstreamModel: 'seedream', position: 1, state: 'off' },
+        ...{ model: 'xSD4.5', provider: 'modelark', upstreamModel: 'seedream', position: 1 },
+        ...{ state: 'off', cause: null, since: null },
         ...{ running: null, maxRunning: null, waiting: 0, oldestWaitingSeconds: null },
       },
       {
-        ...{ model: 'xQI3Pro', provider: 'modelstudio', upstreamModel: 'qwen', position: 1, state: 'off' },
-        ...{ running: null, maxRunning: null, waiting: null, oldestWaitingSeconds: null },
+        ...{ model: 'xQI3Pro', provider: 'modelstudio', upstreamModel: 'qwen', position: 1 },
+        ...{ state: 'on', cause: null, since: null },
+        ...{ running: null, maxRunning: null, waiting: 0, oldestWaitingSeconds: null },
+      },
+      {
+        ...{ model: 'xQI3Pro', provider: 'fal', upstreamModel: 'alibaba/qwen-image-3', position: 2 },
+        ...{ state: 'on', cause: null, since: null },
+        ...{ running: null, maxRunning: null, waiting: 0, oldestWaitingSeconds: null },
       },
     ]);
     expect((found as { oldestWaitingSeconds: number }[])[0]?.oldestWaitingSeconds).toBeGreaterThanOrEqual(
@@ -59,6 +74,51 @@ describe('routes list', () => {
     const { stdout } = await ops('routes', 'list');
 
     expect(stdout).toContain('xW2.7S');
-    expect(stdout.split('\n')[0]).toMatch(/^MODEL +PROVIDER +UPSTREAM MODEL/);
+    expect(stdout.split('\n')[0]).toMatch(/^MODEL +POSITION +PROVIDER +UPSTREAM MODEL/);
+  });
+});
+
+describe('a route', () => {
+  const FAL = 'fal/alibaba/qwen-image-3';
+  const stateOf = async (route: string) => {
+    const found = (await json('routes', 'list')) as Record<string, unknown>[];
+    return found.find((one) => `${one.provider}/${one.upstreamModel}` === route);
+  };
+
+  test('is left out by hand and used again, and both are recorded', async () => {
+    expect(await json('routes', 'leave', FAL)).toEqual({ route: FAL, leftOut: true });
+    expect(await stateOf(FAL)).toMatchObject({ state: 'left', cause: 'by hand', since: expect.any(String) });
+
+    expect(await json('routes', 'return', FAL)).toEqual({ route: FAL, leftOut: false });
+    expect(await stateOf(FAL)).toMatchObject({ state: 'on', cause: null, since: null });
+    expect(await json('audit', 'list')).toMatchObject([
+      { action: 'routes return', subject: FAL },
+      { action: 'routes leave', subject: FAL },
+    ]);
+  });
+
+  test('that failed has the state of its circuit, with cause and since when', async () => {
+    const openedAt = '2026-11-20T09:00:00.000Z';
+    memory.put(circuitKey(FAL), { cause: 'access', openedAt, openUntil: openedAt, pauseSeconds: 30 });
+    expect(await stateOf(FAL)).toMatchObject({ state: 'open', cause: 'access', since: openedAt });
+
+    memory.put(circuitKey(FAL), { ...memory.get(circuitKey(FAL)), probe: 'img_1', probeUntil: openedAt });
+    expect(await stateOf(FAL)).toMatchObject({ state: 'trying', cause: 'access', since: openedAt });
+  });
+
+  test('that is the last of a model is not left out', async () => {
+    for (const route of ['modelark/seedream', FAL]) {
+      if (route === FAL) await json('routes', 'leave', 'modelstudio/qwen');
+      const { status, stderr } = await ops('routes', 'leave', route);
+      expect([status, stderr]).toEqual([2, expect.stringContaining('has no other route: models disable')]);
+      expect(await stateOf(route)).toMatchObject({ cause: null });
+    }
+  });
+
+  test('that nobody configured is not found', async () => {
+    expect(await ops('routes', 'leave', 'fal/other')).toMatchObject({
+      status: 1,
+      stderr: 'There is no route fal/other. List routes with: routes list\n',
+    });
   });
 });

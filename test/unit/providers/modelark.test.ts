@@ -101,6 +101,7 @@ describe('images of ModelArk', () => {
 
     expect(await submit()).toEqual({
       ...{ kind: 'busy', reason: 'modelark answered QuotaExceeded.', ifRepeated: FAILURE.access },
+      obstacle: 'throttled',
       upstream: expect.objectContaining({ code: 'QuotaExceeded' }),
     });
   });

@@ -69,7 +69,10 @@ describe('images of Model Studio', () => {
   });
 
   test.each<[number, string, ProviderAnswer]>([
-    [429, 'Throttling.AllocationQuota', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
+    [
+      ...([429, 'Throttling.AllocationQuota'] as const),
+      { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' },
+    ],
     [504, 'RequestTimeOut', { kind: 'failed', failure: FAILURE.timeout, taken: 'unknown' }],
     [200, 'DataInspectionFailed', { kind: 'failed', failure: FAILURE.content, taken: 'yes' }],
   ])('are refused with %p %s', async (status, code, answer) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
 import { clipProblems } from '../../../../core/creation/create-video-rules.ts';
 import { judgeCreation } from '../../../../core/creation/judge-creation.ts';
-import { routeProblems } from '../../../../core/creation/route-rules.ts';
+import { earlyProblems, routeProblems } from '../../../../core/creation/route-rules.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
 import { NOW } from '../../builders/clocks.ts';
@@ -42,6 +42,17 @@ describe('a creation within the catalog’s limits', () => {
 
     expect(routeProblems(group, { groupImages: 6 })).toEqual(fields);
     expect(routeProblems(creation({ model: 'xSD4.5', n: 7 }), { groupImages: 6 })).toEqual({});
+  });
+
+  test('that one of several routes takes is not refused; that none takes is refused as the first says', () => {
+    const large = creation({ size: '2560x2560' });
+
+    expect(earlyProblems(large, [Z_IMAGE, {}])).toEqual({});
+    expect(earlyProblems(large, [{}, Z_IMAGE])).toEqual({});
+    expect(earlyProblems(large, [{ maxPixels: 1 }, Z_IMAGE])).toEqual({
+      size: 'has 6,553,600 pixels; the provider takes 1 to 1',
+    });
+    expect(earlyProblems(large, [])).toEqual({});
   });
 
   test('is judged by a route that refuses early, and by no other', async () => {

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listCredentials } from '../../../../core/provider-calls/credentials.ts';
-import { findModelRoute } from '../../../../core/provider-calls/model-routes.ts';
+import { routesOf } from '../../../../core/provider-calls/model-routes.ts';
 import { PROVIDER_IDS } from '../../../../core/provider-names.ts';
 import { providerRouteOf } from '../../../../providers/registry.ts';
 import { NOW } from '../../builders/clocks.ts';
@@ -127,7 +127,7 @@ describe('the route of a model', () => {
   });
 
   test.each(['xW3.0sPro', 'constructor', '__proto__', ''])('of %j is not configured', async (model) => {
-    expect(findModelRoute(model)).toBeUndefined();
+    expect(routesOf(model)).toEqual([]);
     await expect(providerRouteOf(model)).rejects.toThrow(`No upstream is configured for ${model}.`);
   });
 
@@ -136,8 +136,9 @@ describe('the route of a model', () => {
     '{"xSD4.5":{"provider":"modelark","upstreamModel":""}}',
     '{"xSD4.5":{"provider":"modelark"}}',
     '{"xSD4.5":"modelark"}',
+    '{"xSD4.5":[]}',
     'none',
   ])('is refused under the invalid configuration %s', async (MODEL_ROUTES) => {
-    await expect(withEnvironment({ MODEL_ROUTES }, () => findModelRoute('xSD4.5'))).rejects.toThrow();
+    await expect(withEnvironment({ MODEL_ROUTES }, () => routesOf('xSD4.5'))).rejects.toThrow();
   });
 });

@@ -1,6 +1,15 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { ModelRoutes, queryLimitsOf } from '../../../../core/provider-calls/model-routes.ts';
+import { findModel } from '../../../../core/models/catalog.ts';
+import {
+  dispatchProblem,
+  earlyLimitsOf,
+  ModelRoutes,
+  queryLimitsOf,
+  routesFor,
+  writtenRoutes,
+} from '../../../../core/provider-calls/model-routes.ts';
+import { anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 
 const ROUTE = { provider: 'modelark', upstreamModel: 'seedream' } as const;
@@ -44,5 +53,71 @@ test.each<[string, object, object, object?]>([
 
   await withEnvironment({ MODEL_ROUTES: JSON.stringify(routes) }, () => {
     expect(queryLimitsOf('modelark')).toEqual(expected);
+  });
+});
+
+describe('a list of routes', () => {
+  const SECOND = { provider: 'fal', upstreamModel: 'seedream' } as const;
+  const under = <T>(routes: readonly object[], read: () => T): Promise<T> =>
+    withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xSD4.5': routes }) }, read);
+  const request = anImageRequest({ model: 'xSD4.5', size: '4K', aspectRatio: 'square' });
+
+  test('may stand for one route, and is written as earlier releases read it', () => {
+    const parsed = ModelRoutes.parse({ 'xSD4.5': ROUTE, xSD5Pro: [ROUTE, SECOND] });
+
+    expect(parsed).toEqual({ 'xSD4.5': [ROUTE], xSD5Pro: [ROUTE, SECOND] });
+    expect(writtenRoutes(parsed)).toEqual({ 'xSD4.5': ROUTE, xSD5Pro: [ROUTE, SECOND] });
+    expect(ModelRoutes.safeParse({ 'xSD4.5': [] }).success).toBe(false);
+    expect(ModelRoutes.safeParse({ 'xSD4.5': Array(5).fill(ROUTE) }).success).toBe(false);
+  });
+
+  test.each([
+    [{}, {}, ['modelark', 'fal']],
+    [{ maxPixels: 2048 * 2048 }, {}, ['fal']],
+    [{}, { maxPixels: 2048 * 2048 }, ['modelark']],
+    [{ maxPixels: 2048 * 2048 }, { maxPixels: 2048 * 2048 }, ['modelark', 'fal']],
+  ])('with limits %j and %j leads a large image to %j', async (first, second, providers) => {
+    const routes = [
+      { ...ROUTE, limits: first },
+      { ...SECOND, limits: second },
+    ];
+
+    const found = await under(routes, () => routesFor(request));
+
+    expect(found.map(({ provider }) => provider)).toEqual(providers);
+  });
+
+  test('leaves out a route that needs a host of a workspace', async () => {
+    const routes = [{ ...ROUTE, limits: { workspaceHost: true } }, SECOND];
+    const host = { MODELARK_BASE_URL: 'https://dashscope-intl.aliyuncs.com' };
+
+    const found = await withEnvironment(host, () => under(routes, () => routesFor(request)));
+
+    expect(found).toEqual([SECOND]);
+  });
+
+  test.each([
+    [['modelark', 'fal'], undefined],
+    [['fal'], undefined],
+    [['modelark'], 'seedream makes no images of 4K'],
+    [[], 'no credential for modelark or fal'],
+  ] as const)('with the credentials of %j is offered but for this: %p', async (credentials, problem) => {
+    const routes = [{ ...ROUTE, limits: { maxPixels: 2048 * 2048 } }, SECOND];
+    const model = findModel('xSD4.5');
+    if (!model) throw new Error('There is no such model.');
+
+    expect(await under(routes, () => dispatchProblem(model, undefined, new Set(credentials)))).toBe(problem);
+  });
+
+  test('refuses early by its routes with a credential', async () => {
+    const routes = [{ ...ROUTE, refusesEarly: true, limits: { groupImages: 6 } }, SECOND];
+
+    expect(await under(routes, () => earlyLimitsOf('xSD4.5', new Set(['modelark'])))).toEqual([
+      { groupImages: 6 },
+    ]);
+    expect(await under(routes, () => earlyLimitsOf('xSD4.5', new Set(['modelark', 'fal'])))).toEqual([
+      { groupImages: 6 },
+      {},
+    ]);
   });
 });

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { CATALOG, findModel } from '../../../../core/models/catalog.ts';
 import { dispatchProblem, earlyLimitsOf } from '../../../../core/provider-calls/model-routes.ts';
-import { limitsOf, unservable } from '../../../../core/provider-calls/upstream-limits.ts';
+import {
+  type LimitedRoute,
+  limitsOf,
+  takesRequest,
+  unservable,
+} from '../../../../core/provider-calls/upstream-limits.ts';
+import { anImageRequest, aVideoRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 
 const { context } = JSON.parse(readFileSync(new URL('../../../../cdk.json', import.meta.url), 'utf8'));
@@ -14,6 +20,9 @@ const model = (id: string) => {
   return found;
 };
 
+const problemOf = (id: string, routes: readonly LimitedRoute[], host = WORKSPACE) =>
+  unservable(model(id), routes, () => host);
+
 describe('a route', () => {
   test.each([
     'https://dashscope-intl.aliyuncs.com',
@@ -22,12 +31,10 @@ describe('a route', () => {
   ])('to a model of a workspace cannot be served by the host that all share: %s', (host) => {
     const route = { upstreamModel: 'wan3.0-video' };
 
-    expect(unservable(model('xW3.0s'), route, host)).toBe(
-      'wan3.0-video is served at hosts of a workspace only',
-    );
-    expect(unservable(model('xW3.0s'), route, WORKSPACE)).toBeUndefined();
-    expect(unservable(model('xW3.0s'), route, 'http://127.0.0.1:4000')).toBeUndefined();
-    expect(unservable(model('xW2.7S'), { upstreamModel: 'wan2.7-i2v' }, host)).toBeUndefined();
+    expect(problemOf('xW3.0s', [route], host)).toBe('wan3.0-video is served at hosts of a workspace only');
+    expect(problemOf('xW3.0s', [route])).toBeUndefined();
+    expect(problemOf('xW3.0s', [route], 'http://127.0.0.1:4000')).toBeUndefined();
+    expect(problemOf('xW2.7S', [{ upstreamModel: 'wan2.7-i2v' }], host)).toBeUndefined();
   });
 
   test.each([
@@ -47,14 +54,14 @@ describe('a route', () => {
     ['xW3.0s', 'fal-ai/wan/v2.7', 'fal-ai/wan/v2.7 makes no videos of 480p'],
     ['xW3.0sPro', 'alibaba/wan-3.0-prime', 'alibaba/wan-3.0-prime makes no videos of 2k, 4k'],
   ])('of %s to %s can be served: %p is in the way', (id, upstreamModel, problem) => {
-    expect(unservable(model(id), { upstreamModel }, WORKSPACE)).toBe(problem);
+    expect(problemOf(id, [{ upstreamModel }])).toBe(problem);
   });
 
   test('has limits of its own in place of those we know', () => {
     const route = { upstreamModel: 'wan3.0-video', limits: { resolutions: ['1080p', '2k', '4k'] } };
 
     expect(limitsOf(route)).toEqual({ resolutions: ['1080p', '2k', '4k'] });
-    expect(unservable(model('xW3.0sPro'), route, 'https://dashscope.aliyuncs.com')).toBeUndefined();
+    expect(problemOf('xW3.0sPro', [route], 'https://dashscope.aliyuncs.com')).toBeUndefined();
   });
 
   test('keeps a model that it cannot serve out of the catalog', () =>
@@ -76,15 +83,82 @@ describe('a route', () => {
     const route = { provider: 'modelstudio', upstreamModel: 'z-image-turbo' };
     const earlyWith = (more: object) =>
       withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xZI1.0Pro': { ...route, ...more } }) }, () =>
-        earlyLimitsOf('xZI1.0Pro'),
+        earlyLimitsOf('xZI1.0Pro', new Set(['modelstudio'])),
       );
 
-    expect(await earlyWith({})).toEqual({});
-    expect(await earlyWith({ refusesEarly: true })).toMatchObject({ promptCharacters: 800 });
-    expect(await earlyWith({ refusesEarly: true, limits: { promptCharacters: 5 } })).toEqual({
-      promptCharacters: 5,
-    });
-    expect(earlyLimitsOf('nobody')).toEqual({});
+    expect(await earlyWith({})).toEqual([{}]);
+    expect(await earlyWith({ refusesEarly: true })).toMatchObject([{ promptCharacters: 800 }]);
+    expect(await earlyWith({ refusesEarly: true, limits: { promptCharacters: 5 } })).toEqual([
+      { promptCharacters: 5 },
+    ]);
+    expect(earlyLimitsOf('nobody', new Set())).toEqual([]);
+  });
+});
+
+describe('two routes', () => {
+  test.each([
+    ['xW3.0sPro', ['720p', '1080p'], ['2k', '4k'], undefined],
+    ['xW3.0sPro', ['1080p'], ['4k'], 'a or b makes no videos of 2k'],
+    ['xW3.0sPro', undefined, ['4k'], undefined],
+  ])('serve %s together where each makes a part of it: %j and %j', (id, first, second, problem) => {
+    const routes = [
+      { upstreamModel: 'a', limits: { resolutions: first } },
+      { upstreamModel: 'b', limits: { resolutions: second } },
+    ];
+
+    expect(problemOf(id, routes)).toBe(problem);
+  });
+
+  test('serve the lengths of a model where each resolution is made in the shortest and in the longest', () => {
+    const short = { upstreamModel: 'a', limits: { maxSeconds: 15 } };
+    const long = { upstreamModel: 'b', limits: { minSeconds: 10, resolutions: ['480p', '720p'] } };
+
+    expect(problemOf('xW3.0s', [short, long])).toBe('a or b makes no videos of 2 to 30 s');
+    expect(problemOf('xW3.0s', [short, { ...long, limits: { minSeconds: 10 } }])).toBeUndefined();
+  });
+
+  test('serve a model whose first host is not a workspace’s by the second', () => {
+    const hosts = (route: LimitedRoute) =>
+      route.upstreamModel === 'alibaba/wan-3.0'
+        ? 'https://queue.fal.run'
+        : 'https://dashscope-intl.aliyuncs.com';
+    const routes = [{ upstreamModel: 'wan3.0-video' }, { upstreamModel: 'alibaba/wan-3.0' }];
+
+    expect(unservable(model('xW3.0s'), routes, hosts)).toBeUndefined();
+  });
+});
+
+describe('what a request asks for is taken', () => {
+  test.each([
+    [{ size: '2K', aspectRatio: 'square' }, { maxPixels: 2048 * 2048 }, true],
+    [{ size: '2049x2048' }, { maxPixels: 2048 * 2048 }, false],
+    [{ size: '256x256' }, { minPixels: 512 * 512 }, false],
+    [{ size: 'of another version' }, { minPixels: 512 * 512 }, true],
+    [{ images: 4 }, { images: 4 }, true],
+    [{ images: 5 }, { images: 4 }, false],
+    [{ images: 7, sequential: true }, { groupImages: 6 }, false],
+    [{ images: 7, sequential: true }, { groupImages: 7, images: 1 }, true],
+    [{ references: ['https://a.example/1.png'] }, { references: 0 }, false],
+    [{ references: [] }, { references: 0 }, true],
+    [{ prompt: '🦊'.repeat(6) }, { promptCharacters: 5 }, false],
+    [{ prompt: '🦊'.repeat(5) }, { promptCharacters: 5 }, true],
+  ])('for images: %j by %j: %p', (request, limits, isTaken) => {
+    expect(takesRequest(limits, anImageRequest(request))).toBe(isTaken);
+  });
+
+  test.each([
+    [{ resolution: '480p' }, { resolutions: ['720p', '1080p'] }, false],
+    [{ resolution: '720p' }, { resolutions: ['720p', '1080p'] }, true],
+    [{ ratio: '3:4' }, { ratios: ['16:9'] }, false],
+    [{ ratio: '16:9' }, { ratios: ['16:9'] }, true],
+    [{ durationSec: 3, billedSeconds: 3 }, { minSeconds: 4 }, false],
+    [{ durationSec: 16, billedSeconds: 16 }, { maxSeconds: 15 }, false],
+    [{ durationSec: 15, billedSeconds: 15 }, { maxSeconds: 15 }, true],
+    [{ durationSec: 5, billedSeconds: 21 }, { referenceVideosSeconds: 15 }, false],
+    [{ durationSec: 5, billedSeconds: 20 }, { referenceVideosSeconds: 15 }, true],
+    [{ referenceImages: ['https://a.example/1.png', 'https://a.example/2.png'] }, { references: 1 }, false],
+  ])('for a video: %j by %j: %p', (request, limits, isTaken) => {
+    expect(takesRequest(limits, aVideoRequest(request))).toBe(isTaken);
   });
 });
 
@@ -92,7 +166,7 @@ describe('the routes of cdk.json', () => {
   test('can serve what the catalog names, each at the host of a workspace', () => {
     const problems = CATALOG.flatMap((listed) => {
       const route = context.modelRoutes[listed.id];
-      return route ? [unservable(listed, route, WORKSPACE)] : [];
+      return route ? [problemOf(listed.id, [route].flat())] : [];
     });
 
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);

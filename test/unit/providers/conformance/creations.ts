@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../../core/observability.ts';
-import type { ProviderAnswer, Taken } from '../../../../core/provider-calls/providers.ts';
+import type { Obstacle, ProviderAnswer, Taken } from '../../../../core/provider-calls/providers.ts';
 import { takenOf } from '../../../../core/provider-calls/taken.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
@@ -139,18 +139,19 @@ export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => 
         expect(await submit()).toEqual({
           kind: 'busy',
           reason: expect.any(String),
+          obstacle: 'throttled',
           retryAfterSeconds: seconds,
         });
       }
     });
 
     test.each([
-      [429, { kind: 'busy', reason: expect.stringContaining('429') }],
+      [429, { kind: 'busy', reason: expect.stringContaining('429'), obstacle: 'throttled' }],
       [400, { kind: 'failed', failure: FAILURE.error, taken: 'no' }],
       [413, { kind: 'failed', failure: FAILURE.error, taken: 'no' }],
-      [401, { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
-      [403, { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
-      [404, { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
+      [401, { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' }],
+      [403, { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' }],
+      [404, { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' }],
     ])(
       'refused with status %p and an unreadable body is known not to be accepted',
       async (status, answer) => {
@@ -167,6 +168,10 @@ const takenBy = (answer: ProviderAnswer): Taken => {
   if (answer.kind === 'waiting' || answer.kind === 'refused') throw new Error('This answers no creation.');
   return takenOf({ outcome: answer });
 };
+
+/** What kept the call from the provider, where another one may take it. */
+const obstacleOf = (answer: ProviderAnswer): Obstacle | undefined =>
+  'obstacle' in answer ? answer.obstacle : undefined;
 
 /** The meaning of each answer to a creation, and whether the provider certainly did not take the call. */
 export const describeVerdicts = (wire: Wire): void => {
@@ -193,6 +198,7 @@ export const describeVerdicts = (wire: Wire): void => {
 
       expect(told).toMatchObject(expected);
       expect(takenBy(told)).toBe(taken);
+      expect(obstacleOf(told)).toBe(told.kind === 'busy' ? 'throttled' : undefined);
       expect(server.requests).toHaveLength(1);
       expect(counted().filter(([name]) => name === 'ProviderAccessRefused')).toEqual([]);
     });
@@ -202,7 +208,7 @@ export const describeVerdicts = (wire: Wire): void => {
       answerWith(answer);
       const told = await submit();
 
-      expect(told).toMatchObject({ kind: 'failed', failure: FAILURE.access });
+      expect(told).toMatchObject({ kind: 'failed', failure: FAILURE.access, obstacle: 'access' });
       expect(takenBy(told)).toBe('no');
       expect(counted()).toEqual([['ProviderAccessRefused', { provider }]]);
     });
@@ -214,6 +220,7 @@ export const describeVerdicts = (wire: Wire): void => {
       const late = await adapterOf(Adapter).submit(A_CALL, AbortSignal.abort());
 
       expect([unreached, cut, late].map(takenBy)).toEqual(['no', 'unknown', 'unknown']);
+      expect([unreached, cut, late].map(obstacleOf)).toEqual(['unreached', undefined, undefined]);
     });
 
     test('never shows the provider’s message to a caller', async () => {

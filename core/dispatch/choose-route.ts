@@ -1,0 +1,105 @@
+import {
+  type Circuit,
+  CLOSED,
+  isLeftOut,
+  isWatched,
+  mayProbe,
+  whyLeftOut,
+} from '../admission/circuit-rules.ts';
+import { currentCircuits } from '../admission/circuits.ts';
+import { gateNameOf } from '../admission/gate-rules.ts';
+import { routeNameOf } from '../admission/route-gates.ts';
+import { attemptsHere, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { type ConfiguredRoute, routesFor, routesOf } from '../provider-calls/model-routes.ts';
+import { originOf, type PassedOver, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { RouteOrOrigin } from '../provider-calls/providers.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { isMovable, whyLeaving } from './leave-rules.ts';
+
+/** Where a request goes. */
+export interface Choice {
+  /** Undefined: the only route of its model, whichever that is. */
+  route: RouteOrOrigin | undefined;
+  /** Whether that is not the route where it was before: it makes all its calls. */
+  isMoved: boolean;
+  /** Whether it waits there until a route can be used. */
+  isToWait: boolean;
+  /** The routes that may take it, by name; empty for a model with one route. */
+  others: string[];
+  /** The circuit of the route, and how the end of its calls counts there. */
+  circuit: Circuit;
+  role: ProviderAttempt['circuit'];
+  passedOver: PassedOver[];
+}
+
+const ONLY: Omit<Choice, 'route'> = {
+  ...{ isMoved: false, isToWait: false, others: [], circuit: CLOSED, role: undefined, passedOver: [] },
+};
+
+/**
+ * Chooses the route of a request, from all its attempts. One with a call that may have been taken stays where that was made; so does one
+ * that was refused for a reason of its own. Any other goes to the first route that takes it and is not left out, but does not leave
+ * the one where it is, or waits, before it has to. `except` are routes that turned out to be in no state to be used, with the reason.
+ *
+ * When all are left out, one request tries a route once it may be tried; the others wait at the first one.
+ */
+export const chooseRoute = async (
+  request: StoredRequest,
+  all: readonly ProviderAttempt[],
+  except: ReadonlyMap<string, string>,
+  now: Date,
+): Promise<Choice> => {
+  const here = attemptsHere(all);
+  const stays = latestAttempts(all).find((attempt) => !isMovable(attempt));
+  if (stays) return { ...ONLY, route: originOf(stays) };
+  const isHere = (route: ConfiguredRoute): boolean =>
+    here.some((attempt) => routeNameOf(attempt) === routeNameOf(route));
+  const routes = routesFor(request);
+  if (routesOf(request.model).length < 2) {
+    const failed = here.find(({ outcome }) => outcome?.kind === 'failed');
+    if (failed) return { ...ONLY, route: originOf(failed) };
+    return { ...ONLY, route: undefined, isMoved: !routes.some(isHere) };
+  }
+  const others = routes.map(routeNameOf);
+  const circuits = await currentCircuits(others, now);
+  const circuitOf = (route: ConfiguredRoute): Circuit => circuits.get(routeNameOf(route)) ?? CLOSED;
+  const why = whyLeaving(here, now);
+  const passedOver: PassedOver[] = [];
+  const chosen = (route: ConfiguredRoute, isProbe = false): Choice => {
+    const { provider, upstreamModel } = route;
+    const circuit = circuitOf(route);
+    const role = isProbe ? 'probe' : isWatched(circuit, now) ? 'all' : 'failures';
+    const isMoved = !isHere(route);
+    return { ...ONLY, route: { provider, upstreamModel }, isMoved, others, circuit, role, passedOver };
+  };
+  for (const route of inOrder(routes, request, isHere, why !== undefined)) {
+    const circuit = circuitOf(route);
+    const problem = except.get(routeNameOf(route)) ?? (isHere(route) ? why : undefined);
+    if (problem === undefined && !isLeftOut(circuit)) return chosen(route);
+    if (problem === undefined && mayProbe(circuit, now)) return chosen(route, true);
+    passedOver.push({ route: routeNameOf(route), why: problem ?? whyLeftOut(circuit) });
+  }
+  // Nobody else takes it: it stays where it is, as long as that is not left out.
+  const only = routes.find((route) => isHere(route) && !isLeftOut(circuitOf(route)));
+  if (only && !except.has(routeNameOf(only))) return chosen(only);
+  const first = routes.find((route) => except.get(routeNameOf(route)) !== NO_KEY) ?? routes[0];
+  if (!first) return { ...ONLY, route: undefined };
+  return { ...chosen(first), isToWait: true };
+};
+
+/** Why a route is not used whose provider has no key. */
+export const NO_KEY = 'its provider has no key';
+
+/** The route where a request is or waits comes first, unless it leaves that. */
+const inOrder = (
+  routes: readonly ConfiguredRoute[],
+  { gate }: StoredRequest,
+  isHere: (route: ConfiguredRoute) => boolean,
+  leaves: boolean,
+): ConfiguredRoute[] => {
+  const waits = (route: ConfiguredRoute): boolean => gateNameOf(routeNameOf(route)) === gate;
+  const stay = leaves
+    ? routes.find((route) => waits(route) && !isHere(route))
+    : (routes.find(isHere) ?? routes.find(waits));
+  return stay ? [stay, ...routes.filter((route) => route !== stay)] : [...routes];
+};

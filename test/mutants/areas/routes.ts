@@ -1,0 +1,47 @@
+import { bugs } from '../mutant.ts';
+
+/** Bugs in which route a request goes to, and when it leaves it. */
+export const ROUTES = bugs('routes', [
+  [
+    'a request is called elsewhere after an answer that was lost',
+    'core/dispatch/leave-rules.ts',
+    'return isBusyAttempt(attempt);',
+    "return outcome?.kind !== 'done';",
+  ],
+  [
+    'a connection that broke counts as never made',
+    'providers/failures.ts',
+    "if (answer.kind === 'unreached')",
+    "if (answer.kind !== 'timed-out')",
+  ],
+  [
+    'a request is called elsewhere after a content decision',
+    'core/dispatch/leave-rules.ts',
+    "takenOf(attempt) === 'no' && outcome.obstacle !== undefined",
+    "takenOf(attempt) === 'no'",
+  ],
+  [
+    'two requests try a route at once',
+    'core/admission/circuits.ts',
+    "'((attribute_not_exists(probe) AND openUntil <= :now) OR probeUntil <= :now OR probe = :request)'",
+    "'openUntil <= :now'",
+  ],
+  [
+    'a route that is left out is called',
+    'core/admission/circuit-rules.ts',
+    'opened !== undefined || leftAt !== undefined',
+    'leftAt !== undefined',
+  ],
+  [
+    'requests that wait at a route that is left out stay there',
+    'core/reconciler/let-in.ts',
+    'routes.some(isOpen)',
+    'routes.every(isOpen)',
+  ],
+  [
+    'a full route is passed over',
+    'core/dispatch/dispatch-request.ts',
+    'if (!isProbe)',
+    'if (choice.isToWait || choice.others.length < 2)',
+  ],
+]);

@@ -1,0 +1,110 @@
+import '../../builders/environment.ts';
+import { describe, expect, jest, test } from '@jest/globals';
+import { readCircuits } from '../../../../core/admission/circuits.ts';
+import { reportCalls, reportTasks } from '../../../../core/admission/route-signs.ts';
+import { logger } from '../../../../core/observability.ts';
+import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import { circuitKey } from '../../../../core/table/keys.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';
+import { aDone } from '../../builders/providers.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+
+const ROUTE = 'modelstudio/qwen-image';
+const request = { requestId: REQUEST_ID };
+const FAILURE = { code: 'provider_error', message: 'no' } as const;
+const FAILED = { kind: 'failed', failure: FAILURE } as const;
+const CONTENT = { kind: 'failed', failure: { code: 'content_policy', message: 'no' } } as const;
+
+/** A task that ended so. */
+const aTask = (outcome: ProviderAttempt['outcome'], circuit: ProviderAttempt['circuit'] = 'failures') =>
+  anAttempt({ taskId: 'task-1', outcome, circuit });
+const stored = () => memory.get(circuitKey(ROUTE));
+/** The circuit of the route, left out for its tasks and tried by the request. */
+const tried = (): void =>
+  memory.put(circuitKey(ROUTE), {
+    ...{ cause: 'tasks', openedAt: atSeconds(-60).toISOString(), openUntil: atSeconds(-1).toISOString() },
+    ...{ pauseSeconds: 120, probe: REQUEST_ID, probeUntil: atSeconds(600).toISOString() },
+  });
+
+describe('the tasks of a route', () => {
+  test('leave it out for its tasks after five failures', async () => {
+    for (let count = 0; count < 5; count++) {
+      expect(stored()?.cause).toBeUndefined();
+      await reportTasks(request, [aTask(FAILED)], new StoppedClock());
+    }
+
+    expect(stored()).toMatchObject({ cause: 'tasks', pauseSeconds: 30 });
+  });
+
+  test.each<[string, ProviderAttempt['outcome'], ProviderAttempt['circuit']]>([
+    ['work', aDone('a'), 'failures'],
+    ['are refused for their content', CONTENT, 'failures'],
+    ['were lost', { kind: 'lost', failure: FAILURE }, 'failures'],
+    ['never ended', { kind: 'accepted', taskId: 'task-1' }, 'failures'],
+    ['are of a model with one route', FAILED, undefined],
+  ])('that %s write nothing', async (_, outcome, circuit) => {
+    await reportTasks(request, [{ ...aTask(outcome), circuit }], new StoppedClock());
+
+    expect(memory.calls()).toEqual({});
+  });
+
+  test('that work are counted while something fails', async () => {
+    await reportTasks(request, [aTask(aDone('a'), 'all')], new StoppedClock());
+
+    expect(Object.keys(stored() ?? {}).filter((name) => name.startsWith('good#'))).toHaveLength(1);
+  });
+
+  test.each<[string, ProviderAttempt['outcome']]>([
+    ['is done', aDone('a')],
+    ['is refused for its content', CONTENT],
+  ])('close the circuit when that of the probe %s', async (_, outcome) => {
+    tried();
+    await reportTasks(request, [aTask(outcome, 'probe')], new StoppedClock());
+
+    expect((await readCircuits([ROUTE])).get(ROUTE)).toMatchObject({ opened: undefined });
+  });
+
+  test('leave it out for twice as long, at most 5 min, when that of the probe fails', async () => {
+    for (const pauseSeconds of [240, 300]) {
+      tried();
+      memory.patch(circuitKey(ROUTE), { pauseSeconds: pauseSeconds / 2 });
+      await reportTasks(request, [aTask(FAILED, 'probe')], new StoppedClock());
+
+      expect(stored()).toMatchObject({ pauseSeconds, openUntil: atSeconds(pauseSeconds).toISOString() });
+      expect(stored()).not.toHaveProperty('probe');
+    }
+  });
+
+  test('of a request that tries the route no more change nothing', async () => {
+    tried();
+    memory.patch(circuitKey(ROUTE), { probe: 'img_other' });
+    for (const outcome of [FAILED, aDone('a')])
+      await reportTasks(request, [aTask(outcome, 'probe')], new StoppedClock());
+
+    expect(stored()).toMatchObject({ probe: 'img_other', pauseSeconds: 120 });
+  });
+});
+
+test('a request that waited in vain for its provider counts as one failure', async () => {
+  const busy = { kind: 'busy', reason: 'full', obstacle: 'throttled' } as const;
+  const made = [anAttempt({ outcome: busy, circuit: 'failures' })];
+
+  await reportCalls(request, made, { waitedInVain: true, cause: undefined }, new StoppedClock());
+
+  expect(Object.entries(stored() ?? {}).filter(([name]) => name.startsWith('bad#'))).toEqual([
+    [expect.any(String), 1],
+  ]);
+});
+
+test('a circuit that cannot be written is logged and costs the request nothing', async () => {
+  const logged = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+  memory.beforeCall = () => {
+    throw new Error('The table is out of order.');
+  };
+
+  await reportTasks(request, [aTask(FAILED)], new StoppedClock());
+
+  expect(logged.mock.calls.map(([message]) => message)).toEqual(['a circuit could not be told']);
+  logged.mockRestore();
+});

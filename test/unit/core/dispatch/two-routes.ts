@@ -1,0 +1,96 @@
+import '../../builders/environment.ts';
+import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
+import type { NextStep } from '../../../../core/executions/step-rules.ts';
+import type {
+  ProviderAnswer,
+  ProviderPlan,
+  ProviderRoute,
+  RouteOrOrigin,
+} from '../../../../core/provider-calls/providers.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
+import { SecretUnreadableError } from '../../../../core/secrets.ts';
+import { circuitKey } from '../../../../core/table/keys.ts';
+import { NOW, StoppedClock } from '../../builders/clocks.ts';
+import { REQUEST_ID } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { aProvider } from '../../builders/providers.ts';
+import { given, memory } from './a-dispatch.ts';
+
+/** The model of requests by default, and the names of its two routes. */
+export const MODEL = 'xQI3Pro';
+export const FIRST = 'modelark/one';
+export const SECOND = 'fal/two';
+
+export const ACCEPTED = { kind: 'accepted', taskId: 'task-1' } as const;
+export const UNREACHED = { kind: 'busy', reason: 'not reached', obstacle: 'unreached' } as const;
+export const THROTTLED = { kind: 'busy', reason: 'full', obstacle: 'throttled' } as const;
+const FAILURE = { code: 'provider_error', message: 'no' } as const;
+export const NO_ACCESS = { kind: 'failed', failure: FAILURE, taken: 'no', obstacle: 'access' } as const;
+export const INVALID = { kind: 'failed', failure: FAILURE, taken: 'no' } as const;
+export const BROKEN = { kind: 'failed', failure: FAILURE, taken: 'unknown' } as const;
+export const LOST_ANSWER = { kind: 'lost', failure: FAILURE } as const;
+export const CONTENT = {
+  ...{ kind: 'failed', taken: 'no' },
+  failure: { code: 'content_policy', message: 'no' },
+} as const satisfies ProviderAnswer;
+
+/** Circuits are cached for a second, and missing keys for five minutes: each test has a quarter of an hour of its own. */
+let quarter = 0;
+const nextQuarter = (): Date => new Date(NOW.getTime() + ++quarter * 900_000);
+
+/** A model with two routes, each to a provider with answers of the test. */
+export class TwoRoutes {
+  readonly clock = new StoppedClock(nextQuarter());
+  /** The routes called, in order. */
+  readonly called: string[] = [];
+  /** The answer of each route. */
+  readonly answers: Record<string, ProviderAnswer> = { [FIRST]: ACCEPTED, [SECOND]: ACCEPTED };
+  /** Providers without a key. */
+  readonly keyless = new Set<string>();
+  /** How many calls a request takes at each route. */
+  readonly calls: Record<string, number> = { [FIRST]: 1, [SECOND]: 1 };
+  mode: ProviderPlan['mode'] = 'asynchronous';
+  routes: readonly object[] = [
+    { provider: 'modelark', upstreamModel: 'one' },
+    { provider: 'fal', upstreamModel: 'two' },
+  ];
+
+  constructor() {
+    this.given({});
+  }
+
+  /** Puts the request as it is then, created now. */
+  given(request: Partial<ImageRequest>): void {
+    given({ createdAt: this.clock.now().toISOString(), ...request });
+  }
+
+  private readonly routeOf = async (_: string, route?: RouteOrOrigin): Promise<ProviderRoute> => {
+    const { provider, upstreamModel } = route ?? { provider: 'modelark', upstreamModel: 'one' };
+    const name = `${provider}/${upstreamModel}`;
+    if (this.keyless.has(provider)) throw new SecretUnreadableError('It has no value.');
+    const adapter = aProvider(this.mode, this.calls[name] ?? 1, async () => {
+      this.called.push(name);
+      return this.answers[name] ?? ACCEPTED;
+    });
+    return { provider: { ...adapter, id: provider }, upstreamModel };
+  };
+
+  under<T>(run: () => T | Promise<T>): Promise<T> {
+    return withEnvironment({ MODEL_ROUTES: JSON.stringify({ [MODEL]: this.routes }) }, run);
+  }
+
+  dispatch(requestId = REQUEST_ID): Promise<NextStep> {
+    return this.under(() => dispatchRequest(requestId, this.routeOf, this.clock));
+  }
+
+  /** Leaves a route out, until `seconds` from now. */
+  open(route: string, { forSeconds = 30, cause = 'calls' } = {}): void {
+    const until = new Date(this.clock.now().getTime() + forSeconds * 1000).toISOString();
+    const openedAt = NOW.toISOString();
+    memory.put(circuitKey(route), { cause, openedAt, openUntil: until, pauseSeconds: 30 });
+  }
+
+  circuit(route: string): Record<string, unknown> | undefined {
+    return memory.get(circuitKey(route));
+  }
+}

@@ -1,0 +1,111 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { waitAtGate } from '../../../../core/admission/admission.ts';
+import { type Circuit, CLOSED } from '../../../../core/admission/circuit-rules.ts';
+import { type Gate, gateOf, unlimitedGateOf } from '../../../../core/admission/gate-rules.ts';
+import { readGates } from '../../../../core/admission/gates.ts';
+import { letElsewhere } from '../../../../core/reconciler/let-in.ts';
+import { gatePartition } from '../../../../core/table/keys.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+
+const [FIRST, SECOND] = ['modelark/one', 'fal/two'] as const;
+const UNLIMITED = unlimitedGateOf(FIRST);
+const LIMITED = gateOf(FIRST, { maxRunning: 2 }) as Gate;
+
+/** The circuit of a route that is left out until this second. */
+const openUntil = (second: number): Circuit => ({
+  ...CLOSED,
+  opened: {
+    ...{ cause: 'calls', since: atSeconds(-60).toISOString(), pauseSeconds: 30 },
+    until: atSeconds(second).toISOString(),
+  },
+});
+
+let woken: string[] = [];
+beforeEach(() => {
+  woken = [];
+});
+const wake = async (token: string): Promise<boolean> => {
+  woken.push(token);
+  return true;
+};
+
+/** So many requests wait at a gate, each with a token of its name, the first for longest. */
+const wait = async (
+  gate: Gate,
+  count: number,
+  routes: string[] = [FIRST, SECOND],
+  from = 0,
+): Promise<void> => {
+  for (let index = from; index < from + count; index++) {
+    const requestId = `img_${String(index).padStart(2, '0')}`;
+    const waiter = {
+      ...{ requestId, accountId: `acc_${index % 3}`, createdAt: atSeconds(index).toISOString() },
+      ...{ taskToken: requestId, tokenOrder: '1', weight: 1, starts: 1, routes },
+    };
+    await waitAtGate(gate.name, waiter, new StoppedClock());
+  }
+};
+
+/** A tick of the loop at a gate whose route is left out. */
+const tick = async (gate: Gate, circuits: Record<string, Circuit>): Promise<void> => {
+  const [state] = await readGates([gate.name]);
+  const queued = state?.queued;
+  if (!state || queued === undefined) return;
+  const options = { clock: new StoppedClock(), tick: 0, wake };
+  await letElsewhere(gate, { ...state, queued }, new Map(Object.entries(circuits)), options);
+};
+
+describe('at a route that is left out, the control loop', () => {
+  test('lets ten requests a tick choose again, and frees the gate once nobody is left', async () => {
+    await wait(UNLIMITED, 12);
+    const circuits = { [FIRST]: openUntil(30), [SECOND]: CLOSED };
+
+    await tick(UNLIMITED, circuits);
+    expect(woken).toHaveLength(10);
+    await tick(UNLIMITED, circuits);
+    expect(woken).toHaveLength(12);
+    expect(memory.partition(gatePartition(UNLIMITED.name)).map(({ SK, queued }) => [SK, queued])).toEqual([
+      ['GATE', undefined],
+    ]);
+  });
+
+  test('leaves those waiting that no other route takes', async () => {
+    await wait(UNLIMITED, 2, [FIRST]);
+    await wait(UNLIMITED, 1, [FIRST, SECOND], 2);
+
+    await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: CLOSED });
+    expect(woken).toEqual(['img_02']);
+  });
+
+  test.each([
+    ['without a limit', UNLIMITED],
+    ['with a limit', LIMITED],
+  ])('wakes nobody while all routes are left out, then one, to try it: %s', async (_, gate) => {
+    await wait(gate, 3);
+
+    await tick(gate, { [FIRST]: openUntil(30), [SECOND]: openUntil(60) });
+    expect(woken).toEqual([]);
+    await tick(gate, { [FIRST]: openUntil(-1), [SECOND]: openUntil(60) });
+    expect(woken).toEqual(['img_00']);
+    const [state] = await readGates([gate.name]);
+    expect([...(state?.permits.keys() ?? [])]).toEqual(gate === LIMITED ? ['img_00'] : []);
+  });
+
+  test('wakes nobody while a request tries it, or an operator leaves it out', async () => {
+    await wait(LIMITED, 2);
+    const { opened } = openUntil(-1);
+    const probed = opened && {
+      ...opened,
+      probe: { requestId: 'img_9', until: atSeconds(9).toISOString() },
+    };
+
+    for (const own of [
+      { ...CLOSED, opened: probed },
+      { ...CLOSED, leftAt: atSeconds(-9).toISOString() },
+    ])
+      await tick(LIMITED, { [FIRST]: own, [SECOND]: openUntil(60) });
+    expect(woken).toEqual([]);
+  });
+});
