@@ -17,6 +17,10 @@ export type RequestLimits = z.infer<typeof RequestLimits>;
 /** The limits of a new account. */
 export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100 };
 
+/** Where an account is told of its balance, and below which balance. */
+const BalanceWebhook = z.object({ url: z.string(), belowThousandths: z.number() });
+export type BalanceWebhook = z.infer<typeof BalanceWebhook>;
+
 /**
  * An account as stored. `ledgerEntries` counts its ledger entries and is the number of the newest one. It and
  * the balance change only together, in the transaction that writes the entry.
@@ -39,6 +43,9 @@ export const Account = z.object({
   limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
+  balanceWebhook: z.optional(BalanceWebhook),
+  /** When its webhook was last told that the balance does not suffice, and how many ledger entries there were. */
+  exhaustedTold: z.optional(z.object({ at: z.string(), ledgerEntries: z.number() })),
 });
 export type Account = z.infer<typeof Account>;
 
@@ -197,6 +204,26 @@ export const setAccountLimits = (
       ExpressionAttributeNames: { '#limits': 'limits' },
       ExpressionAttributeValues: { ':limits': limits },
     },
+    beside,
+  );
+
+/**
+ * Access pattern 130: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
+ * Throws `NotFoundError`.
+ */
+export const setBalanceWebhook = (
+  accountId: string,
+  webhook: BalanceWebhook | undefined,
+  beside?: Beside,
+): Promise<Account> =>
+  updateAccount(
+    accountId,
+    webhook
+      ? {
+          UpdateExpression: 'SET balanceWebhook = :webhook REMOVE exhaustedTold',
+          ExpressionAttributeValues: { ':webhook': webhook },
+        }
+      : { UpdateExpression: 'REMOVE balanceWebhook, exhaustedTold' },
     beside,
   );
 

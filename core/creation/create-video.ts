@@ -19,6 +19,7 @@ import {
   type Creation,
   completeCreation,
   type RepeatedCreation,
+  tellingExhaustion,
   type WrittenCreation,
   writeRequest,
 } from './create-request.ts';
@@ -48,11 +49,23 @@ export const createVideo = async (
   clock: Clock = systemClock,
   discard: DiscardClips = invokeDiscardClips,
 ): Promise<Creation> => {
-  const allowed = await allowCreation(account, submission, facts);
-  if (allowed.kind === 'repeated') return completeCreation(allowed);
-  if (allowed.creation.referenceVideos.length === 0) return completeCreation(await writeRequest(allowed));
+  const done = await tellingExhaustion(account, submission.now, async () => {
+    const allowed = await allowCreation(account, submission, facts);
+    if (allowed.kind === 'repeated') return allowed;
+    if (allowed.creation.referenceVideos.length === 0) return writeRequest(allowed);
+    return writeWithClips(allowed, { measure, clock, discard });
+  });
+  return completeCreation(done);
+};
+
+/** Measures and copies the clips of a creation, and writes its request. */
+const writeWithClips = async (
+  allowed: AllowedCreation<NewVideoRequest>,
+  work: { measure: MeasureClips; clock: Clock; discard: DiscardClips },
+): Promise<WrittenCreation | RepeatedCreation> => {
+  const { discard } = work;
   const clips = clipsToCopy(allowed);
-  const creation = await measured(allowed, clips, { measure, clock, discard });
+  const creation = await measured(allowed, clips, work);
   let written: WrittenCreation | RepeatedCreation;
   try {
     written = await writeRequest({ ...allowed, creation });
@@ -61,7 +74,7 @@ export const createVideo = async (
     throw error;
   }
   if (written.kind === 'repeated') await discard(clips);
-  return completeCreation(written);
+  return written;
 };
 
 const clipsToCopy = ({ requestId, creation }: AllowedCreation<NewVideoRequest>): Clips => ({

@@ -3,6 +3,7 @@ import {
   apiKeyKey,
   auditKey,
   balanceChangeKey,
+  balanceEventKey,
   deletedRequestKey,
   endUserKey,
   endUserRemovalKey,
@@ -32,6 +33,7 @@ const kindOf = ({ PK, SK }: ItemKey): string => `${PK.split('#', 1)} ${SK.split(
 const someone = { accountId: '', email: '', model: '', removalId: '', createdAt: '', requestId: '' };
 const NAMES = {
   account: kindOf(accountKey('')),
+  balanceEvent: kindOf(balanceEventKey('', '')),
   apiKey: kindOf(apiKeyKey('')),
   modelSettings: kindOf(modelSettingsKey('')),
   request: kindOf(requestKey('')),
