@@ -47,7 +47,7 @@ export type CreationOutcome =
 
 /**
  * Access pattern 104: writes debit, ledger entry, end-user counters, request, idempotency record and what is counted for budgets in one
- * transaction, with the event of a balance that falls below the threshold of its account's webhook. If the same key and body created a
+ * transaction. An event is among them when the balance falls below the threshold of the account's webhook. If the same key and body created a
  * request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
  * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`.
  */

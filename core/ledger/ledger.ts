@@ -225,10 +225,10 @@ export const changeBalance = async (
         throw new ConflictError(problem);
       }
       const { entry, ...planned } = balanceChangeWrites(head, { ...change, entryId, guardLimit }, now);
-      const writes = [...planned.writes, ...planned.eventWrites, ...beside];
+      const writes = [...planned.writes, ...planned.eventWrites];
       attempted = entry;
-      if (idempotencyKey === undefined) return writes;
-      return [...writes, insertBalanceChangeKeyWrite(accountId, idempotencyKey, entry.number)];
+      if (idempotencyKey === undefined) return [...writes, ...beside];
+      return [...writes, insertBalanceChangeKeyWrite(accountId, idempotencyKey, entry.number), ...beside];
     });
   } catch (error) {
     if (!attempted || error instanceof ConflictError) throw error;

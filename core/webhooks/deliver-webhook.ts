@@ -32,8 +32,8 @@ export const WEBHOOK_PLACES = { account: 20, host: 10, hangingHost: 1 };
 const LEASE_SECONDS = 30;
 
 /**
- * Makes one attempt to deliver the webhook of a terminal request, or of a balance event: sends the record as it reads now, freshly signed,
- * records the attempt, then returns the next step. Only the status of the answer counts; its body is not read.
+ * Makes one attempt to deliver the webhook of a terminal request, or of a balance event. Sends the record as it reads now, freshly signed,
+ * records the attempt, and returns the next step. Only the status of the answer counts; its body is not read.
  *
  * Postpones the attempt while the account has no place left, or backs off from the host because it hung. Returns when to come back.
  */

@@ -39,6 +39,7 @@ const SHARED = {
     'fill the places for judging prompts',
     'see which providers have a key',
     'start generations',
+    'start webhook deliveries',
     'have texts judged at our cost',
   ],
   loop: ['read the run of the reconciler', 'stop or redirect the run of the reconciler'],

@@ -8,6 +8,21 @@ export interface Balance {
   readonly updatedAt: string;
 }
 
+/** A creation was refused because it costs more than the balance. At most once an hour, and again only once the balance has changed. */
+export interface BalanceExhaustedEvent {
+  readonly type: "balance.exhausted";
+  /** When it happened. */
+  readonly timestamp: string;
+  readonly data: {
+    /** Your account: one URL may serve several. */
+    readonly accountId: string;
+    /** The balance then. */
+    readonly xTokens: number;
+    /** What the refused creation would have cost. */
+    readonly required: number;
+  };
+}
+
 /** One change of the balance. */
 export interface BalanceHistoryEntry {
   /** `led_` and a ULID. */
@@ -33,6 +48,21 @@ export interface BalanceHistoryPage {
   readonly pageSize: number;
   /** Whether the next page holds at least one item. */
   readonly hasMore: boolean;
+}
+
+/** A debit took the balance below the threshold. Sent to the URL that the operator set for the account. */
+export interface BalanceLowEvent {
+  readonly type: "balance.low";
+  /** When it happened. */
+  readonly timestamp: string;
+  readonly data: {
+    /** Your account: one URL may serve several. */
+    readonly accountId: string;
+    /** The balance then. */
+    readonly xTokens: number;
+    /** The threshold. */
+    readonly below: number;
+  };
 }
 
 /** What an end-user may spend. */
@@ -705,4 +735,4 @@ export interface VideoSucceededEvent {
 }
 
 /** The body of a webhook. */
-export type WebhookEvent = GenerationSucceededEvent | GenerationFailedEvent | VideoSucceededEvent | VideoFailedEvent;
+export type WebhookEvent = GenerationSucceededEvent | GenerationFailedEvent | VideoSucceededEvent | VideoFailedEvent | BalanceLowEvent | BalanceExhaustedEvent;
