@@ -37,9 +37,10 @@ export const readModels = async (): Promise<void> => {
   }
 };
 
-/** Reads the rates that an operator sees. */
+/** Reads the rates of the account in use, as an operator sees them. */
 export const readRates = async (): Promise<void> => {
-  const rates = await forOperator(listRates);
+  const accountId = apiKey.value === undefined ? undefined : accountIdOf(apiKey.value);
+  const rates = await forOperator(() => listRates(accountId));
   if (rates) operatorRates.value = new Map(rates.map((rate) => [rate.model, rate]));
 };
 

@@ -43,6 +43,8 @@ export const Account = z.object({
   limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
+  /** What it pays for models, by id, as `AccountRate`, where that is not the general rate. A price of another version stays as it is. */
+  rates: z.optional(z.record(z.string(), z.unknown())),
   balanceWebhook: z.optional(BalanceWebhook),
   /** When its webhook was last told that the balance does not suffice, and how many ledger entries there were. */
   exhaustedTold: z.optional(z.object({ at: z.string(), ledgerEntries: z.number() })),
@@ -226,6 +228,35 @@ export const setBalanceWebhook = (
       : { UpdateExpression: 'REMOVE balanceWebhook, exhaustedTold' },
     beside,
   );
+
+/**
+ * Access pattern 136: sets what an account pays for a model from now on; undefined: the general rate. Existing requests keep their
+ * price. Throws `NotFoundError`.
+ */
+export const putAccountRate = async (
+  accountId: string,
+  modelId: string,
+  rate: object | undefined,
+  beside?: Beside,
+): Promise<Account> => {
+  // An update of one of the prices needs them to be there.
+  await updateAccount(accountId, {
+    UpdateExpression: 'SET rates = if_not_exists(rates, :none)',
+    ExpressionAttributeValues: { ':none': {} },
+  });
+  const ExpressionAttributeNames = { '#model': modelId };
+  return updateAccount(
+    accountId,
+    rate
+      ? {
+          UpdateExpression: 'SET rates.#model = :rate',
+          ExpressionAttributeNames,
+          ExpressionAttributeValues: { ':rate': rate },
+        }
+      : { UpdateExpression: 'REMOVE rates.#model', ExpressionAttributeNames },
+    beside,
+  );
+};
 
 /** How long webhook deliveries are also signed with the previous secret. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;
