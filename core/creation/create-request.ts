@@ -7,6 +7,7 @@ import { ConflictError, PaymentRequiredError, ValidationError } from '../errors.
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
 import { accountRateOf } from '../models/account-rates.ts';
+import type { RouteCosts } from '../models/model-settings.ts';
 import type { Rate } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -35,6 +36,7 @@ export interface AllowedCreation<New extends NewRequest> {
   endUser: EndUser | undefined;
   /** What its price is made from, and its debit will be. */
   rate: Rate | undefined;
+  routeCosts: RouteCosts | undefined;
   idempotency: Idempotency | undefined;
   /** The API key that asks for it. */
   keyId: string;
@@ -130,9 +132,20 @@ export const allowCreation = async <New extends NewRequest>(
   if (price > account.balanceThousandths) throw new PaymentRequiredError(price, account.balanceThousandths);
   const isJudged = await screenPrompt(account, creation.prompt);
   const requestId = newRequestId(creation.model.type, now);
-  const { endUser } = facts;
+  const { endUser, routeCosts } = facts;
   const caller = { idempotency, keyId, keyBudget };
-  return { kind: 'allowed', requestId, creation, account, endUser, rate, ...caller, isJudged, now };
+  return {
+    kind: 'allowed',
+    requestId,
+    creation,
+    account,
+    endUser,
+    rate,
+    routeCosts,
+    ...caller,
+    isJudged,
+    now,
+  };
 };
 
 /**
@@ -146,13 +159,14 @@ export const writeRequest = async <New extends NewRequest>({
   account,
   endUser,
   rate,
+  routeCosts,
   idempotency,
   keyId,
   keyBudget,
   isJudged,
   now,
 }: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
-  const request = newRequest(requestId, account.accountId, creation, rate, now);
+  const request = newRequest(requestId, account.accountId, creation, { rate, routeCosts }, now);
   const work = workDone(request, isJudged);
   const context = { account, endUser, idempotency, work, keyId, keyBudget };
   const outcome = await writeCreation(request, context, now);

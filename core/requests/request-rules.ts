@@ -18,6 +18,17 @@ export const StoredOutput = z.object({
 });
 export type StoredOutput = z.infer<typeof StoredOutput>;
 
+/**
+ * What finished calls by a route cost: what they made, or the seconds that were asked for, times the cost of one; absent where that was
+ * not set. `reportedThousandths` is the same for the usage that the provider reported.
+ */
+const ProviderCost = z.object({
+  route: z.string(),
+  costThousandths: z.optional(z.number()),
+  reportedThousandths: z.optional(z.number()),
+});
+export type ProviderCost = z.infer<typeof ProviderCost>;
+
 /** Statuses as stored. `expired` is not one: a succeeded request reads as expired from `expiresAt` on. */
 export const STORED_STATUSES = ['queued', 'processing', 'succeeded', 'failed'] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
@@ -64,6 +75,10 @@ const common = {
   refundEntryNumber: z.optional(z.number()),
   /** Ids of the end-user and the API key for whose budgets its debit was counted; absent when for none. */
   budgetOwners: z.optional(z.array(z.string())),
+  /** What an image or a second of it costs us by each route of its model, by the costs at its creation; absent while none was set. */
+  routeCosts: z.optional(z.record(z.string(), z.number())),
+  /** What it cost by its provider calls, once it has ended. */
+  providerCosts: z.optional(z.array(ProviderCost)),
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
@@ -125,6 +140,7 @@ export const AccountedRequest = z.pick(z.object(common), {
   refundThousandths: true,
   debitEntryNumber: true,
   refundEntryNumber: true,
+  providerCosts: true,
 });
 export type AccountedRequest = z.infer<typeof AccountedRequest>;
 
