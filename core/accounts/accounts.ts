@@ -43,7 +43,7 @@ export const Account = z.object({
   limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
-  /** What it pays for models, by id, as `AccountRate`, where that is not the general rate. A price of another version stays as it is. */
+  /** Its own prices by model id, each an `AccountRate`. A price of another version stays as it is. */
   rates: z.optional(z.record(z.string(), z.unknown())),
   balanceWebhook: z.optional(BalanceWebhook),
   /** When its webhook was last told that the balance does not suffice, and how many ledger entries there were. */

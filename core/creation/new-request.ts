@@ -11,8 +11,8 @@ import type { NewVideoRequest } from './create-video-rules.ts';
 import type { NewRequest } from './submission.ts';
 
 /**
- * The record of an accepted creation, queued, with its price at this rate, what it costs by each route, and today's retention: none of
- * them changes later.
+ * The record of an accepted creation, queued. Its price at this rate, its cost by each route and today's retention are fixed from now
+ * on.
  */
 export const newRequest = (
   requestId: string,
@@ -40,7 +40,7 @@ export const newRequest = (
   };
 };
 
-/** What an image or second costs by each route of the model, where that is set for its size or resolution. */
+/** Our cost of an image or second by each route of the model that has a cost for its size or resolution. */
 const unitCosts = (creation: NewRequest, costs: RouteCosts): Pick<StoredRequest, 'routeCosts'> => {
   const known = (listRouteNames().get(creation.model.id) ?? []).flatMap((route) => {
     const cost = costs[route];

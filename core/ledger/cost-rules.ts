@@ -43,7 +43,7 @@ export const totalCosts = (groups: Iterable<CostSums>): CostSums => {
   return total;
 };
 
-/** What a request cost; undefined where a part of it is not known. */
+/** The cost of a request; undefined when a part of it is unknown. */
 const costIn = (costs: readonly ProviderCost[] | undefined): Thousandths | undefined => {
   if (!costs?.every(({ costThousandths }) => costThousandths !== undefined)) return undefined;
   return costs.reduce((sum, { costThousandths = 0 }) => sum + costThousandths, 0);

@@ -4,7 +4,7 @@ import type { ModelSettings } from './model-settings.ts';
 import { AccountRate, type Rate } from './rate-schemas.ts';
 import { rateOf } from './rates.ts';
 
-/** What an account pays for a model by itself; undefined for the general rate, `unreadable` for a price of another version. */
+/** An account's own price of a model. Undefined: it pays the general rate. `unreadable`: the price is of another version. */
 export const ownRateOf = (
   { rates = {} }: Pick<Account, 'rates'>,
   modelId: string,

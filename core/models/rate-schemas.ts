@@ -14,6 +14,6 @@ export type VideoRate = z.infer<typeof VideoRate>;
 export const Rate = z.union([ImageRate, VideoRate]);
 export type Rate = z.infer<typeof Rate>;
 
-/** What an account pays for a model in place of the general rate: a rate of its own, or the general one times a factor in thousandths. */
+/** An account's own price of a model: a rate, or a factor of the general rate, in thousandths. */
 export const AccountRate = z.union([Rate, z.strictObject({ factorThousandths: z.number() })]);
 export type AccountRate = z.infer<typeof AccountRate>;

@@ -19,8 +19,8 @@ export const StoredOutput = z.object({
 export type StoredOutput = z.infer<typeof StoredOutput>;
 
 /**
- * What finished calls by a route cost: what they made, or the seconds that were asked for, times the cost of one; absent where that was
- * not set. `reportedThousandths` is the same for the usage that the provider reported.
+ * The cost of the finished calls by a route: the images made, or the billed seconds, times the cost of one. Absent when the route had no
+ * cost. `reportedThousandths` is the same for the usage that the provider reported.
  */
 const ProviderCost = z.object({
   route: z.string(),
@@ -75,9 +75,9 @@ const common = {
   refundEntryNumber: z.optional(z.number()),
   /** Ids of the end-user and the API key for whose budgets its debit was counted; absent when for none. */
   budgetOwners: z.optional(z.array(z.string())),
-  /** What an image or a second of it costs us by each route of its model, by the costs at its creation; absent while none was set. */
+  /** Our cost of an image or second by each route of its model, fixed at creation. Absent when no cost was set. */
   routeCosts: z.optional(z.record(z.string(), z.number())),
-  /** What it cost by its provider calls, once it has ended. */
+  /** The cost of its provider calls, once it has ended. */
   providerCosts: z.optional(z.array(ProviderCost)),
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
