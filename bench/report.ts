@@ -10,6 +10,8 @@ const cell = ({ value, budget, ok }: Result): string => {
   return ok ? text : `**${text}**`;
 };
 
+const isBudgeted = (result: Result | undefined): boolean => result !== undefined && result.budget !== null;
+
 /** A measure with its unit, unless it names the unit. */
 const withUnit = (measure: string, unit: string): string =>
   measure.replaceAll(',', '').split(' ').includes(unit) ? measure : `${measure}, ${unit}`;
@@ -41,23 +43,28 @@ const groupsOf = (scenes: Map<string, Scene>): Map<string, Scene>[] => {
   return groups.filter(({ size }) => size > 1);
 };
 
-/** A table with a column for each scene. */
+/** A table with a column for each scene, and a row for each measure that has a budget in one of them. */
 const tableOfScenes = (group: Map<string, Scene>): string => {
   const scenes = [...group.values()];
-  const rows = [...new Set(scenes.flatMap((scene) => [...scene.keys()]))].map((key) => [
-    key,
-    ...scenes.map((scene) => {
-      const result = scene.get(key);
-      return result ? cell(result) : '';
-    }),
-  ]);
+  const measures = new Set(scenes.flatMap((scene) => [...scene.keys()]));
+  const rows = [...measures]
+    .filter((key) => scenes.some((scene) => isBudgeted(scene.get(key))))
+    .map((key) => [
+      key,
+      ...scenes.map((scene) => {
+        const result = scene.get(key);
+        return result ? cell(result) : '';
+      }),
+    ]);
   return markdownTable(['measure', ...group.keys()], rows, ['measure']);
 };
 
-/** A part of `docs/performance.md`: its title, its note and its figures, with scenes side by side. */
+/** A part of `docs/performance.md`: its title, its note and its figures with a budget, with scenes side by side. */
 export const reportOf = ({ title, note, results }: Part): string => {
   const groups = groupsOf(scenesOf(results));
-  const rest = results.filter(({ name }) => !groups.some((group) => group.has(name.split(': ')[0] ?? '')));
+  const rest = results.filter(
+    (result) => isBudgeted(result) && !groups.some((group) => group.has(result.name.split(': ')[0] ?? '')),
+  );
   const rows = rest.map((result) => [withUnit(result.name, result.unit), cell(result)]);
   const others = rest.length > 0 ? [markdownTable(['measure', 'now'], rows, ['measure'])] : [];
   return [`### ${title}`, note, ...groups.map(tableOfScenes), ...others].join('\n\n');

@@ -51,7 +51,7 @@ export const measureBundles = async (): Promise<Part> => {
     });
     return {
       title: 'Bundles',
-      note: `Kilobytes are of 1,024 bytes. Loading is the processor time of a module's import in a new process, the least of ${LOADS}, divided by that of the DynamoDB document client alone, bundled whole by esbuild.`,
+      note: `Loading is the processor time of a module's import in a new process, the least of ${LOADS}, divided by that of the DynamoDB document client alone.`,
       results: [...sizes(fileOf), ...loads(folder, client, fileOf)],
     };
   } finally {

@@ -82,10 +82,8 @@ export const measureCosts = async (): Promise<Part> => {
     const calls = await measureCalls(service);
     return {
       title: 'What a request costs',
-      note: `A request with one output on a default route; the caller waits for the webhook and reads nothing. The mean of ${REQUESTS}, ${REQUEST_EVERY_MS / 1_000} s apart, from creation to removal
-of the files, in the simulation: the real handlers and state machines. Functions have the template's memory. They take 2 ms of a whole processor for each SDK call, and wait for calls of 1 to 4 ms each way and for
-the provider. Write units: 1 for each started KB of an item, twice that in a transaction, and 1 for each index entry written or removed. Dollars: [on-demand prices](../bench/costs/prices.ts).
-Left out: egress, tax, cold starts, and the shared expiry apart from its write units. The reconciler's time, due lists and items have their own columns.`,
+      note: `A request with one output on a default route, from creation to removal of the files; the caller waits for the webhook. The mean of ${REQUESTS}, ${REQUEST_EVERY_MS / 1_000} s apart, of the real handlers and state machines in
+the simulation. Functions take 2 ms of a whole processor for each SDK call. Dollars: [on-demand prices](../bench/costs/prices.ts). Left out: egress, tax, cold starts, and the shared expiry apart from its write units.`,
       results: [
         ...used.flatMap(([kind, metered]) => resultsOf(kind, metered, gigabytes)),
         resultOfReads(reads, gigabytes),

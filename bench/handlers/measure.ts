@@ -22,8 +22,7 @@ export const measureHandlers = async (): Promise<Part> => {
   const meanRead = (times.readUnfinished * (READS - 1) + times.read) / READS;
   return {
     title: 'Time of a handler',
-    note: `Processor time of a handler with its middleware, from event to answer, in one warm process: the median of ${BATCHES} batches of ${RUNS.toLocaleString('en')} runs. AWS clients are stand-ins that answer at once, so the SDK's work is
-not in it; nothing is logged. Each URL is signed anew (ECDSA P-256). Of the ${READS} reads of a request, ${READS - 1} find it unfinished and sign none.`,
+    note: `Processor time of a warm handler with its middleware, without the SDK and logs: the median of ${BATCHES} batches of ${RUNS.toLocaleString('en')} runs. Of the ${READS} reads of a request, ${READS - 1} find it unfinished and sign no URL.`,
     results: [
       resultOf('handler: create an image', times.create, 'µs', { budget: 150 }),
       resultOf(`handler: read an image, mean of its ${READS} reads`, meanRead, 'µs', { budget: 60 }),

@@ -43,8 +43,7 @@ export const measureLocalRun = async (): Promise<Part> => {
   }
 };
 
-const NOTE = `The run, as \`npm start\` makes it, and its callers are two processes on the same two processors. A read is \`GET /v1/balance\`. Each of the 10 callers creates images for its own account,
-one after another; the flow behind them has ended when the clock stops.`;
+const NOTE = `The run and its callers are two processes on the same two processors. Each of the 10 callers creates images for its own account, one after another.`;
 
 const readsPerSecond = (url: string, keys: readonly string[] = []): Promise<number> =>
   perSecond(CALLERS, READ_MS, (caller) => expectCall(200, url, keys[caller] ?? ''));

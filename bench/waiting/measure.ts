@@ -59,9 +59,8 @@ export const measureWaiting = async (): Promise<Part> => {
   });
   return {
     title: 'Waiting',
-    note: `${REQUESTS.toLocaleString('en')} requests of each kind on the default routes, in the simulation's time, without other faults. Videos use ${VIDEO_LOAD * 100} % of two routes of ${RUNNING_AT_ONCE} running tasks; durations are spread evenly; arrivals are
-random; a provider answers a query in ${ANSWER_MS} ms. A finished task is *seen* when its output is first fetched. A permit is free from the answer that reports its task done.
-Allowed are ${ALLOWED.map(({ which, seconds, ofDuration }) => `${seconds} s or ${ofDuration * 100} % of the duration (${which})`).join(', ')}, the longer of the two.`,
+    note: `${REQUESTS.toLocaleString('en')} requests of each kind on the default routes, in the simulation's time. Videos use ${VIDEO_LOAD * 100} % of two routes of ${RUNNING_AT_ONCE} running tasks; arrivals are random; a provider answers a query in ${ANSWER_MS} ms.
+A finished task is *seen* when its output is first fetched. Allowed are ${ALLOWED.map(({ which, seconds, ofDuration }) => `${seconds} s or ${ofDuration * 100} % of the duration (${which})`).join(', ')}, the longer of the two.`,
     results: [
       ...seenResults(videos, true),
       ...permitResults(videos, 5),

@@ -210,7 +210,7 @@ export const setAccountLimits = (
   );
 
 /**
- * Access pattern 130: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
+ * Access pattern 132: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
  * Throws `NotFoundError`.
  */
 export const setBalanceWebhook = (
@@ -230,7 +230,7 @@ export const setBalanceWebhook = (
   );
 
 /**
- * Access pattern 136: sets what an account pays for a model from now on; undefined: the general rate. Existing requests keep their
+ * Access pattern 138: sets what an account pays for a model from now on; undefined: the general rate. Existing requests keep their
  * price. Throws `NotFoundError`.
  */
 export const putAccountRate = async (

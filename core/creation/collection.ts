@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
-import { REQUEST_ID_PREFIX } from '../ids.ts';
+import { creationTimeOf, REQUEST_ID_PREFIX } from '../ids.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
-import { idempotencyKey, idempotencyPartition } from '../table/keys.ts';
+import { idempotencyKey, idempotencyPartition, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
+import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
 /**
@@ -25,6 +26,9 @@ export interface LongCall {
 /** How long after its creation a request is collected by a retry: 10 min. */
 const COLLECT_MS = 10 * 60_000;
 
+/** A call that has written no request by then has died: its function ends after 29 s. */
+const WRITING_MS = 30_000;
+
 /** A retry looks at this many entries, the newest. */
 const MOST_ENTRIES = 100;
 
@@ -32,18 +36,55 @@ const MOST_ENTRIES = 100;
 export const digestOfCall = (keyId: string, route: string, body: unknown): string =>
   idempotencyOf('', route, { keyId, body }).fingerprint;
 
-/** The record by which a retry finds the request of its call. It is written in the request's transaction, and never refused: the id is new. */
+/**
+ * The record by which a retry finds the request of its call. It is written in the request's transaction, over the entry of `beginCall`, and
+ * never refused: the id is new.
+ */
 export const entryOf = ({ digest }: LongCall, requestId: string): Idempotency => ({
   keyDigest: `${digest}#${requestId}`,
   fingerprint: digest,
 });
 
 /**
- * An entry as stored. `collected` is the number of the latest retry that took it, `takenBy` the id of that call. `handedBack`: that call
+ * Access pattern 130: notes that a call is about to write this request: a retry of the call waits for it. An entry that is kept until `now`
+ * does not stand in the way of the request's own.
+ */
+export const beginCall = async (call: LongCall, requestId: string, now: Date): Promise<void> => {
+  const { keyDigest, fingerprint } = entryOf(call, requestId);
+  const keptUntil = toInstant(now);
+  await writeUnlessRefused(
+    new PutCommand({
+      TableName: tableName(),
+      Item: {
+        ...idempotencyKey(call.accountId, keyDigest),
+        ...{ fingerprint, requestId, keptUntil, isWriting: true },
+        [TTL_ATTRIBUTE]: toEpochSeconds(addSeconds(keptUntil, SECONDS_PER_DAY)),
+      },
+      // The client repeats a write whose answer was lost.
+      ConditionExpression: 'attribute_not_exists(PK)',
+    }),
+  );
+};
+
+/** Access pattern 131: notes that a call was refused after `beginCall`: its retry does not wait. */
+export const endRefusedCall = async (call: LongCall, requestId: string): Promise<void> => {
+  await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: idempotencyKey(call.accountId, entryOf(call, requestId).keyDigest),
+      UpdateExpression: 'REMOVE isWriting',
+      ConditionExpression: 'attribute_exists(PK)',
+    }),
+  );
+};
+
+/**
+ * An entry as stored. `isWriting`: its request is not written yet. `collected` is the number of the latest retry that took it, `takenBy` the id of that call. `handedBack`: that call
  * was answered before the request ended.
  */
 const Entry = z.object({
   requestId: z.string(),
+  isWriting: z._default(z.boolean(), false),
   collected: z._default(z.number(), 0),
   takenBy: z.optional(z.string()),
   handedBack: z._default(z.boolean(), false),
@@ -99,16 +140,22 @@ const takeEntry = async ({ accountId, digest, retry }: LongCall, requestId: stri
 
 /**
  * Access pattern 128: the request that an earlier attempt of this call created in the last 10 minutes, collected by this retry;
- * undefined when there is none. A failed request is collected only
+ * `being written` when one may follow, undefined when there is none. A failed request is collected only
  * after a 408. Any other failure was told, and is refunded: the retry makes another request.
  */
-export const collectRequest = async (call: LongCall, now: Date): Promise<StoredRequest | undefined> => {
-  for (const { requestId, handedBack } of await listEntries(call, now)) {
+export const collectRequest = async (
+  call: LongCall,
+  now: Date,
+): Promise<StoredRequest | 'being written' | undefined> => {
+  const entries = await listEntries(call, now);
+  for (const { requestId, handedBack } of entries.filter(({ isWriting }) => !isWriting)) {
     if (!(await takeEntry(call, requestId))) continue;
     const request = await findRequest(requestId);
     if (request && (handedBack || request.status !== 'failed')) return request;
   }
-  return undefined;
+  const writtenFrom = toInstant(new Date(now.getTime() - WRITING_MS));
+  const isAwaited = entries.some((one) => one.isWriting && creationTimeOf(one.requestId) > writtenFrom);
+  return isAwaited ? 'being written' : undefined;
 };
 
 /**

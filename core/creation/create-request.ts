@@ -111,7 +111,8 @@ const tell = async (eventId: string | undefined): Promise<void> => {
 
 /**
  * First step: finds a repeated submission, and refuses what fields, model, key, end-user, pause, balance or content filter do not
- * allow, in this order. Nothing is written. The balance is checked before any call to another server.
+ * allow, in this order. Nothing is written. The balance is checked before any call to another server. The request gets a new id, or
+ * `requestId`.
  *
  * Throws `ValidationError`, `ForbiddenError`, `PaymentRequiredError` and `ServiceError` (`temporarily_unavailable`, `content_policy`,
  * `rate_limited`). Throws `ConflictError` for a key used with another body or an end-user being removed.
@@ -120,6 +121,7 @@ export const allowCreation = async <New extends NewRequest>(
   account: Account,
   submission: Submission<New>,
   facts: CreationFacts,
+  requestId?: string,
 ): Promise<AllowedCreation<New> | RepeatedCreation> => {
   const { idempotency, keyId, keyBudget, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
@@ -131,21 +133,11 @@ export const allowCreation = async <New extends NewRequest>(
   const price = priceOf(creation, rate);
   if (price > account.balanceThousandths) throw new PaymentRequiredError(price, account.balanceThousandths);
   const isJudged = await screenPrompt(account, creation.prompt);
-  const requestId = newRequestId(creation.model.type, now);
+  const id = requestId ?? newRequestId(creation.model.type, now);
   const { endUser, routeCosts } = facts;
   const caller = { idempotency, keyId, keyBudget };
-  return {
-    kind: 'allowed',
-    requestId,
-    creation,
-    account,
-    endUser,
-    rate,
-    routeCosts,
-    ...caller,
-    isJudged,
-    now,
-  };
+  const prices = { rate, routeCosts };
+  return { kind: 'allowed', requestId: id, creation, account, endUser, ...prices, ...caller, isJudged, now };
 };
 
 /**

@@ -82,7 +82,7 @@ const putSetting = async <Name extends 'rate' | 'enabled'>(
   );
 };
 
-/** Access pattern 137: sets what a route costs for requests from now on; undefined: not known. */
+/** Access pattern 139: sets what a route costs for requests from now on; undefined: not known. */
 export const putRouteCost = async (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> => {
   // An update of one of the costs needs them to be there.
   await updateCosts('SET #model = :model, costs = if_not_exists(costs, :none)', {

@@ -3,20 +3,29 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Account } from '../../core/accounts/accounts.ts';
 import type { Clock } from '../../core/clock.ts';
 import {
+  beginCall,
   collectRequest,
   digestOfCall,
+  endRefusedCall,
   entryOf,
   handBack,
   type LongCall,
 } from '../../core/creation/collection.ts';
 import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
-import { allowCreation, completeCreation, writeRequest } from '../../core/creation/create-request.ts';
+import {
+  allowCreation,
+  completeCreation,
+  tellingExhaustion,
+  writeRequest,
+} from '../../core/creation/create-request.ts';
 import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
-import { idempotencyOf } from '../../core/creation/idempotency.ts';
+import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
 import { allowPrivateTargets } from '../../core/environment.ts';
 import type { FieldErrors } from '../../core/errors.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
+import { newRequestId } from '../../core/ids.ts';
+import { logger } from '../../core/observability.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
@@ -59,7 +68,7 @@ const systemPace: Pace = {
 const LOOK_EVERY_MS = 1_000;
 /** API Gateway waits 29 s, cold start included: 408 before, with time to send the images. */
 const LOOK_FOR_MS = 24_000;
-/** A retry that finds nothing looks twice more: its first call can be a moment from writing, when its connection broke at once. */
+/** A retry that finds nothing looks twice more: its first call may not have begun, when its connection broke at once. */
 const LOOKS_FOR_FIRST_CALL = 3;
 
 /**
@@ -108,12 +117,14 @@ export const makeImages = async (
     parsed.ok && idempotencyKey === undefined
       ? { accountId, digest: digestOfCall(apiKey.keyId, route, sent), retry: retryOf(request) }
       : undefined;
-  const found =
-    (await collected(call, now, pace)) ??
-    (await created(account, submission, call, async () => {
-      if (store) await Promise.all(uploads.map(store));
-    }));
-  const ended = await awaitEnd(found, new Date(now.getTime() + LOOK_FOR_MS), pace);
+  const until = new Date(now.getTime() + LOOK_FOR_MS);
+  const earlier = await collected(call, until, pace);
+  if (earlier === 'being written') return stillMakingResponse();
+  const storeFiles = async (): Promise<void> => {
+    if (store) await Promise.all(uploads.map(store));
+  };
+  const found = earlier ?? (await created(account, submission, call, storeFiles));
+  const ended = await awaitEnd(found, until, pace);
   if (ended) return imagesResponse(ended, parameters.wantsUrls, pace.now());
   if (call) await handBack(call, found.requestId);
   return stillMakingResponse();
@@ -144,34 +155,57 @@ const namedUploads = async (
   };
 };
 
-/** The request of an earlier attempt of this call, if it is a retry and there is one. */
+/** The request of an earlier attempt of this call, if it is a retry and there is one; waits for an attempt that is about to write. */
 const collected = async (
   call: LongCall | undefined,
-  now: Date,
+  until: Date,
   pace: Pace,
-): Promise<StoredRequest | undefined> => {
+): Promise<StoredRequest | 'being written' | undefined> => {
   if (!call || call.retry === 0) return undefined;
   for (let look = 1; ; look++) {
-    const found = await collectRequest(call, now);
-    if (found || look === LOOKS_FOR_FIRST_CALL) return found;
+    const found = await collectRequest(call, pace.now());
+    const isLast = found === 'being written' ? pace.now() >= until : found || look >= LOOKS_FOR_FIRST_CALL;
+    if (isLast) return found;
     await pace.sleep(LOOK_EVERY_MS);
   }
 };
 
-/** Creates the request, its files stored once nothing refuses it: a refused call stores none. */
+/** Creates the request. A call that can be retried says so before the content filter and its files, which take seconds. */
 const created = async (
   account: Account,
   submission: Submission<NewImageRequest>,
   call: LongCall | undefined,
   storeFiles: () => Promise<void>,
 ): Promise<StoredRequest> => {
+  if (!call) return written(account, submission, storeFiles);
+  const requestId = newRequestId('image', submission.now);
+  await beginCall(call, requestId, submission.now);
+  try {
+    return await written(account, submission, storeFiles, { requestId, entry: entryOf(call, requestId) });
+  } catch (error) {
+    // A retry only waits longer when this fails.
+    await endRefusedCall(call, requestId).catch((cause: Error) =>
+      logger.warn('a refused call could not be noted', { requestId, error: cause }),
+    );
+    throw error;
+  }
+};
+
+/** Writes the request once nothing refuses it, its files stored before: a refused call stores none. */
+const written = async (
+  account: Account,
+  submission: Submission<NewImageRequest>,
+  storeFiles: () => Promise<void>,
+  begun?: { requestId: string; entry: Idempotency },
+): Promise<StoredRequest> => {
   const facts = await loadCreationFacts(account.accountId, submission);
-  const allowed = await allowCreation(account, submission, facts);
-  if (allowed.kind === 'repeated') return (await completeCreation(allowed)).request;
-  await storeFiles();
-  const entry = call && entryOf(call, allowed.requestId);
-  return (await completeCreation(await writeRequest(entry ? { ...allowed, idempotency: entry } : allowed)))
-    .request;
+  const done = await tellingExhaustion(account, submission.now, async () => {
+    const allowed = await allowCreation(account, submission, facts, begun?.requestId);
+    if (allowed.kind === 'repeated') return allowed;
+    await storeFiles();
+    return writeRequest(begun ? { ...allowed, idempotency: begun.entry } : allowed);
+  });
+  return (await completeCreation(done)).request;
 };
 
 /** Looks at a request each second. Undefined when it has not ended by then. */

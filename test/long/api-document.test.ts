@@ -35,10 +35,13 @@ test('The examples in curl run as written, with the ids of what they made', asyn
     code.replace(/(img|vid)_…/g, (placeholder, kind: string) => ids.get(kind) ?? placeholder);
   // A refusal is a failure.
   const strict = 'set -eo pipefail; curl() { command curl --fail-with-body "$@"; }\n';
+  const auth = 'auth="Authorization: Bearer $GENERATION_API_KEY"\n';
 
   expect(examples.length).toBeGreaterThanOrEqual(8);
   for (const example of examples) {
-    const { stdout } = await run('bash', ['-c', strict + filled(example)], { env: environmentOf(caller) });
+    const { stdout } = await run('bash', ['-c', strict + auth + filled(example)], {
+      env: environmentOf(caller),
+    });
     for (const [id = '', kind = ''] of stdout.matchAll(/\b(img|vid)_[0-9A-Z]{26}/g)) {
       if (!ids.has(kind)) ids.set(kind, id);
     }

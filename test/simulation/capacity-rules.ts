@@ -9,10 +9,10 @@ import { isTerminal, type Life, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /**
- * How long capacity may stay unused while a request waits for it: in undisturbed time of the control loop, after the loop's death, and
- * in all. A run may die and the next one meet a fault.
+ * How long capacity may stay unused while a request waits for it: in undisturbed time of the control loop, and after each run that died
+ * or was not started.
  */
-const UNUSED_MS = { alive: 5_000, dead: 65_000, atWorst: 130_000 } as const;
+const UNUSED_MS = { alive: 5_000, dead: 65_000 } as const;
 /** How long functions take to start: one to give a permit back, one to let the next request in. */
 const SLACK_MS = 2_000;
 /** How long after its end a task is known to have finished, if its callback is lost. */
@@ -43,9 +43,11 @@ export class Capacity {
   private readonly world: World;
   private readonly witness: Witness;
   private readonly plannedCallsOf: (life: Life) => number;
-  /** The calls of each request that are not known to have finished, by their keys, and the route of its last one. */
+  /** The calls of each request that are not known to have finished, by their keys. */
   private readonly openCalls = new Map<string, Set<string>>();
+  /** The route of a request's calls, while one of them is being made or may have been taken. */
   private readonly routeOfCalls = new Map<string, string>();
+  private readonly bindingCalls = new Map<string, Set<string>>();
   /** The executions that wait, with the name of the route to which their model led when they began. */
   private readonly waiting = new Map<Execution, string | undefined>();
   private readonly free = new Map<string, Free>();
@@ -65,12 +67,13 @@ export class Capacity {
   }
 
   private seeAttempt({ requestId, SK, provider, upstreamModel, outcome }: Item): void {
-    const open = this.openCalls.get(String(requestId)) ?? new Set();
-    this.openCalls.set(String(requestId), open);
-    this.routeOfCalls.set(String(requestId), `${provider}/${upstreamModel}`);
-    const isOpen = ((outcome as Item | undefined)?.kind ?? 'accepted') === 'accepted';
-    if (isOpen) open.add(String(SK));
-    else open.delete(String(SK));
+    const [id, call] = [String(requestId), String(SK)];
+    const kind = (outcome as Item | undefined)?.kind;
+    note(this.openCalls, id, call, kind === undefined || kind === 'accepted');
+    const binding = note(this.bindingCalls, id, call, kind !== 'busy');
+    // A request that its provider was too busy for goes where its model leads next.
+    if (binding.size === 0) this.routeOfCalls.delete(id);
+    else this.routeOfCalls.set(id, `${provider}/${upstreamModel}`);
     this.reconsider();
   }
 
@@ -127,13 +130,16 @@ export class Capacity {
     const unusedMs = scheduler.now - since;
     const aliveMs = lambda.busyMs(LOOP) - loopMs;
     // The next start comes a minute after one that was refused.
-    const deadFrom = Math.max(since, lambda.lastAtWork(LOOP), lambda.lastRefused(LOOP));
+    const setbacks = lambda.setbacksOf(LOOP).filter((at) => at >= since);
+    const deadFrom = Math.max(since, lambda.lastAtWork(LOOP), ...setbacks);
     const deadMs = scheduler.now - deadFrom;
+    // The loop may be dead at first, and a run that did not die may meet a fault.
+    const atWorstMs = UNUSED_MS.dead * (2 + setbacks.length);
     const isDisturbed = evidence.faultAt >= since - UNUSED_MS.dead;
     const isLate =
       deadMs > UNUSED_MS.dead + SLACK_MS ||
       (!isDisturbed && aliveMs > UNUSED_MS.alive + SLACK_MS) ||
-      unusedMs > UNUSED_MS.atWorst + SLACK_MS;
+      unusedMs > atWorstMs + SLACK_MS;
     if (isLate) {
       const problem = `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, in ${aliveMs} of which the loop ran`;
       this.world.note(() => problem);
@@ -206,6 +212,20 @@ export class Capacity {
     return this.routeOfCalls.get(requestId) ?? (route && routeNameOf(route));
   }
 }
+
+/** Keeps a call among those of its request, or drops it. Returns the calls of the request. */
+const note = (
+  calls: Map<string, Set<string>>,
+  requestId: string,
+  call: string,
+  isKept: boolean,
+): Set<string> => {
+  const known = calls.get(requestId) ?? new Set();
+  calls.set(requestId, known);
+  if (isKept) known.add(call);
+  else known.delete(call);
+  return known;
+};
 
 /** A route of the configuration that has a limit; undefined for any other. */
 const limitedRoute = (name: string | undefined): Route | undefined => {

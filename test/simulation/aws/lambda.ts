@@ -61,8 +61,8 @@ export class Lambda {
   private readonly atWork = new Set<Invocation>();
   /** For how long each function had runs until its last one began or ended, and when that was. */
   private readonly busy = new Map<string, { ms: number; at: number }>();
-  /** When a start of each function was last refused, in epoch milliseconds. */
-  private readonly refusedAt = new Map<string, number>();
+  /** When starts of each function were refused and runs of it died, in epoch milliseconds. */
+  private readonly setbacks = new Map<string, number[]>();
   private readonly world: World;
 
   constructor(world: World) {
@@ -78,7 +78,7 @@ export class Lambda {
     if (fault) this.world.note(() => `  fault ${fault} at ${fn.name}`);
     await this.meetOutage();
     if (fault === 'not-started') {
-      this.refusedAt.set(fn.name, scheduler.now);
+      this.noteSetback(fn.name);
       await scheduler.sleep(faults.random.whole(1, 50));
       throw new InvocationError(TOO_MANY, 'Rate exceeded');
     }
@@ -114,9 +114,13 @@ export class Lambda {
     return this.hasRun(functionName) ? this.world.scheduler.now : (this.busy.get(functionName)?.at ?? 0);
   }
 
-  /** When a start of a function was last refused, in epoch milliseconds; 0 for never. */
-  lastRefused(functionName: string): number {
-    return this.refusedAt.get(functionName) ?? 0;
+  /** When starts of a function were refused and runs of it died, in epoch milliseconds, oldest first. */
+  setbacksOf(functionName: string): readonly number[] {
+    return this.setbacks.get(functionName) ?? [];
+  }
+
+  private noteSetback(functionName: string): void {
+    this.setbacks.set(functionName, [...this.setbacksOf(functionName), this.world.scheduler.now]);
   }
 
   private hasRun(functionName: string): boolean {
@@ -214,6 +218,7 @@ export class Lambda {
       const about = { functionName: fn.name, requestId: requestIdIn(payload), skewMilliseconds: skew };
       const invocation = new Invocation(about, (cause) => {
         this.leave(invocation);
+        this.noteSetback(fn.name);
         this.world.note(() => `${fn.name} died: ${cause}`);
         this.world.evidence.die(invocation);
         this.noteUnremovable(invocation);

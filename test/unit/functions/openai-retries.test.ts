@@ -30,6 +30,44 @@ const requestIn = ({ headers }: { headers: Record<string, unknown> }) =>
 const breakOff = async (): Promise<string> =>
   (await calls.make(BODY, { meanwhile: () => undefined })).requestId;
 
+/** A first call that has got as far as its transaction, which goes on or fails when told. */
+const holdFirst = async () => {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  memory.beforeTransaction = (attempt) => {
+    if (attempt > 1) return;
+    reached.resolve();
+    return released.promise;
+  };
+  const first = calls.make(BODY, { meanwhile: () => calls.succeed(created()[0] ?? '') });
+  const settled = first.then(
+    () => undefined,
+    () => undefined,
+  );
+  await reached.promise;
+  return {
+    requestId: () => created()[0],
+    goOn: async () => {
+      released.resolve();
+      await first;
+    },
+    fail: async () => {
+      released.reject(new Error('not written'));
+      await settled;
+    },
+  };
+};
+
+/** Acts once, when this many seconds have passed. */
+const onceAt = (seconds: number, act: () => Promise<void>) => {
+  let isDone = false;
+  return async (second: number): Promise<void> => {
+    if (isDone || second < seconds) return;
+    isDone = true;
+    await act();
+  };
+};
+
 describe('An image that takes longer than a response may', () => {
   test('is answered with 408 after 24 s, and collected by the retry without a second debit', async () => {
     const first = await calls.make(BODY);
@@ -117,6 +155,44 @@ describe('A retry after a broken connection', () => {
     });
 
     expect([requestIn(collected), created()]).toEqual([late, [late]]);
+  });
+
+  test('collects the request of a first call that takes seconds to write it', async () => {
+    const held = await holdFirst();
+    const collected = await calls.make(BODY, { retry: 1, meanwhile: onceAt(6, held.goOn) });
+
+    expect([requestIn(collected), created()]).toEqual([held.requestId(), [held.requestId()]]);
+  });
+
+  test('is answered with 408 while its first call has not written', async () => {
+    const held = await holdFirst();
+    const retry = await calls.make(BODY, { retry: 1 });
+    expect([retry.status, created()]).toEqual([408, []]);
+    await held.goOn();
+    calls.succeed(held.requestId() ?? '');
+
+    expect(requestIn(await calls.make(BODY, { retry: 2 }))).toBe(held.requestId());
+    expect(created()).toHaveLength(1);
+  });
+
+  test('makes the images when the first call that it waits for is refused', async () => {
+    const held = await holdFirst();
+    const retry = await calls.make(BODY, {
+      retry: 1,
+      meanwhile: onceAt(6, held.fail),
+      endsAfterSeconds: 9,
+    });
+
+    expect([retry.status, created()]).toEqual([200, [retry.requestId]]);
+  });
+
+  test('makes the images when its first call died before it wrote', async () => {
+    const held = await holdFirst();
+    calls.wait(30);
+    const retry = await calls.make(BODY, { retry: 1, endsAfterSeconds: 3 });
+    await held.fail();
+
+    expect([retry.status, created()]).toEqual([200, [retry.requestId]]);
   });
 
   test('makes the images when its first call made none', async () => {
