@@ -13,8 +13,20 @@ export const readable = <Item, T>(
     try {
       return [read(item)];
     } catch (error) {
-      logger.error('an item could not be read', { item: idOf(item), error: error as Error });
-      countMetric(METRIC.itemUnreadable, {});
+      reportUnreadable(idOf(item), error as Error);
       return [];
     }
   });
+
+/** Logs and counts an item that cannot be read. */
+export const reportUnreadable = (item: string, error?: Error): void => {
+  logger.error('an item could not be read', { item, ...(error && { error }) });
+  countMetric(METRIC.itemUnreadable, {});
+};
+
+/** The key of a stored item. */
+type Keyed = { PK?: unknown; SK?: unknown };
+
+/** As `readable`, logged by key. Not for items with an address in their key. */
+export const readableItems = <Item extends Keyed, T>(items: readonly Item[], read: (item: Item) => T): T[] =>
+  readable(items, read, ({ PK, SK }) => `${PK} ${SK}`);

@@ -34,4 +34,8 @@ export const later = (one: Instant, other: Instant): Instant => (one > other ? o
 /** Whole epoch seconds of an instant, rounded down. */
 export const toEpochSeconds = (instant: Instant): number => Math.floor(Date.parse(instant) / 1000);
 
+/** Seconds since an instant; 0 when it is to come, when there is none, and when the text is no instant. */
+export const secondsSince = (instant: Instant | undefined, now: Date): number =>
+  Math.max(0, (now.getTime() - Date.parse(instant ?? '')) / 1000) || 0;
+
 export const SECONDS_PER_DAY = 86_400;

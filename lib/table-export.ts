@@ -1,11 +1,11 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Alarm, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { alarmsTo } from './add-alarm.ts';
 
 /** The table, the bucket that receives its exports, and where an alarm goes when an export does not start. */
 export interface TableExportProps {
@@ -70,19 +70,17 @@ export class TableExport extends Construct {
         retryPolicy: { maximumEventAgeInSeconds: 3_600, maximumRetryAttempts: 20 },
       },
     }).node.addDependency(role);
-    const alarm = new Alarm(this, 'ExportNotStarted', {
-      metric: new Metric({
-        namespace: 'AWS/Scheduler',
-        metricName: 'InvocationDroppedCount',
-        dimensionsMap: { ScheduleGroup: group.ref },
-        statistic: 'Sum',
-        period: Duration.minutes(5),
-      }),
-      alarmDescription: 'The daily export of the table was refused for an hour.',
-      threshold: 1,
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
+    const droppedExports = new Metric({
+      namespace: 'AWS/Scheduler',
+      metricName: 'InvocationDroppedCount',
+      dimensionsMap: { ScheduleGroup: group.ref },
+      statistic: 'Sum',
+      period: Duration.minutes(5),
     });
-    alarm.addAlarmAction(new SnsAction(topic));
+    alarmsTo(this, topic)(
+      'ExportNotStarted',
+      droppedExports,
+      'The daily export of the table was refused for an hour.',
+    );
   }
 }

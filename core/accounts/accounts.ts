@@ -45,9 +45,12 @@ export const Account = z.object({
   earnedWork: z.optional(EarnedWork),
   /** Its own prices by model id, each an `AccountRate`. A price of another version stays as it is. */
   rates: z.optional(z.record(z.string(), z.unknown())),
-  balanceWebhook: z.optional(BalanceWebhook),
+  /** One of another version tells nothing. */
+  balanceWebhook: z.optional(z.catch(z.optional(BalanceWebhook), undefined)),
   /** When its webhook was last told that the balance does not suffice, and how many ledger entries there were. */
-  exhaustedTold: z.optional(z.object({ at: z.string(), ledgerEntries: z.number() })),
+  exhaustedTold: z.optional(
+    z.catch(z.optional(z.object({ at: z.string(), ledgerEntries: z.number() })), undefined),
+  ),
 });
 export type Account = z.infer<typeof Account>;
 

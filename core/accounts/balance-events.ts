@@ -2,9 +2,10 @@ import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import type { PaymentRequiredError } from '../errors.ts';
 import { balanceEventId } from '../ids.ts';
+import { readableItems } from '../readable.ts';
 import { accountKey, balanceEventKey, dueListing, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
-import { table, tableName } from '../table/table.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Account } from './accounts.ts';
@@ -148,13 +149,14 @@ export const closeBalanceEvent = async (accountId: string, eventId: string): Pro
 /** Access pattern 137: the events of an account, newest first, strongly consistent. */
 export const listBalanceEvents = async (accountId: string): Promise<BalanceEvent[]> => {
   const { PK, SK } = balanceEventKey(accountId, '');
-  const events: BalanceEvent[] = [];
+  const items: StoredItem[] = [];
   const query = {
     TableName: tableName(),
     KeyConditionExpression: 'PK = :account AND begins_with(SK, :events)',
     ExpressionAttributeValues: { ':account': PK, ':events': SK },
     ConsistentRead: true,
   };
-  for await (const item of queryAll(query)) events.push(BalanceEvent.parse(item));
+  for await (const item of queryAll(query)) items.push(item);
+  const events = readableItems(items, (item) => BalanceEvent.parse(item));
   return events.sort((a, b) => (a.at < b.at ? 1 : -1));
 };

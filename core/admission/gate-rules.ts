@@ -49,6 +49,8 @@ export interface GateState {
   nextStartMs: number | undefined;
   /** The permits, by the request that holds them. */
   permits: ReadonlyMap<string, Permit>;
+  /** The requests whose permits cannot be read: they keep their room until their requests end. */
+  unreadable: ReadonlySet<string>;
 }
 
 /** A permit is given at most this long before its start. */

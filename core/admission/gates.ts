@@ -1,5 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { readable } from '../readable.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { GATE_LISTING_PARTITION, gateKey, gateListing } from '../table/keys.ts';
 import { listingQuery } from '../table/listings.ts';
@@ -32,13 +33,18 @@ const PERMIT_PREFIX = 'permit#';
 const permitAttribute = (requestId: string): string => PERMIT_PREFIX + requestId;
 
 const toGateState = (item: StoredItem = {}): GateState => {
-  const permits = Object.entries(item).flatMap(([name, value]) =>
-    name.startsWith(PERMIT_PREFIX)
-      ? [[name.slice(PERMIT_PREFIX.length), StoredPermit.parse(value)] as const]
-      : [],
+  const stored = Object.entries(item).flatMap(([name, value]) =>
+    name.startsWith(PERMIT_PREFIX) ? [[name.slice(PERMIT_PREFIX.length), value] as const] : [],
   );
+  const read = readable(
+    stored,
+    ([requestId, value]) => [requestId, StoredPermit.parse(value)] as const,
+    ([requestId]) => `${item.PK} ${permitAttribute(requestId)}`,
+  );
+  const permits = new Map(read);
+  const unreadable = new Set(stored.map(([requestId]) => requestId).filter((id) => !permits.has(id)));
   const { used, queued, nextStartMs } = StoredGate.parse(item);
-  return { used, queued, nextStartMs, permits: new Map(permits) };
+  return { used, queued, nextStartMs, permits, unreadable };
 };
 
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */
@@ -310,9 +316,11 @@ const update = async (
   return { state: toGateState(item), done };
 };
 
-/** Access pattern 89: gates by name, strongly consistent, in the order of the names. */
-export const readGates = async (gateNames: readonly string[]): Promise<GateState[]> =>
-  (await batchGetAll(gateNames.map(gateKey))).map((item) => toGateState(item));
+/** Access pattern 89: gates by name, strongly consistent, in the order of the names; undefined for one that cannot be read. */
+export const readGates = async (gateNames: readonly string[]): Promise<(GateState | undefined)[]> =>
+  (await batchGetAll(gateNames.map(gateKey))).map(
+    (item) => readable([item], toGateState, () => String(item?.PK))[0],
+  );
 
 /** Access pattern 90: the names of all gates at which a request ever waited. Eventually consistent. */
 export const listGates = async (): Promise<string[]> => {

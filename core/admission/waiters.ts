@@ -1,5 +1,6 @@
-import { DeleteCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { readableItems } from '../readable.ts';
 import {
   GATE_WAITER_PREFIX,
   gatePartition,
@@ -10,7 +11,7 @@ import {
   waitingAccountKey,
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
-import { table, tableName } from '../table/table.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Permit, WaitingAccount } from './gate-rules.ts';
@@ -34,7 +35,8 @@ export type GateWaiter = z.infer<typeof GateWaiter>;
 const StoredAccount = z.object({
   accountId: z.string(),
   touched: z.string(),
-  servedAt: z.string(),
+  // Served next, and thereby written anew: otherwise the account would wait for ever.
+  servedAt: z.catch(z.string(), ''),
 });
 
 /** A backstop: requests never wait this long. */
@@ -69,24 +71,32 @@ export const letInWrite = (gateName: string, waiter: GateWaiter, { takenMs }: Pe
   },
 });
 
-/** Access pattern 94: the oldest waiting requests of an account, at most `limit`, strongly consistent. */
-export const listWaiters = async (
+/**
+ * Access pattern 94: the oldest waiting request of an account that can be read, strongly consistent. `unreadable` when requests wait and
+ * none of them can be read: they leave the queue when their time there ends.
+ */
+export const findOldestWaiter = async (
   gateName: string,
   accountId: string,
-  limit: number,
-): Promise<GateWaiter[]> => {
-  const { Items = [] } = await table.send(
-    new QueryCommand({
-      TableName: tableName(),
-      ...itemsBeginning(gateName, gateWaiterPrefix(accountId)),
-      ConsistentRead: true,
-      Limit: limit,
-    }),
-  );
-  return Items.map((item) => GateWaiter.parse(item));
+): Promise<GateWaiter | 'unreadable' | undefined> => {
+  const query = {
+    TableName: tableName(),
+    ...itemsBeginning(gateName, gateWaiterPrefix(accountId)),
+    ConsistentRead: true,
+  };
+  let found: 'unreadable' | undefined;
+  for await (const item of queryAll(query, 1)) {
+    const [waiter] = readableWaiters([item]);
+    if (waiter) return waiter;
+    found = 'unreadable';
+  }
+  return found;
 };
 
-/** Access pattern 95: every request that waits at a gate, by account and age, eventually consistent. */
+const readableWaiters = (items: readonly StoredItem[]): GateWaiter[] =>
+  readableItems(items, (item) => GateWaiter.parse(item));
+
+/** Access pattern 95: every request that waits at a gate, by account and age, eventually consistent. Leaves out those that cannot be read. */
 export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> => {
   const waiters: GateWaiter[] = [];
   const query = {
@@ -94,7 +104,7 @@ export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> =>
     ...itemsBeginning(gateName, GATE_WAITER_PREFIX),
     ConsistentRead: false,
   };
-  for await (const item of queryAll(query)) waiters.push(GateWaiter.parse(item));
+  for await (const item of queryAll(query)) waiters.push(...readableWaiters([item]));
   return waiters;
 };
 
@@ -156,7 +166,7 @@ export const noteServed = async (gateName: string, accountId: string, now: Date)
   );
 };
 
-/** Access pattern 91: the accounts that wait at a gate, strongly consistent. */
+/** Access pattern 91: the accounts that wait at a gate, strongly consistent. Leaves out those that cannot be read. */
 export const listWaitingAccounts = async (gateName: string): Promise<WaitingAccount[]> => {
   const accounts: WaitingAccount[] = [];
   const query = {
@@ -164,7 +174,8 @@ export const listWaitingAccounts = async (gateName: string): Promise<WaitingAcco
     ...itemsBeginning(gateName, WAITING_ACCOUNT_PREFIX),
     ConsistentRead: true,
   };
-  for await (const item of queryAll(query)) accounts.push(StoredAccount.parse(item));
+  for await (const item of queryAll(query))
+    accounts.push(...readableItems([item], (one) => StoredAccount.parse(one)));
   return accounts;
 };
 

@@ -1,6 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { auditIdsFrom, newAuditId } from '../ids.ts';
+import { readableItems } from '../readable.ts';
 import { AUDIT_PARTITION, auditKey, auditSort } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { table, tableName } from '../table/table.ts';
@@ -63,7 +64,7 @@ export interface AuditFilter {
   since?: Instant | undefined;
 }
 
-/** Access pattern 115: changes by staff, newest first, strongly consistent, read as they are consumed. */
+/** Access pattern 115: changes by staff, newest first, strongly consistent, read as they are consumed. Leaves out those that cannot be read. */
 export const listAuditEntries = async function* ({
   accountId,
   since,
@@ -80,5 +81,5 @@ export const listAuditEntries = async function* ({
     ScanIndexForward: false,
     ConsistentRead: true,
   };
-  for await (const item of queryAll(query)) yield AuditEntry.parse(item);
+  for await (const item of queryAll(query)) yield* readableItems([item], (one) => AuditEntry.parse(one));
 };

@@ -57,7 +57,10 @@ export const countSpendingWrites = (
     };
   });
 
-/** Access pattern 122: gives a refund back to the day and the month in which the owners were debited. */
+/**
+ * Access pattern 122: gives a refund back to the day and the month in which the owners were debited. Each is refused when its count cannot
+ * be read: the transaction is then to be made without it.
+ */
 export const giveBackWrites = (
   accountId: string,
   ownerIds: readonly string[],
@@ -65,9 +68,17 @@ export const giveBackWrites = (
   createdAt: Instant,
 ): TransactItem[] =>
   ownerIds.flatMap((ownerId) =>
-    Object.values(periodsOf(createdAt)).map((period) => ({
-      Update: addWrite({ accountId, ownerId, period }, -refund),
-    })),
+    Object.values(periodsOf(createdAt)).map((period) => {
+      const write = addWrite({ accountId, ownerId, period }, -refund);
+      return {
+        Update: {
+          ...write,
+          ConditionExpression:
+            'attribute_not_exists(spentThousandths) OR attribute_type(spentThousandths, :number)',
+          ExpressionAttributeValues: { ...write.ExpressionAttributeValues, ':number': 'N' },
+        },
+      };
+    }),
   );
 
 /** Access pattern 123: what an owner of a budget spent in the day and the month of `at`, strongly consistent. */

@@ -3,6 +3,7 @@ import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { creationTimeOf, REQUEST_ID_PREFIX } from '../ids.ts';
+import { readableItems } from '../readable.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { idempotencyKey, idempotencyPartition, TTL_ATTRIBUTE } from '../table/keys.ts';
@@ -111,7 +112,7 @@ const listEntries = async ({ accountId, digest, retry }: LongCall, now: Date): P
       Limit: MOST_ENTRIES,
     }),
   );
-  return Items.map((item) => Entry.parse(item))
+  return readableItems(Items, (item) => Entry.parse(item))
     .filter(({ collected }) => collected < retry)
     .sort(
       (a, b) =>

@@ -50,7 +50,7 @@ export const listEndUsers = async (
 
 const Address = z.pick(EndUser, { endUserId: true, email: true });
 
-/** Access pattern 118: ids and addresses of an account's end-users, strongly consistent, read as they are consumed. */
+/** Access pattern 118: ids and addresses of an account's end-users, strongly consistent, read as they are consumed. Leaves out those that cannot be read. */
 export const listEmailsOfEndUsers = async function* (
   accountId: string,
 ): AsyncGenerator<z.infer<typeof Address>> {
@@ -62,7 +62,13 @@ export const listEmailsOfEndUsers = async function* (
     ExpressionAttributeValues: { ':users': PK, ':prefix': SK },
     ConsistentRead: true,
   };
-  for await (const item of queryAll(query)) yield Address.parse(item);
+  for await (const item of queryAll(query)) {
+    yield* readable(
+      [item],
+      (one) => Address.parse(one),
+      ({ endUserId }) => `${accountId} ${endUserId}`,
+    );
+  }
 };
 
 /** The matching entries without the first `skip`, newest first, read as they are consumed; about `wanted` will be. */

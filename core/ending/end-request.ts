@@ -7,6 +7,7 @@ import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../le
 import { type Thousandths, toXTokens } from '../money.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { reportUnreadable } from '../readable.ts';
 import {
   checkStatus,
   clipsOf,
@@ -97,6 +98,9 @@ export const endRequest = async (
   const { createdAt, endUserId, budgetOwners = [] } = request;
   // A request that was created without a budget can be in the counts that began with one.
   let isCounted = false;
+  // Counts of budgets that cannot be read: a refund does not wait for them.
+  const unread = new Set<string>();
+  let [counted, firstCounted]: [TransactItem[], number] = [[], 0];
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
   let isEndedHere = true;
   let isStored = false;
@@ -106,6 +110,8 @@ export const endRequest = async (
     const found = refusals[0]?.item as Pick<StoredRequest, 'status' | 'refundThousandths'> | undefined;
     isStored = !isEndedHere && found?.refundThousandths === undefined && !!found && !isTerminal(found);
     if (!isEndedHere) return [];
+    for (const [index, { Update }] of counted.entries())
+      if (refusedBy(refusals, firstCounted + index)) unread.add(String(Update?.Key?.SK));
     const endUser = refusedBy(refusals, END_USER_WRITE) ? refusals[END_USER_WRITE]?.item : undefined;
     if (endUser) isCounted = beganWith(toEndUser(endUser), createdAt);
     const refunded = refund > 0 && !budgetOwners.includes(endUserId) ? { createdAt, isCounted } : undefined;
@@ -126,16 +132,21 @@ export const endRequest = async (
     const { entry, writes } = balanceChangeWrites(head, change, now);
     const withEntry = { ...settlement, refundEntryNumber: entry.number };
     const owners = [...budgetOwners, ...(isCounted ? [endUserId] : [])];
-    return [
+    const settled = [
       endRequestWrite(request, state, withEntry, follows, unlessStored),
       ...counts,
       ...writes,
       ...beside,
-      ...giveBackWrites(request.accountId, owners, refund, createdAt),
     ];
+    firstCounted = settled.length;
+    counted = giveBackWrites(request.accountId, owners, refund, createdAt).filter(
+      ({ Update }) => !unread.has(String(Update?.Key?.SK)),
+    );
+    return [...settled, ...counted];
   }, SETTLEMENT_PATIENCE);
   if (isStored) return 'stored';
   if (!isEndedHere) return 'ended';
+  for (const item of unread) reportUnreadable(`${request.accountId} ${item}`);
   reportEnd(request, state, refund, partsOf(request, attempts, now));
   return isToBeClosed ? 'ended' : 'closed';
 };

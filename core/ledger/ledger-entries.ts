@@ -1,20 +1,21 @@
 import * as z from 'zod/mini';
+import { readableItems } from '../readable.ts';
 import { type AccountedRequest, entryNumbersOf } from '../requests/request-rules.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { projectionOf } from '../table/expressions.ts';
 import { ledgerEntryKey, ledgerEntrySort, ledgerPartition } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
-import { LedgerEntry } from './ledger.ts';
+import { LedgerEntry, readableEntries } from './ledger.ts';
 import type { UsageEntry } from './usage-rules.ts';
 
-/** Access pattern 61: ledger entries from number `first` to `last`, oldest first, strongly consistent, read as they are consumed. */
+/** Access pattern 61: ledger entries from number `first` to `last`, oldest first, strongly consistent, read as they are consumed. Leaves out those that cannot be read. */
 export const readLedgerEntries = async function* (
   accountId: string,
   first: number,
   last: number,
 ): AsyncGenerator<LedgerEntry> {
-  for await (const item of entriesBetween(accountId, first, last)) yield LedgerEntry.parse(item);
+  for await (const item of entriesBetween(accountId, first, last)) yield* readableEntries([item]);
 };
 
 /** The stored entries from number `first` to `last`, none when that is none; only these attributes of them where they are given. */
@@ -48,7 +49,7 @@ const StoredUsage = z.pick(LedgerEntry, {
   keyId: true,
   debitNumber: true,
 });
-const USAGE_ATTRIBUTES = Object.keys(StoredUsage.shape);
+const USAGE_ATTRIBUTES = ['PK', 'SK', ...Object.keys(StoredUsage.shape)];
 
 /** Access pattern 116: as 61, only what usage is told from: it costs as much to read, and half as much to transfer and to parse. */
 export const readUsageEntries = async function* (
@@ -57,16 +58,25 @@ export const readUsageEntries = async function* (
   last: number,
 ): AsyncGenerator<UsageEntry> {
   for await (const item of entriesBetween(accountId, first, last, USAGE_ATTRIBUTES))
-    yield StoredUsage.parse(item);
+    yield* readableItems([item], (one) => StoredUsage.parse(one));
 };
 
-/** Access pattern 62: ledger entries by their numbers, all different, strongly consistent. Leaves out those that are absent. */
+/**
+ * Access pattern 62: entries as they are stored, by their numbers, all different, strongly consistent, in the given order; undefined where there is none.
+ */
+export const readStoredEntries = (
+  accountId: string,
+  numbers: readonly number[],
+): Promise<(StoredItem | undefined)[]> =>
+  batchGetAll(numbers.map((number) => ledgerEntryKey(accountId, number)));
+
+/** Ledger entries by their numbers, all different, strongly consistent. Leaves out those that are absent or cannot be read. */
 export const findLedgerEntries = async (
   accountId: string,
   numbers: readonly number[],
 ): Promise<LedgerEntry[]> => {
-  const items = await batchGetAll(numbers.map((number) => ledgerEntryKey(accountId, number)));
-  return items.flatMap((item) => (item ? LedgerEntry.parse(item) : []));
+  const items = await readStoredEntries(accountId, numbers);
+  return readableEntries(items.filter((item) => item !== undefined));
 };
 
 /**

@@ -4,7 +4,7 @@ import { type AccountedRequest, isTerminal } from '../requests/request-rules.ts'
 import { type Instant, SECONDS_PER_DAY } from '../time.ts';
 import type { LedgerEntry } from './ledger.ts';
 
-/** Every kind of problem a ledger can have. */
+/** Every kind of problem that a readable ledger can have. */
 export const LEDGER_PROBLEM_KINDS = [
   /** An entry's number does not follow the previous one. */
   'entry_number',
@@ -37,7 +37,8 @@ export const LEDGER_PROBLEM_KINDS = [
   /** A succeeded request's cost is not its debit minus its refund. */
   'cost',
 ] as const;
-export type LedgerProblemKind = (typeof LEDGER_PROBLEM_KINDS)[number];
+/** `unreadable`: the account or an item of its ledger cannot be read. */
+export type LedgerProblemKind = (typeof LEDGER_PROBLEM_KINDS)[number] | 'unreadable';
 
 /** A problem found in an account's ledger. */
 export interface LedgerProblem {

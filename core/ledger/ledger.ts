@@ -6,7 +6,7 @@ import type { EarnedWork } from '../concurrency/work-allowance.ts';
 import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
-import { readable } from '../readable.ts';
+import { readableItems } from '../readable.ts';
 import {
   accountKey,
   ledgerEntryKey,
@@ -54,6 +54,10 @@ export const LedgerEntry = z.object({
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
 
 const toLedgerEntry = (item: StoredItem): LedgerEntry => LedgerEntry.parse(item);
+
+/** Stored entries in their order, without those that cannot be read. */
+export const readableEntries = (items: readonly StoredItem[]): LedgerEntry[] =>
+  readableItems(items, toLedgerEntry);
 
 /** A ledger entry as the API shows it. */
 export const renderLedgerEntry = (entry: LedgerEntry): BalanceHistoryEntry => ({
@@ -310,7 +314,7 @@ export const listLedgerEntries = async (
       ConsistentRead: true,
     }),
   );
-  const entries = readable(Items, toLedgerEntry, ({ PK, SK }) => `${PK} ${SK}`);
+  const entries = readableEntries(Items);
   const oldest = Items.at(-1);
   return pageOf(entries, request, oldest !== undefined && oldest.SK !== ledgerEntrySort(1));
 };

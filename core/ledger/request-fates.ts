@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { readable } from '../readable.ts';
 import { findDeletedRequests } from '../requests/deleted-requests.ts';
 import { AccountedRequest, withKnownStatus } from '../requests/request-rules.ts';
 import { batchGetAll } from '../table/batches.ts';
@@ -10,7 +11,7 @@ const ATTRIBUTES = Object.keys(AccountedRequest.shape);
 /**
  * Access pattern 66: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
  * are read after the requests: a request is removed and its deletion recorded in one transaction, so none is
- * missed.
+ * missed. A request that cannot be read counts as absent.
  */
 export const findRequestFates = async (
   accountId: string,
@@ -20,7 +21,12 @@ export const findRequestFates = async (
   const items = await batchGetAll(requestIds.map(requestKey), ATTRIBUTES);
   for (const [index, requestId] of requestIds.entries()) {
     const item = items[index];
-    if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(withKnownStatus(item)) });
+    const [request] = readable(
+      item ? [item] : [],
+      (one) => AccountedRequest.parse(withKnownStatus(one)),
+      () => requestId,
+    );
+    if (request) fates.set(requestId, { state: 'kept', request });
   }
   const absent = requestIds.filter((requestId) => !fates.has(requestId));
   const deletions = await findDeletedRequests(absent.map((requestId) => ({ accountId, requestId })));
@@ -35,7 +41,7 @@ export const findRequestFates = async (
 const RequestUser = z.object({ model: z.string(), endUserId: z.string() });
 type RequestUser = z.infer<typeof RequestUser>;
 
-/** Access pattern 117: model and end-user of requests of an account, by id, strongly consistent. Those that are gone are left out. */
+/** Access pattern 117: model and end-user of requests of an account, by id, strongly consistent. Those that are gone, or cannot be read, are left out. */
 export const findUsersOfRequests = async (
   accountId: string,
   requestIds: readonly string[],
@@ -45,7 +51,12 @@ export const findUsersOfRequests = async (
   return new Map(
     ids.flatMap((id, index) => {
       const item = items[index];
-      return item?.accountId === accountId ? [[id, RequestUser.parse(item)] as const] : [];
+      const own = item?.accountId === accountId ? [item] : [];
+      return readable(
+        own,
+        (one) => [id, RequestUser.parse(one)] as const,
+        () => id,
+      );
     }),
   );
 };

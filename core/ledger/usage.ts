@@ -1,8 +1,8 @@
 import { listEmailsOfEndUsers } from '../end-users/end-user-lists.ts';
 import { ValidationError } from '../errors.ts';
 import type { Instant } from '../time.ts';
-import type { LedgerHead } from './ledger.ts';
-import { findLedgerEntries, readUsageEntries } from './ledger-entries.ts';
+import { type LedgerHead, readableEntries } from './ledger.ts';
+import { findLedgerEntries, readStoredEntries, readUsageEntries } from './ledger-entries.ts';
 import { findUsersOfRequests } from './request-fates.ts';
 import {
   totalOf,
@@ -136,8 +136,12 @@ export const findFirstEntryFrom = async (
   while (low < high) {
     const step = Math.max(1, Math.ceil((high - low) / (PROBES + 1)));
     const numbers = Array.from({ length: PROBES }, (_, index) => low + index * step).filter((n) => n < high);
-    const found = await findLedgerEntries(accountId, numbers);
-    if (found.length < numbers.length) throw new Error(`The ledger of ${accountId} has a gap.`);
+    const stored = (await readStoredEntries(accountId, numbers)).filter((item) => item !== undefined);
+    if (stored.length < numbers.length) throw new Error(`The ledger of ${accountId} has a gap.`);
+    const found = readableEntries(stored);
+    if (found.length === 0 && step > 1) throw new Error(`The ledger of ${accountId} cannot be read.`);
+    // An entry that cannot be read is in no report: it may be on either side.
+    if (found.length === 0) return high;
     const before = found.findLast(({ createdAt }) => createdAt < instant);
     const after = found.find(({ createdAt }) => createdAt >= instant);
     low = before === undefined ? low : before.number + 1;

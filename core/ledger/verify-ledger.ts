@@ -1,6 +1,8 @@
+import * as z from 'zod/mini';
 import { type Account, findAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { NotFoundError } from '../errors.ts';
+import { reportUnreadable } from '../readable.ts';
 import type { LedgerProblem } from './ledger-rules.ts';
 import {
   type AccountScope,
@@ -23,7 +25,8 @@ const ENTRIES_AT_ONCE = 20_000;
 
 /**
  * Replays the ledgers of these accounts and checks them against balances and requests. Safe while the service
- * is in use: requests in progress are not reported, and accounts removed during the run are left out.
+ * is in use: requests in progress are not reported, and accounts removed during the run are left out. An account that cannot be read
+ * is a problem of its own.
  */
 export const verifyLedger = async (
   accounts: Iterable<Pick<Account, 'accountId'>>,
@@ -79,6 +82,10 @@ const verifyUnlessRemoved = async (
     return isRemoved ? undefined : verified;
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
-    throw error;
+    if (!(error instanceof z.core.$ZodError)) throw error;
+    const { accountId } = ledger;
+    reportUnreadable(accountId, error);
+    const detail = 'The account, or an item of its ledger, cannot be read.';
+    return { entries: 0, problems: [{ accountId, kind: 'unreadable', detail }] };
   }
 };

@@ -14,9 +14,9 @@ import {
 import { takePermitFor, unmarkQueued } from '../admission/gates.ts';
 import { routeNameOf } from '../admission/route-gates.ts';
 import {
+  findOldestWaiter,
   type GateWaiter,
   listAllWaiters,
-  listWaiters,
   listWaitingAccounts,
   noteServed,
   removeWaiter,
@@ -49,7 +49,8 @@ export interface LetInOptions {
 
 /**
  * Lets the waiting requests of a gate in while there is room for the next one. Each is chosen by `chooseAccount`, and is the oldest
- * of its account. A request that needs more calls than there is room for is waited for.
+ * of its account that can be read. A request that needs more calls than there is room for is waited for. A request that cannot be read is
+ * passed over: its execution ends and refunds it when its time in the queue ends.
  *
  * 1. Wake the requests that have a permit: the run that let them in died, or they wait under a newer token. Remove the accounts with
  *    permits that have no waiting request any more.
@@ -70,10 +71,10 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
   };
   const running = runningOf(seen);
   for (const account of accounts.filter(({ accountId }) => running.has(accountId))) {
-    const [head] = await listWaiters(gate.name, account.accountId, 1);
+    const head = await findOldestWaiter(gate.name, account.accountId);
     // Also while the gate is full: otherwise the loop would keep running with no request waiting.
     if (!head) await remove(account);
-    else if (hasPermit(head, seen)) await wakeWaiter(gate.name, head, options);
+    else if (head !== 'unreadable' && hasPermit(head, seen)) await wakeWaiter(gate.name, head, options);
   }
   const now = (): Date => clock.now();
   let isAudited = isFull(gate, seen);
@@ -81,9 +82,12 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
   while (hasRoom(gate, state, 1, now().getTime())) {
     const account = chooseAccount(accounts, runningOf(state));
     if (!account) return;
-    const [head] = await listWaiters(gate.name, account.accountId, 1);
+    const head = await findOldestWaiter(gate.name, account.accountId);
     if (!head) {
       await remove(account);
+    } else if (head === 'unreadable' || state.unreadable.has(head.requestId)) {
+      // It could not take a permit beside its own. The other accounts must not wait for it.
+      accounts = accounts.filter((one) => one !== account);
     } else if (hasPermit(head, state)) {
       await wakeWaiter(gate.name, head, options);
     } else {

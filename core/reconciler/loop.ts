@@ -10,8 +10,8 @@ import { workflowSettings } from '../executions/workflow-settings.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
-import { type DueItem, listDue } from '../requests/due-items.ts';
-import { toInstant } from '../time.ts';
+import { listDue } from '../requests/due-items.ts';
+import { secondsSince, toInstant } from '../time.ts';
 import { DueWork, type Kept } from './due-work.ts';
 import { drainGate, letIn, type QueuedGate } from './let-in.ts';
 import { LOOK_AGAIN_SECONDS, type Looked, lookAt, queryOpenTask } from './look.ts';
@@ -191,7 +191,8 @@ class Run {
     ]);
     const due = [...starts.items, ...looks.items];
     if (looks.next.length === 0) this.work.keepListed(looks.items);
-    if (this.tick === 0) measure(METRIC.lookOverdue, {}, overdueSeconds(due, now));
+    if (this.tick === 0)
+      measure(METRIC.lookOverdue, {}, secondsSince(due.map(({ place }) => place.GSI1SK).sort()[0], now));
     this.work.add(due);
     return queued;
   }
@@ -270,9 +271,3 @@ class Run {
     }
   }
 }
-
-/** Seconds by which the longest due item is overdue; 0 when none is. */
-const overdueSeconds = (items: readonly DueItem[], now: Date): number => {
-  const first = items.map(({ place }) => place.GSI1SK).sort()[0];
-  return first === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(first)) / 1000);
-};

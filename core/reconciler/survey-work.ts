@@ -6,7 +6,7 @@ import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { END_OF_TIME, listDue, requestIdOf } from '../requests/due-items.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests } from '../requests/requests.ts';
-import { type Instant, toInstant } from '../time.ts';
+import { secondsSince, toInstant } from '../time.ts';
 
 /** Metrics have a point in each span of 5 min. */
 const SPAN_SECONDS = 300;
@@ -53,10 +53,6 @@ const surveyRoutes = async (now: Date): Promise<void> => {
   const oldest = [...loads.values()].flatMap(({ oldestAt }) => oldestAt ?? []).sort()[0];
   measure(METRIC.oldestWaiting, {}, secondsSince(oldest, now));
 };
-
-/** Seconds since an instant; 0 when it is to come, or there is none. */
-const secondsSince = (at: Instant | undefined, now: Date): number =>
-  at === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(at)) / 1000);
 
 /** xTokens debited for requests that are unfinished: those of up to 100, spread over all, times their share. */
 const heldBy = async (ids: readonly string[]): Promise<number> => {

@@ -1,6 +1,7 @@
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { REQUEST_ID_PREFIX, type RequestKind } from '../ids.ts';
+import { readableItems } from '../readable.ts';
 import { REQUEST_INDEXES, requestListing, requestPartition } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
@@ -33,7 +34,7 @@ const timePart = (instant: Instant): string => encodeTime(Math.max(0, Date.parse
 
 /**
  * Access pattern 18: ids of an account's requests by kind, end-user, state and time, newest first of each kind. For operators: reads
- * everything of that time, as it is consumed, the first `expected` at first. Eventually consistent.
+ * everything of that time, as it is consumed, the first `expected` at first. Leaves out entries that cannot be read. Eventually consistent.
  */
 export const listRequestIdsOfAccount = async function* (
   accountId: string,
@@ -59,8 +60,8 @@ export const listRequestIdsOfAccount = async function* (
       ScanIndexForward: false,
     };
     for await (const item of queryAll(query, expected)) {
-      const entry = Entry.parse(item);
-      if (state !== undefined && listedState(entry) !== state) continue;
+      const [entry] = readableItems([item], (one) => Entry.parse(one));
+      if (!entry || (state !== undefined && listedState(entry) !== state)) continue;
       yield entry.PK.slice(requestPartition('').length);
     }
   }

@@ -1,5 +1,6 @@
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { readable } from '../readable.ts';
 import { setAll } from '../table/expressions.ts';
 import {
   accountPartition,
@@ -14,6 +15,7 @@ import {
   FORMER_DUE_SHARDS,
   type ItemKey,
   LISTING_INDEX,
+  REQUEST_SORT,
   requestPartition,
 } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
@@ -55,7 +57,8 @@ const workOf = ({ PK, SK }: ItemKey): DueWork => {
     const accountId = PK.slice(accountPartition('').length);
     return { kind: 'balance-event', accountId, eventId: SK.slice(BALANCE_EVENT_PREFIX.length) };
   }
-  return { kind: 'request', requestId: PK.slice(requestPartition('').length) };
+  if (SK === REQUEST_SORT) return { kind: 'request', requestId: PK.slice(requestPartition('').length) };
+  throw new Error('This version has no such work.');
 };
 
 /** What an item's partition of a due list is chosen by. */
@@ -79,7 +82,8 @@ export type DuePosition = z.infer<typeof DuePosition>;
 /**
  * Access pattern 23: items of a list that are due at `now`, longest due first. One query for each partition,
  * in parallel, with at most `limit` items each. Pass `next` to continue; it is empty at the end of the list.
- * With `isCurrent`, leaves out the partitions of earlier releases. Eventually consistent.
+ * With `isCurrent`, leaves out the partitions of earlier releases. Leaves out work of a kind that this version does not know.
+ * Eventually consistent.
  */
 export const listDue = async (
   list: DueList,
@@ -107,7 +111,14 @@ export const listDue = async (
         }),
       );
       const next = LastEvaluatedKey ? [{ shard, after: Entry.parse(LastEvaluatedKey) }] : [];
-      return { items: Items.map((item) => toDueItem(list, item)), next };
+      return {
+        items: readable(
+          Items,
+          (item) => toDueItem(list, item),
+          ({ PK }) => String(PK),
+        ),
+        next,
+      };
     }),
   );
   const items = pages.flatMap((page) => page.items);

@@ -76,9 +76,9 @@ const common = {
   /** Ids of the end-user and the API key for whose budgets its debit was counted; absent when for none. */
   budgetOwners: z.optional(z.array(z.string())),
   /** Our cost of an image or second by each route of its model, fixed at creation. Absent when no cost was set. */
-  routeCosts: z.optional(z.record(z.string(), z.number())),
-  /** The cost of its provider calls, once it has ended. */
-  providerCosts: z.optional(z.array(ProviderCost)),
+  routeCosts: z.optional(z.catch(z.optional(z.record(z.string(), z.number())), undefined)),
+  /** The cost of its provider calls, once it has ended. Of either, a form of another version reads as absent. */
+  providerCosts: z.optional(z.catch(z.optional(z.array(ProviderCost)), undefined)),
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LedgerEntry } from '../ledger/ledger.ts';
+import { readableEntries } from '../ledger/ledger.ts';
 import type { LedgerReason } from '../ledger/ledger-reasons.ts';
 import { findDeletedRequests } from '../requests/deleted-requests.ts';
 import { batchGetAll } from '../table/batches.ts';
@@ -156,7 +156,7 @@ class Comparing {
           keyId: textOf(keyId),
           accountId: textOf(accountId),
         })),
-        operatorChanges: lostOf('ledgerEntry').map((item) => LedgerEntry.parse(item)),
+        operatorChanges: readableEntries(lostOf('ledgerEntry')),
       },
       comeBack: this.comeBack,
       open: this.open,

@@ -51,13 +51,15 @@ export const deliverWebhook = async (
     listWebhookAttempts(subjectId, delivery),
     findHostBackOff(accountId, url, now),
   ]);
-  const attempt = () => attemptDelivery(subject, { delivery, number: earlier.length + 1, backOff, clock });
+  // By number: an attempt that cannot be read is left out of the list, and counts all the same.
+  const number = Math.max(0, ...earlier.map((one) => one.number)) + 1;
+  const attempt = () => attemptDelivery(subject, { delivery, number, backOff, clock });
   const isAllowed = backOff === undefined || backOff.notBefore <= toInstant(now);
   const attempted = isAllowed
     ? await withinLimits(limitsOf(accountId, url, backOff), clock, attempt)
     : ({ ran: false } as const);
   const step = attempted.ran
-    ? stepAfterAttempt(attempted.result, earlier.length + 1, retrySchedule(), random())
+    ? stepAfterAttempt(attempted.result, number, retrySchedule(), random())
     : stepWhenPostponed(
         {
           startedAt: deliveryStartedAt(delivery, subject),

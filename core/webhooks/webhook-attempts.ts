@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/attempt-retention.ts';
+import { readableItems } from '../readable.ts';
 import {
   requestPartition,
   TTL_ATTRIBUTE,
@@ -31,7 +32,7 @@ export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
 /**
  * Access pattern 105: a request's webhook attempts by time, of all deliveries or of one, those in the request's partition included, where
- * the earlier release put them. Strongly consistent.
+ * the earlier release put them. Leaves out those that cannot be read. Strongly consistent.
  */
 export const listWebhookAttempts = async (
   requestId: string,
@@ -46,7 +47,8 @@ export const listWebhookAttempts = async (
       ConsistentRead: true,
     };
     const attempts: WebhookAttempt[] = [];
-    for await (const item of queryAll(query)) attempts.push(WebhookAttempt.parse(item));
+    for await (const item of queryAll(query))
+      attempts.push(...readableItems([item], (one) => WebhookAttempt.parse(one)));
     return attempts;
   };
   const partitions = [requestPartition(requestId), webhookAttemptPartition(requestId)];

@@ -1,6 +1,7 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { hostDigest } from '../concurrency/in-flight.ts';
+import { readableItems } from '../readable.ts';
 import { setAll } from '../table/expressions.ts';
 import { type ItemKey, TTL_ATTRIBUTE, webhookHostKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
@@ -18,7 +19,7 @@ const FORGOTTEN_AFTER_SECONDS = SECONDS_PER_DAY;
 /** The item of an account and the host of a URL. */
 const keyOf = (accountId: string, url: string): ItemKey => webhookHostKey(accountId, hostDigest(url));
 
-/** Access pattern 107: how the host of a URL hangs for an account, strongly consistent; undefined when it answers. */
+/** Access pattern 107: how the host of a URL hangs for an account, strongly consistent; undefined when it answers, or cannot be read. */
 export const findHostBackOff = async (
   accountId: string,
   url: string,
@@ -28,7 +29,9 @@ export const findHostBackOff = async (
     new GetCommand({ TableName: tableName(), Key: keyOf(accountId, url), ConsistentRead: true }),
   );
   if (Item?.hangs === undefined) return undefined;
-  const { ttl, ...backOff } = HostBackOff.parse(Item);
+  const [found] = readableItems([Item], (item) => HostBackOff.parse(item));
+  if (!found) return undefined;
+  const { ttl, ...backOff } = found;
   return ttl > toEpochSeconds(toInstant(now)) ? backOff : undefined;
 };
 

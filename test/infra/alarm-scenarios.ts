@@ -153,7 +153,11 @@ const lateModel = (of: string): Scenario => ({
 const canaryRan = (secondsAgo: number): Story =>
   ours(secondsAgo, () => countMetric(METRIC.canarySucceeded, {}));
 
-/** When each alarm of a stack with these models and a canary rings. */
+/** Exports that the scheduler gave up: it attempts each for an hour. */
+const dropped = (count: number, group = 'TableExportGroup', secondsAgo = 10): Story =>
+  aws(`AWS/Scheduler/InvocationDroppedCount ScheduleGroup=${group}`, count, secondsAgo);
+
+/** When each alarm of a stack with these models, a canary and exports rings. */
 export const scenariosFor = (models: readonly string[]): Record<string, Scenario> => ({
   LedgerProblem: atOne('a ledger does not add up', () => countMetric(METRIC.ledgerProblem, {})),
   LedgerNotVerified: {
@@ -282,6 +286,11 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
       [],
     ],
     quiet: [[...canaryRan(60), ...canaryRan(HOUR + 60)], canaryRan(HOUR + 60)],
+  },
+  ExportNotStarted: {
+    rings: 'DynamoDB refused the daily export for an hour',
+    ringing: [dropped(1)],
+    quiet: [dropped(0), dropped(1, 'AnotherGroup'), dropped(1, 'TableExportGroup', 6 * MINUTE)],
   },
   ...Object.fromEntries(models.map((of) => [`${of}-late`, lateModel(of)])),
   ...Object.assign({}, ...PROVIDER_IDS.map(ofProvider)),

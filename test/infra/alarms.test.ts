@@ -10,7 +10,7 @@ import {
   synthesizeService,
 } from './service-template.ts';
 
-const service = await synthesizeService({ canary: 'xSD4.5' });
+const service = await synthesizeService({ canary: 'xSD4.5', exportBucket: 'exports.example' });
 const MODELS = ['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s'];
 const SCENARIOS = scenariosFor(MODELS);
 
@@ -18,7 +18,7 @@ const SCENARIOS = scenariosFor(MODELS);
 const alarmsOf = ({ resources }: ServiceTemplate): Map<string, Resource['Properties']> =>
   new Map(
     ofType(resources, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => [
-      render({ Ref: id }).replace(/^Monitoring/, ''),
+      render({ Ref: id }).replace(/^(Monitoring|TableExport)/, ''),
       Properties,
     ]),
   );

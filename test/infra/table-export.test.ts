@@ -100,22 +100,6 @@ describe('the daily export of the table', () => {
     ]);
   });
 
-  test('rings when it was refused for an hour', () => {
-    const alarms = ofType(service.resources, 'AWS::CloudWatch::Alarm').filter(([id]) =>
-      id.startsWith('TableExport'),
-    );
-
-    expect(alarms.map(([, { Properties }]) => Properties)).toEqual([
-      expect.objectContaining({
-        Namespace: 'AWS/Scheduler',
-        MetricName: 'InvocationDroppedCount',
-        Dimensions: [{ Name: 'ScheduleGroup', Value: { Ref: GROUP } }],
-        Threshold: 1,
-        AlarmActions: [{ Ref: expect.stringMatching(/^MonitoringAlarms/) }],
-      }),
-    ]);
-  });
-
   test.each<[Record<string, string>, string]>([
     [{ exportBucketOwner: '444455556666' }, 'exportBucketOwner needs a bucket'],
     [{ exportBucket: 'Capitals' }, 'Expected the name of a bucket'],

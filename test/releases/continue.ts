@@ -2,10 +2,10 @@
  * Plays this release after the last one, in the simulation, and prints how requests ended. Some were under way in the table of the
  * last release, others during a deployment.
  */
-import type { Deployment } from '../simulation/aws/step-functions.ts';
+import type { Deployment, Release } from '../simulation/aws/step-functions.ts';
 import type { Service } from '../simulation/known-faults/service.ts';
 import { loadDeployment } from '../simulation/start.ts';
-import type { Continued, Crossed } from './continued.ts';
+import { type Continued, type Crossed, DIRECTIONS, type Direction } from './continued.ts';
 import { readLastRelease } from './last-release.ts';
 
 const deployment: Deployment = await loadDeployment();
@@ -63,11 +63,18 @@ const continueTable = (): Promise<Continued> =>
     };
   });
 
-/** Begins requests of each kind under the definitions of one release, and deploys those of the other at this moment. */
-const cross = async (service: Service, isUpgrade: boolean, afterMs: number): Promise<Crossed> => {
+/**
+ * Begins requests of each kind under the definitions of one release, and deploys those of the others one after the other, the last
+ * after this long.
+ */
+const cross = async (
+  service: Service,
+  [first, ...others]: readonly [Release, ...Release[]],
+  afterMs: number,
+): Promise<Crossed> => {
   const { world, createImage, createVideo, record, until } = service;
   const { scheduler, stepFunctions, lambda } = world;
-  stepFunctions.define(isUpgrade);
+  stepFunctions.define(first);
   const webhookUrl = 'https://hooks.caller.example/fails-first';
   const ids = [
     await createImage('instant', { webhookUrl }),
@@ -76,15 +83,19 @@ const cross = async (service: Service, isUpgrade: boolean, afterMs: number): Pro
   ];
   // Two run at the route at once, the third waits for its turn.
   for (const behaviour of ['works', 'works', 'works'] as const) ids.push(await createVideo(behaviour));
-  await scheduler.advance(afterMs);
-  const running = stepFunctions.running().map(({ state }) => state);
-  stepFunctions.define(!isUpgrade);
-  lambda.replaceAll();
-  ids.push(await createVideo('works'));
+  const running: string[] = [];
+  for (const release of others) {
+    await scheduler.advance(afterMs / others.length);
+    running.push(...stepFunctions.running().map(({ state }) => state));
+    stepFunctions.define(release);
+    lambda.replaceAll();
+    ids.push(await createVideo('works'));
+  }
   await until(() => ids.every((id) => isEnded(record(id)?.status)));
   await scheduler.advance(HOUR_MS);
   return {
     running,
+    releasesAtOnce: stepFunctions.releasesAtOnce,
     statuses: ids.map((id) => String(record(id)?.status)),
     executions: ids.map((id) => String(stepFunctions.executionOf(id)?.status)),
     told: new Set(world.receivers.told.filter(({ taken }) => taken).map(({ requestId }) => requestId)).size,
@@ -94,10 +105,25 @@ const cross = async (service: Service, isUpgrade: boolean, afterMs: number): Pro
 // First: each service begins after the ones before.
 const table = await continueTable();
 
+const RELEASES_OF: Record<Direction, [Release, ...Release[]]> = {
+  forward: ['last', 'this'],
+  back: ['this', 'last'],
+  'twice forward': ['last', 'this', 'next'],
+  'twice back': ['next', 'this', 'last'],
+};
 const MOMENTS_MS = [0, 40, 400, 2_000, 9_000];
-const crossed: Record<'forward' | 'back', Crossed[]> = { forward: [], back: [] };
+const crossed: Record<Direction, Crossed[]> = {
+  forward: [],
+  back: [],
+  'twice forward': [],
+  'twice back': [],
+};
 for (const afterMs of MOMENTS_MS) {
-  crossed.forward.push(await inService(deployment, LIMITS, (service) => cross(service, true, afterMs)));
-  crossed.back.push(await inService(deployment, LIMITS, (service) => cross(service, false, afterMs)));
+  for (const direction of DIRECTIONS) {
+    const releases = RELEASES_OF[direction];
+    crossed[direction].push(
+      await inService(deployment, LIMITS, (service) => cross(service, releases, afterMs)),
+    );
+  }
 }
 process.stdout.write(JSON.stringify({ table, ...crossed }));

@@ -31,7 +31,7 @@ export type Deployment = Extract<
 
 /**
  * A deployment changes the functions' environment and replaces their processes. Requests under way, and those that wait, go on. One of
- * five is of another release, forward or back: what runs keeps its definition, and is served by the functions of this one.
+ * three is of another release, forward or back: what runs keeps its definition, and is served by the functions of this one.
  */
 export const deploy = (world: World, { do: what, pick }: Deployment): void => {
   const routes = readRoutes();
@@ -62,7 +62,25 @@ export const deploy = (world: World, { do: what, pick }: Deployment): void => {
   writeRoutes(routes);
   world.evidence.deployedAt = world.scheduler.now;
   world.lambda.replaceAll();
-  if (pick % 5 === 0) world.stepFunctions.redefine();
+  if (pick % 3 === 0) world.stepFunctions.redefine(Math.floor(pick / 3));
+};
+
+/** Until the next upgrade of a run that begins with the definitions of the last release. */
+const UPGRADE_MS = [0, 20_000] as const;
+
+/** Begins with the definitions of the last release. This one and the next follow, so that executions of all three run at once. */
+export const beginBeforeUpgrades = (world: World): void => {
+  const { scheduler, stepFunctions, random } = world;
+  stepFunctions.define('last');
+  let inMs = 0;
+  for (const release of ['this', 'next'] as const) {
+    inMs += random.whole(...UPGRADE_MS);
+    scheduler.after(inMs, () => {
+      stepFunctions.define(release);
+      world.evidence.deployedAt = scheduler.now;
+      world.lambda.replaceAll();
+    });
+  }
 };
 
 /** What deployments change: as it is when a run begins. */

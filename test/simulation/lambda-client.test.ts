@@ -19,7 +19,7 @@ const aWorld = (name: string, { failures = 0 } = {}) => {
     seed: 3,
     faults: [],
     startsAt: 0,
-    deployment: { machines: new Map(), lastMachines: new Map(), functions },
+    deployment: { machines: { last: new Map(), this: new Map(), next: new Map() }, functions },
   });
   const send = async (input: object): Promise<unknown> => {
     const FunctionName = `arn:aws:lambda:us-east-1:111122223333:function:${stem}`;

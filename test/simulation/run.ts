@@ -3,7 +3,7 @@ import { MODELS, type ModelName, type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { LAST_USER } from './creations.ts';
 import { enter } from './current.ts';
-import { resetDeployment, restoreModels } from './deployments.ts';
+import { beginBeforeUpgrades, resetDeployment, restoreModels } from './deployments.ts';
 import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
 import { outageText, type PlannedOutage } from './engine/outages.ts';
@@ -29,6 +29,8 @@ export interface Outcome {
   requests: number;
   faultsMet: number;
   outagesMet: number;
+  /** The most releases whose definitions executions ran on at once. */
+  releasesAtOnce: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -53,7 +55,7 @@ export const beginNextAt = (startsAt: number): void => {
   nextStart = startsAt;
 };
 
-/** One run in so many begins with the definitions of the last release. */
+/** One run in so many begins with the definitions of the last release, before two upgrades. */
 const LAST_RELEASE_SHARE = 8;
 
 export interface RunOptions {
@@ -87,8 +89,7 @@ export class Run {
     resetDeployment(this.seed);
     enter(this.world);
     setTime(this.world);
-    // Some runs begin before an upgrade.
-    if (this.seed % LAST_RELEASE_SHARE === 0) this.world.stepFunctions.define(true);
+    if (this.seed % LAST_RELEASE_SHARE === 0) beginBeforeUpgrades(this.world);
     await this.passing(() => openAccounts(this.simulation));
     await this.passing(() => watchBalances(this.simulation));
     this.world.faults.enabled = true;
@@ -115,6 +116,7 @@ export class Run {
       trace: world.trace,
       requests: simulation.witness.lives.size,
       faultsMet: world.faults.met,
+      releasesAtOnce: world.stepFunctions.releasesAtOnce,
       outagesMet: world.outages.met,
     };
   }

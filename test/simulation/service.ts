@@ -21,6 +21,7 @@ import { sendToSecrets } from './aws/secrets.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
+import { nextMachines, withNewNames } from './next-release.ts';
 import { makeClips } from './upstream/clips.ts';
 import { deliverMp4, SECONDS_OF_MP4 } from './upstream/media.ts';
 import { measureWithoutDisk } from './upstream/spooled-video.ts';
@@ -73,10 +74,14 @@ export const loadService = async (): Promise<Deployment> => {
   await readSettings();
   deliverMp4(await aVideo({ seconds: SECONDS_OF_MP4, width: 64, height: 64, framesPerSecond: 2 }));
   await makeClips();
-  const lastMachines = [...readLastRelease().definitions].map(
+  const ofLast = [...readLastRelease().definitions].map(
     ([machine, text]) => [machine, JSON.parse(text) as Definition] as const,
   );
-  return { machines: loadMachines(), lastMachines: new Map(lastMachines), functions: await loadFunctions() };
+  const ofThis = loadMachines();
+  return {
+    machines: { last: new Map(ofLast), this: ofThis, next: nextMachines(ofThis) },
+    functions: withNewNames(await loadFunctions()),
+  };
 };
 
 const loadMachines = (): Map<string, Definition> => {

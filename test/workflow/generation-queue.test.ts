@@ -36,7 +36,9 @@ import {
   putOther,
   putRequest,
   settleRequest,
+  spoilQueue,
   storedRequest,
+  waitersAt,
 } from './stored-request.ts';
 import { stubProvider } from './stub-provider.ts';
 
@@ -259,6 +261,19 @@ describe('with the real functions, on a route of one running call', () => {
     expect(pausedUntil()).toBeUndefined();
     expect((await gate()).permits.has(REQUEST_ID)).toBe(false);
     expect(await listAllWaiters(GATE)).toEqual([]);
+  });
+
+  test('one whose place in the queue cannot be read is passed over; its execution ends and refunds it in time', async () => {
+    await otherRuns();
+    const execution = await run(stubProvider('synchronous', { submit: [] }), ({ at }) => {
+      at(10, () => spoilQueue(GATE));
+      at(20, otherEnds);
+    });
+
+    expect(execution.seconds).toBe(3_600);
+    expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'provider_timeout' } });
+    expect(balanceThousandths()).toBe(104_000);
+    expect(waitersAt(GATE)).toEqual([]);
   });
 
   test('one that an operator fails while it waits ends when its turn comes, and passes its permit on', async () => {

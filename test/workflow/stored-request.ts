@@ -5,6 +5,8 @@ import { insertRequestWrite, toRequest } from '../../core/requests/requests.ts';
 import {
   accountKey,
   endUserKey,
+  GATE_WAITER_PREFIX,
+  gatePartition,
   ledgerPartition,
   pauseKey,
   providerAttemptKey,
@@ -64,6 +66,15 @@ export const putOther = (requestId: string, accountId: string): void => {
   const task = { taskId: 'task-9', outcome: { kind: 'accepted', taskId: 'task-9' } } as const;
   memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, ...route, ...task }));
 };
+
+/** Makes the items of waiting requests at a gate unreadable, as those of another version are. */
+export const spoilQueue = (gateName: string): void => {
+  for (const { SK } of waitersAt(gateName))
+    memory.patch({ PK: gatePartition(gateName), SK: String(SK) }, { taskToken: 7 });
+};
+/** The items of waiting requests at a gate. */
+export const waitersAt = (gateName: string) =>
+  memory.partition(gatePartition(gateName)).filter(({ SK }) => String(SK).startsWith(GATE_WAITER_PREFIX));
 
 /** Changes the request as another process would. */
 export const changeRequest = (requestId: string, attributes: object): void =>

@@ -118,28 +118,10 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
     keep(logicalId, { ...state, type, properties: resolved });
   };
 
-  /** Undoes a change: deletes what was created, gives what was updated its old properties. */
-  const undo = async ({ resource, properties, previous, physicalResourceId }: Change): Promise<void> => {
-    const { logicalId, type } = resource;
-    const current = physicalResourceId ?? previous?.physicalResourceId ?? logicalId;
-    await calls.call(
-      { logicalId, type, stackId },
-      previous
-        ? {
-            RequestType: 'Update',
-            properties: previous.properties,
-            oldProperties: properties,
-            physicalResourceId: current,
-          }
-        : { RequestType: 'Delete', properties, physicalResourceId: current },
-    );
-    keep(logicalId, previous);
-  };
-
   /** Removes what CloudFormation removes once everything else is done. As there, a failure ends nothing. */
   const cleanUp = async (
     logicalId: string,
-    { type = 'Custom::Unknown', properties, physicalResourceId }: KeptResource,
+    { type = 'Custom::Unknown', properties, physicalResourceId }: Omit<KeptResource, 'data'>,
   ): Promise<void> => {
     try {
       const request = { RequestType: 'Delete', properties, physicalResourceId } as const;
@@ -147,6 +129,50 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
     } catch (error) {
       console.error(`[cloudformation] ${physicalResourceId} was not removed:`, error);
     }
+  };
+
+  /** Gives an updated resource its old properties. Another one that the update made in its place is then removed. */
+  const undoUpdate = async (change: Change, previous: KeptResource): Promise<(() => Promise<void>)[]> => {
+    const { logicalId, type } = change.resource;
+    const current = change.physicalResourceId ?? previous.physicalResourceId;
+    const answer = await calls.call(
+      { logicalId, type, stackId },
+      {
+        RequestType: 'Update',
+        properties: previous.properties,
+        oldProperties: change.properties,
+        physicalResourceId: current,
+      },
+    );
+    const physicalResourceId = answer.PhysicalResourceId ?? current;
+    keep(logicalId, { ...previous, physicalResourceId });
+    if (physicalResourceId === current) return [];
+    return [() => cleanUp(logicalId, { type, properties: change.properties, physicalResourceId: current })];
+  };
+
+  const undoCreation = async ({ resource, properties, physicalResourceId }: Change): Promise<void> => {
+    const { logicalId, type } = resource;
+    await calls.call(
+      { logicalId, type, stackId },
+      { RequestType: 'Delete', properties, physicalResourceId: physicalResourceId ?? logicalId },
+    );
+    keep(logicalId, undefined);
+  };
+
+  /** Undoes all changes, the last first: updates, and then what the changes created. Returns the errors. */
+  const rollBack = async (): Promise<unknown[]> => {
+    const problems: unknown[] = [];
+    const removals: (() => Promise<void>)[] = [];
+    for (const change of changes.toReversed()) {
+      if (!change.previous) removals.push(() => undoCreation(change));
+      else
+        await undoUpdate(change, change.previous).then(
+          (leftOver) => removals.push(...leftOver),
+          (problem: unknown) => problems.push(problem),
+        );
+    }
+    for (const remove of removals) await remove().catch((problem: unknown) => problems.push(problem));
+    return problems;
   };
 
   try {
@@ -160,10 +186,7 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
       keep(logicalId, undefined);
     }
   } catch (error) {
-    const problems: unknown[] = [];
-    for (const change of changes.toReversed()) {
-      await undo(change).catch((problem: unknown) => problems.push(problem));
-    }
+    const problems = await rollBack();
     if (problems.length === 0) throw error;
     throw new AggregateError(
       [error, ...problems],

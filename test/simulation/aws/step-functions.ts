@@ -7,6 +7,7 @@ import {
 import { makeCall } from '../engine/effects.ts';
 import { NEWS_FAULTS } from '../engine/faults.ts';
 import { invocations, outside } from '../engine/invocation.ts';
+import { answerOfNextRelease } from '../next-release.ts';
 import type { World } from '../world.ts';
 import { type Definition, StateError } from './asl.ts';
 import type { ClientLimits } from './client-limits.ts';
@@ -24,11 +25,13 @@ const NAME_KEPT_MS = 90 * 86_400_000;
 
 const meta = { $metadata: {} };
 
+/** The releases whose definitions can be deployed, in their order. */
+const RELEASES = ['last', 'this', 'next'] as const;
+export type Release = (typeof RELEASES)[number];
+
 /** What the definitions need: their texts, and the functions their placeholders stand for. */
 export interface Deployment {
-  machines: ReadonlyMap<string, Definition>;
-  /** The definitions of the last release. */
-  lastMachines: ReadonlyMap<string, Definition>;
+  machines: Readonly<Record<Release, ReadonlyMap<string, Definition>>>;
   /** By the name of the function. */
   functions: ReadonlyMap<string, DeployedFunction>;
 }
@@ -42,26 +45,29 @@ export class StepFunctions {
   onEntered: ((execution: Execution) => void) | undefined;
   readonly watchers: ((execution: Execution) => void)[] = [];
   private readonly callbacks: Surroundings['callbacks'] = new Map();
+  private readonly releaseOf = new WeakMap<Execution, Release>();
   /** Called when an execution next enters a state, by machine and state. */
   private readonly awaited = new Map<string, (execution: Execution) => void>();
   private readonly world: World;
   private readonly deployment: Deployment;
-  private isLastRelease = false;
+  private release: Release = 'this';
+  /** The most releases whose definitions executions ran on at once. */
+  releasesAtOnce = 0;
 
   constructor(world: World, deployment: Deployment) {
     this.world = world;
     this.deployment = deployment;
   }
 
-  /** Deploys the definitions of the last release, or those of this one, for executions that start from now on. */
-  define(isLastRelease: boolean): void {
-    this.isLastRelease = isLastRelease;
-    this.world.note(() => `  definitions of ${isLastRelease ? 'the last' : 'this'} release`);
+  /** Deploys the definitions of a release, for executions that start from now on. */
+  define(release: Release): void {
+    this.release = release;
+    this.world.note(() => `  definitions of the ${release} release`);
   }
 
-  /** Deploys the other definitions: an upgrade, or a roll-back. */
-  redefine(): void {
-    this.define(!this.isLastRelease);
+  /** Deploys the definitions of the release before or after, as `pick` says where there are both: an upgrade, or a roll-back. */
+  redefine(pick: number): void {
+    this.define(this.release !== 'this' ? 'this' : pick % 2 === 0 ? 'last' : 'next');
   }
 
   /** The executions that run now. */
@@ -181,8 +187,8 @@ export class StepFunctions {
   /** Starts an execution; again with the same name and input while it runs, it is the same one. */
   private start(stateMachineArn: string, name: string, input: string) {
     const machine = stateMachineArn.split(':').at(-1) ?? '';
-    const { machines, lastMachines } = this.deployment;
-    const definition = (this.isLastRelease ? lastMachines : machines).get(machine);
+    const { release } = this;
+    const definition = this.deployment.machines[release].get(machine);
     if (!definition || stateMachineArn !== machineArn(machine))
       throw new Error(`There is no ${stateMachineArn}.`);
     const arn = executionArn(machine, name);
@@ -200,6 +206,9 @@ export class StepFunctions {
       ended: (ended) => this.tell(ended),
     });
     this.executions.set(arn, execution);
+    this.releaseOf.set(execution, release);
+    const atOnce = new Set(this.running().map((one) => this.releaseOf.get(one))).size;
+    this.releasesAtOnce = Math.max(this.releasesAtOnce, atOnce);
     this.world.note(() => `${machine} ${name} started`);
     outside(() => execution.run()).catch((error: unknown) => this.world.break(error));
     return { executionArn: arn };
@@ -210,7 +219,10 @@ export class StepFunctions {
     switch (resource) {
       case 'arn:aws:states:::lambda:invoke': {
         const fn = this.world.functionNamed(functionOf(String(parameters.FunctionName)));
-        return { Payload: await this.world.lambda.invoke(fn, parameters.Payload), StatusCode: 200 };
+        const { release } = this;
+        const answer = await this.world.lambda.invoke(fn, parameters.Payload);
+        const Payload = release === 'next' ? answerOfNextRelease(answer, parameters.Payload) : answer;
+        return { Payload, StatusCode: 200 };
       }
       case 'arn:aws:states:::states:startExecution':
         return this.start(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseIso8601, toInstant } from '../../../core/time.ts';
+import { parseIso8601, secondsSince, toInstant } from '../../../core/time.ts';
 
 describe('an ISO 8601 text', () => {
   test.each([
@@ -70,4 +70,13 @@ describe('an ISO 8601 text', () => {
 
 test('an invalid date is no instant', () => {
   expect(() => toInstant(new Date(Number.NaN))).toThrow(RangeError);
+});
+
+test.each([
+  ['2026-11-20T09:00:00.000Z', 60],
+  ['2026-11-20T09:02:00.000Z', 0],
+  ['soon', 0],
+  [undefined, 0],
+])('Since %p it has been %p s', (instant, seconds) => {
+  expect(secondsSince(instant, new Date('2026-11-20T09:01:00.000Z'))).toBe(seconds);
 });

@@ -112,3 +112,20 @@ describe('the operating guide', () => {
     }
   });
 });
+
+test('The guide says what the reconciler costs as the benchmark measured it', () => {
+  const { costs } = JSON.parse(readDocument('bench/results.json')) as {
+    costs: { results: { name: string; value: number }[] };
+  };
+  const dollars = (name: string): string => {
+    const found = costs.results.find((result) => result.name === `reconciler, ${name}`);
+    return `$${found?.value.toFixed(2)}`;
+  };
+  const [idle, busy] = [dollars('idle: total'), dollars('work open all the time: total')];
+  const row = tableRows(document, 'part').find(([part]) => part === 'reconciler');
+
+  expect(row?.slice(2)).toEqual([`${idle} to ${busy}`, busy]);
+  const lambda = dollars('work open all the time: functions');
+  expect(document).toContain(`Of the reconciler's ${busy}, ${lambda} is Lambda`);
+  expect(readDocument('docs/decisions.md')).toContain(`[${busy} a month](operating.md#what-it-costs)`);
+});

@@ -124,13 +124,22 @@ const allOf = (reader: Reader, item: Item): boolean => {
   return result;
 };
 
+/** The names of types, as `attribute_type` takes them. */
+const TYPE_NAMES: Record<string, string> = { number: 'N', string: 'S', boolean: 'BOOL', object: 'M' };
+
 const one = (reader: Reader, item: Item): boolean => {
   if (reader.take('(')) {
     const result = anyOf(reader, item);
     reader.expect(')');
     return result;
   }
-  const call = reader.take('attribute_exists', 'attribute_not_exists', 'begins_with', 'contains');
+  const call = reader.take(
+    'attribute_exists',
+    'attribute_not_exists',
+    'attribute_type',
+    'begins_with',
+    'contains',
+  );
   if (call) {
     reader.expect('(');
     const value = valueAt(item, reader.path());
@@ -140,6 +149,10 @@ const one = (reader: Reader, item: Item): boolean => {
       const part = String(reader.operand(item));
       const text = String(value ?? '');
       result = call === 'contains' ? text.includes(part) : text.startsWith(part);
+    }
+    if (call === 'attribute_type') {
+      reader.expect(',');
+      result = TYPE_NAMES[typeof value] === reader.operand(item);
     }
     reader.expect(')');
     return result;
@@ -192,7 +205,9 @@ const additions = (reader: Reader, item: Item): Item => {
   const changed: Item = {};
   do {
     const [name = ''] = reader.path();
-    changed[name] = Number(item[name] ?? 0) + Number(reader.operand(item));
+    const value = item[name] ?? 0;
+    if (typeof value !== 'number') throw new Error(`${name} is no number.`);
+    changed[name] = value + Number(reader.operand(item));
   } while (reader.take(','));
   return changed;
 };

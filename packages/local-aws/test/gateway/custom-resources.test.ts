@@ -295,13 +295,40 @@ describe('custom resources that change together', () => {
 
     await expect(provision(changed, answer, stateFile)).rejects.toThrow(/Third .* refused$/);
     expect(asked(events).slice(3)).toEqual([
-      'Delete Third - Third',
       'Update Second 1 physical-Second',
       'Update First 1 physical-First',
+      'Delete Third - Third',
     ]);
     const next = succeeding();
     await provision(pair(1), next.answer, stateFile);
     expect(next.events).toEqual([]);
+  });
+
+  test('are deleted under the new id, after their update, when the update that replaced them rolls back', async () => {
+    const events: Event[] = [];
+    const named = async (event: Event): Promise<InvocationResult> => {
+      events.push(event);
+      const { LogicalResourceId, ResourceProperties } = event;
+      const isRefused = LogicalResourceId === 'Second' && ResourceProperties.Size === '2';
+      await respond(event, {
+        Status: isRefused ? 'FAILED' : 'SUCCESS',
+        PhysicalResourceId: `${LogicalResourceId}-${ResourceProperties.Size}`,
+      });
+      return { payload: null };
+    };
+    const { stateFile } = await provision(pair(1), named);
+
+    await expect(provision(pair(2), named, stateFile)).rejects.toThrow(/Second/);
+    expect(asked(events).slice(2)).toEqual([
+      'Update First 2 First-1',
+      'Update Second 2 Second-1',
+      'Update Second 1 Second-1',
+      'Update First 1 First-2',
+      'Delete First 2 First-2',
+    ]);
+    events.length = 0;
+    await provision(pair(1), named, stateFile);
+    expect(events).toEqual([]);
   });
 
   test('say so when they cannot be rolled back', async () => {

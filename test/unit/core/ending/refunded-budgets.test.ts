@@ -1,11 +1,13 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { endRequest } from '../../../../core/ending/end-request.ts';
+import { METRIC } from '../../../../core/observability.ts';
 import { toRequest } from '../../../../core/requests/requests.ts';
 import { endUserKey, spentKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
 import { endUser, FAILURE, given, request } from './an-ending.ts';
 
 const { endUserId } = anEndUser();
@@ -36,6 +38,21 @@ describe('a refund', () => {
         6_000, 6_000, 10_000,
       ]);
     }
+  });
+
+  test('is paid though a count cannot be read, which is logged; the other counts get theirs', async () => {
+    given({ createdAt: CREATED, budgetOwners: [endUserId, 'key_1'] });
+    withBudget('2026-11-01T00:00:00.000Z');
+    for (const owner of [endUserId, 'key_1']) count(owner, '2026-11-20', '2026-11');
+    memory.patch(spentKey(ACCOUNT_ID, 'key_1', '2026-11'), { spentThousandths: 'much' });
+    const counted = metricsCounted();
+
+    await fail();
+
+    expect(request()).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
+    expect(['2026-11-20', '2026-11'].map((period) => spent(endUserId, period))).toEqual([6_000, 6_000]);
+    expect(['2026-11-20', '2026-11'].map((period) => spent('key_1', period))).toEqual([6_000, 'much']);
+    expect(counted()).toContainEqual([METRIC.itemUnreadable, {}]);
   });
 
   test('goes back once, however often the end is repeated', async () => {

@@ -31,6 +31,13 @@ describe('the work of a run', () => {
     expect(idsAt(work, 30)).toEqual(['b', 'c']);
   });
 
+  test('is due at once when its time cannot be read: the look lists it anew', () => {
+    const broken = item('a', 1);
+    const work = workOf({ ...broken, place: { ...broken.place, GSI1SK: '2026-soon' } }, item('b', 2));
+
+    expect(idsAt(work, 2)).toEqual(['a', 'b']);
+  });
+
   test('forgets an item that the index does not show any more, unless it is being looked at', () => {
     const work = workOf(item('a', 1), item('b', 2), item('c', 3));
     only(work).isBeingLookedAt = true;

@@ -459,6 +459,20 @@ describe('requests that wait at a gate', () => {
     expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
   });
 
+  test('are let in when another gate cannot be read', () =>
+    withEnvironment(limited, async () => {
+      await waitAt(WAN);
+      memory.patch(gateKey(WAN), { used: 'one' });
+      const id = await waitAt(SEEDREAM);
+
+      await run(idle);
+
+      expect(woken()).toEqual([id]);
+      expect(new Set(logged.mock.calls.map(([message]) => message))).toEqual(
+        new Set(['an item could not be read']),
+      );
+    }));
+
   test('are let in whatever error another gate has', () =>
     withEnvironment(limited, async () => {
       await waitAt(WAN);

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { accountLimit, hostLimit, takePlace } from '../../../../core/concurrency/in-flight.ts';
-import { accountKey } from '../../../../core/table/keys.ts';
+import { accountKey, webhookAttemptKey, webhookAttemptPartition } from '../../../../core/table/keys.ts';
 import { deliverWebhook, WEBHOOK_PLACES } from '../../../../core/webhooks/deliver-webhook.ts';
 import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
 import { findHostBackOff } from '../../../../core/webhooks/webhook-hosts.ts';
@@ -44,7 +44,7 @@ const aDelivery = (accountId = ACCOUNT_ID) => {
     }),
   );
   const attempts = async () => (await listWebhookAttempts(requestId)).length;
-  return { deliver: () => deliverWebhook(requestId, requestId, clock, () => 0), attempts };
+  return { requestId, deliver: () => deliverWebhook(requestId, requestId, clock, () => 0), attempts };
 };
 /** The receiver takes this long for its answer. */
 const slowly = (seconds: number) => {
@@ -181,6 +181,19 @@ describe('a host that hangs', () => {
   test('is never left alone for more than 30 min', () => {
     expect([1, 2, 3, 7, 8, 1_000].map(backOffSeconds)).toEqual([30, 60, 120, 1_800, 1_800, 1_800]);
   });
+});
+
+test('An attempt that cannot be read counts: the next one has the next number, and the delivery ends', async () => {
+  receiver.respond = answering(500);
+  const { deliver, requestId } = aDelivery();
+  const numbers = () => memory.partition(webhookAttemptPartition(requestId)).map((attempt) => attempt.number);
+  await deliver();
+  await deliver();
+  memory.patch(webhookAttemptKey(requestId, requestId, 1), { milliseconds: 'few' });
+
+  for (let attempt = 3; attempt < 10; attempt++) expect(await deliver()).toMatchObject({ next: 'wait' });
+  expect(await deliver()).toEqual({ next: 'give-up', reason: 'spent' });
+  expect(numbers()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
 describe('an attempt that is put off', () => {
