@@ -126,11 +126,16 @@ export class ForbiddenError extends ServiceError {
 /** The balance does not cover the price; the message says both. Nothing was written. */
 export class PaymentRequiredError extends ServiceError {
   override name = 'PaymentRequiredError';
+  readonly price: Thousandths;
+  readonly balance: Thousandths;
+
   constructor(price: Thousandths, balance: Thousandths) {
     super(
       'payment_required',
       `This request costs ${amountText(price)}; the balance is ${amountText(balance)}.`,
     );
+    this.price = price;
+    this.balance = balance;
   }
 }
 

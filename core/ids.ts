@@ -46,6 +46,20 @@ export const outputId = (requestId: string, index: number): string => `${request
 /** A new account id. Ids sort by creation time, to the millisecond. */
 export const newAccountId = (now: Date): string => `${ACCOUNT_ID_PREFIX}${newUlid(now)}`;
 
+/** What an event of a balance tells. */
+export type BalanceEventKind = 'low' | 'exhausted';
+const BALANCE_EVENT_ID = new RegExp(`^(${ACCOUNT_ID_PATTERN})_(low|exhausted)_\\d+`);
+
+/** The id of an event of an account's balance. `number` tells events of a kind apart: at most 12 digits, because a delivery is named by it. */
+export const balanceEventId = (accountId: string, kind: BalanceEventKind, number: number): string =>
+  `${accountId}_${kind}_${number}`;
+
+/** The id of a balance event and its account, from that id or the name of a delivery of it; undefined for any other text. */
+export const parseBalanceEventId = (text: string): { eventId: string; accountId: string } | undefined => {
+  const [eventId, accountId] = BALANCE_EVENT_ID.exec(text) ?? [];
+  return eventId === undefined || accountId === undefined ? undefined : { eventId, accountId };
+};
+
 /** A new id of an end-user's removal. Ids sort by time, to the millisecond. */
 export const newRemovalId = (now: Date): string => `rmv_${newUlid(now)}`;
 

@@ -161,7 +161,7 @@ export const bindExecutions = (
   { creators, finishers, pollers, task, reconcile, reconcileLost }: Functions,
 ): void => {
   expiry.bindStart([reconcile]);
-  webhookDelivery.bindStart(finishers);
+  webhookDelivery.bindStart([...finishers, ...creators]);
   generation.bindStart([...creators, reconcile]);
   generation.allowWake([...pollers, task['await-capacity']]);
   reconciler.allowStart({

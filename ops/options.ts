@@ -163,6 +163,13 @@ export const since = (value: string): Instant => {
 /** How many items to print: 1 to 10,000. */
 export const limit = wholeNumber(1, 10_000);
 
+/** A factor of a price above 0 and up to 100, with at most 3 decimals, in thousandths. */
+export const factorThousandths = (value: string): number => {
+  const factor = /^\d{1,3}(\.\d{1,3})?$/.test(value) ? toThousandths(Number(value)) : 0;
+  if (factor > 0 && factor <= 100_000) return factor;
+  throw new InvalidArgumentError('It must be a number above 0 and up to 100, with at most 3 decimals.');
+};
+
 const RATE_FORMS =
   'It must be JSON like {"perImage":[{"maxPixels":1048576,"xTokens":4},{"maxPixels":null,"xTokens":6}]} or {"perSecond":{"720p":5}}.';
 

@@ -1,4 +1,5 @@
 import { deleteAccount } from '../core/accounts/delete-account.ts';
+import { systemClock } from '../core/clock.ts';
 import { ConflictError } from '../core/errors.ts';
 import { listRequestIdsOfAccount } from '../core/requests/account-requests.ts';
 
@@ -10,5 +11,5 @@ export const removeAccount = async (accountId: string): Promise<void> => {
   for await (const requestId of listRequestIdsOfAccount(accountId)) {
     throw new ConflictError(`Account ${accountId} still has request ${requestId}.`);
   }
-  await deleteAccount(accountId);
+  await deleteAccount(accountId, systemClock.now());
 };

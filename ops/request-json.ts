@@ -4,7 +4,7 @@ import { toXTokens } from '../core/money.ts';
 import { takenOf } from '../core/provider-calls/taken.ts';
 import { imageInput, videoInput } from '../core/requests/render-input.ts';
 import { renderRecord } from '../core/requests/render-record.ts';
-import type { StoredRequest } from '../core/requests/request-rules.ts';
+import type { ProviderCost, StoredRequest } from '../core/requests/request-rules.ts';
 import type { RequestReport } from './request-report.ts';
 import { tellSpans } from './request-spans.ts';
 
@@ -45,12 +45,19 @@ export const renderReport = (report: RequestReport, now: Date) => {
       ...attempt,
       taken: takenOf(attempt),
     })),
+    ...(request.providerCosts && { providerCosts: request.providerCosts.map(renderCost) }),
     wait: wait ? { waitingSince, queriedAt, calledBackAt } : null,
     webhooks: webhooks.map(({ requestId: _, ...attempt }) => attempt),
     objects: renderObjects(report),
     spans: tellSpans(report, now),
   };
 };
+
+const renderCost = ({ route, costThousandths, reportedThousandths }: ProviderCost) => ({
+  route,
+  cost: costThousandths === undefined ? null : toXTokens(costThousandths),
+  reported: reportedThousandths === undefined ? null : toXTokens(reportedThousandths),
+});
 
 /** Every file in the record or in the bucket, sorted by key. */
 const renderObjects = ({ request, files }: RequestReport) => {

@@ -29,6 +29,13 @@ const describeInput = ({
     }),
   );
 
+const costText = ({
+  route,
+  cost,
+  reported,
+}: NonNullable<ReturnType<typeof renderReport>['providerCosts']>[number]): string =>
+  `${cost ?? 'not known'} at ${route}${reported === null ? '' : `, ${reported} by its usage`}`;
+
 /** A report for people: its fields, the timeline and its details, the ledger entries, the executions, and the files. */
 export const formatReport = (
   {
@@ -40,6 +47,7 @@ export const formatReport = (
     ledgerEntries,
     executions,
     objects,
+    providerCosts = [],
     spans,
   }: ReturnType<typeof renderReport>,
   now: Date,
@@ -56,6 +64,7 @@ export const formatReport = (
       ...describeInput(input),
       webhook: webhookUrl,
       note: operatorNote,
+      ...(providerCosts.length > 0 && { providerCost: providerCosts.map(costText).join('; ') }),
     },
     columns,
   );

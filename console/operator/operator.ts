@@ -87,8 +87,9 @@ export const createKey = (
 ): Promise<{ key: string; keyId: string }> => call('POST', `/accounts/${segment(accountId)}/keys`, body);
 /** Revokes a key for good. */
 export const revokeKey = (keyId: string): Promise<unknown> => call('DELETE', `/keys/${segment(keyId)}`);
-/** The rate of every model. */
-export const listRates = (): Promise<ModelRate[]> => call('GET', '/rates');
+/** The rate of every model: the general ones, or those of an account. */
+export const listRates = (accountId?: string): Promise<ModelRate[]> =>
+  call('GET', accountId === undefined ? '/rates' : `/accounts/${segment(accountId)}/rates`);
 /** Sets the rate of a model. Accepted requests keep their price. */
 export const setRate = (model: string, rate: Pick<ModelRate, 'perImage' | 'perSecond'>): Promise<ModelRate> =>
   call('PUT', `/rates/${segment(model)}`, rate);

@@ -37,11 +37,12 @@ export const readModels = async (): Promise<void> => {
   }
 };
 
-/** Reads the rates, where there is an operator. When the endpoint refuses, the operator's pages say why. */
+/** Reads the rates of the account in use, where there is an operator. When the endpoint refuses, the operator's pages say why. */
 export const readRates = async (): Promise<void> => {
   if (operatorToken.peek() === undefined) return;
+  const accountId = apiKey.peek() === undefined ? undefined : accountIdOf(apiKey.peek() ?? '');
   try {
-    operatorRates.value = new Map((await listRates()).map((rate) => [rate.model, rate]));
+    operatorRates.value = new Map((await listRates(accountId)).map((rate) => [rate.model, rate]));
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
   }

@@ -17,6 +17,10 @@ export type RequestLimits = z.infer<typeof RequestLimits>;
 /** The limits of a new account. */
 export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100 };
 
+/** Where an account is told of its balance, and below which balance. */
+const BalanceWebhook = z.object({ url: z.string(), belowThousandths: z.number() });
+export type BalanceWebhook = z.infer<typeof BalanceWebhook>;
+
 /**
  * An account as stored. `ledgerEntries` counts its ledger entries and is the number of the newest one. It and
  * the balance change only together, in the transaction that writes the entry.
@@ -39,6 +43,14 @@ export const Account = z.object({
   limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
+  /** Its own prices by model id, each an `AccountRate`. A price of another version stays as it is. */
+  rates: z.optional(z.record(z.string(), z.unknown())),
+  /** One of another version tells nothing. */
+  balanceWebhook: z.optional(z.catch(z.optional(BalanceWebhook), undefined)),
+  /** When its webhook was last told that the balance does not suffice, and how many ledger entries there were. */
+  exhaustedTold: z.optional(
+    z.catch(z.optional(z.object({ at: z.string(), ledgerEntries: z.number() })), undefined),
+  ),
 });
 export type Account = z.infer<typeof Account>;
 
@@ -199,6 +211,55 @@ export const setAccountLimits = (
     },
     beside,
   );
+
+/**
+ * Access pattern 139: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
+ * Throws `NotFoundError`.
+ */
+export const setBalanceWebhook = (
+  accountId: string,
+  webhook: BalanceWebhook | undefined,
+  beside?: Beside,
+): Promise<Account> =>
+  updateAccount(
+    accountId,
+    webhook
+      ? {
+          UpdateExpression: 'SET balanceWebhook = :webhook REMOVE exhaustedTold',
+          ExpressionAttributeValues: { ':webhook': webhook },
+        }
+      : { UpdateExpression: 'REMOVE balanceWebhook, exhaustedTold' },
+    beside,
+  );
+
+/**
+ * Access pattern 145: sets what an account pays for a model from now on; undefined: the general rate. Existing requests keep their
+ * price. Throws `NotFoundError`.
+ */
+export const putAccountRate = async (
+  accountId: string,
+  modelId: string,
+  rate: object | undefined,
+  beside?: Beside,
+): Promise<Account> => {
+  // An update of one of the prices needs them to be there.
+  await updateAccount(accountId, {
+    UpdateExpression: 'SET rates = if_not_exists(rates, :none)',
+    ExpressionAttributeValues: { ':none': {} },
+  });
+  const ExpressionAttributeNames = { '#model': modelId };
+  return updateAccount(
+    accountId,
+    rate
+      ? {
+          UpdateExpression: 'SET rates.#model = :rate',
+          ExpressionAttributeNames,
+          ExpressionAttributeValues: { ':rate': rate },
+        }
+      : { UpdateExpression: 'REMOVE rates.#model', ExpressionAttributeNames },
+    beside,
+  );
+};
 
 /** How long webhook deliveries are also signed with the previous secret. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;

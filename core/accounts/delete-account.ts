@@ -1,29 +1,50 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { deleteItems } from '../table/batches.ts';
 import {
   accountKey,
+  accountPartition,
   apiKeyKey,
   deletedRequestPartition,
   endUserPartition,
   type ItemKey,
   idempotencyPartition,
   ledgerPartition,
+  TTL_ATTRIBUTE,
+  webhookAttemptPartition,
+  webhookAttemptsEndKey,
 } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
+import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { listApiKeys } from './api-keys.ts';
+import { listBalanceEvents } from './balance-events.ts';
 
 /**
- * Access pattern 14: deletes an account that has no requests, with its keys, end-users, ledger and marks of deleted requests. The account goes before its ledger, so
- * that a verification finds both or no account. Safe to repeat.
+ * Access pattern 14: deletes an account that has no requests, with its keys, end-users, ledger, marks of deleted requests, and the events of its balance with
+ * their webhook attempts. The account goes before its ledger, so that a verification finds both or no account; nothing is delivered without it.
+ * Safe to repeat.
  */
-export const deleteAccount = async (accountId: string): Promise<void> => {
+export const deleteAccount = async (accountId: string, now: Date): Promise<void> => {
   const keys = await listApiKeys(accountId);
   await deleteItems(keys.map(({ keyId }) => apiKeyKey(keyId)));
   await deleteItems([accountKey(accountId)]);
+  for (const { eventId } of await listBalanceEvents(accountId)) {
+    await removePartition(webhookAttemptPartition(eventId));
+    await endAttempts(eventId, now);
+  }
+  await removePartition(accountPartition(accountId));
   await removePartition(endUserPartition(accountId));
   await removePartition(idempotencyPartition(accountId));
   await removePartition(ledgerPartition(accountId));
   await removePartition(deletedRequestPartition(accountId));
+};
+
+/** Keeps an attempt that is under way from being recorded, for a day. */
+const endAttempts = async (eventId: string, now: Date): Promise<void> => {
+  const Item = {
+    ...webhookAttemptsEndKey(eventId),
+    [TTL_ATTRIBUTE]: toEpochSeconds(addSeconds(toInstant(now), SECONDS_PER_DAY)),
+  };
+  await table.send(new PutCommand({ TableName: tableName(), Item }));
 };
 
 /** Deletes page by page: what is deleted is not read again. */

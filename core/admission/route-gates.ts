@@ -1,15 +1,9 @@
 import { listModelRoutes, routesOf } from '../provider-calls/model-routes.ts';
 import type { ModelRoute } from '../provider-calls/providers.ts';
+import { routeNameOf } from '../provider-calls/route-names.ts';
 import { type Gate, gateOf, unlimitedGateOf } from './gate-rules.ts';
 
-/** The name of a route. Models that lead to the same upstream model share its limits. */
-export const routeNameOf = ({
-  provider,
-  upstreamModel,
-}: {
-  provider: string;
-  upstreamModel: string;
-}): string => `${provider}/${upstreamModel}`;
+export { routeNameOf } from '../provider-calls/route-names.ts';
 
 /**
  * The gates of all configured routes that have a limit, or are one of several, by the route's name. Requests wait at one without a limit

@@ -1,11 +1,14 @@
 import type { Account } from '../accounts/accounts.ts';
+import { insertExhaustedEvent } from '../accounts/balance-events.ts';
 import type { Budget } from '../budgets/budget-rules.ts';
 import type { CreationWork } from '../concurrency/work-allowance.ts';
 import type { EndUser } from '../end-users/end-users.ts';
-import { ConflictError, PaymentRequiredError } from '../errors.ts';
-import { startWorkflow } from '../executions/executions.ts';
+import { ConflictError, PaymentRequiredError, ValidationError } from '../errors.ts';
+import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
-import { type Rate, rateOf } from '../models/rates.ts';
+import { accountRateOf } from '../models/account-rates.ts';
+import type { RouteCosts } from '../models/model-settings.ts';
+import type { Rate } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
@@ -13,7 +16,7 @@ import { screenPrompt } from './content-filter.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { CreationFacts } from './creation-facts.ts';
 import { type Idempotency, repeatedRequestId } from './idempotency.ts';
-import { judgeCreation } from './judge-creation.ts';
+import { judgeCreation, NOT_DISPATCHABLE } from './judge-creation.ts';
 import { newRequest, priceOf } from './new-request.ts';
 import type { NewRequest, Submission } from './submission.ts';
 import { writeCreation } from './write-creation.ts';
@@ -33,6 +36,7 @@ export interface AllowedCreation<New extends NewRequest> {
   endUser: EndUser | undefined;
   /** What its price is made from, and its debit will be. */
   rate: Rate | undefined;
+  routeCosts: RouteCosts | undefined;
   idempotency: Idempotency | undefined;
   /** The API key that asks for it. */
   keyId: string;
@@ -48,10 +52,11 @@ export interface RepeatedCreation {
   requestId: string;
 }
 
-/** A creation as written: a new request. */
+/** A creation as written: a new request, and the event of its account's balance that its debit made. */
 export interface WrittenCreation {
   kind: 'written';
   request: StoredRequest;
+  eventId: string | undefined;
 }
 
 /**
@@ -63,8 +68,45 @@ export const createImages = async (
   submission: Submission<NewImageRequest>,
   facts: CreationFacts,
 ): Promise<Creation> => {
-  const allowed = await allowCreation(account, submission, facts);
-  return completeCreation(allowed.kind === 'repeated' ? allowed : await writeRequest(allowed));
+  const done = await tellingExhaustion(account, submission.now, async () => {
+    const allowed = await allowCreation(account, submission, facts);
+    return allowed.kind === 'repeated' ? allowed : writeRequest(allowed);
+  });
+  return completeCreation(done);
+};
+
+/** Runs the steps of a creation up to its write. When they are refused for want of balance, the account's webhook is told. */
+export const tellingExhaustion = async <T>(
+  account: Account,
+  now: Date,
+  create: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await create();
+  } catch (error) {
+    if (error instanceof PaymentRequiredError && account.balanceWebhook)
+      await tellExhausted(account, error, now);
+    throw error;
+  }
+};
+
+/** The refusal stands, whether it can be told or not. */
+const tellExhausted = async (account: Account, refusal: PaymentRequiredError, now: Date): Promise<void> => {
+  try {
+    await tell(await insertExhaustedEvent(account, refusal, now));
+  } catch (error) {
+    logger.error('an exhausted balance could not be told', { error: error as Error });
+  }
+};
+
+/** Starts the delivery of a balance event. If that fails, the reconciler starts it. */
+const tell = async (eventId: string | undefined): Promise<void> => {
+  if (eventId === undefined) return;
+  try {
+    await startWebhookDelivery(eventId);
+  } catch (error) {
+    logger.warn('the delivery of a balance event could not be started', { eventId, error: error as Error });
+  }
 };
 
 /**
@@ -86,14 +128,16 @@ export const allowCreation = async <New extends NewRequest>(
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const creation = judgeCreation(account.accountId, submission, facts);
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
-  const rate = rateOf(creation.model.id, facts.settings);
+  const rate = accountRateOf(creation.model.id, facts.settings, account);
+  if (!rate) throw new ValidationError({ model: NOT_DISPATCHABLE });
   const price = priceOf(creation, rate);
   if (price > account.balanceThousandths) throw new PaymentRequiredError(price, account.balanceThousandths);
   const isJudged = await screenPrompt(account, creation.prompt);
   const id = requestId ?? newRequestId(creation.model.type, now);
-  const { endUser } = facts;
+  const { endUser, routeCosts } = facts;
   const caller = { idempotency, keyId, keyBudget };
-  return { kind: 'allowed', requestId: id, creation, account, endUser, rate, ...caller, isJudged, now };
+  const prices = { rate, routeCosts };
+  return { kind: 'allowed', requestId: id, creation, account, endUser, ...prices, ...caller, isJudged, now };
 };
 
 /**
@@ -107,21 +151,23 @@ export const writeRequest = async <New extends NewRequest>({
   account,
   endUser,
   rate,
+  routeCosts,
   idempotency,
   keyId,
   keyBudget,
   isJudged,
   now,
 }: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
-  const request = newRequest(requestId, account.accountId, creation, rate, now);
+  const request = newRequest(requestId, account.accountId, creation, { rate, routeCosts }, now);
   const work = workDone(request, isJudged);
   const context = { account, endUser, idempotency, work, keyId, keyBudget };
-  const earlierId = await writeCreation(request, context, now);
-  return earlierId === undefined ? { kind: 'written', request } : { kind: 'repeated', requestId: earlierId };
+  const outcome = await writeCreation(request, context, now);
+  return outcome.kind === 'written' ? { ...outcome, request } : outcome;
 };
 
 /**
- * Last step: starts the execution that owns a new request from then on; if that fails, the request is accepted anyway. Of a repeated
+ * Last step: starts the execution that owns a new request from then on; if that fails, the request is accepted anyway. Starts the
+ * delivery of the event that its debit made. Of a repeated
  * submission, finds the request as it is now. Throws `ConflictError` when that was deleted.
  */
 export const completeCreation = async (done: WrittenCreation | RepeatedCreation): Promise<Creation> => {
@@ -132,7 +178,7 @@ export const completeCreation = async (done: WrittenCreation | RepeatedCreation)
   logger.info('creation accepted', { requestId, accountId, model, replayed });
   if (!replayed) {
     countMetric(METRIC.requestCreated, { model });
-    await start(request);
+    await Promise.all([start(request), tell(done.eventId)]);
   }
   return { request, replayed };
 };

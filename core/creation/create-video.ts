@@ -19,6 +19,7 @@ import {
   type Creation,
   completeCreation,
   type RepeatedCreation,
+  tellingExhaustion,
   type WrittenCreation,
   writeRequest,
 } from './create-request.ts';
@@ -48,21 +49,32 @@ export const createVideo = async (
   clock: Clock = systemClock,
   discard: DiscardClips = invokeDiscardClips,
 ): Promise<Creation> => {
-  const allowed = await allowCreation(account, submission, facts);
-  if (allowed.kind === 'repeated') return completeCreation(allowed);
-  if (allowed.creation.referenceVideos.length === 0) return completeCreation(await writeRequest(allowed));
+  const done = await tellingExhaustion(account, submission.now, async () => {
+    const allowed = await allowCreation(account, submission, facts);
+    if (allowed.kind === 'repeated') return allowed;
+    if (allowed.creation.referenceVideos.length === 0) return writeRequest(allowed);
+    const routeSeconds = mostClipSeconds(allowed.creation.model.id, facts.credentials);
+    return writeWithClips(allowed, { measure, clock, discard, routeSeconds });
+  });
+  return completeCreation(done);
+};
+
+/** Measures and copies the clips of a creation, and writes its request. */
+const writeWithClips = async (
+  allowed: AllowedCreation<NewVideoRequest>,
+  work: Measuring,
+): Promise<WrittenCreation | RepeatedCreation> => {
   const clips = clipsToCopy(allowed);
-  const routeSeconds = mostClipSeconds(allowed.creation.model.id, facts.credentials);
-  const creation = await measured(allowed, clips, { measure, clock, discard, routeSeconds });
+  const creation = await measured(allowed, clips, work);
   let written: WrittenCreation | RepeatedCreation;
   try {
     written = await writeRequest({ ...allowed, creation });
   } catch (error) {
-    if (!leavesOutcomeOpen(error)) await discard(clips);
+    if (!leavesOutcomeOpen(error)) await work.discard(clips);
     throw error;
   }
-  if (written.kind === 'repeated') await discard(clips);
-  return completeCreation(written);
+  if (written.kind === 'repeated') await work.discard(clips);
+  return written;
 };
 
 const clipsToCopy = ({ requestId, creation }: AllowedCreation<NewVideoRequest>): Clips => ({

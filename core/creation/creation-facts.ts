@@ -1,7 +1,12 @@
 import { type EndUser, toEndUser } from '../end-users/end-users.ts';
 import { pauseSecondsLeft } from '../end-users/pauses.ts';
 import { findModel } from '../models/catalog.ts';
-import { currentModelSettings, type ModelSettings } from '../models/model-settings.ts';
+import {
+  currentModelSettings,
+  type ModelSettings,
+  type RouteCosts,
+  routeCostsIn,
+} from '../models/model-settings.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
 import type { ProviderId } from '../provider-names.ts';
 import { batchGet } from '../table/batches.ts';
@@ -14,6 +19,8 @@ export interface CreationFacts {
   endUser: EndUser | undefined;
   settings: ModelSettings | undefined;
   credentials: ReadonlySet<ProviderId>;
+  /** What routes cost us. */
+  routeCosts?: RouteCosts;
   /** Whole seconds for which the end-user is still paused for the model. */
   pausedSeconds: number | undefined;
   /** The request that the caller's `Idempotency-Key` created before. */
@@ -49,6 +56,7 @@ export const loadCreationFacts = async (
     endUser: endUser && toEndUser(endUser),
     settings: model === undefined ? undefined : settings.get(model),
     credentials,
+    routeCosts: routeCostsIn(settings),
     pausedSeconds: pauseSecondsLeft(item(keys.pause), now),
     idempotencyRecord: toIdempotencyRecord(item(keys.idempotencyRecord), now),
   };

@@ -7,6 +7,9 @@ import { earlyProblems } from './route-rules.ts';
 import type { NewRequest, Submission } from './submission.ts';
 import { uploadProblems } from './upload-owner.ts';
 
+/** Why a model is refused that has no route, provider or price now. */
+export const NOT_DISPATCHABLE = 'cannot be dispatched now';
+
 /**
  * Checks a new submission, except price, content filter and reference videos, and returns its creation. The
  * checks, in this order: fields and a model that cannot be dispatched (`ValidationError`); a used key
@@ -21,7 +24,7 @@ export const judgeCreation = <New extends NewRequest>(
   const model = submission.ok ? submission.creation.model : findModel(submission.model ?? '');
   const problem = model && dispatchProblem(model, facts.settings, facts.credentials);
   const fields = submission.ok ? {} : submission.error.fields;
-  if (problem) throw new ValidationError({ model: 'cannot be dispatched now', ...fields });
+  if (problem) throw new ValidationError({ model: NOT_DISPATCHABLE, ...fields });
   if (!submission.ok) throw submission.error;
   const { creation } = submission;
   const unfit = {

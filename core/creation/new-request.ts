@@ -1,7 +1,9 @@
 import { requiredNumberEnv } from '../environment.ts';
 import { pricedPixels } from '../models/image-sizes.ts';
+import type { RouteCosts } from '../models/model-settings.ts';
 import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
 import type { Thousandths } from '../money.ts';
+import { listRouteNames } from '../provider-calls/route-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
@@ -9,14 +11,14 @@ import type { NewVideoRequest } from './create-video-rules.ts';
 import type { NewRequest } from './submission.ts';
 
 /**
- * The record of an accepted creation, queued, with its price at this rate and today's retention: neither
- * changes later.
+ * The record of an accepted creation, queued. Its price at this rate, its cost by each route and today's retention are fixed from now
+ * on.
  */
 export const newRequest = (
   requestId: string,
   accountId: string,
   creation: NewRequest,
-  rate: Rate | undefined,
+  { rate, routeCosts = {} }: { rate: Rate | undefined; routeCosts?: RouteCosts | undefined },
   now: Date,
 ): StoredRequest => {
   const { model, prompt, endUserEmail, webhookUrl } = creation;
@@ -31,10 +33,28 @@ export const newRequest = (
     endUserEmail,
     ...(webhookUrl === undefined ? {} : { webhookUrl }),
     ...priced,
+    ...unitCosts(creation, routeCosts),
     createdAt: toInstant(now),
     retentionDays: requiredNumberEnv('RETENTION_DAYS'),
     status: 'queued',
   };
+};
+
+/** Our cost of an image or second by each route of the model that has a cost for its size or resolution. */
+const unitCosts = (creation: NewRequest, costs: RouteCosts): Pick<StoredRequest, 'routeCosts'> => {
+  const known = (listRouteNames().get(creation.model.id) ?? []).flatMap((route) => {
+    const cost = costs[route];
+    const unit = cost && unitCost(creation, cost);
+    return unit === undefined ? [] : [[route, unit] as const];
+  });
+  return known.length === 0 ? {} : { routeCosts: Object.fromEntries(known) };
+};
+
+const unitCost = (creation: NewRequest, cost: Rate): Thousandths | undefined => {
+  if (isImageRequest(creation))
+    return 'perImage' in cost ? imagePrice(cost, pricedPixels(creation.size)) : undefined;
+  const isKnown = 'perSecond' in cost && cost.perSecond[creation.resolution] !== undefined;
+  return isKnown ? videoPrice(cost, creation.resolution) : undefined;
 };
 
 /** The debit of a creation at this rate. */

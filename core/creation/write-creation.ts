@@ -40,22 +40,28 @@ export interface CreationContext {
   keyBudget?: Budget | undefined;
 }
 
+/** A creation that was written, with the event of its account's balance if the debit made one; or the request that was created before. */
+export type CreationOutcome =
+  | { kind: 'written'; eventId: string | undefined }
+  | { kind: 'repeated'; requestId: string };
+
 /**
  * Access pattern 104: writes debit, ledger entry, end-user counters, request, idempotency record and what is counted for budgets in one
- * transaction. Returns undefined, or the id of the request that the same key and body created in the
- * meantime; then nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
+ * transaction. An event is among them when the balance falls below the threshold of the account's webhook. If the same key and body created a
+ * request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
  * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`.
  */
 export const writeCreation = async (
   request: StoredRequest,
   { account, endUser, idempotency, work, keyId, keyBudget }: CreationContext,
   now: Date,
-): Promise<string | undefined> => {
+): Promise<CreationOutcome> => {
   const { accountId, debitThousandths, requestId, retentionDays, createdAt } = request;
   let head: LedgerHead = account;
   let foundEndUser = endUser;
   let earlierId: string | undefined;
   let owners: BudgetOwner[] = [];
+  let eventId: string | undefined;
   let plans = 0;
   // The same creation may have taken the balance or the budget since the key was looked up.
   const unlessRepeated = async (
@@ -67,6 +73,7 @@ export const writeCreation = async (
   };
   const plan = async (refusals: readonly Refusal[]): Promise<TransactItem[]> => {
     plans++;
+    eventId = undefined;
     // The id is new, so only an earlier attempt of this transaction can have written it: that one committed.
     if (refusedBy(refusals, REQUEST_WRITE)) return [];
     if (idempotency && refusedBy(refusals, IDEMPOTENCY_WRITE)) {
@@ -99,13 +106,15 @@ export const writeCreation = async (
       usedBy: { model: request.model, endUserId, keyId },
       earnedWork: earnedWith(head.earnedWork, work, now),
     } as const;
-    const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);
+    const { entry, ...planned } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);
+    eventId = planned.eventId;
     return [
-      ...writes,
+      ...planned.writes,
       countCreationWrite(request, foundEndUser),
       insertRequestWrite({ ...request, endUserId, debitEntryNumber: entry.number, ...counted }),
       ...(idempotency ? [insertIdempotencyRecordWrite(accountId, idempotency, requestId, now)] : []),
       ...owners.flatMap((owner) => countSpendingWrites(accountId, owner, debitThousandths, createdAt)),
+      ...planned.eventWrites,
     ];
   };
   try {
@@ -114,9 +123,12 @@ export const writeCreation = async (
     // The request is debited and accepted when only the answer was lost: of the last attempt, or of one before it.
     const mayBeAccepted = plans > 1 || leavesOutcomeOpen(error);
     if (!mayBeAccepted || !(await findRequest(requestId))) throw error;
+    // Which attempt was made is not known, nor its event: the reconciler finds it.
+    eventId = undefined;
   }
   // An attempt whose answer was lost may have written the key and taken the balance: that request is this one.
-  return earlierId === requestId ? undefined : earlierId;
+  if (earlierId === undefined || earlierId === requestId) return { kind: 'written', eventId };
+  return { kind: 'repeated', requestId: earlierId };
 };
 
 const findRepeatedRequestId = async (

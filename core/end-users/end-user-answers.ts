@@ -30,6 +30,12 @@ export type EndUserBlock = z.infer<typeof EndUserBlock>;
 const limit = (of: string) =>
   described(z.nullable(z.number().check(z.gte(0))), `The most to spend in a ${of}; \`null\`: any amount.`);
 
+const spent = (period: string) =>
+  described(
+    z.nullable(z.number()),
+    `Spent in xTokens in this ${period}. \`null\`: without a budget, more than 1,000 requests of this month are not added up.`,
+  );
+
 /** The response of reading and setting a budget. */
 export const EndUserBudget = named(
   'EndUserBudget',
@@ -38,8 +44,8 @@ export const EndUserBudget = named(
     email,
     perDay: limit('UTC day'),
     perMonth: limit('calendar month, in UTC'),
-    spentToday: described(z.number(), 'Spent in xTokens in this UTC day.'),
-    spentThisMonth: described(z.number(), 'Spent in xTokens in this calendar month.'),
+    spentToday: spent('UTC day'),
+    spentThisMonth: spent('calendar month'),
   }),
 );
 export type EndUserBudget = z.infer<typeof EndUserBudget>;

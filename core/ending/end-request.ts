@@ -19,6 +19,7 @@ import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
 import { type Beside, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { providerCostsOf } from './provider-costs.ts';
 import { partsOf, type RequestParts } from './request-parts.ts';
 
 /**
@@ -40,7 +41,7 @@ export interface EndOptions {
   mayHaveTasks?: boolean;
   /** Whether it is only ended while none of its outputs is stored. */
   unlessStored?: boolean;
-  /** Its provider calls, the latest attempt of each: for the log. */
+  /** Its provider calls, the latest attempt of each: for the log and what they cost. */
   attempts?: readonly ProviderAttempt[];
 }
 
@@ -88,7 +89,11 @@ export const endRequest = async (
     : state.status === 'succeeded'
       ? { list: 'EXPIRE' as const, dueAt: state.expiresAt }
       : undefined;
-  const noted = operatorNote === undefined ? {} : { operatorNote };
+  const providerCosts = providerCostsOf(request, attempts);
+  const noted = {
+    ...(operatorNote !== undefined && { operatorNote }),
+    ...(providerCosts && { providerCosts }),
+  };
   const owner = { accountId: request.accountId, email: request.endUserEmail };
   const { createdAt, endUserId, budgetOwners = [] } = request;
   // A request that was created without a budget can be in the counts that began with one.

@@ -6,6 +6,7 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { type EnvironmentName, requiredEnv } from '../environment.ts';
+import { parseBalanceEventId } from '../ids.ts';
 import { toInstant } from '../time.ts';
 import { stepFunctions } from './step-functions.ts';
 
@@ -38,11 +39,21 @@ export const startExpiry = (at: Date, cursor: unknown): Promise<void> =>
   startOnce('EXPIRY_STATE_MACHINE_ARN', toInstant(at).replace(/[:.]/g, '-'), { cursor });
 
 /**
- * Starts the execution that delivers a terminal request's webhook; once, unless `suffix` names another
- * delivery that an operator asked for.
+ * Starts the execution that delivers the webhook of a terminal request, or of a balance event; once, unless `suffix` names another
+ * delivery that an operator asked for. A balance event has no request id, so that the function of an earlier release fails, and is
+ * tried again, instead of finding nothing to deliver.
  */
-export const startWebhookDelivery = (requestId: string, suffix = ''): Promise<void> =>
-  startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', requestId + suffix, { requestId });
+export const startWebhookDelivery = (id: string, suffix = ''): Promise<void> =>
+  startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', id + suffix, {
+    requestId: parseBalanceEventId(id) ? null : id,
+  });
+
+/** What a delivery tells of, by the execution's input and name: the id of a request or of a balance event. Throws for any other name. */
+export const subjectOfDelivery = (requestId: string | null, delivery: string): string => {
+  const subject = requestId ?? parseBalanceEventId(delivery)?.eventId;
+  if (subject === undefined) throw new Error(`The delivery ${delivery} names no balance event.`);
+  return subject;
+};
 
 /**
  * The status of the execution that owns a request; undefined when there never was one. Step Functions may not

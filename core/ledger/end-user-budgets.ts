@@ -13,42 +13,55 @@ import { type TransactItem, transact } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import { listLedgerEntries } from './ledger.ts';
 
-/** An end-user's budget and what they spent of it. */
+/** An end-user's budget and what they spent of it. Without a budget, spending by very many requests is not added up: undefined. */
 interface BudgetState {
   budget: Budget | undefined;
-  spending: Spending;
+  spending: Spending | undefined;
 }
 
 /** A budget as the API shows it. */
 export const renderBudget = ({ email }: EndUserId, { budget, spending }: BudgetState): EndUserBudget => ({
   email,
-  perDay: shownLimit(budget?.perDayThousandths),
-  perMonth: shownLimit(budget?.perMonthThousandths),
-  spentToday: toXTokens(spending.dayThousandths),
-  spentThisMonth: toXTokens(spending.monthThousandths),
+  perDay: shownAmount(budget?.perDayThousandths),
+  perMonth: shownAmount(budget?.perMonthThousandths),
+  spentToday: shownAmount(spending?.dayThousandths),
+  spentThisMonth: shownAmount(spending?.monthThousandths),
 });
 
-const shownLimit = (limit: Thousandths | undefined): number | null =>
-  limit === undefined ? null : toXTokens(limit);
+const shownAmount = (amount: Thousandths | undefined): number | null =>
+  amount === undefined ? null : toXTokens(amount);
 
 /** The budget of an end-user, and what they spent today and this month. Throws `NotFoundError`. */
 export const getEndUserBudget = async (id: EndUserId, now: Date): Promise<BudgetState> => {
   const endUser = await getEndUser(id);
-  return { budget: endUser.budget, spending: await spendingOf(endUser, now) };
+  return { budget: endUser.budget, spending: await spendingOf(endUser, now, MAX_REQUESTS_ADDED) };
 };
+
+/** Requests of an end-user without a budget that a call adds up: some 12 calls of the table. */
+const MAX_REQUESTS_ADDED = 1_000;
 
 /** The newest entries of a ledger, which are consistent: the index of requests can be seconds behind. */
 const NEWEST_ENTRIES = { page: 1, pageSize: 500 };
 
-/** As counted for their budget, else from their requests that are there: those in the index, and those that the ledger's newest entries name. */
-const spendingOf = async (endUser: EndUser, now: Date): Promise<Spending> => {
+/**
+ * As counted for their budget, else from their requests of the month that are there: those in the index, and those that the ledger's newest
+ * entries name. Undefined when the index has more than `most` of them.
+ */
+const spendingOf = async (
+  endUser: EndUser,
+  now: Date,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Spending | undefined> => {
   const at = toInstant(now);
   const { accountId, email: endUserEmail, endUserId } = endUser;
   if (endUser.budget) return readSpending(accountId, endUserId, at);
   const { day, month } = periodsOf(at);
   const ids = new Set<string>();
   const ofMonth = { endUserEmail, createdFrom: toInstant(new Date(month)) };
-  for await (const requestId of listRequestIdsOfAccount(accountId, ofMonth)) ids.add(requestId);
+  for await (const requestId of listRequestIdsOfAccount(accountId, ofMonth)) {
+    ids.add(requestId);
+    if (ids.size > most) return undefined;
+  }
   const { items: newest } = await listLedgerEntries(accountId, NEWEST_ENTRIES, 0);
   for (const entry of newest) if (entry.endUserId === endUserId) ids.add(entry.reference);
   const { requests } = await findRequests([...ids]);
@@ -77,16 +90,18 @@ export const putEndUserBudget = async (
   now: Date,
 ): Promise<BudgetState> => {
   let attempts = 0;
-  let spending: Spending = { dayThousandths: 0, monthThousandths: 0 };
+  let spending: Spending | undefined;
   await transact(async (): Promise<TransactItem[]> => {
     if (attempts++ === MAX_ATTEMPTS) {
       const message = 'The end-user creates requests all the time: repeat the call.';
       throw new ServiceError('temporarily_unavailable', message, { retryAfterSeconds: 1 });
     }
     const endUser = await getEndUser(id);
-    spending = await spendingOf(endUser, now);
+    // All that the first budget begins with; otherwise only what is told.
+    const isFirst = budget !== undefined && endUser.budget === undefined;
+    spending = await spendingOf(endUser, now, isFirst ? undefined : MAX_REQUESTS_ADDED);
     if (!budget) return endUser.budget ? [removeWrite(endUser)] : [];
-    if (endUser.budget) return [changeWrite(endUser, budget)];
+    if (endUser.budget || !spending) return [changeWrite(endUser, budget)];
     const since = later(toInstant(now), endUser.lastActiveAt);
     const { accountId, endUserId } = endUser;
     return [

@@ -1,6 +1,7 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Account, findAccount, getAccount, toAccount } from '../accounts/accounts.ts';
+import { crossingOf, insertBalanceEventWrite } from '../accounts/balance-events.ts';
 import type { EarnedWork } from '../concurrency/work-allowance.ts';
 import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
@@ -91,8 +92,16 @@ export interface BalanceChange {
 /** The account's state that a balance change expects to find. */
 export type LedgerHead = Pick<
   Account,
-  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt' | 'earnedWork'
+  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt' | 'earnedWork' | 'balanceWebhook'
 >;
+
+/** A balance change as planned: its entry, the two writes that make it, and those for the event of its account's webhook, if it has one. */
+export interface PlannedChange {
+  entry: LedgerEntry;
+  writes: [TransactItem, TransactItem];
+  eventId: string | undefined;
+  eventWrites: TransactItem[];
+}
 
 /**
  * Access pattern 63: the two writes of a balance change: the account's balance and entry counter, and the
@@ -102,11 +111,7 @@ export type LedgerHead = Pick<
  * The entry's instant is `now` or the previous entry's, whichever is later: attempts and clocks differ, and
  * instants never decrease along the numbers.
  */
-export const balanceChangeWrites = (
-  head: LedgerHead,
-  change: BalanceChange,
-  now: Date,
-): { entry: LedgerEntry; writes: [TransactItem, TransactItem] } => {
+export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now: Date): PlannedChange => {
   const createdAt = later(toInstant(now), head.balanceUpdatedAt);
   const entry: LedgerEntry = {
     id: change.entryId ?? newLedgerEntryId(new Date(createdAt)),
@@ -126,8 +131,11 @@ export const balanceChangeWrites = (
     : '';
   const work = change.earnedWork ? ', earnedWork = :work' : '';
   const limit = change.guardLimit ? ' AND balanceThousandths <= :most' : '';
+  const event = crossingOf(head, entry);
   return {
     entry,
+    eventId: event?.eventId,
+    eventWrites: event ? [insertBalanceEventWrite(event)] : [],
     writes: [
       {
         Update: {
@@ -220,7 +228,8 @@ export const changeBalance = async (
         if (found) return [];
         throw new ConflictError(problem);
       }
-      const { entry, writes } = balanceChangeWrites(head, { ...change, entryId, guardLimit }, now);
+      const { entry, ...planned } = balanceChangeWrites(head, { ...change, entryId, guardLimit }, now);
+      const writes = [...planned.writes, ...planned.eventWrites];
       attempted = entry;
       if (idempotencyKey === undefined) return [...writes, ...beside];
       return [...writes, insertBalanceChangeKeyWrite(accountId, idempotencyKey, entry.number), ...beside];

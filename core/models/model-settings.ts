@@ -1,4 +1,4 @@
-import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { cachedFor } from '../cached-for.ts';
 import { readable } from '../readable.ts';
@@ -7,13 +7,26 @@ import { table, tableName } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';
 import { Rate } from './rate-schemas.ts';
 
+/** What routes cost per image or second, by their names, in xTokens. */
+export const RouteCosts = z.record(z.string(), Rate);
+export type RouteCosts = z.infer<typeof RouteCosts>;
+
 /** The operator's settings for a model. A model without settings has no item. */
 export const ModelSettings = z.object({
   model: z.string(),
   enabled: z.optional(z.boolean()),
   rate: z.optional(Rate),
+  /** In the settings of no model, `NO_MODEL`: read with the others, it takes no read of its own. */
+  costs: z.optional(RouteCosts),
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
+
+/** Stands for a model in the settings that are of none. */
+export const NO_MODEL = '*';
+
+/** What routes cost, from all settings. */
+export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): RouteCosts =>
+  settings.get(NO_MODEL)?.costs ?? {};
 
 /**
  * Access pattern 15: all model settings by model id, strongly consistent. One page. A model whose settings cannot be read, such as a
@@ -65,6 +78,35 @@ const putSetting = async <Name extends 'rate' | 'enabled'>(
       ExpressionAttributeNames: { '#model': 'model', '#setting': name },
       ExpressionAttributeValues: { ':model': modelId, ':value': value },
     }),
+    beside,
+  );
+};
+
+/** Access pattern 146: sets what a route costs for requests from now on; undefined: not known. */
+export const putRouteCost = async (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> => {
+  // An update of one of the costs needs them to be there.
+  await updateCosts('SET #model = :model, costs = if_not_exists(costs, :none)', {
+    ExpressionAttributeNames: { '#model': 'model' },
+    ExpressionAttributeValues: { ':model': NO_MODEL, ':none': {} },
+  });
+  const ExpressionAttributeNames = { '#route': route };
+  if (!cost) return updateCosts('REMOVE costs.#route', { ExpressionAttributeNames }, beside);
+  const ExpressionAttributeValues = { ':cost': cost };
+  return updateCosts(
+    'SET costs.#route = :cost',
+    { ExpressionAttributeNames, ExpressionAttributeValues },
+    beside,
+  );
+};
+
+const updateCosts = async (
+  UpdateExpression: string,
+  placeholders: Pick<UpdateCommandInput, 'ExpressionAttributeNames' | 'ExpressionAttributeValues'>,
+  beside: Beside = [],
+): Promise<void> => {
+  const Key = modelSettingsKey(NO_MODEL);
+  await writeBeside(
+    new UpdateCommand({ TableName: tableName(), Key, UpdateExpression, ...placeholders }),
     beside,
   );
 };

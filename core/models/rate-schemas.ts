@@ -13,3 +13,7 @@ export type VideoRate = z.infer<typeof VideoRate>;
 /** The price of a model, per image or per second, as its catalog entry is billed. */
 export const Rate = z.union([ImageRate, VideoRate]);
 export type Rate = z.infer<typeof Rate>;
+
+/** An account's own price of a model: a rate, or a factor of the general rate, in thousandths. */
+export const AccountRate = z.union([Rate, z.strictObject({ factorThousandths: z.number() })]);
+export type AccountRate = z.infer<typeof AccountRate>;

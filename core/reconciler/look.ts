@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { closeBalanceEvent } from '../accounts/balance-events.ts';
 import type { Clock } from '../clock.ts';
 import { finishDeletion } from '../deletion/finish-deletion.ts';
 import { resumeRemoval } from '../deletion/resume-removal.ts';
@@ -7,6 +8,7 @@ import { abandonedTasks, cancelTasks } from '../ending/cancel-tasks.ts';
 import { closeStoredRequest } from '../ending/close-stored-request.ts';
 import { reconcileRequest } from '../ending/end-lost-request.ts';
 import { requiredNumberEnv } from '../environment.ts';
+import { startWebhookDelivery } from '../executions/executions.ts';
 import { workflowSettings } from '../executions/workflow-settings.ts';
 import { firstCallAt, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { isOpenTask, originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
@@ -68,12 +70,26 @@ const openFor = (seconds: number, clock: Clock): Looked => ({
 export const lookAt = async (due: DueItem, options: LookOptions): Promise<Looked> => {
   const { work, list } = due;
   if (work.kind === 'request') return lookAtRequest(due, work.requestId, options);
+  if (work.kind === 'balance-event') return tellOfBalance(work);
   const { clock, keepGoing } = options;
   // Removals take long. Rescheduled first, so that the next run continues if this one dies.
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
   else await finishDeletion(toDeletedRequest(claimed.item), undefined, due.key);
+  return DONE;
+};
+
+/** Starts the delivery of a balance event, unless its writer has: it is named by the event. */
+const tellOfBalance = async ({
+  accountId,
+  eventId,
+}: {
+  accountId: string;
+  eventId: string;
+}): Promise<Looked> => {
+  await startWebhookDelivery(eventId);
+  await closeBalanceEvent(accountId, eventId);
   return DONE;
 };
 

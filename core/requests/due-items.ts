@@ -3,6 +3,8 @@ import * as z from 'zod/mini';
 import { readable } from '../readable.ts';
 import { setAll } from '../table/expressions.ts';
 import {
+  accountPartition,
+  BALANCE_EVENT_PREFIX,
   DELETED_REQUEST_PREFIX,
   DUE_SHARDS,
   type DueList,
@@ -20,11 +22,12 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 
-/** The subject of a due item: a request, the deletion of a request, or the removal of an end-user. */
+/** The subject of a due item: a request, the deletion of a request, the removal of an end-user, or an event of a balance. */
 export type DueWork =
   | { kind: 'request'; requestId: string }
   | { kind: 'deletion'; accountId: string; requestId: string }
-  | { kind: 'removal'; accountId: string; removalId: string };
+  | { kind: 'removal'; accountId: string; removalId: string }
+  | { kind: 'balance-event'; accountId: string; eventId: string };
 
 /** An item in a due list, as a query found it. */
 export interface DueItem {
@@ -50,8 +53,18 @@ const workOf = ({ PK, SK }: ItemKey): DueWork => {
     const accountId = PK.slice(endUserPartition('').length);
     return { kind: 'removal', accountId, removalId: SK.slice(SK.lastIndexOf('#') + 1) };
   }
+  if (SK.startsWith(BALANCE_EVENT_PREFIX)) {
+    const accountId = PK.slice(accountPartition('').length);
+    return { kind: 'balance-event', accountId, eventId: SK.slice(BALANCE_EVENT_PREFIX.length) };
+  }
   if (SK === REQUEST_SORT) return { kind: 'request', requestId: PK.slice(requestPartition('').length) };
   throw new Error('This version has no such work.');
+};
+
+/** What an item's partition of a due list is chosen by. */
+const idOf = (work: DueWork): string => {
+  if (work.kind === 'removal') return work.removalId;
+  return work.kind === 'balance-event' ? work.eventId : work.requestId;
 };
 
 const toDueItem = (list: DueList, item: StoredItem): DueItem => {
@@ -122,7 +135,7 @@ export const reschedule = async (
   list: DueList,
   dueAt: Instant,
 ): Promise<{ due: DueItem; item: StoredItem } | undefined> => {
-  const next = dueListing(list, work.kind === 'removal' ? work.removalId : work.requestId, dueAt);
+  const next = dueListing(list, idOf(work), dueAt);
   const { done, item } = await writeOnCondition(
     new UpdateCommand({
       TableName: tableName(),

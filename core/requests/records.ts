@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { BALANCE_EVENTS } from '../accounts/balance-event-answers.ts';
 import { described, instant, named, xTokens } from '../answers.ts';
 import { FailureAnswer, StorageFailed } from '../error-answers.ts';
 import { ImageInput, VideoInput } from './input-answers.ts';
@@ -150,6 +151,7 @@ export const WEBHOOK_EVENTS = {
     delivered('video.succeeded', z.discriminatedUnion('status', [SucceededVideo, ExpiredVideo])),
   ),
   'video.failed': named('VideoFailedEvent', 'A video failed.', delivered('video.failed', FailedVideo)),
+  ...BALANCE_EVENTS,
 } as const;
 /** The type of a webhook. */
 export type WebhookType = keyof typeof WEBHOOK_EVENTS;

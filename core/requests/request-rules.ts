@@ -18,6 +18,17 @@ export const StoredOutput = z.object({
 });
 export type StoredOutput = z.infer<typeof StoredOutput>;
 
+/**
+ * The cost of the finished calls by a route: the images made, or the billed seconds, times the cost of one. Absent when the route had no
+ * cost. `reportedThousandths` is the same for the usage that the provider reported.
+ */
+const ProviderCost = z.object({
+  route: z.string(),
+  costThousandths: z.optional(z.number()),
+  reportedThousandths: z.optional(z.number()),
+});
+export type ProviderCost = z.infer<typeof ProviderCost>;
+
 /** Statuses as stored. `expired` is not one: a succeeded request reads as expired from `expiresAt` on. */
 export const STORED_STATUSES = ['queued', 'processing', 'succeeded', 'failed'] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
@@ -67,6 +78,10 @@ const common = {
   refundEntryNumber: z.optional(z.number()),
   /** Ids of the end-user and the API key for whose budgets its debit was counted; absent when for none. */
   budgetOwners: z.optional(z.array(z.string())),
+  /** Our cost of an image or second by each route of its model, fixed at creation. Absent when no cost was set. */
+  routeCosts: z.optional(z.catch(z.optional(z.record(z.string(), z.number())), undefined)),
+  /** The cost of its provider calls, once it has ended. Of either, a form of another version reads as absent. */
+  providerCosts: z.optional(z.catch(z.optional(z.array(ProviderCost)), undefined)),
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
@@ -128,6 +143,7 @@ export const AccountedRequest = z.pick(z.object(common), {
   refundThousandths: true,
   debitEntryNumber: true,
   refundEntryNumber: true,
+  providerCosts: true,
 });
 export type AccountedRequest = z.infer<typeof AccountedRequest>;
 

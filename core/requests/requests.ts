@@ -15,7 +15,13 @@ import {
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { type StoredOutput, StoredRequest, type StoredStatus, withKnownStatus } from './request-rules.ts';
+import {
+  type ProviderCost,
+  type StoredOutput,
+  StoredRequest,
+  type StoredStatus,
+  withKnownStatus,
+} from './request-rules.ts';
 
 /**
  * A request from a stored item. Throws when the item is malformed or names another request: roles that may write its attempts' `requestId`
@@ -172,6 +178,7 @@ interface Settlement {
   refundEntryNumber?: number;
   ttl: number;
   operatorNote?: string;
+  providerCosts?: ProviderCost[];
 }
 
 /**

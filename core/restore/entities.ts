@@ -3,6 +3,7 @@ import {
   apiKeyKey,
   auditKey,
   balanceChangeKey,
+  balanceEventKey,
   circuitKey,
   deletedRequestKey,
   endUserKey,
@@ -33,6 +34,7 @@ const kindOf = ({ PK, SK }: ItemKey): string => `${PK.split('#', 1)} ${SK.split(
 const someone = { accountId: '', email: '', model: '', removalId: '', createdAt: '', requestId: '' };
 const NAMES = {
   account: kindOf(accountKey('')),
+  balanceEvent: kindOf(balanceEventKey('', '')),
   apiKey: kindOf(apiKeyKey('')),
   modelSettings: kindOf(modelSettingsKey('')),
   request: kindOf(requestKey('')),

@@ -66,13 +66,20 @@ export const auditKey = (auditId: string): ItemKey => ({ PK: AUDIT_PARTITION, SK
 /** The sort key of a change, or the beginning of those of all. */
 export const auditSort = (auditId = ''): string => `ENTRY#${auditId}`;
 
-/** The partition of an account alone: every change of the balance is a transaction on it. */
+/** The partition of an account, with the rare events of its balance: every change of the balance is a transaction on it. */
 export const accountPartition = (accountId: string): string => `ACCOUNT#${accountId}`;
 /** An account. */
 export const accountKey = (accountId: string): ItemKey => ({
   PK: accountPartition(accountId),
   SK: 'ACCOUNT',
 });
+
+/** An event of an account's balance, which its webhook tells. */
+export const balanceEventKey = (accountId: string, eventId: string): ItemKey => ({
+  PK: accountPartition(accountId),
+  SK: `${BALANCE_EVENT_PREFIX}${eventId}`,
+});
+export const BALANCE_EVENT_PREFIX = 'BALANCE_EVENT#';
 
 /** Lists every account by creation time. */
 export const accountListing = (accountId: string, createdAt: Instant) => ({

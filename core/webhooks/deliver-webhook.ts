@@ -2,12 +2,8 @@ import { getAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { accountLimit, hostLimit, withinLimits } from '../concurrency/in-flight.ts';
 import { requiredEnv } from '../environment.ts';
-import { loadUrlSigner } from '../files/signed-urls.ts';
 import { guardedRequest, TargetRefusedError } from '../guarded-http/guarded-http.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
-import { renderRecord } from '../requests/render-record.ts';
-import { isRemoved, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
-import { findRequest } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { listWebhookAttempts, putWebhookAttempt } from './webhook-attempts.ts';
 import { backOffFrom, endBackOff, findHostBackOff, type HostBackOff } from './webhook-hosts.ts';
@@ -20,9 +16,9 @@ import {
   signatureHeaders,
   stepAfterAttempt,
   stepWhenPostponed,
-  webhookEventOf,
   webhookIdOf,
 } from './webhook-rules.ts';
+import { findSubject, type WebhookSubject } from './webhook-subjects.ts';
 
 /** How long a receiver may take to answer. */
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -36,39 +32,37 @@ export const WEBHOOK_PLACES = { account: 20, host: 10, hangingHost: 1 };
 const LEASE_SECONDS = 30;
 
 /**
- * Makes one attempt to deliver a terminal request's webhook: sends the record as it reads now, freshly signed,
- * records the attempt, then returns the next step. Only the status of the answer counts; its body is not read.
+ * Makes one attempt to deliver the webhook of a terminal request, or of a balance event. Sends the record as it reads now, freshly signed,
+ * records the attempt, and returns the next step. Only the status of the answer counts; its body is not read.
  *
  * Postpones the attempt while the account has no place left, or backs off from the host because it hung. Returns when to come back.
  */
 export const deliverWebhook = async (
-  requestId: string,
+  subjectId: string,
   delivery: string,
   clock: Clock = systemClock,
   random: () => number = Math.random,
 ): Promise<DeliveryStep> => {
-  const request = await findRequest(requestId);
-  const url = request?.webhookUrl;
   const now = clock.now();
-  if (!request || url === undefined || !isTerminal(request) || isRemoved(request, now)) {
-    return { next: 'stop' };
-  }
+  const subject = await findSubject(subjectId, now);
+  if (!subject) return { next: 'stop' };
+  const { accountId, url } = subject;
   const [earlier, backOff] = await Promise.all([
-    listWebhookAttempts(requestId, delivery),
-    findHostBackOff(request.accountId, url, now),
+    listWebhookAttempts(subjectId, delivery),
+    findHostBackOff(accountId, url, now),
   ]);
   // By number: an attempt that cannot be read is left out of the list, and counts all the same.
   const number = Math.max(0, ...earlier.map((one) => one.number)) + 1;
-  const attempt = () => attemptDelivery(request, url, { delivery, number, backOff, clock });
+  const attempt = () => attemptDelivery(subject, { delivery, number, backOff, clock });
   const isAllowed = backOff === undefined || backOff.notBefore <= toInstant(now);
   const attempted = isAllowed
-    ? await withinLimits(limitsOf(request.accountId, url, backOff), clock, attempt)
+    ? await withinLimits(limitsOf(accountId, url, backOff), clock, attempt)
     : ({ ran: false } as const);
   const step = attempted.ran
     ? stepAfterAttempt(attempted.result, number, retrySchedule(), random())
     : stepWhenPostponed(
         {
-          startedAt: deliveryStartedAt(delivery, request),
+          startedAt: deliveryStartedAt(delivery, subject),
           notBefore: backOff?.notBefore,
           now,
         },
@@ -95,13 +89,12 @@ const limitsOf = (accountId: string, url: string, backOff: HostBackOff | undefin
 };
 
 const attemptDelivery = async (
-  request: StoredRequest,
-  url: string,
+  subject: WebhookSubject,
   { delivery, number, backOff, clock }: AttemptContext,
 ): Promise<AttemptResult> => {
-  const { requestId, accountId } = request;
+  const { id: requestId, accountId, url, at } = subject;
   const startedAt = clock.now();
-  const result = await send(url, request, startedAt);
+  const result = await send(subject, startedAt);
   const milliseconds = clock.now().getTime() - startedAt.getTime();
   await putWebhookAttempt({
     requestId,
@@ -111,7 +104,7 @@ const attemptDelivery = async (
     milliseconds,
     ...result,
   });
-  const sinceEndSeconds = (startedAt.getTime() - Date.parse(request.finishedAt ?? '')) / 1000;
+  const sinceEndSeconds = (startedAt.getTime() - Date.parse(at)) / 1000;
   logger.info('webhook attempted', {
     ...{ requestId, accountId, delivery, number, sinceEndSeconds, milliseconds },
     ...result,
@@ -123,7 +116,7 @@ const attemptDelivery = async (
   return result;
 };
 
-/** Options of an attempt, besides the request. */
+/** Options of an attempt, besides its subject. */
 interface AttemptContext {
   delivery: string;
   number: number;
@@ -134,11 +127,10 @@ interface AttemptContext {
 /** The pauses after each failed attempt, in seconds. */
 const retrySchedule = (): number[] => requiredEnv('WEBHOOK_RETRY_SECONDS').split(',').map(Number);
 
-const send = async (url: string, request: StoredRequest, now: Date): Promise<AttemptResult> => {
-  const [account, signUrl] = await Promise.all([getAccount(request.accountId), loadUrlSigner()]);
-  const record = renderRecord(request, { now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl });
-  const body = JSON.stringify(webhookEventOf(request, record));
-  const signature = signatureHeaders(webhookIdOf(request.requestId), body, liveSecrets(account, now), now);
+const send = async ({ id, accountId, url, render }: WebhookSubject, now: Date): Promise<AttemptResult> => {
+  const [account, event] = await Promise.all([getAccount(accountId), render(now)]);
+  const body = JSON.stringify(event);
+  const signature = signatureHeaders(webhookIdOf(id), body, liveSecrets(account, now), now);
   try {
     const answer = await guardedRequest(url, {
       method: 'POST',

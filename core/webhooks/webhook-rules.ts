@@ -1,33 +1,33 @@
 import { createHmac } from 'node:crypto';
 import { decodeTime, ulid } from 'ulid';
 import type { Account } from '../accounts/accounts.ts';
+import type { BalanceEventData } from '../accounts/balance-event-answers.ts';
+import type { BalanceEvent } from '../accounts/balance-events.ts';
+import { toXTokens } from '../money.ts';
 import type { RequestRecord, WebhookType } from '../requests/records.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { WebhookAttempt } from './webhook-attempts.ts';
 
-/** The id of a request's event: the same in every attempt and every delivery. */
-export const webhookIdOf = (requestId: string): string => `msg_${requestId}`;
+/** The id of the event of a request or balance: the same in every attempt and every delivery. */
+export const webhookIdOf = (subjectId: string): string => `msg_${subjectId}`;
 
-/** Suffix after the request id in the name of a delivery that an operator started at `now`. */
+/** Suffix after the subject's id in the name of a delivery that an operator started at `now`. */
 export const newDeliverySuffix = (now: Date): string => `-${ulid(now.getTime())}`;
 
 /** Suffix in the name of the delivery that follows one that failed at `failedAt`: always the same. */
 export const followingDeliverySuffix = (failedAt: Date): string => `-${ulid(failedAt.getTime(), () => 0)}`;
 
-/** When a delivery began: with the end of its request, when an operator started it, or when the one before it failed. */
-export const deliveryStartedAt = (
-  delivery: string,
-  { requestId, finishedAt = '' }: Pick<StoredRequest, 'requestId' | 'finishedAt'>,
-): Instant =>
-  delivery === requestId ? finishedAt : toInstant(new Date(decodeTime(delivery.slice(requestId.length + 1))));
+/** When a delivery began: with its event, when an operator started it, or when the one before it failed. */
+export const deliveryStartedAt = (delivery: string, { id, at }: { id: string; at: Instant }): Instant =>
+  delivery === id ? at : toInstant(new Date(decodeTime(delivery.slice(id.length + 1))));
 
 /** The body of a webhook. `type` is how the request ended, and stays `succeeded` when its record has expired. */
 export interface WebhookEvent {
   type: WebhookType;
-  /** When the request ended. */
+  /** When the request ended, or the balance changed. */
   timestamp: Instant;
-  data: RequestRecord;
+  data: RequestRecord | BalanceEventData;
 }
 
 /** The event of a terminal request. Throws when it is not terminal. */
@@ -37,6 +37,18 @@ export const webhookEventOf = (request: StoredRequest, data: RequestRecord): Web
     throw new Error(`Request ${request.requestId} is ${status}: there is nothing to tell.`);
   }
   return { type: `${kind === 'image' ? 'generation' : 'video'}.${status}`, timestamp: finishedAt, data };
+};
+
+/** The event of a balance. */
+export const balanceWebhookOf = (event: BalanceEvent): WebhookEvent & { data: BalanceEventData } => {
+  const { type, at, accountId, balanceThousandths, belowThousandths, priceThousandths } = event;
+  const data = {
+    accountId,
+    xTokens: toXTokens(balanceThousandths),
+    ...(belowThousandths !== undefined && { below: toXTokens(belowThousandths) }),
+    ...(priceThousandths !== undefined && { required: toXTokens(priceThousandths) }),
+  };
+  return { type, timestamp: at, data };
 };
 
 /** The secrets to sign with: the current one and, for a day after a rotation, the previous one. */

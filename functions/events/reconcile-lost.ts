@@ -5,6 +5,7 @@ import { systemClock } from '../../core/clock.ts';
 import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { LOST_STATUSES } from '../../core/executions/execution-statuses.ts';
+import { subjectOfDelivery } from '../../core/executions/executions.ts';
 import { logger } from '../../core/observability.ts';
 import { restartDelivery } from '../../core/webhooks/restart-delivery.ts';
 import { endsEarly } from '../time-limit.ts';
@@ -19,7 +20,8 @@ const ExecutionEnded = z.object({
     input: z.string(),
   }),
 });
-const ExecutionInput = z.object({ requestId: z.string() });
+/** Null for the delivery of a balance event, which names it. */
+const ExecutionInput = z.object({ requestId: z.nullable(z.string()) });
 
 /**
  * Repairs one request when its execution failed, timed out or was stopped, and starts a first delivery of its webhook again when that failed
@@ -38,6 +40,6 @@ export const handler = middy<unknown, void>(
     logger.appendKeys({ requestId });
     if (stateMachineArn === requiredEnv('WEBHOOK_DELIVERY_STATE_MACHINE_ARN')) {
       logger.warn('a webhook delivery failed', { delivery: name, status });
-      await restartDelivery(requestId, name, new Date(stopDate));
-    } else await reconcileRequest(requestId, systemClock, status);
+      await restartDelivery(subjectOfDelivery(requestId, name), name, new Date(stopDate));
+    } else await reconcileRequest(z.string().parse(requestId), systemClock, status);
   });

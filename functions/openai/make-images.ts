@@ -12,7 +12,12 @@ import {
   type LongCall,
 } from '../../core/creation/collection.ts';
 import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
-import { allowCreation, completeCreation, writeRequest } from '../../core/creation/create-request.ts';
+import {
+  allowCreation,
+  completeCreation,
+  tellingExhaustion,
+  writeRequest,
+} from '../../core/creation/create-request.ts';
 import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
 import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
@@ -194,10 +199,12 @@ const written = async (
   begun?: { requestId: string; entry: Idempotency },
 ): Promise<StoredRequest> => {
   const facts = await loadCreationFacts(account.accountId, submission);
-  const allowed = await allowCreation(account, submission, facts, begun?.requestId);
-  if (allowed.kind === 'repeated') return (await completeCreation(allowed)).request;
-  await storeFiles();
-  const done = await writeRequest(begun ? { ...allowed, idempotency: begun.entry } : allowed);
+  const done = await tellingExhaustion(account, submission.now, async () => {
+    const allowed = await allowCreation(account, submission, facts, begun?.requestId);
+    if (allowed.kind === 'repeated') return allowed;
+    await storeFiles();
+    return writeRequest(begun ? { ...allowed, idempotency: begun.entry } : allowed);
+  });
   return (await completeCreation(done)).request;
 };
 

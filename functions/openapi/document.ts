@@ -37,7 +37,11 @@ const TAGS = [
   { name: 'Models', description: 'What can be used, and its limits.' },
   { name: 'End-users', description: 'Your own users, each known by an email address.' },
   { name: 'Balance', description: 'Prepaid xTokens, and every change of them.' },
-  { name: 'Webhooks', description: 'What the service posts to the `webhookUrl` of a creation.' },
+  {
+    name: 'Webhooks',
+    description:
+      'What the service posts to the `webhookUrl` of a creation, and of a balance to the URL that the operator set.',
+  },
 ];
 
 const HEADERS: Record<string, Json> = {
@@ -247,7 +251,7 @@ const webhookOf = (type: WebhookType): Json => ({
     },
     responses: {
       '2XX': { description: 'Accepted, within 15 s.' },
-      '410': { description: 'The receiver is gone: nothing more is sent for this request.' },
+      '410': { description: 'The receiver is gone: nothing more is sent of this event.' },
     },
   },
 });

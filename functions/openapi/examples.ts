@@ -1,3 +1,4 @@
+import type { BalanceEventData } from '../../core/accounts/balance-event-answers.ts';
 import type {
   DeletedEndUserAnswer,
   EndUserAnswer,
@@ -203,7 +204,8 @@ export const ANSWERS = {
 /** Values of parameters. */
 export const PARAMETERS = { requestId: IMAGES_ID, videoId: VIDEO_ID, email: EMAIL };
 
-const eventOf = (type: WebhookType, data: GenerationRecord | VideoRecord) => ({
+const ACCOUNT_ID = 'acc_01JD4KXQ8M0000000000000003';
+const eventOf = (type: WebhookType, data: GenerationRecord | VideoRecord | BalanceEventData) => ({
   type,
   timestamp: FINISHED_AT,
   data,
@@ -214,6 +216,8 @@ export const EVENTS = {
   'generation.failed': eventOf('generation.failed', IMAGE_RECORDS.failed),
   'video.succeeded': eventOf('video.succeeded', VIDEO_RECORDS.succeeded),
   'video.failed': eventOf('video.failed', VIDEO_RECORDS.failed),
+  'balance.low': eventOf('balance.low', { accountId: ACCOUNT_ID, xTokens: 48, below: 50 }),
+  'balance.exhausted': eventOf('balance.exhausted', { accountId: ACCOUNT_ID, xTokens: 3.5, required: 12 }),
 } satisfies Record<WebhookType, unknown>;
 
 const MESSAGES: Record<ErrorCode, string> = {

@@ -18,12 +18,13 @@ import { burst, name, note, oneOf, requestsPerSecond, text } from '../options.ts
 import { formatFields, formatNumber, formatTable, type Result } from '../output.ts';
 import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
+import { addAccountWebhookVerbs, shownWebhook } from './account-webhooks.ts';
 
 /** Orders of the list. */
 const ORDERS = ['created', 'balance', 'name'] as const;
 type Order = (typeof ORDERS)[number];
 
-/** `accounts create|list|show|edit|block|unblock|set-limits|rotate-webhook-secret` */
+/** `accounts create|list|show|edit|block|unblock|set-limits|rotate-webhook-secret`, and those of the account's webhook. */
 export const addAccountVerbs = (accounts: Command, perform: Perform): void => {
   const verb = (name: string, description: string): Command =>
     about(accounts.command(name).description(description), 'account', 'the account');
@@ -60,6 +61,7 @@ export const addAccountVerbs = (accounts: Command, perform: Perform): void => {
   verb('rotate-webhook-secret', 'create a new webhook secret; the previous one stays valid for 24 h').action(
     perform(rotateSecret),
   );
+  addAccountWebhookVerbs(verb, perform);
 };
 
 /** The fields of an account that operators see. */
@@ -130,14 +132,16 @@ const show: Verb<{ account: string }> = async (options, connected) => {
   const account = await getAccount(options.account);
   const { limits, ledgerEntries } = account;
   const summary = summaryOf(account);
+  const webhook = account.balanceWebhook && shownWebhook(account);
   return {
-    value: { ...summary, limits, ledgerEntries },
+    value: { ...summary, limits, ledgerEntries, ...(webhook && { webhook }) },
     text: (columns) =>
       formatFields(
         {
           ...summary,
           limits: `${formatNumber(limits.requestsPerSecond)} requests a second, bursts of ${formatNumber(limits.burst)}`,
           ledgerEntries,
+          ...(webhook && { webhook: `${webhook.url}, below ${webhook.below}` }),
         },
         columns,
       ),

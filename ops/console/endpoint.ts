@@ -88,6 +88,11 @@ const ROUTES: {
   { method: 'GET', path: /^accounts$/, command: () => ['accounts', 'list'] },
   { method: 'GET', path: /^accounts\/([^/]+)\/keys$/, command: (id) => ['keys', 'list', `--account=${id}`] },
   {
+    method: 'GET',
+    path: /^accounts\/([^/]+)\/rates$/,
+    command: (id) => ['rates', 'list', `--account=${id}`],
+  },
+  {
     method: 'POST',
     path: /^accounts\/([^/]+)\/keys$/,
     command: (id, body) => ['keys', 'create', `--account=${id}`, `--label=${labelOf(body)}`],

@@ -76,7 +76,7 @@ const CREATE = {
   [itemsOf(CATALOG)]: onTable('Query'),
   [itemsOf(...MOVES_MONEY, IDEMPOTENCY)]: onTable('PutItem', 'UpdateItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
-  [GENERATION]: 'states:StartExecution',
+  [`${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
   [GUARDRAIL]: 'bedrock:ApplyGuardrail',
 };
 const { [itemsOf(CATALOG)]: _, ...CREATE_WITHOUT_QUERIES } = CREATE;

@@ -145,7 +145,7 @@ export const MISUSES = {
 
   'use up or lift the rate limits of known API keys': [set(key, ...KEY_USE)],
   'read accounts with their webhook secrets': get(account),
-  'change balances, webhook secrets and blocks of accounts': [
+  'change balances, prices, webhooks and blocks of accounts': [
     put(account, 'balanceThousandths'),
     ...change(account, 'balanceThousandths', 'webhookSecret', 'blockedAt'),
   ],

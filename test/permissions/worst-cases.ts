@@ -10,7 +10,7 @@ const SHARED = {
   calls: ['use up or lift the rate limits of known API keys', 'read accounts with their webhook secrets'],
   money: [
     'read accounts with their webhook secrets',
-    'change balances, webhook secrets and blocks of accounts',
+    'change balances, prices, webhooks and blocks of accounts',
     'put and rewrite ledger entries',
     'invent requests and refunds',
     'move the expiry of requests',
@@ -40,6 +40,7 @@ const SHARED = {
     'fill the places for judging prompts',
     'see which providers have a key',
     'start generations',
+    'start webhook deliveries',
     'have texts judged at our cost',
   ],
   loop: ['read the run of the reconciler', 'stop or redirect the run of the reconciler'],

@@ -1,3 +1,4 @@
+import { parseBalanceEventId } from '../../core/ids.ts';
 import { requestPartition } from '../../core/table/keys.ts';
 import { type Action, TASKS } from './actions.ts';
 import type { Simulation } from './simulation.ts';
@@ -24,7 +25,9 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       const execution = running[action.pick % running.length];
       if (!execution) return;
       if (execution.machine === 'webhook-delivery')
-        simulation.deliveriesAborted.add(execution.name.slice(0, ID_LENGTH));
+        simulation.deliveriesAborted.add(
+          parseBalanceEventId(execution.name)?.eventId ?? execution.name.slice(0, ID_LENGTH),
+        );
       else if (execution.machine === 'generation') world.evidence.interventions.add(execution.name);
       world.stepFunctions.abort(execution);
       return;

@@ -3,6 +3,7 @@ import {
   DEFAULT_LIMITS,
   insertAccount,
   setAccountLimits,
+  setBalanceWebhook,
   unblockAccount,
 } from '../../core/accounts/accounts.ts';
 import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../core/accounts/api-keys.ts';
@@ -15,6 +16,7 @@ import { type Action, MODELS } from './actions.ts';
 import { callApi } from './api.ts';
 import { deploy } from './deployments.ts';
 import type { Simulation } from './simulation.ts';
+import { BALANCE_URL } from './upstream/receivers.ts';
 
 /** Errors of a command whose precondition does not hold, or no longer holds. */
 const REFUSALS = new Set(['ConflictError', 'NotFoundError']);
@@ -159,6 +161,12 @@ export const openAccounts = async (simulation: Simulation): Promise<void> => {
     );
     simulation.callers.push({ accountId: account.accountId, apiKey: text, keyId: apiKey.keyId });
   }
+};
+
+/** Has both accounts told of their balances. */
+export const watchBalances = async ({ callers }: Simulation): Promise<void> => {
+  for (const { accountId } of callers)
+    await setBalanceWebhook(accountId, { url: BALANCE_URL, belowThousandths: OPENING_BALANCE / 2 });
 };
 
 /** Enough for a few requests, and soon too little for the next. */

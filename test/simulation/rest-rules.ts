@@ -9,6 +9,7 @@ import {
 import type { Item } from '../unit/fakes/expressions.ts';
 import { type ApiCall, callPatiently, LISTS } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
+import { balanceEventProblems, untoldBalances } from './balance-rules.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { ledgerProblems } from './ledger-rules.ts';
 import type { Simulation } from './simulation.ts';
@@ -31,6 +32,7 @@ export const storeProblems = (simulation: Simulation): string[] => [
   ...leftProblems(simulation),
   ...changeProblems(simulation),
   ...webhookProblems(simulation),
+  ...balanceEventProblems(simulation),
 ];
 
 const openProblems = ({ world, witness }: Simulation): string[] => [
@@ -216,6 +218,7 @@ const retentionProblems = ({ witness }: Simulation): string[] =>
 /** The requests whose end no receiver took, once every try there can be was made. */
 export const deliveryProblems = (simulation: Simulation): string[] => [
   ...undeliveredProblems(simulation),
+  ...untoldBalances(simulation),
   ...scheduleProblems(simulation),
 ];
 

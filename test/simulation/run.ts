@@ -7,7 +7,7 @@ import { beginBeforeUpgrades, resetDeployment, restoreModels } from './deploymen
 import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
 import { outageText, type PlannedOutage } from './engine/outages.ts';
-import { openAccounts, verifiedProblems } from './operators.ts';
+import { openAccounts, verifiedProblems, watchBalances } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
 import { Simulation } from './simulation.ts';
 import { CALLBACKS } from './upstream/providers.ts';
@@ -91,6 +91,7 @@ export class Run {
     setTime(this.world);
     if (this.seed % LAST_RELEASE_SHARE === 0) beginBeforeUpgrades(this.world);
     await this.passing(() => openAccounts(this.simulation));
+    await this.passing(() => watchBalances(this.simulation));
     this.world.faults.enabled = true;
     this.world.outages.begin();
   }
@@ -205,7 +206,7 @@ export class Run {
     await scheduler.advance(RETENTION_MS + ATTEMPT_RETENTION_MS);
     table.sweep();
     const left = [...table.items.values()].filter(({ SK }) =>
-      /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK|DELETED$)/.test(String(SK)),
+      /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK|BALANCE_EVENT#|DELETED$)/.test(String(SK)),
     );
     return [...found, ...left.map(({ PK, SK }) => `${PK} ${SK} is kept for ever`)];
   }

@@ -1,4 +1,5 @@
 import {
+  BALANCE_EVENT_PREFIX,
   DELETED_REQUEST_PREFIX,
   dueListOf,
   END_USER_REMOVAL_PREFIX,
@@ -32,7 +33,7 @@ const NEEDED_MS = 3_600_000;
 const SOON_MS = 180_000;
 
 /** What the reconciler finishes besides requests, by how its sort keys begin. */
-const LISTED_WORK = [DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
+const LISTED_WORK = [BALANCE_EVENT_PREFIX, DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
 
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {

@@ -13,6 +13,21 @@ export interface Balance {
   } | undefined;
 }
 
+/** A creation was refused because it costs more than the balance. At most once an hour, and again only once the balance has changed. */
+export interface BalanceExhaustedEvent {
+  readonly type: "balance.exhausted";
+  /** When it happened. */
+  readonly timestamp: string;
+  readonly data: {
+    /** Your account: one URL may serve several. */
+    readonly accountId: string;
+    /** The balance then. */
+    readonly xTokens: number;
+    /** What the refused creation would have cost. */
+    readonly required: number;
+  };
+}
+
 /** One change of the balance. */
 export interface BalanceHistoryEntry {
   /** `led_` and a ULID. */
@@ -38,6 +53,21 @@ export interface BalanceHistoryPage {
   readonly pageSize: number;
   /** Whether the next page holds at least one item. */
   readonly hasMore: boolean;
+}
+
+/** A debit took the balance below the threshold. Sent to the URL that the operator set for the account. */
+export interface BalanceLowEvent {
+  readonly type: "balance.low";
+  /** When it happened. */
+  readonly timestamp: string;
+  readonly data: {
+    /** Your account: one URL may serve several. */
+    readonly accountId: string;
+    /** The balance then. */
+    readonly xTokens: number;
+    /** The threshold. */
+    readonly below: number;
+  };
 }
 
 /** What an end-user may spend. */
@@ -119,10 +149,10 @@ export interface EndUserBudget {
   readonly perDay: number | null;
   /** The most to spend in a calendar month, in UTC; `null`: any amount. */
   readonly perMonth: number | null;
-  /** Spent in xTokens in this UTC day. */
-  readonly spentToday: number;
-  /** Spent in xTokens in this calendar month. */
-  readonly spentThisMonth: number;
+  /** Spent in xTokens in this UTC day. `null`: without a budget, more than 1,000 requests of this month are not added up. */
+  readonly spentToday: number | null;
+  /** Spent in xTokens in this calendar month. `null`: without a budget, more than 1,000 requests of this month are not added up. */
+  readonly spentThisMonth: number | null;
 }
 
 /** One page of a list. */
@@ -710,4 +740,4 @@ export interface VideoSucceededEvent {
 }
 
 /** The body of a webhook. */
-export type WebhookEvent = GenerationSucceededEvent | GenerationFailedEvent | VideoSucceededEvent | VideoFailedEvent;
+export type WebhookEvent = GenerationSucceededEvent | GenerationFailedEvent | VideoSucceededEvent | VideoFailedEvent | BalanceLowEvent | BalanceExhaustedEvent;

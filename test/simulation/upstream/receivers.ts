@@ -6,6 +6,9 @@ export const RECEIVERS = ['takes', 'fails-first', 'slow', 'gone', 'late'] as con
 export type Receiver = (typeof RECEIVERS)[number];
 
 const HOST = 'hooks.caller.example';
+const BALANCE_HOST = 'billing.caller.example';
+/** Where an account is told of its balance. */
+export const BALANCE_URL = `https://${BALANCE_HOST}/balance`;
 
 export const webhookUrlOf = (receiver: Receiver): string => `https://${HOST}/${receiver}`;
 
@@ -34,11 +37,19 @@ const REFUSALS: Partial<Record<Receiver, number>> = {
 /** The callers' own servers, which are told of the end of their requests. */
 export class Receivers {
   readonly told: Told[] = [];
+  /** How often each event of a balance came, by its webhook id. The second time it is taken. */
+  readonly toldOfBalance = new Map<string, number>();
   private readonly world: World;
 
   constructor(world: World) {
     this.world = world;
     world.http.sites.set(HOST, (request) => this.take(request));
+    world.http.sites.set(BALANCE_HOST, async ({ headers }) => {
+      const webhookId = String(headers['webhook-id']);
+      const times = (this.toldOfBalance.get(webhookId) ?? 0) + 1;
+      this.toldOfBalance.set(webhookId, times);
+      return { status: times > 1 ? 200 : 500, bytes: new Uint8Array() };
+    });
   }
 
   private async take({ url, headers, body }: HttpRequest): Promise<HttpAnswer> {

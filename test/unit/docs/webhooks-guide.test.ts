@@ -5,7 +5,9 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { BALANCE_EVENTS } from '../../../core/accounts/balance-event-answers.ts';
 import { newWebhookSecret } from '../../../core/ids.ts';
+import { WEBHOOK_EVENTS } from '../../../core/requests/records.ts';
 import { signatureHeaders } from '../../../core/webhooks/webhook-rules.ts';
 import { StackContext } from '../../../lib/context.ts';
 
@@ -103,8 +105,12 @@ describe('the guide', () => {
 
     expect(events.map(({ type }) => type)).toEqual([
       ...['generation.succeeded', 'generation.failed', 'video.succeeded', 'video.failed'],
+      ...['balance.low', 'balance.exhausted'],
     ]);
-    for (const { timestamp, data } of events) expect(timestamp).toBe(data.finishedAt);
+    for (const { timestamp, data } of events.slice(0, 4)) expect(timestamp).toBe(data.finishedAt);
+    for (const event of events.slice(4)) {
+      expect(WEBHOOK_EVENTS[event.type as keyof typeof BALANCE_EVENTS].safeParse(event).success).toBe(true);
+    }
   });
 
   test('states the deployed schedule', () => {

@@ -176,8 +176,8 @@ const one = (reader: Reader, item: Item): boolean => {
 const assignments = (reader: Reader, item: Item): Item => {
   const changed: Item = {};
   do {
-    const [name = '', ...deeper] = reader.path();
-    if (deeper.length > 0) throw new Error('Only whole attributes are set.');
+    const path = reader.path();
+    const [name = ''] = path;
     reader.expect('=');
     let value = reader.operand(item);
     const sign = reader.take('+', '-');
@@ -187,9 +187,18 @@ const assignments = (reader: Reader, item: Item): Item => {
       value = sign === '+' ? value + other : value - other;
     }
     if (value === undefined) throw new Error(`${name} is set to an attribute that does not exist.`);
-    changed[name] = value;
+    changed[name] = path.length === 1 ? value : changedAt({ ...item, ...changed }, path, value);
   } while (reader.take(','));
   return changed;
+};
+
+/** The attribute of a path with another value in its map; without it for undefined. As in DynamoDB, the map must be there. */
+const changedAt = (item: Item, [name = '', key = '', ...deeper]: readonly string[], value: unknown): Item => {
+  const map = item[name];
+  if (typeof map !== 'object' || map === null || deeper.length > 0)
+    throw new Error(`The path ${name}.${key} is not valid for an update.`);
+  const { [key]: _, ...others } = map as Item;
+  return value === undefined ? others : { ...others, [key]: value };
 };
 
 const additions = (reader: Reader, item: Item): Item => {
@@ -203,15 +212,17 @@ const additions = (reader: Reader, item: Item): Item => {
   return changed;
 };
 
-/** The attributes a REMOVE clause names. */
-const removals = (reader: Reader): string[] => {
+/** The attributes a REMOVE clause names, and maps without the value that it names. */
+const removals = (reader: Reader, item: Item): { names: string[]; changed: Item } => {
   const names: string[] = [];
+  const changed: Item = {};
   do {
-    const [name = '', ...deeper] = reader.path();
-    if (deeper.length > 0) throw new Error('Only whole attributes are removed.');
-    names.push(name);
+    const path = reader.path();
+    const [name = ''] = path;
+    if (path.length === 1) names.push(name);
+    else changed[name] = changedAt({ ...item, ...changed }, path, undefined);
   } while (reader.take(','));
-  return names;
+  return { names, changed };
 };
 
 const without = (item: Item, names: ReadonlySet<string>): Item =>
@@ -239,8 +250,11 @@ export const evaluate = (
     const clause = update.next();
     if (clause === 'SET') changed = { ...changed, ...assignments(update, item) };
     else if (clause === 'ADD') changed = { ...changed, ...additions(update, item) };
-    else if (clause === 'REMOVE') for (const name of removals(update)) removed.add(name);
-    else throw new Error(`Clause ${clause} is not understood.`);
+    else if (clause === 'REMOVE') {
+      const { names, changed: maps } = removals(update, { ...item, ...changed });
+      changed = { ...changed, ...maps };
+      for (const name of names) removed.add(name);
+    } else throw new Error(`Clause ${clause} is not understood.`);
   }
   if (holds && unused.size > 0) throw new Error(`Given but not used: ${[...unused].join(', ')}`);
   return holds ? without({ ...item, ...changed }, removed) : undefined;

@@ -33,6 +33,16 @@ const refuse = async (body: unknown, rest: ApiEvent = {}, options = {}) => {
 };
 
 describe('POST /openai/v1/images/generations', () => {
+  test('tells the webhook of an account that its balance does not suffice', async () => {
+    const balanceWebhook = { url: 'https://hooks.example.com/', belowThousandths: 5_000 };
+    const { headers } = await aCaller(memory, { account: { balanceThousandths: 0, balanceWebhook } });
+
+    await expect(calls.make(BODY, { headers })).rejects.toThrow('the balance is 0 xTokens');
+    expect(executions.names('webhook-delivery')).toEqual([
+      expect.stringMatching(new RegExp(`^${ACCOUNT_ID}_exhausted_\\d+$`)),
+    ]);
+  });
+
   test('answers with the images once they are made, in their order, and where their record is', async () => {
     const { status, headers, body, requestId } = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 3 });
 

@@ -196,6 +196,19 @@ describe('GET /v1/models', () => {
     const models = body.data.map(({ rate, ...model }: { rate: unknown }) => model);
     expect(models).toEqual(CATALOG.slice(0, 6));
   });
+
+  test('shows an account its own rates, and no model whose price cannot be read', async () => {
+    const rates = { 'xW2.7S': { factorThousandths: 500 }, xSD5Pro: { perToken: 1 } };
+
+    const { body } = await withEnvironment({ PUBLISH_RATES: 'true' }, () =>
+      call(listModels, {}, { account: { rates } }),
+    );
+
+    const shown = new Map(body.data.map(({ id, rate }: { id: string; rate: unknown }) => [id, rate]));
+    expect(shown.get('xW2.7S')).toEqual({ perSecond: { '720p': 2.5, '1080p': 4 } });
+    expect(shown.get('xSD4.5')).toEqual(DEFAULT_RATES['xSD4.5']);
+    expect(shown.has('xSD5Pro')).toBe(false);
+  });
 });
 
 describe('GET /v1/generations/{requestId}', () => {

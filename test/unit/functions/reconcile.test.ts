@@ -128,7 +128,7 @@ describe('on the event of a lost execution', () => {
 
       const [delivery = '', ...more] = deliveries();
       expect(more).toEqual([]);
-      expect(deliveryStartedAt(delivery, { requestId: REQUEST_ID })).toBe(
+      expect(deliveryStartedAt(delivery, { id: REQUEST_ID, at: '' })).toBe(
         new Date(1_795_000_060_000).toISOString(),
       );
       expect(executions.started[0]?.input).toEqual({ requestId: REQUEST_ID });

@@ -58,8 +58,8 @@ describe('docs/openapi.json', () => {
     expect(operations.size).toBe(19);
   });
 
-  test('has the schemas of every body and answer: 54', () => {
-    expect(Object.keys(document.components.schemas)).toHaveLength(54);
+  test('has the schemas of every body and answer: 56', () => {
+    expect(Object.keys(document.components.schemas)).toHaveLength(56);
   });
 
   test('has no default in a body: generators of types take it for always there', () => {
@@ -148,7 +148,7 @@ describe('docs/openapi.json', () => {
     expect(unions.map(({ oneOf }) => oneOf.length)).toEqual([5, 5, 2]);
   });
 
-  test('has the four webhooks, each with a type of its own, without a key', () => {
+  test('has the six webhooks, each with a type of its own, without a key', () => {
     const types = Object.entries(document.webhooks as Record<string, { post: OperationObject }>).map(
       ([name, { post }]) => {
         const [id = ''] = JSON.stringify(post).match(/\w+Event(?=")/) ?? [];
@@ -160,6 +160,7 @@ describe('docs/openapi.json', () => {
 
     expect(types.map(([name]) => name)).toEqual([
       ...['generation.succeeded', 'generation.failed', 'video.succeeded', 'video.failed'],
+      ...['balance.low', 'balance.exhausted'],
     ]);
     for (const [name, type] of types) expect(type).toBe(name);
   });

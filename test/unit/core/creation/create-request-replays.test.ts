@@ -231,7 +231,7 @@ describe('creations with one key at the same time', () => {
       NOW,
     );
 
-    expect(again).toBe(request.requestId);
+    expect(again).toEqual({ kind: 'repeated', requestId: request.requestId });
     expect(entries()).toHaveLength(1);
   });
 

@@ -41,6 +41,40 @@ beforeEach(() => {
   put(`${DAY}T00:00:01.000Z`, { endUserId: 'another_before' });
 });
 
+describe('the spending of an end-user without a budget', () => {
+  const putMany = (count: number) => {
+    for (let index = 0; index < count; index++)
+      put(`${DAY}T00:01:${String(index % 60).padStart(2, '0')}.000Z`);
+  };
+
+  test('is added up of 1,000 requests of the month', async () => {
+    putMany(997);
+
+    expect((await getEndUserBudget(id, NOW)).spending).toEqual({
+      ...{ dayThousandths: 998 * 4_000, monthThousandths: 998 * 4_000 + 3_000 },
+    });
+  });
+
+  test('is not told of more, and reads no request', async () => {
+    putMany(998);
+
+    const state = await getEndUserBudget(id, NOW);
+
+    expect(state).toEqual({ budget: undefined, spending: undefined });
+    expect(renderBudget(id, state)).toMatchObject({ spentToday: null, spentThisMonth: null });
+    expect(memory.calls()).toEqual({ GetCommand: 1, QueryCommand: 1 });
+    expect(await putEndUserBudget(id, undefined, NOW)).toEqual(state);
+  });
+
+  test('is added up of any number for the first budget', async () => {
+    putMany(1_200);
+
+    expect(await putEndUserBudget(id, BUDGET, NOW)).toMatchObject({
+      spending: { dayThousandths: 1_201 * 4_000 },
+    });
+  });
+});
+
 describe('the first budget of an end-user', () => {
   test('begins with what the requests of the day and the month cost, less refunds', async () => {
     expect(await putEndUserBudget(id, BUDGET, NOW)).toEqual({ budget: BUDGET, spending: SPENDING });
@@ -94,7 +128,7 @@ test('a request that the index does not show yet is counted, since the ledger na
     endUserId: anEndUser().endUserId,
   });
 
-  expect((await getEndUserBudget(id, NOW)).spending.dayThousandths).toBe(8_000);
+  expect((await getEndUserBudget(id, NOW)).spending?.dayThousandths).toBe(8_000);
 });
 
 describe('a later budget', () => {

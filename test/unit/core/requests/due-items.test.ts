@@ -41,7 +41,9 @@ const given = (seconds: number, prefix: 'img' | 'vid' = 'img'): string => {
 const due = async (seconds: number, list: DueList = 'START') =>
   (await listDue(list, at(seconds), 1000)).items;
 const ids = (items: DueItem[]): string[] =>
-  items.map(({ work }) => (work.kind === 'removal' ? work.removalId : work.requestId));
+  items.flatMap(({ work }) =>
+    'requestId' in work ? work.requestId : 'removalId' in work ? work.removalId : [],
+  );
 const stored = (requestId: string) => memory.get(requestKey(requestId));
 
 describe('what is due', () => {

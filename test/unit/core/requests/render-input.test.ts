@@ -18,7 +18,7 @@ const stored = (parse: Parse, body: Record<string, unknown>): Promise<StoredRequ
   if (!parsed.ok) throw parsed.error;
   const creation: NewRequest = parsed.creation;
   return withEnvironment({ RETENTION_DAYS: '90' }, () =>
-    newRequest(REQUEST_ID, ACCOUNT_ID, creation, DEFAULT_RATES[creation.model.id], NOW),
+    newRequest(REQUEST_ID, ACCOUNT_ID, creation, { rate: DEFAULT_RATES[creation.model.id] }, NOW),
   );
 };
 const inputOf = (request: StoredRequest) =>

@@ -1,0 +1,162 @@
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
+import type { PaymentRequiredError } from '../errors.ts';
+import { balanceEventId } from '../ids.ts';
+import { readableItems } from '../readable.ts';
+import { accountKey, balanceEventKey, dueListing, TTL_ATTRIBUTE } from '../table/keys.ts';
+import { queryAll } from '../table/queries.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
+import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
+import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import type { Account } from './accounts.ts';
+
+/** An event of an account's balance, as stored: what its webhook tells. */
+export const BalanceEvent = z.object({
+  eventId: z.string(),
+  accountId: z.string(),
+  type: z.enum(['balance.low', 'balance.exhausted']),
+  at: z.string(),
+  /** After the debit, or when the creation was refused. */
+  balanceThousandths: z.number(),
+  /** Of `balance.low`: the threshold. */
+  belowThousandths: z.optional(z.number()),
+  /** Of `balance.exhausted`: what the creation would have cost. */
+  priceThousandths: z.optional(z.number()),
+});
+export type BalanceEvent = z.infer<typeof BalanceEvent>;
+
+/** The fields of an entry that a crossing is judged by. */
+interface Change {
+  number: number;
+  balanceAfterThousandths: number;
+  createdAt: string;
+}
+
+/** The event of a change that takes a balance below the threshold of its account's webhook; undefined for any other change. */
+export const crossingOf = (
+  {
+    accountId,
+    balanceThousandths,
+    balanceWebhook,
+  }: Pick<Account, 'accountId' | 'balanceThousandths' | 'balanceWebhook'>,
+  { number, balanceAfterThousandths, createdAt }: Change,
+): BalanceEvent | undefined => {
+  if (!balanceWebhook) return undefined;
+  const { belowThousandths } = balanceWebhook;
+  if (balanceThousandths < belowThousandths || balanceAfterThousandths >= belowThousandths) return undefined;
+  return {
+    eventId: balanceEventId(accountId, 'low', number),
+    accountId,
+    type: 'balance.low',
+    at: createdAt,
+    balanceThousandths: balanceAfterThousandths,
+    belowThousandths,
+  };
+};
+
+/** The writer of an event starts its delivery at once. After this, the reconciler does. */
+const STARTED_WITHIN_SECONDS = 30;
+/** As long as the attempts of its delivery are kept. */
+const KEPT_SECONDS = 100 * SECONDS_PER_DAY;
+
+/** Access pattern 140: writes an event, in the transaction that it tells of, and lists it as due. */
+export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem => ({
+  Put: {
+    TableName: tableName(),
+    Item: {
+      ...balanceEventKey(event.accountId, event.eventId),
+      ...dueListing('LOOK', event.eventId, addSeconds(event.at, STARTED_WITHIN_SECONDS)),
+      ...event,
+      [TTL_ATTRIBUTE]: toEpochSeconds(event.at) + KEPT_SECONDS,
+    },
+  },
+});
+
+/** An account is told at most once in this time that its balance does not suffice. */
+const EXHAUSTED_PAUSE_SECONDS = 3_600;
+
+/**
+ * Access pattern 141: writes the event of a creation that was refused for want of balance, and notes it on the account. Returns its id.
+ * Undefined, with nothing written, without a webhook, within an hour of the last such event, and while no ledger entry has been made since.
+ */
+export const insertExhaustedEvent = async (
+  { accountId, balanceWebhook, exhaustedTold, ledgerEntries }: Account,
+  { price, balance }: PaymentRequiredError,
+  now: Date,
+): Promise<string | undefined> => {
+  const at = toInstant(now);
+  const latest = addSeconds(at, -EXHAUSTED_PAUSE_SECONDS);
+  const isTold =
+    exhaustedTold && (exhaustedTold.at > latest || exhaustedTold.ledgerEntries === ledgerEntries);
+  if (!balanceWebhook || isTold) return undefined;
+  const event: BalanceEvent = {
+    eventId: balanceEventId(accountId, 'exhausted', toEpochSeconds(at)),
+    accountId,
+    type: 'balance.exhausted',
+    at,
+    balanceThousandths: balance,
+    priceThousandths: price,
+  };
+  let isWritten = true;
+  await transact((refusals) => {
+    isWritten = !refusedBy(refusals, 0);
+    if (!isWritten) return [];
+    return [
+      {
+        Update: {
+          TableName: tableName(),
+          Key: accountKey(accountId),
+          UpdateExpression: 'SET exhaustedTold = :told',
+          ConditionExpression:
+            'attribute_exists(balanceWebhook) AND (attribute_not_exists(exhaustedTold) OR exhaustedTold.#at <= :latest)',
+          ExpressionAttributeNames: { '#at': 'at' },
+          ExpressionAttributeValues: { ':told': { at, ledgerEntries }, ':latest': latest },
+        },
+      },
+      insertBalanceEventWrite(event),
+    ];
+  });
+  return isWritten ? event.eventId : undefined;
+};
+
+/** Access pattern 142: an event, strongly consistent; undefined when there is none. */
+export const findBalanceEvent = async (
+  accountId: string,
+  eventId: string,
+): Promise<BalanceEvent | undefined> => {
+  const { Item } = await table.send(
+    new GetCommand({
+      TableName: tableName(),
+      Key: balanceEventKey(accountId, eventId),
+      ConsistentRead: true,
+    }),
+  );
+  return Item && BalanceEvent.parse(Item);
+};
+
+/** Access pattern 143: takes an event whose delivery was started off the due list. Does nothing when it is absent. */
+export const closeBalanceEvent = async (accountId: string, eventId: string): Promise<void> => {
+  await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: balanceEventKey(accountId, eventId),
+      UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
+      ConditionExpression: 'attribute_exists(PK)',
+    }),
+  );
+};
+
+/** Access pattern 144: the events of an account, newest first, strongly consistent. */
+export const listBalanceEvents = async (accountId: string): Promise<BalanceEvent[]> => {
+  const { PK, SK } = balanceEventKey(accountId, '');
+  const items: StoredItem[] = [];
+  const query = {
+    TableName: tableName(),
+    KeyConditionExpression: 'PK = :account AND begins_with(SK, :events)',
+    ExpressionAttributeValues: { ':account': PK, ':events': SK },
+    ConsistentRead: true,
+  };
+  for await (const item of queryAll(query)) items.push(item);
+  const events = readableItems(items, (item) => BalanceEvent.parse(item));
+  return events.sort((a, b) => (a.at < b.at ? 1 : -1));
+};

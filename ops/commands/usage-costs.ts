@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
+import { systemClock } from '../../core/clock.ts';
+import {
+  COST_DIMENSIONS,
+  type CostDimension,
+  type CostGroup,
+  type CostSums,
+  totalCosts,
+} from '../../core/ledger/cost-rules.ts';
+import { costsOf } from '../../core/ledger/costs.ts';
+import { toXTokens } from '../../core/money.ts';
+import { toInstant } from '../../core/time.ts';
+import { formatCsv } from '../csv.ts';
+import { month, namesAmong } from '../options.ts';
+import { type Cell, formatTable, type Head } from '../output.ts';
+import { about } from '../subject.ts';
+import type { Perform, Verb } from '../verb.ts';
+
+const BY = ['account', ...COST_DIMENSIONS] as const;
+type By = (typeof BY)[number];
+type Group = CostGroup & { account?: string };
+
+/** `usage costs` */
+export const addUsageCostsVerb = (usage: Command, perform: Perform): void => {
+  const command = usage
+    .command('costs')
+    .description('what the requests of a month brought, cost by their providers, and left');
+  about(command, 'account', 'only this account', { isRequired: false })
+    .option('--month <month>', 'a month in UTC, like 2026-11 (default: this month)', month)
+    .option('--by <names>', `any of ${BY.join(',')}`, namesAmong(BY), ['account', 'model', 'route'])
+    .option('--csv', 'print CSV')
+    .action(perform(costs));
+};
+
+const costs: Verb<{ account?: string; month?: ReturnType<typeof month>; by: By[]; csv?: true }> = async (
+  { account, month: asked, by, csv },
+  connected,
+  { say },
+) => {
+  await connected();
+  const range = asked ?? month(toInstant(systemClock.now()).slice(0, 7));
+  const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
+  const dimensions = by.filter((name): name is CostDimension => name !== 'account');
+  const groups: Group[] = [];
+  for (const [index, each] of accounts.entries()) {
+    say(`account ${index + 1} of ${accounts.length}`);
+    const found = await costsOf(each, { ...range, by: dimensions });
+    groups.push(
+      ...found.map((group) => ({ ...group, ...(by.includes('account') && { account: each.accountId }) })),
+    );
+  }
+  const items = mergedBy(by, groups).map((group) => ({
+    ...Object.fromEntries(by.map((name) => [name === 'account' ? 'accountId' : name, group[name] ?? null])),
+    ...rendered(group),
+  }));
+  const total = rendered(totalCosts(groups));
+  const value = { from: range.from.slice(0, 10), to: range.to.slice(0, 10), by, items, total };
+  const rows = items.map((item): Cell[] => Object.values(item).map((cell): Cell => cell ?? 'unknown'));
+  const heads: Head[] = [
+    ...by.map((name): Head => (name === 'account' ? { id: name } : name)),
+    ...['requests', 'without cost', 'xTokens', 'cost', 'counted', 'reported', 'margin'],
+  ];
+  return {
+    value,
+    text: (columns) => {
+      if (csv)
+        return formatCsv(
+          heads.map((head) => (typeof head === 'string' ? head : head.id)),
+          rows,
+        );
+      const totals = [...by.map((_, index) => (index === 0 ? 'total' : '')), ...Object.values(total)];
+      return formatTable(heads, rows.length > 1 ? [...rows, totals] : rows, columns);
+    },
+  };
+};
+
+/** The groups that have the same values, added up, in the order of these. */
+const mergedBy = (by: readonly By[], groups: readonly Group[]): Group[] => {
+  const keyOf = (group: Group): string => JSON.stringify(by.map((name) => group[name] ?? null));
+  return [...Map.groupBy(groups, keyOf)]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([, [first, ...others]]) => (first ? [{ ...first, ...totalCosts([first, ...others]) }] : []));
+};
+
+/** Sums in xTokens. `counted` is the part of `cost` that `reported` tells by the usage that providers reported. */
+const rendered = (sums: CostSums) => ({
+  requests: sums.requests,
+  withoutCost: sums.withoutCost,
+  xTokens: toXTokens(sums.netThousandths),
+  cost: toXTokens(sums.costThousandths),
+  counted: toXTokens(sums.comparedThousandths),
+  reported: toXTokens(sums.reportedThousandths),
+  margin: toXTokens(sums.marginThousandths),
+});
