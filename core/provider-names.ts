@@ -8,7 +8,7 @@ interface ProviderFacts {
   product: string;
   /** The kinds of request that it calls back about. */
   callsBackFor: readonly RequestKind[];
-  /** What its image models make, where all make the same; they are not asked for another type. */
+  /** The type of its images, if all its models make the same one. */
   imageFormat?: 'jpeg' | 'png';
   /** Where the sandbox stands in for it: appended to the sandbox's URL. */
   sandboxPath: string;
@@ -89,7 +89,7 @@ export const callsBackFor = (provider: string, kind: RequestKind): boolean =>
     ([id, facts]) => id === provider && (facts.callsBackFor as readonly RequestKind[]).includes(kind),
   );
 
-/** What the image models of a provider make; undefined where that is not known. */
+/** The type of images that a provider makes; undefined if its models differ. */
 export const imageFormatOf = (id: ProviderId): ProviderFacts['imageFormat'] => {
   const facts: ProviderFacts = PROVIDERS[id];
   return facts.imageFormat;

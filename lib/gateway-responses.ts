@@ -26,7 +26,7 @@ const TOO_MANY = gatewayError('rate_limited', 'Too many requests in a short wind
   'Retry-After': "'1'",
 });
 
-/** An unknown path, `/` among them: whoever opens the API's address in a browser is told where the reference is. */
+/** Unknown paths and `/`: the answer links the reference, for a reader who opens the API's address in a browser. */
 const noSuchRoute = (referenceUrl: string) =>
   gatewayError('not_found', `There is no such route: ${referenceUrl} describes the API.`);
 

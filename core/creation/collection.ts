@@ -140,8 +140,8 @@ const takeEntry = async ({ accountId, digest, retry }: LongCall, requestId: stri
 };
 
 /**
- * Access pattern 128: the request that an earlier attempt of this call created in the last 10 minutes, collected by this retry;
- * `being written` when one may follow, undefined when there is none. A failed request is collected only
+ * Access pattern 128: collects the request that an earlier attempt of this call created in the last 10 minutes. `being written` when an
+ * attempt may still write one; undefined without any. A failed request is collected only
  * after a 408. Any other failure was told, and is refunded: the retry makes another request.
  */
 export const collectRequest = async (

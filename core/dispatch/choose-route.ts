@@ -37,11 +37,11 @@ const ONLY: Omit<Choice, 'route'> = {
 };
 
 /**
- * Chooses the route of a request, from all its attempts. One with a call that may have been taken stays where that was made; so does one
- * that was refused for a reason of its own. Any other goes to the first route that takes it and is not left out, but does not leave
- * the one where it is, or waits, before it has to. `except` are routes that turned out to be in no state to be used, with the reason.
+ * Chooses the route of a request, from all its attempts. A request stays at its route while a call there may have been taken, and after
+ * a refusal for a reason of its own. Any other request goes to the first route that takes it and is not left out. It leaves the route
+ * where it is, or waits, only when it has to. `except` are routes that cannot be used now, with the reason.
  *
- * When all are left out, one request tries a route once it may be tried; the others wait at the first one.
+ * When all routes are left out, one request tries a route once its pause is over. The others wait at the first route.
  */
 export const chooseRoute = async (
   request: StoredRequest,

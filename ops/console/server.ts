@@ -46,8 +46,8 @@ const buildPages = async (): Promise<Map<string, { content: string | Uint8Array;
 };
 
 /**
- * Serves the console for operators on a free port of loopback. Its files are open to this machine and hold nothing of the service; what
- * they show comes from the operator's endpoint, which asks each call for the token. The token stands after the `#`, which browsers send
+ * Serves the console for operators on a free port of loopback. Its files hold nothing of the service, so any process of this machine may
+ * read them. The operator's endpoint asks for the token in each call. The token stands after the `#`, which browsers send
  * to nobody, and not in a cookie, which every port of this machine would get.
  */
 export const serveConsole = async ({ run, referenceUrl }: ServedConsoleOptions): Promise<ServedConsole> => {

@@ -18,7 +18,7 @@ const AROUND_MS = 30_000;
 const KNOWN_MS = 90_000;
 const SETTLED_MS = 2 * 3_600_000;
 
-/** What became of requests of a model with two routes while one of its providers was out of order. */
+/** The results of requests with two routes while one of their providers was out of order. */
 export interface AroundOutage {
   mode: OutageMode;
   minutes: number;

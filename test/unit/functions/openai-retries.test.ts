@@ -30,7 +30,7 @@ const requestIn = ({ headers }: { headers: Record<string, unknown> }) =>
 const breakOff = async (): Promise<string> =>
   (await calls.make(BODY, { meanwhile: () => undefined })).requestId;
 
-/** A first call that has got as far as its transaction, which goes on or fails when told. */
+/** A first call that waits before its transaction. `goOn` and `fail` end the wait. */
 const holdFirst = async () => {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
