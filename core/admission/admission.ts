@@ -5,6 +5,7 @@ import type { PlaceInQueue } from '../executions/step-rules.ts';
 import { keepTrying } from '../keep-trying.ts';
 import { logger } from '../observability.ts';
 import type { ModelRoute } from '../provider-calls/providers.ts';
+import { routeNameOf } from '../provider-calls/route-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import {
   type Gate,
@@ -15,7 +16,7 @@ import {
   weightOf,
 } from './gate-rules.ts';
 import { givePermitBack, markQueued, postponeStarts, takePermit } from './gates.ts';
-import { gateOfRoute, gatesOfModel, routeNameOf } from './route-gates.ts';
+import { gateOfRoute, gatesOfModel } from './route-gates.ts';
 import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
 
 /** A request's permission to make calls of a limited route. */

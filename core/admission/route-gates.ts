@@ -3,8 +3,6 @@ import type { ModelRoute } from '../provider-calls/providers.ts';
 import { routeNameOf } from '../provider-calls/route-names.ts';
 import { type Gate, gateOf, unlimitedGateOf } from './gate-rules.ts';
 
-export { routeNameOf } from '../provider-calls/route-names.ts';
-
 /**
  * The gates of all configured routes that have a limit, or are one of several, by the route's name. Requests wait at one without a limit
  * while its route is left out, and all others too.

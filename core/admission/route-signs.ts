@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { logger } from '../observability.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { routeNameOf } from '../provider-calls/route-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { type Cause, type Sign, signOfCall, signOfTask } from './circuit-rules.ts';
 import { closeCircuit, countEnds, openCircuit, reopenCircuit } from './circuits.ts';
-import { routeNameOf } from './route-gates.ts';
 
 /** The request of some attempts. */
 type Told = Pick<StoredRequest, 'requestId'>;

@@ -8,11 +8,11 @@ import {
 } from '../admission/circuit-rules.ts';
 import { currentCircuits } from '../admission/circuits.ts';
 import { gateNameOf } from '../admission/gate-rules.ts';
-import { routeNameOf } from '../admission/route-gates.ts';
 import { attemptsHere, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { type ConfiguredRoute, routesFor, routesOf } from '../provider-calls/model-routes.ts';
 import { originOf, type PassedOver, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { RouteOrOrigin } from '../provider-calls/providers.ts';
+import { routeNameOf } from '../provider-calls/route-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { isMovable, whyLeaving } from './leave-rules.ts';
 

@@ -10,7 +10,6 @@ import {
 } from '../admission/admission.ts';
 import { probeEnd } from '../admission/circuit-rules.ts';
 import { claimProbe } from '../admission/circuits.ts';
-import { routeNameOf } from '../admission/route-gates.ts';
 import { reportCalls } from '../admission/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
@@ -33,6 +32,7 @@ import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ModelRoute, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
+import { routeNameOf } from '../provider-calls/route-names.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';

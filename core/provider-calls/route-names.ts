@@ -11,6 +11,4 @@ export const routeNameOf = ({
 
 /** The models of the configuration with the names of their routes. */
 export const listRouteNames = (): Map<string, string[]> =>
-  new Map(
-    Object.entries(listModelRoutes()).map(([model, routes]) => [model, [routes].flat().map(routeNameOf)]),
-  );
+  new Map(Object.entries(listModelRoutes()).map(([model, routes]) => [model, routes.map(routeNameOf)]));

@@ -14,7 +14,6 @@ import {
   weightOf,
 } from '../admission/gate-rules.ts';
 import { takePermitFor, unmarkQueued } from '../admission/gates.ts';
-import { routeNameOf } from '../admission/route-gates.ts';
 import {
   findOldestWaiter,
   type GateWaiter,
@@ -30,6 +29,7 @@ import { logger } from '../observability.ts';
 import { hasOpenTask, isBusyAttempt, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
+import { routeNameOf } from '../provider-calls/route-names.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { type Circuit, CLOSED } from '../../core/admission/circuit-rules.ts';
 import { putLeft, readCircuits } from '../../core/admission/circuits.ts';
-import { routeNameOf } from '../../core/admission/route-gates.ts';
 import { listRouteLoads } from '../../core/admission/route-loads.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { listModelSettings } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { type ConfiguredRoute, listModelRoutes } from '../../core/provider-calls/model-routes.ts';
+import { routeNameOf } from '../../core/provider-calls/route-names.ts';
 import { toInstant } from '../../core/time.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';
