@@ -19,18 +19,19 @@ export const isTagged = (version: string): boolean => {
   }
 };
 
-/** A checkout of a release's tag, with links to the packages of this tree. */
+/** A checkout of a release's tag, with the packages of that release. */
 export interface Checkout {
   tree: string;
   remove(): void;
 }
 
-/** Checks the tag of a release out into a temporary folder. Throws when there is none. */
+/** Checks the tag of a release out into a temporary folder, and installs its packages. Throws when there is none. */
 export const checkOut = (version: string): Checkout => {
   const folder = mkdtempSync(join(tmpdir(), 'release-'));
   const tree = join(folder, 'tree');
   git('worktree', 'add', '--detach', tree, `v${version}`);
-  execFileSync('cp', ['-al', join(ROOT, 'node_modules'), join(tree, 'node_modules')]);
+  // It may need packages that this tree no longer has.
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: tree, stdio: 'pipe' });
   const remove = (): void => {
     git('worktree', 'remove', '--force', tree);
     rmSync(folder, { recursive: true });
