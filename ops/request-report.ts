@@ -14,7 +14,7 @@ import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webho
 import { type ExecutionHistory, findExecutionHistory } from './execution-history.ts';
 
 /** The service's settings that tell when something comes next. */
-export interface Timings {
+interface Timings {
   deadlineSeconds: Record<RequestKind, number>;
   /** Pauses after each failed attempt of a webhook delivery. */
   webhookRetrySeconds: number[];

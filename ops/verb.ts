@@ -14,7 +14,7 @@ import type { connect, Target, TargetOptions } from './target.ts';
 import { terminalJson } from './terminal-text.ts';
 
 /** Options of every verb. */
-export interface GlobalOptions extends TargetOptions {
+interface GlobalOptions extends TargetOptions {
   json?: true;
   actor?: string;
 }

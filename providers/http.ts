@@ -76,7 +76,7 @@ const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
  * The seconds of a `Retry-After` header, given as seconds or as a date (RFC 9110, 10.2.3), at most a day. Undefined for
  * anything else.
  */
-export const retryAfterOf = (header: string | string[] | undefined, now: Date): number | undefined => {
+const retryAfterOf = (header: string | string[] | undefined, now: Date): number | undefined => {
   if (typeof header !== 'string') return undefined;
   if (/^\d+$/.test(header)) return Math.min(Number(header), MAX_RETRY_AFTER_SECONDS);
   const milliseconds = HTTP_DATE.test(header) ? Date.parse(header) - now.getTime() : Number.NaN;

@@ -52,7 +52,7 @@ const MAX_FIELDS = 30;
 const FIELD_NAME = /^[A-Za-z_][\w.-]{0,39}$/;
 
 /** The keys and types of a body, never its content: `{output:{task_id:number,choices:[null]}}`. */
-export const shapeOf = (value: unknown, depth = 0): string => {
+const shapeOf = (value: unknown, depth = 0): string => {
   if (value === undefined) return 'no JSON';
   if (value === null) return 'null';
   if (typeof value !== 'object') return typeof value;

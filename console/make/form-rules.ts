@@ -12,7 +12,7 @@ import type { ImageModel, Model, VideoModel } from '../../packages/client/src/ty
 export type FormValues = Readonly<Record<string, string>>;
 
 /** How a field is filled in. */
-export type Control = 'lines' | 'line' | 'suggest' | 'choice' | 'whole' | 'check' | 'urls';
+type Control = 'lines' | 'line' | 'suggest' | 'choice' | 'whole' | 'check' | 'urls';
 
 /** A field of the form of a model. */
 export interface FormField {

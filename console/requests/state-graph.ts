@@ -85,7 +85,7 @@ export const EDGES: readonly Edge[] = [
 ];
 
 /** How often a request was in a state, since when, and for how long altogether. */
-export interface Visit {
+interface Visit {
   node: GraphNode;
   count: number;
   firstAt: string;

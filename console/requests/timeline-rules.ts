@@ -5,7 +5,7 @@ export interface Stretch {
 }
 
 /** Where something is, in percent of the width. */
-export interface Placement {
+interface Placement {
   left: number;
   width: number;
 }

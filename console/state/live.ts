@@ -9,7 +9,7 @@ document.addEventListener('visibilitychange', () => {
 });
 
 /** Reads again and again while the page is visible, at once when it becomes so. Returns what ends it. `read` does not reject. */
-export const whileVisible = (read: () => Promise<void>): (() => void) => {
+const whileVisible = (read: () => Promise<void>): (() => void) => {
   let isFirst = true;
   return effect(() => {
     if (!isVisible.value) {

@@ -162,7 +162,7 @@ export const unblockAccount = (accountId: string, beside?: Beside): Promise<Acco
   updateAccount(accountId, { UpdateExpression: 'REMOVE blockedAt' }, beside);
 
 /** What staff writes about an account. */
-export const ACCOUNT_DETAILS = ['name', 'contact', 'note'] as const;
+const ACCOUNT_DETAILS = ['name', 'contact', 'note'] as const;
 export type AccountDetails = Partial<Record<(typeof ACCOUNT_DETAILS)[number], string>>;
 
 /** Access pattern 111: sets the details that are given, at least one; an empty text removes one. Throws `NotFoundError`. */

@@ -129,7 +129,7 @@ export const chooseAccount = (
 };
 
 /** A permit without a call is taken back after this long: a dispatch makes its calls within seconds of taking one. */
-export const UNUSED_PERMIT_MS = 60_000;
+const UNUSED_PERMIT_MS = 60_000;
 
 /** Whether a permit has been unused for half the time after which it is taken back. */
 export const isLongUnused = ({ startMs, takenMs }: Permit, nowMs: number): boolean =>

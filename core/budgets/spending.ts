@@ -9,7 +9,7 @@ import { addSeconds, type Instant, SECONDS_PER_DAY, toEpochSeconds } from '../ti
 import { type BudgetOwner, endOfPeriod, limitsAt, periodsOf, type Spending } from './budget-rules.ts';
 
 /** What an owner of a budget spent in a period, less refunds. */
-export const SpentItem = z.object({ spentThousandths: z.number() });
+const SpentItem = z.object({ spentThousandths: z.number() });
 export type SpentItem = z.infer<typeof SpentItem>;
 
 /** The spending that a stored item counts; 0 without an item. Throws when it is malformed. */

@@ -19,7 +19,7 @@ const DISCARD_MS = 2_000;
 const lambda = new LambdaClient(clientOptions('measuring'));
 
 /** The function `measure-clips` failed, or returned something else than a measure for each URL. */
-export class ClipsNotMeasuredError extends Error {
+class ClipsNotMeasuredError extends Error {
   override name = 'ClipsNotMeasuredError';
 }
 

@@ -39,7 +39,7 @@ export type NextStep =
 export type FinalStep = Extract<NextStep, { next: 'store' | 'fail' | 'stop' }>;
 
 /** The failure of a call that is unfinished at the request's deadline. */
-export const DEADLINE_FAILURE: Failure = {
+const DEADLINE_FAILURE: Failure = {
   code: 'provider_timeout',
   message: 'The upstream provider did not finish in time.',
 };

@@ -28,7 +28,7 @@ export interface UsageLimits {
 }
 
 /** Without an end, for operators. */
-export const NO_USAGE_LIMITS: UsageLimits = {
+const NO_USAGE_LIMITS: UsageLimits = {
   entries: Number.POSITIVE_INFINITY,
   groups: Number.POSITIVE_INFINITY,
   endUsers: Number.POSITIVE_INFINITY,

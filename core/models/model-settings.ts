@@ -22,7 +22,7 @@ export const ModelSettings = z.object({
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
 /** Stands for a model in the settings that are of none. */
-export const NO_MODEL = '*';
+const NO_MODEL = '*';
 
 /** What routes cost, from all settings. */
 export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): RouteCosts =>

@@ -37,7 +37,7 @@ export interface UpstreamError {
 export type ProviderAnswer = ProviderMeaning & { providerRequestId?: string | undefined };
 
 /** The meaning of a provider's answer. */
-export type ProviderMeaning =
+type ProviderMeaning =
   /** Finished; at least one output has a URL. */
   | { kind: 'done'; outputs: ProviderOutput[]; usage?: ProviderUsage | undefined }
   /** A task was created; query it by this id. */

@@ -23,7 +23,7 @@ import { writeOnCondition } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 
 /** The subject of a due item: a request, the deletion of a request, the removal of an end-user, or an event of a balance. */
-export type DueWork =
+type DueWork =
   | { kind: 'request'; requestId: string }
   | { kind: 'deletion'; accountId: string; requestId: string }
   | { kind: 'removal'; accountId: string; removalId: string }

@@ -80,7 +80,7 @@ const FAILED = 'Ended without an output, and refunded in full.';
 const EXPIRED = 'It succeeded, and its files are gone.';
 
 /** A queued request for images. */
-export const QueuedImages = named('QueuedImages', QUEUED, z.object({ ...image, ...queued }));
+const QueuedImages = named('QueuedImages', QUEUED, z.object({ ...image, ...queued }));
 const ProcessingImages = named('ProcessingImages', PROCESSING, z.object({ ...image, ...processing }));
 const SucceededImages = named(
   'SucceededImages',
@@ -91,7 +91,7 @@ const FailedImages = named('FailedImages', FAILED, z.object({ ...image, ...faile
 const ExpiredImages = named('ExpiredImages', EXPIRED, z.object({ ...image, ...expired }));
 
 /** A queued request for a video. */
-export const QueuedVideo = named('QueuedVideo', QUEUED, z.object({ ...video, ...queued }));
+const QueuedVideo = named('QueuedVideo', QUEUED, z.object({ ...video, ...queued }));
 const ProcessingVideo = named('ProcessingVideo', PROCESSING, z.object({ ...video, ...processing }));
 const SucceededVideo = named(
   'SucceededVideo',

@@ -163,7 +163,7 @@ export const withKnownStatus = (item: Record<string, unknown>): Record<string, u
 };
 
 /** A request has a status of another version: only that version may change it. */
-export class UnknownStatusError extends Error {
+class UnknownStatusError extends Error {
   override name = 'UnknownStatusError';
 }
 

@@ -30,7 +30,7 @@ export interface BalanceDifference {
 }
 
 /** Requests that are unfinished in the restored table, by what the living one says of them. */
-export interface OpenRequests {
+interface OpenRequests {
   /** All of them. */
   requests: number;
   /** Their debits: given back when they are failed. */

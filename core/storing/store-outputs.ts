@@ -39,7 +39,7 @@ const RETRY_PAUSE_MS = 500;
  * Some outputs are not stored, and a later attempt may store them. As a retryable error of the SDK, it reaches
  * the state machine as `TransientError`.
  */
-export class OutputsPendingError extends Error {
+class OutputsPendingError extends Error {
   override name = 'OutputsPendingError';
   readonly $retryable = {};
 }

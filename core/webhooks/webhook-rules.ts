@@ -121,7 +121,7 @@ export type DeliveryStep =
   | { next: 'give-up'; reason: GiveUpReason };
 
 /** Why a delivery ended without success. */
-export type GiveUpReason = 'gone' | 'spent';
+type GiveUpReason = 'gone' | 'spent';
 
 /** How an attempt ended: with an HTTP status or an error's class. */
 export type AttemptResult = Pick<WebhookAttempt, 'status' | 'error'>;

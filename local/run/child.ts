@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A script of the project failed. */
-export class ChildFailedError extends Error {
+class ChildFailedError extends Error {
   override name = 'ChildFailedError';
 }
 

@@ -33,7 +33,7 @@ export interface FirstAccount {
 }
 
 /** Another run is using the data directory. */
-export class DataDirectoryInUseError extends Error {
+class DataDirectoryInUseError extends Error {
   override name = 'DataDirectoryInUseError';
 }
 

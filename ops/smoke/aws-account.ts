@@ -11,7 +11,7 @@ import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import { clientOptions } from '../../core/aws-clients.ts';
 
 /** Metrics of the alarms' topic: messages published, and messages delivered to a subscriber. */
-export type TopicMetric = 'NumberOfMessagesPublished' | 'NumberOfNotificationsDelivered';
+type TopicMetric = 'NumberOfMessagesPublished' | 'NumberOfNotificationsDelivered';
 
 /** The AWS account of the service, as a smoke test reads and changes it. */
 export interface AwsAccount {

@@ -8,7 +8,7 @@ import type { Thousandths } from '../../core/money.ts';
 export const SMOKE_EMAIL = 'smoke@example.com';
 
 /** One request to create: its body, its price, and the expected properties of its file. */
-export interface Creation<Expected> {
+interface Creation<Expected> {
   body: Record<string, unknown> & { model: string };
   priceThousandths: Thousandths;
   expected: Expected;

@@ -27,7 +27,7 @@ export interface MadeRequest {
 }
 
 /** Results that checks leave for later ones. */
-export interface Made {
+interface Made {
   accountId?: string;
   key?: string;
   xTokens?: number;
