@@ -20,7 +20,7 @@ import { isMovable, whyLeaving } from './leave-rules.ts';
 export interface Choice {
   /** Undefined: the only route of its model, whichever that is. */
   route: RouteOrOrigin | undefined;
-  /** Whether that is not the route where it was before: it makes all its calls. */
+  /** Whether it makes all its calls there: it was elsewhere before, or was refused. */
   isMoved: boolean;
   /** Whether it waits there until a route can be used. */
   isToWait: boolean;
@@ -81,7 +81,10 @@ export const chooseRoute = async (
   }
   // Nobody else takes it: it stays where it is, as long as that is not left out.
   const only = routes.find((route) => isHere(route) && !isLeftOut(circuitOf(route)));
-  if (only && !except.has(routeNameOf(only))) return chosen(only);
+  if (only && !except.has(routeNameOf(only))) {
+    // It may have waited here until the route was used again.
+    return { ...chosen(only), isMoved: here.some(({ outcome }) => outcome?.kind === 'failed') };
+  }
   const first = routes.find((route) => except.get(routeNameOf(route)) !== NO_KEY) ?? routes[0];
   if (!first) return { ...ONLY, route: undefined };
   return { ...chosen(first), isToWait: true };

@@ -190,7 +190,8 @@ const beginRun = async (
     const { mode, calls } = provider.plan(planned, upstreamModel, await callbackUrl(provider.id, requestId));
     const route = { provider: provider.id, upstreamModel };
     const name = routeNameOf(route);
-    const here = choice.isMoved ? [] : stored;
+    // A request that waits has no call that counts: it makes all of them at its next route.
+    const here = choice.isMoved || choice.isToWait ? [] : stored;
     const wanted = callsToMake(calls, here, all).length;
     const asked: Asked = choice.isToWait
       ? { kind: 'full', place: placeAt(route, wanted) }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
-import { gateKey } from '../../../../core/table/keys.ts';
+import { circuitKey, gateKey } from '../../../../core/table/keys.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { attempts, givenAttempt, memory } from './a-dispatch.ts';
@@ -160,6 +160,39 @@ describe('a request of a model with two routes', () => {
 
     expect(await two.dispatch()).toEqual({ next: 'fail', error: NO_ACCESS.failure });
     expect(two.called).toEqual([FIRST, SECOND]);
+  });
+
+  /** A request whose first route refuses it, and whose second one another request takes so many calls later. */
+  const refusedAndPassed = async (callsLater: number) => {
+    memory.reset();
+    const two = new TwoRoutes();
+    two.calls[FIRST] = 2;
+    two.given({ images: 2 });
+    two.answers[FIRST] = NO_ACCESS;
+    two.open(SECOND, { forSeconds: -1 });
+    let left = callsLater;
+    memory.beforeCall = () => {
+      if (two.circuit(FIRST)?.cause === undefined || left-- !== 1) return;
+      const probeUntil = new Date(two.clock.now().getTime() + 60_000).toISOString();
+      memory.patch(circuitKey(SECOND), { probe: 'img_other', probeUntil });
+    };
+    return { two, step: await two.dispatch() };
+  };
+
+  test('waits for all its calls when another request takes its last route, and makes them there afterwards', async () => {
+    const dispatched = [];
+    for (let callsLater = 1; callsLater <= 8; callsLater++)
+      dispatched.push(await refusedAndPassed(callsLater));
+    const waits = dispatched.findIndex(({ step }) => step.next === 'queue');
+    expect(dispatched[waits]?.step).toMatchObject({ gate: `${FIRST}#0`, weight: 2, starts: 2 });
+
+    const { two } = await refusedAndPassed(waits + 1);
+    two.answers[FIRST] = ACCEPTED;
+    two.clock.advance(30);
+    memory.put(circuitKey(FIRST), {});
+
+    expect(await two.dispatch()).toMatchObject({ next: 'wait' });
+    expect(two.called).toEqual([FIRST, FIRST, FIRST, FIRST]);
   });
 
   test('goes on where it is while the other route is left out', async () => {
