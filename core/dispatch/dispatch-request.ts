@@ -2,6 +2,7 @@ import {
   type Asked,
   askForPass,
   giveBack,
+  leaveOtherGates,
   leaveQueue,
   leaveRoute,
   type Pass,
@@ -197,10 +198,17 @@ const beginRun = async (
       ? { kind: 'full', place: placeAt(route, wanted) }
       : await askForPass(request, route, wanted, clock);
     const isProbe = choice.role === 'probe';
+    const { others } = choice;
+    const lookAt = lookAfterQueue(request, clock);
+    const leaveOthers = async (): Promise<void> => {
+      const hasWaited = lookAt !== undefined && others.length > 0;
+      if (hasWaited) await leaveOtherGates(request, placeAt(route, wanted).gate, clock);
+    };
     if (asked.kind === 'full') {
-      const { others } = choice;
-      if (!isProbe)
+      if (!isProbe) {
+        await leaveOthers();
         return { kind: 'full', place: { ...asked.place, ...(others.length > 0 && { routes: others }) } };
+      }
       except.set(name, 'it is full, and left out');
       continue;
     }
@@ -212,6 +220,7 @@ const beginRun = async (
       except.set(name, 'another request tries it');
       continue;
     }
+    await leaveOthers();
     if (pass) await startWith(request, pass, clock);
     const { role, passedOver } = choice;
     const onAttempts = {
@@ -223,7 +232,7 @@ const beginRun = async (
       origin: { ...route, baseUrl: provider.baseUrl },
       permit:
         pass?.gate.permits === undefined ? undefined : { gate: pass.gate.name, takenMs: pass.permit.takenMs },
-      lookAt: lookAfterQueue(request, clock),
+      lookAt,
       pace: new Pace(pass?.permit.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () =>
         clock.now().getTime(),
       ),

@@ -151,11 +151,12 @@ export const endingProblems = (ending: Ending): string[] => {
 };
 
 /**
- * Problems of the last of these calls, which was just sent. A call beyond the planned ones repeats a call that was
- * turned away. The n-th repeat must not come before the n-th retry time that the provider asked for.
+ * Problems of the last of these calls, which was just sent. A call beyond those planned for its provider repeats a call that was
+ * turned away there. The n-th repeat must not come before the n-th retry time that the provider asked for.
  */
-export const repeatProblems = (calls: readonly CreationCall[], plannedCalls: number): string[] => {
-  const last = calls.at(-1);
+export const repeatProblems = (all: readonly CreationCall[], plannedCalls: number): string[] => {
+  const last = all.at(-1);
+  const calls = all.filter(({ provider }) => provider === last?.provider);
   const repeats = calls.length - plannedCalls;
   if (!last || repeats <= 0) return [];
   const allowed = calls

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { circuitKey, gateKey } from '../../../../core/table/keys.ts';
-import { REQUEST_ID } from '../../builders/entities.ts';
+import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { attempts, givenAttempt, memory } from './a-dispatch.ts';
 import {
@@ -219,6 +219,21 @@ describe('a request of a model with two routes', () => {
       routes: [FIRST, SECOND],
     });
     expect(two.called).toEqual([]);
+  });
+
+  test('gives the permit back with which it was let in at another route', async () => {
+    const two = new TwoRoutes();
+    two.routes = [{ provider: 'modelark', upstreamModel: 'one', maxRunning: 2 }, two.routes[1] ?? {}];
+    const afterItsWait = new Date(two.clock.now().getTime() + 3_600_000).toISOString();
+    two.given({ GSI1PK: 'DUE#LOOK#0', GSI1SK: afterItsWait });
+    const permit = { accountId: ACCOUNT_ID, weight: 1, takenMs: two.clock.now().getTime() };
+    memory.put(gateKey(`${FIRST}#0`), { used: 1, [`permit#${REQUEST_ID}`]: permit });
+    two.open(FIRST);
+
+    await two.dispatch();
+
+    expect(two.called).toEqual([SECOND]);
+    expect(memory.get(gateKey(`${FIRST}#0`))).toEqual(expect.objectContaining({ used: 0 }));
   });
 
   test('goes on at the route where it waited', async () => {
