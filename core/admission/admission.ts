@@ -111,12 +111,17 @@ export const giveBack = (
     if (gate.permits !== undefined) await leaveGate(gate.name, request, clock, permit.takenMs);
   });
 
-/** Gives back the permits that a request has at other routes of its model: it was let in there, and goes elsewhere. Never rejects. */
-export const leaveOtherGates = (request: StoredRequest, gateName: string, clock: Clock): Promise<void> =>
-  quietly(request, clock, async () => {
-    for (const { name } of gatesOfModel(request.model))
-      if (name !== gateName) await leaveGate(name, request, clock);
-  });
+/**
+ * Gives back the permit that a request has where it was or waited, according to its record, when it goes to another gate. Never
+ * rejects.
+ */
+export const leaveFormerGate = async (
+  request: StoredRequest,
+  nextGate: string,
+  clock: Clock,
+): Promise<void> => {
+  if (request.gate !== nextGate) await giveOwnPermitBack(request, clock);
+};
 
 /** Gives back the permit that a request has according to its record. Repeating it is harmless. Never rejects. */
 export const giveOwnPermitBack = (request: StoredRequest, clock: Clock): Promise<void> =>

@@ -2,7 +2,7 @@ import {
   type Asked,
   askForPass,
   giveBack,
-  leaveOtherGates,
+  leaveFormerGate,
   leaveQueue,
   leaveRoute,
   type Pass,
@@ -11,6 +11,7 @@ import {
 } from '../admission/admission.ts';
 import { probeEnd } from '../admission/circuit-rules.ts';
 import { claimProbe } from '../admission/circuits.ts';
+import { gateNameOf } from '../admission/gate-rules.ts';
 import { reportCalls } from '../admission/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
@@ -199,14 +200,9 @@ const beginRun = async (
       : await askForPass(request, route, wanted, clock);
     const isProbe = choice.role === 'probe';
     const { others } = choice;
-    const lookAt = lookAfterQueue(request, clock);
-    const leaveOthers = async (): Promise<void> => {
-      const hasWaited = lookAt !== undefined && others.length > 0;
-      if (hasWaited) await leaveOtherGates(request, placeAt(route, wanted).gate, clock);
-    };
     if (asked.kind === 'full') {
       if (!isProbe) {
-        await leaveOthers();
+        await leaveFormerGate(request, gateNameOf(name), clock);
         return { kind: 'full', place: { ...asked.place, ...(others.length > 0 && { routes: others }) } };
       }
       except.set(name, 'it is full, and left out');
@@ -220,7 +216,7 @@ const beginRun = async (
       except.set(name, 'another request tries it');
       continue;
     }
-    await leaveOthers();
+    await leaveFormerGate(request, gateNameOf(name), clock);
     if (pass) await startWith(request, pass, clock);
     const { role, passedOver } = choice;
     const onAttempts = {
@@ -232,7 +228,7 @@ const beginRun = async (
       origin: { ...route, baseUrl: provider.baseUrl },
       permit:
         pass?.gate.permits === undefined ? undefined : { gate: pass.gate.name, takenMs: pass.permit.takenMs },
-      lookAt,
+      lookAt: lookAfterQueue(request, clock),
       pace: new Pace(pass?.permit.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () =>
         clock.now().getTime(),
       ),

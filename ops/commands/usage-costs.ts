@@ -1,6 +1,4 @@
 import type { Command } from 'commander';
-import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
-import { systemClock } from '../../core/clock.ts';
 import {
   COST_DIMENSIONS,
   type CostDimension,
@@ -10,11 +8,10 @@ import {
 } from '../../core/ledger/cost-rules.ts';
 import { costsOf } from '../../core/ledger/costs.ts';
 import { toXTokens } from '../../core/money.ts';
-import { toInstant } from '../../core/time.ts';
-import { formatCsv } from '../csv.ts';
 import { month, namesAmong } from '../options.ts';
-import { type Cell, formatTable, type Head } from '../output.ts';
+import type { Cell, Head } from '../output.ts';
 import { about } from '../subject.ts';
+import { accountOrAll, monthOr, monthReport } from '../usage-report.ts';
 import type { Perform, Verb } from '../verb.ts';
 
 const BY = ['account', ...COST_DIMENSIONS] as const;
@@ -39,8 +36,8 @@ const costs: Verb<{ account?: string; month?: ReturnType<typeof month>; by: By[]
   { say },
 ) => {
   await connected();
-  const range = asked ?? month(toInstant(systemClock.now()).slice(0, 7));
-  const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
+  const range = monthOr(asked);
+  const accounts = await accountOrAll(account);
   const dimensions = by.filter((name): name is CostDimension => name !== 'account');
   const groups: Group[] = [];
   for (const [index, each] of accounts.entries()) {
@@ -61,18 +58,8 @@ const costs: Verb<{ account?: string; month?: ReturnType<typeof month>; by: By[]
     ...by.map((name): Head => (name === 'account' ? { id: name } : name)),
     ...['requests', 'without cost', 'xTokens', 'cost', 'counted', 'reported', 'margin'],
   ];
-  return {
-    value,
-    text: (columns) => {
-      if (csv)
-        return formatCsv(
-          heads.map((head) => (typeof head === 'string' ? head : head.id)),
-          rows,
-        );
-      const totals = [...by.map((_, index) => (index === 0 ? 'total' : '')), ...Object.values(total)];
-      return formatTable(heads, rows.length > 1 ? [...rows, totals] : rows, columns);
-    },
-  };
+  const totals = [...by.map((_, index) => (index === 0 ? 'total' : '')), ...Object.values(total)];
+  return { value, text: monthReport(heads, rows, totals, csv) };
 };
 
 /** The groups that have the same values, added up, in the order of these. */

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { type Account, getAccount, listAccounts } from '../../core/accounts/accounts.ts';
-import { systemClock } from '../../core/clock.ts';
+import type { Account } from '../../core/accounts/accounts.ts';
 import { renderSums, renderUsageGroup } from '../../core/ledger/render-usage.ts';
 import { usageOf } from '../../core/ledger/usage.ts';
 import type { UsageItem } from '../../core/ledger/usage-answers.ts';
@@ -10,11 +9,10 @@ import {
   type UsageDimension,
   type UsageGroup,
 } from '../../core/ledger/usage-rules.ts';
-import { toInstant } from '../../core/time.ts';
-import { formatCsv } from '../csv.ts';
 import { month, namesAmong } from '../options.ts';
-import { type Cell, formatTable, type Head } from '../output.ts';
+import type { Cell, Head } from '../output.ts';
 import { about } from '../subject.ts';
+import { accountOrAll, monthOr, monthReport } from '../usage-report.ts';
 import type { Perform, Verb } from '../verb.ts';
 
 const BY = ['account', ...USAGE_DIMENSIONS] as const;
@@ -39,8 +37,8 @@ const show: Verb<{ account?: string; month?: Month; by: By[]; csv?: true }> = as
   { say },
 ) => {
   await connected();
-  const range = asked ?? month(toInstant(systemClock.now()).slice(0, 7));
-  const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
+  const range = monthOr(asked);
+  const accounts = await accountOrAll(account);
   const dimensions = by.filter((name): name is UsageDimension => name !== 'account');
   const groups: (UsageGroup & { account: string })[] = [];
   for (const [index, each] of accounts.entries()) {
@@ -78,18 +76,8 @@ const show: Verb<{ account?: string; month?: Month; by: By[]; csv?: true }> = as
     return [name === 'key' ? { id: 'key' } : name === 'endUser' ? 'end-user' : name];
   });
   const figures = ['requests', 'debited', 'refunded', 'xTokens'];
-  return {
-    value,
-    text: (columns) => {
-      if (csv)
-        return formatCsv(
-          [...head.map((each) => (typeof each === 'string' ? each : each.id)), ...figures],
-          rows,
-        );
-      const totals = [...head.map((_, index) => (index === 0 ? 'total' : '')), ...sums(total)];
-      return formatTable([...head, ...figures], rows.length > 1 ? [...rows, totals] : rows, columns);
-    },
-  };
+  const totals = [...head.map((_, index) => (index === 0 ? 'total' : '')), ...sums(total)];
+  return { value, text: monthReport([...head, ...figures], rows, totals, csv) };
 };
 
 /** The groups of all accounts, added up. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Retrier } from '../../packages/local-aws/src/aws/step-functions/interpreter/retries.ts';
 
 const folder = new URL('../../statemachines/', import.meta.url);
 
@@ -66,15 +67,6 @@ export const definitionFiles = (): string[] => readdirSync(folder).toSorted();
 
 /** The text of a definition file, as deployed. */
 export const definitionText = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
-
-export interface Retrier {
-  ErrorEquals: string[];
-  IntervalSeconds?: number;
-  BackoffRate?: number;
-  MaxDelaySeconds?: number;
-  MaxAttempts?: number;
-  JitterStrategy?: string;
-}
 
 export interface Catcher {
   ErrorEquals: string[];
