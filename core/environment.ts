@@ -31,6 +31,7 @@ export type EnvironmentName =
   | 'CALLBACK_WAIT_SECONDS'
   | 'ALLOW_PRIVATE_TARGETS'
   | 'PUBLISH_RATES'
+  | 'OPENAI_WAIT_SECONDS'
   | 'USER_AGENT'
   | 'MODEL_ROUTES'
   | 'CANARY_MODEL'

@@ -16,6 +16,15 @@ import { functionsByName, ServiceFunction } from './service-function.ts';
 /** API Gateway's integration timeout. */
 const GATEWAY_TIMEOUT_SECONDS = 29;
 
+/** A function that waits for images needs more time than that, to start and to send them. */
+const SENDING_SECONDS = 60;
+
+/** Routes that answer once their images are there: API Gateway waits longer only for streamed responses. */
+const STREAMED: readonly string[] = [
+  'create-openai-image',
+  'edit-openai-image',
+] satisfies OpenAiEndpointName[];
+
 type Name = EndpointName | OpenAiEndpointName;
 /** The names of a table's routes. */
 const namesOf = <Of extends Name>(routes: Record<Of, Route>): Of[] => Object.keys(routes) as Of[];
@@ -31,14 +40,16 @@ export class ApiEndpoints extends Construct {
     scope: Construct,
     id: string,
     bundleOf: (name: string) => string,
-    { openaiSurface }: Pick<StackContext, 'openaiSurface'>,
+    { openaiSurface, openaiWaitSeconds }: Pick<StackContext, 'openaiSurface' | 'openaiWaitSeconds'>,
   ) {
     super(scope, id);
     const create = (name: Name) =>
       new ServiceFunction(this, pascalCase(name), {
         bundle: bundleOf(`api/${name}`),
         description: routeText(name),
-        timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
+        timeout: Duration.seconds(
+          STREAMED.includes(name) ? openaiWaitSeconds + SENDING_SECONDS : GATEWAY_TIMEOUT_SECONDS,
+        ),
         // CPU grows with memory, and a cold start is mostly module loading.
         memorySize: 1024,
       });
@@ -52,7 +63,11 @@ export class ApiEndpoints extends Construct {
     return [
       ...namesOf(ROUTES).map((name) => ({ ...ROUTES[name], handler: functions[name].lambda })),
       ...(openAi
-        ? namesOf(OPENAI_ROUTES).map((name) => ({ ...OPENAI_ROUTES[name], handler: openAi[name].lambda }))
+        ? namesOf(OPENAI_ROUTES).map((name) => ({
+            ...OPENAI_ROUTES[name],
+            handler: openAi[name].lambda,
+            isStreamed: STREAMED.includes(name),
+          }))
         : []),
     ];
   }

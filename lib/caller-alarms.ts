@@ -1,5 +1,4 @@
 import { Duration } from 'aws-cdk-lib';
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
@@ -12,7 +11,8 @@ import { serviceMetric } from './service-metric.ts';
 
 /** What the alarms of this file watch, besides the service's own metrics. */
 export interface CallerAlarmsProps {
-  api: RestApi;
+  /** The functions that creations and reads of requests wait for. Calls for OpenAI's clients wait for images. */
+  answering: readonly ServiceFunction[];
   table: ITable;
   /** Those whose throttled transitions delay requests and webhooks. */
   stateMachines: readonly StateMachine[];
@@ -46,6 +46,21 @@ const ifAtLeast = (count: number, metric: Metric, statistic: string, period: Dur
     usingMetrics: { n: metric.with({ statistic: 'SampleCount' }), value: metric.with({ statistic }) },
     period,
   });
+
+/** The p99 of the slowest of some functions while all of them together had so many runs in the period, else 0. */
+const slowestOf = (functions: readonly ServiceFunction[], minRuns: number, period: Duration): IMetric => {
+  const named = functions.map(({ lambda }, index) => [String(index), lambda] as const);
+  const each = (prefix: string) => named.map(([index]) => `FILL(${prefix}${index}, 0)`).join(', ');
+  const metrics = named.flatMap(([index, lambda]) => [
+    [`n${index}`, lambda.metricDuration({ statistic: 'SampleCount' })] as const,
+    [`p${index}`, lambda.metricDuration({ statistic: 'p99' })] as const,
+  ]);
+  return new MathExpression({
+    expression: `IF(SUM([${each('n')}]) >= ${minRuns}, MAX([${each('p')}]), 0)`,
+    usingMetrics: Object.fromEntries(metrics),
+    period,
+  });
+};
 
 /** The sum of metrics that are only there when something happened. */
 const sumOf = (metrics: readonly Metric[]): IMetric => {
@@ -93,8 +108,8 @@ export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: Caller
   );
   alarm(
     'ApiSlow',
-    ifAtLeast(MIN_CALLS, props.api.metricLatency(), 'p99', quarter),
-    'One of a hundred calls of the API takes 10 s or more.',
+    slowestOf(props.answering, MIN_CALLS, quarter),
+    'One of a hundred creations or reads of requests takes 10 s or more.',
     { atLeast: SLOW_CALL_MS },
   );
   alarm('TableThrottled', sumOf(throttlesOf(props.table)), 'DynamoDB throttles calls of the table.', {

@@ -185,6 +185,9 @@ const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'measure-clips'] as c
 /** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;
 
+/** API Gateway ends a streamed response after 5 min of silence. */
+const MAX_STREAM_SILENCE_SECONDS = 240;
+
 /** Maximum for a video, and for the time in the queue before it: an execution, which also starts late at worst and stores it, has 5 h. */
 const MAX_VIDEO_SECONDS = 5400;
 const MAX_QUEUE_SECONDS = 7200;
@@ -251,6 +254,7 @@ export const StackContext = z
       .optional(),
     console: flag.default(false),
     openaiSurface: flag.default(true),
+    openaiWaitSeconds: seconds(1, MAX_STREAM_SILENCE_SECONDS).default(240),
     providers: z.enum(['real', 'sandbox']).default('real'),
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     ...providerAddresses,

@@ -174,7 +174,7 @@ export const bindExecutions = (
 /** Tells functions the settings that they read. */
 export const bindSettings = (
   settings: Settings,
-  { api, task, creators, finishers, providerCallers, reconcile, measureClips }: Functions,
+  { api, task, creators, openAiCreators, finishers, providerCallers, reconcile, measureClips }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs'], reconcile];
@@ -197,4 +197,5 @@ export const bindSettings = (
   settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
   settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
   settings.bind([api['list-models']], 'PUBLISH_RATES');
+  settings.bind(openAiCreators, 'OPENAI_WAIT_SECONDS');
 };

@@ -99,6 +99,9 @@ export class GenerationServiceStack extends Stack {
         ...Object.values(webhookDelivery.tasks),
         ...[reconciler.reconcile, clipMeasuring.measureClips],
       ],
+      answering: (['create-generation', 'create-video', 'get-generation', 'get-video'] as const).map(
+        (name) => endpoints.functions[name],
+      ),
       models: Object.keys({ ...sandbox?.modelRoutes, ...context.modelRoutes }),
     });
 

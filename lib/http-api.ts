@@ -10,13 +10,14 @@ import {
   Method,
   MockIntegration,
   Resource,
+  ResponseTransferMode,
   RestApi,
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { type IOrigin, OriginProtocolPolicy, OriginSslPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { OPENAI_BASE_PATH, type Route } from '../core/routes.ts';
@@ -26,7 +27,9 @@ import type { ServiceFunction } from './service-function.ts';
 
 /** A route and its function. */
 export interface ApiRoute extends Route {
-  handler: IFunction;
+  handler: LambdaFunction;
+  /** Whether the response is streamed, for as long as the function may run. */
+  isStreamed?: boolean;
 }
 
 const STAGE = 'prod';
@@ -141,15 +144,11 @@ export class HttpApi extends Construct {
    * clients to `refusesForOpenAi`, which answers in their shape.
    */
   addRoutes(routes: readonly ApiRoute[], refusesForOpenAi?: IFunction): void {
-    for (const { method, path, handler } of routes) {
-      this.api.root
-        .resourceForPath(path)
-        .addMethod(method, new LambdaIntegration(handler, { allowTestInvoke: false }));
+    for (const route of routes) {
+      this.api.root.resourceForPath(route.path).addMethod(route.method, integrationOf(route));
     }
     for (const [path, [first]] of Map.groupBy(routes, (route) => route.path)) {
-      if (!first) continue;
-      const refusing = new LambdaIntegration(first.handler, { allowTestInvoke: false });
-      this.api.root.resourceForPath(path).addMethod('ANY', refusing);
+      if (first) this.api.root.resourceForPath(path).addMethod('ANY', integrationOf(first));
     }
     // The gateway itself takes a call without a route for a signed one, and finds fault with its `Authorization`.
     const withoutRoute = [this.api.root, ...resourcesBelow(this.api.root)].filter(
@@ -164,6 +163,15 @@ export class HttpApi extends Construct {
     for (const resource of [...unknown.filter(isForOpenAi), below]) resource.addMethod('ANY', refusing);
   }
 }
+
+const integrationOf = ({ handler, isStreamed }: ApiRoute): LambdaIntegration =>
+  new LambdaIntegration(handler, {
+    allowTestInvoke: false,
+    ...(isStreamed && {
+      responseTransferMode: ResponseTransferMode.STREAM,
+      timeout: handler.timeout,
+    }),
+  });
 
 const resourcesBelow = (parent: IResource & Construct): Resource[] =>
   parent.node.children

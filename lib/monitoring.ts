@@ -15,7 +15,8 @@ import type { ServiceFunction } from './service-function.ts';
 import { serviceMetric as metricOf } from './service-metric.ts';
 
 /** The monitored resources, and the address to notify. */
-export interface MonitoringProps extends Pick<CallerAlarmsProps, 'table' | 'workers' | 'models'> {
+export interface MonitoringProps
+  extends Pick<CallerAlarmsProps, 'answering' | 'table' | 'workers' | 'models'> {
   api: RestApi;
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };

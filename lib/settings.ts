@@ -19,6 +19,7 @@ const variablesOf = (context: StackContext) => ({
   WEBHOOK_RETRY_SECONDS: context.webhookRetrySeconds,
   ALLOW_PRIVATE_TARGETS: String(context.allowPrivateTargets),
   PUBLISH_RATES: String(context.publishRates),
+  OPENAI_WAIT_SECONDS: String(context.openaiWaitSeconds),
   USER_AGENT: userAgentOf(context),
 });
 type Variables = ReturnType<typeof variablesOf>;

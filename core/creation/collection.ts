@@ -27,8 +27,8 @@ export interface LongCall {
 /** How long after its creation a request is collected by a retry: 10 min. */
 const COLLECT_MS = 10 * 60_000;
 
-/** A call that has written no request by then has died: its function ends after 29 s. */
-const WRITING_MS = 30_000;
+/** A call that has written no request by then has died: its function runs for 300 s at most. */
+const WRITING_MS = 300_000;
 
 /** A retry looks at this many entries, the newest. */
 const MOST_ENTRIES = 100;

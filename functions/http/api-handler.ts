@@ -1,5 +1,6 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy, { type MiddlewareObj } from '@middy/core';
+import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { requiredEnv } from '../../core/environment.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -53,13 +54,18 @@ const ANSWER_EARLY_MS = 2_000;
 
 /**
  * The Lambda handler of an API route: logs with the HTTP request id, renders errors, by default in the API's format, and
- * adds the standard headers. Another method of the path is refused. A route that is not done after 27 s is answered with `internal_error`. The route
- * parses, calls and responds.
+ * adds the standard headers. Another method of the path is refused. A route that is not done 2 s before the function's time limit is
+ * answered with `internal_error`. The route parses, calls and responds.
  */
-export const apiHandler = (route: Route, respond: RespondWithError = errorResponse) =>
-  middy<APIGatewayProxyEvent, APIGatewayProxyResult>(
-    endsEarly(ANSWER_EARLY_MS, () => respond(internalError(undefined))),
-  )
+export const apiHandler = (
+  route: Route,
+  respond: RespondWithError = errorResponse,
+  plugin: middy.PluginObject = {},
+) =>
+  middy<APIGatewayProxyEvent, APIGatewayProxyResult>({
+    ...endsEarly(ANSWER_EARLY_MS, () => respond(internalError(undefined))),
+    ...plugin,
+  })
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(standardHeaders())
     .use(errorResponses(respond))
@@ -67,3 +73,15 @@ export const apiHandler = (route: Route, respond: RespondWithError = errorRespon
       logger.appendKeys({ httpRequestId: event.requestContext.requestId, route: event.resource });
       return wrongMethod(event, respond) ?? route(new ApiRequest(event, new Date()));
     });
+
+/**
+ * As `apiHandler`, for a route whose response is streamed: it may take minutes, and have more than 6 MB. Only Lambda's own runtime
+ * streams; elsewhere the handler returns its response.
+ */
+export const streamingHandler = (route: Route, respond: RespondWithError) =>
+  apiHandler(route, respond, canStream() ? { executionMode: executionModeStreamifyResponse } : {});
+
+const canStream = (): boolean => {
+  const { awslambda } = globalThis as { awslambda?: { streamifyResponse?: unknown } };
+  return awslambda?.streamifyResponse !== undefined;
+};

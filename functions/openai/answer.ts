@@ -8,8 +8,8 @@ import { type StoredRequest, statusAt } from '../../core/requests/request-rules.
 import { toEpochSeconds } from '../../core/time.ts';
 import { json } from '../http/responses.ts';
 
-/** The most characters of images in an answer: a function's answer has at most 6 MB. */
-const MAX_BASE64 = 5_500_000;
+/** The most characters of images in an answer: beyond its first 6 MB, a function sends 2 MB a second. */
+const MAX_BASE64 = 40_000_000;
 
 /** An image in the answer. */
 type Item = { b64_json: string } | { url: string };

@@ -21,7 +21,7 @@ import {
 import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
 import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
-import { allowPrivateTargets } from '../../core/environment.ts';
+import { allowPrivateTargets, requiredNumberEnv } from '../../core/environment.ts';
 import type { FieldErrors } from '../../core/errors.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { newRequestId } from '../../core/ids.ts';
@@ -66,8 +66,6 @@ const systemPace: Pace = {
 };
 
 const LOOK_EVERY_MS = 1_000;
-/** API Gateway waits 29 s, cold start included: 408 before, with time to send the images. */
-const LOOK_FOR_MS = 24_000;
 /** A retry that finds nothing looks twice more: its first call may not have begun, when its connection broke at once. */
 const LOOKS_FOR_FIRST_CALL = 3;
 
@@ -117,7 +115,7 @@ export const makeImages = async (
     parsed.ok && idempotencyKey === undefined
       ? { accountId, digest: digestOfCall(apiKey.keyId, route, sent), retry: retryOf(request) }
       : undefined;
-  const until = new Date(now.getTime() + LOOK_FOR_MS);
+  const until = new Date(now.getTime() + requiredNumberEnv('OPENAI_WAIT_SECONDS') * 1000);
   const earlier = await collected(call, until, pace);
   if (earlier === 'being written') return stillMakingResponse();
   const storeFiles = async (): Promise<void> => {

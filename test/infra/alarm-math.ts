@@ -37,8 +37,12 @@ const LEVELS = [
   ['*', '/'],
 ];
 
-/** `SUM` takes an array, and adds what has a value. */
+/** `SUM` and `MAX` take an array, and what has a value in it. */
 const FUNCTIONS: Record<string, (given: Value[]) => Value> = {
+  MAX: (values) => {
+    const known = values.filter((value) => value !== undefined);
+    return known.length === 0 ? undefined : Math.max(...known);
+  },
   IF: ([condition, then, otherwise]) => (condition === undefined ? undefined : condition ? then : otherwise),
   FILL: ([value, otherwise]) => value ?? otherwise,
   SUM: (values) =>

@@ -123,9 +123,9 @@ const DELIVER_ERRORS = 'AWS/Lambda/Errors FunctionName=WebhookWorkflowDeliverWeb
 const looping = (sinceFirst: number): Story =>
   times(Math.floor(sinceFirst / 905) + 1, (index) => aws(DELIVER_ERRORS, 1, sinceFirst - index * 905));
 
-const calls = (count: number, slowest: number): Story =>
+const calls = (count: number, slowest: number, endpoint = 'GetVideo'): Story =>
   times(count, (index) =>
-    aws('AWS/ApiGateway/Latency ApiName=GenerationService', index === 0 ? slowest : 40, 60),
+    aws(`AWS/Lambda/Duration FunctionName=Api${endpoint}Function`, index === 0 ? slowest : 40, 60),
   );
 
 const ofProvider = (provider: (typeof PROVIDER_IDS)[number]): Record<string, Scenario> => ({
@@ -274,9 +274,20 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
     quiet: [aws(DELIVER_ERRORS, 100), times(2, (index) => aws(DELIVER_ERRORS, 1, index * 905))],
   },
   ApiSlow: {
-    rings: 'of at least 20 calls in 15 min the slowest of 100 took 10 s',
-    ringing: [calls(20, 10_000), calls(99, 12_000)],
-    quiet: [calls(19, 20_000), calls(20, 9_999), calls(200, 20_000)],
+    rings: 'of at least 20 creations and reads of requests in 15 min the slowest of 100 took 10 s',
+    ringing: [
+      calls(20, 10_000),
+      calls(99, 12_000, 'CreateVideo'),
+      [...calls(1, 10_000, 'CreateGeneration'), ...calls(19, 40, 'GetGeneration')],
+    ],
+    quiet: [
+      calls(19, 20_000),
+      calls(20, 9_999),
+      calls(200, 20_000),
+      [...calls(20, 9_000), ...calls(20, 9_000, 'GetGeneration')],
+      // It waits for its images.
+      [...calls(20, 40), ...calls(20, 200_000, 'CreateOpenaiImage')],
+    ],
   },
   CanaryFailed: {
     rings: 'the canary failed once, or did not run for 2 h',

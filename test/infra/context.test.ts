@@ -44,6 +44,7 @@ const OVERRIDES = [
   ['guardrailId', 'gr5k2', 'api/create-generation', 'GUARDRAIL_ID', 'gr5k2'],
   ['guardrailVersion', '3', 'api/create-generation', 'GUARDRAIL_VERSION', '3'],
   ['publishRates', 'true', 'api/list-models', 'PUBLISH_RATES', 'true'],
+  ['openaiWaitSeconds', '60', 'api/create-openai-image', 'OPENAI_WAIT_SECONDS', '60'],
   ...PROVIDER_IDS.flatMap((id) => {
     const names = namesOfProvider(id);
     const [url, previous] = [`http://localhost:1/${id}`, `https://${id}.example/v2`];
@@ -107,6 +108,7 @@ describe('the context', () => {
     ['workflow/dispatch-request', 'VIDEO_DEADLINE_SECONDS', '3600'],
     ['workflow/dispatch-request', 'IMAGE_DEADLINE_SECONDS', '600'],
     ['workflow/dispatch-request', 'POLL_INTERVAL_SECONDS', '2'],
+    ['api/edit-openai-image', 'OPENAI_WAIT_SECONDS', '240'],
     ['workflow/store-outputs', 'ALLOW_PRIVATE_TARGETS', 'false'],
     // Each has the same value in every function: functions.test.ts.
   ])('a default reaches %s as %s=%s', async (name, variableName, value) => {

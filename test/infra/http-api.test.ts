@@ -110,6 +110,23 @@ describe('the API', () => {
     );
   });
 
+  test('streams the responses of the routes that wait for images, for as long as their functions run', () => {
+    const streamed = methods.filter(({ properties }) => JSON.stringify(properties).includes('STREAM'));
+
+    expect(streamed.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
+      ['edits', 'generations']
+        .flatMap((kind) => ['ANY', 'POST'].map((method) => `${method} /openai/v1/images/${kind}`).toSorted())
+        .toSorted(),
+    );
+    for (const { properties } of streamed) {
+      expect(properties.Integration).toMatchObject({
+        ResponseTransferMode: 'STREAM',
+        TimeoutInMillis: 300_000,
+      });
+      expect(render(properties.Integration.Uri)).toMatch(/\/response-streaming-invocations$/);
+    }
+  });
+
   test.each(ROUTES)('for %s %s the gateway may invoke only its function', (method, path, name) => {
     const patternOf = (text: string) => text.replace(/\{[^}]+\}/g, '*');
     const unknown = name === ANSWERS_UNKNOWN ? UNKNOWN_TO_OPENAI.map((one) => `*${patternOf(one)}`) : [];

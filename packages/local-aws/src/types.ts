@@ -30,17 +30,28 @@ export interface Principal {
 
 /** The result of an invocation, as Lambda's RequestResponse Invoke returns it. */
 export interface InvocationResult {
-  /** The parsed JSON the handler returned, or `{ errorType, errorMessage, stackTrace }` when it failed. */
+  /**
+   * The parsed JSON the handler returned, or `{ errorType, errorMessage, stackTrace }` when it failed. The text of a streamed response
+   * that was not taken part by part.
+   */
   payload: unknown;
   /** Set when the function threw, timed out or crashed. */
   functionError?: 'Unhandled';
 }
 
+/** Takes a part of a streamed response. */
+export type TakeChunk = (chunk: Uint8Array) => void;
+
 /**
- * Runs a function by ARN or name, as Lambda's RequestResponse Invoke does. A failing function resolves with `functionError`.
- * Rejects with an error whose `name` is `ResourceNotFoundException` when there is no such function.
+ * Runs a function by ARN or name, as Lambda's RequestResponse Invoke does, or with `takeChunk` as its InvokeWithResponseStream. A failing
+ * function resolves with `functionError`, also after parts of its response. Rejects with an error whose `name` is
+ * `ResourceNotFoundException` when there is no such function.
  */
-export type InvokeFunction = (functionArn: string, payload: unknown) => Promise<InvocationResult>;
+export type InvokeFunction = (
+  functionArn: string,
+  payload: unknown,
+  takeChunk?: TakeChunk,
+) => Promise<InvocationResult>;
 
 /** An event as EventBridge hands it to a target. */
 export interface AwsEvent {

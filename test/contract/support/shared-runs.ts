@@ -5,8 +5,8 @@ import type { StartOptions } from './local-service.ts';
  * it. Each file uses its own accounts, so that files do not disturb each other.
  */
 export const SHARED_RUNS = {
-  /** Default settings, but a failed webhook delivery is retried every second. */
-  default: { webhookRetrySeconds: '1,1' },
+  /** Default settings, but a failed webhook delivery is retried every second, and OpenAI's clients wait less for a response. */
+  default: { webhookRetrySeconds: '1,1', openaiWaitSeconds: 6 },
   /** A content filter, short deadlines for images and videos, and two models without a route. */
   filtered: {
     guardrailId: 'test',

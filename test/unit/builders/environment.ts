@@ -34,6 +34,7 @@ Object.assign(process.env, {
   CALLBACK_WAIT_SECONDS: '300',
   CALLBACK_SECRET_ARN: 'arn:callback-secret',
   CANARY_KEY_SECRET_ARN: 'arn:canary-key',
+  OPENAI_WAIT_SECONDS: '24',
   CANARY_MODEL: 'xSD4.5',
   ALLOW_PRIVATE_TARGETS: 'false',
   USER_AGENT: 'generation-service/1.2.3 (+https://operator.example)',

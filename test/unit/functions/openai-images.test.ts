@@ -59,7 +59,7 @@ describe('POST /openai/v1/images/generations', () => {
 
   test('answers with signed URLs if asked, and for an image that no longer fits into the answer', async () => {
     const asked = await calls.make({ ...BODY, response_format: 'url' }, { endsAfterSeconds: 0 });
-    const large = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 0, sizeBytes: 2_500_000 });
+    const large = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 0, sizeBytes: 16_000_000 });
 
     const url = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/outputs\/img_\w+\/\d\.png\?Expires=/);
     expect(asked.body.data).toEqual([{ url }]);

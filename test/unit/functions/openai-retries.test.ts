@@ -188,7 +188,7 @@ describe('A retry after a broken connection', () => {
 
   test('makes the images when its first call died before it wrote', async () => {
     const held = await holdFirst();
-    calls.wait(30);
+    calls.wait(300);
     const retry = await calls.make(BODY, { retry: 1, endsAfterSeconds: 3 });
     await held.fail();
 

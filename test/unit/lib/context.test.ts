@@ -41,6 +41,7 @@ describe('the context', () => {
       userAgentUrl: undefined,
       publishRates: false,
       openaiSurface: true,
+      openaiWaitSeconds: 240,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
       alarmEmail: undefined,
@@ -225,6 +226,7 @@ describe('the context', () => {
     ['allowPrivateTargets', ['yes', 1, 'TRUE', '']],
     ['publishRates', ['yes', 1, 'TRUE', '']],
     ['openaiSurface', ['yes', 1, 'TRUE', '']],
+    ['openaiWaitSeconds', [0, 241, 1.5, 'long', '']],
     [
       'userAgentUrl',
       [

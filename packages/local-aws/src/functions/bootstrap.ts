@@ -4,6 +4,7 @@
  */
 import { openSync, writeSync } from 'node:fs';
 import { enableCompileCache, flushCompileCache } from 'node:module';
+import { Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type {
@@ -15,6 +16,7 @@ import type {
 } from './messages.ts';
 
 type Handler = (event: unknown, context: unknown) => unknown;
+type StreamingHandler = (event: unknown, response: Writable, context: unknown) => unknown;
 
 const settings = workerData as WorkerSettings;
 
@@ -53,6 +55,38 @@ const report = (label: string, thrown: unknown, errorType?: string): FunctionErr
   };
 };
 
+const streamingHandlers = new WeakSet<object>();
+/** The beginning of a stream: the metadata of an HTTP response, and a delimiter. */
+const preludes = new WeakMap<Writable, Buffer>();
+
+/** What Lambda's Node.js runtime offers for streamed responses. */
+const awslambda = {
+  streamifyResponse: (handler: StreamingHandler): StreamingHandler => {
+    streamingHandlers.add(handler);
+    return handler;
+  },
+  HttpResponseStream: {
+    from: (response: Writable, metadata: unknown): Writable => {
+      preludes.set(response, Buffer.concat([Buffer.from(JSON.stringify(metadata)), Buffer.alloc(8)]));
+      return response;
+    },
+  },
+};
+Object.assign(globalThis, { awslambda });
+
+/** The response of an event. Each part goes to the caller at once. */
+const openResponse = (requestId: string): Writable => {
+  const response: Writable = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const prelude = preludes.get(response);
+      preludes.delete(response);
+      say({ type: 'chunk', requestId, chunk: prelude ? Buffer.concat([prelude, chunk]) : chunk });
+      done();
+    },
+  });
+  return response;
+};
+
 const loadHandler = async (): Promise<Handler> => {
   // Compiling a bundle is most of a cold start: keep the result for the next thread and the next run.
   enableCompileCache(settings.codeCacheDirectory);
@@ -84,7 +118,14 @@ const run = async (handler: Handler, message: InvocationMessage): Promise<Worker
   const { requestId } = message;
   let returned: unknown;
   try {
-    returned = await handler(JSON.parse(message.payload), contextOf(message));
+    const event = JSON.parse(message.payload);
+    if (streamingHandlers.has(handler)) {
+      const response = openResponse(requestId);
+      await (handler as StreamingHandler)(event, response, contextOf(message));
+      await new Promise<void>((resolve) => response.end(resolve));
+      return { type: 'done', requestId, payload: undefined };
+    }
+    returned = await handler(event, contextOf(message));
   } catch (error) {
     return { type: 'failed', requestId, error: report('Invoke Error', error) };
   }

@@ -44,11 +44,15 @@ export interface AnswerMessage {
   answer: DirectAnswer;
 }
 
-/** From a worker thread: the handler was loaded or not, an event succeeded or failed, an AWS call, or the thread crashed. */
+/**
+ * From a worker thread: the handler was loaded or not, a part of a streamed response, an event succeeded (without a payload after a
+ * streamed response) or failed, an AWS call, or the thread crashed.
+ */
 export type WorkerMessage =
   | { type: 'ready' }
   | { type: 'not-ready'; error: FunctionErrorPayload }
-  | { type: 'done'; requestId: string; payload: string }
+  | { type: 'chunk'; requestId: string; chunk: Uint8Array }
+  | { type: 'done'; requestId: string; payload: string | undefined }
   | { type: 'failed'; requestId: string; error: FunctionErrorPayload }
   | { type: 'call'; id: number; call: DirectCall }
   | { type: 'crashed'; error: FunctionErrorPayload };

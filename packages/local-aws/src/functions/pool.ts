@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { InvocationResult } from '../types.ts';
+import type { InvocationResult, TakeChunk } from '../types.ts';
 import type { Load } from './load.ts';
 import type { FunctionWorker } from './worker.ts';
 
@@ -27,8 +27,8 @@ const LAST_STAYS = 6;
 
 /** The worker threads of one function. */
 export interface WorkerPool {
-  /** Runs one event (JSON text) on an idle worker, or a new one. Rejects only when the pool is closed. */
-  invoke(payload: string): Promise<InvocationResult>;
+  /** Runs one event (JSON text) on an idle worker, or a new one, as `InvokeFunction`. Rejects only when the pool is closed. */
+  invoke(payload: string, takeChunk?: TakeChunk): Promise<InvocationResult>;
   /** Ends the worker that has been idle for the longest. False when none is idle. */
   endIdle(): boolean;
   /** Ends every worker and rejects queued and running events. */
@@ -37,6 +37,7 @@ export interface WorkerPool {
 
 interface QueuedEvent {
   payload: string;
+  takeChunk: TakeChunk | undefined;
   /** By `performance.now()`. */
   queuedAt: number;
   resolve: (result: InvocationResult) => void;
@@ -98,7 +99,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
 
   const serve = async (worker: FunctionWorker, event: QueuedEvent) => {
     running.add(event);
-    const result = await worker.run(event.payload);
+    const result = await worker.run(event.payload, event.takeChunk);
     running.delete(event);
     freedAt = performance.now();
     event.resolve(result);
@@ -183,10 +184,10 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
 
   return {
     endIdle,
-    invoke: (payload) => {
+    invoke: (payload, takeChunk) => {
       if (isClosed) return Promise.reject(new Error('The local run is stopping'));
       const { promise, resolve, reject } = Promise.withResolvers<InvocationResult>();
-      queue.push({ payload, queuedAt: performance.now(), resolve, reject });
+      queue.push({ payload, takeChunk, queuedAt: performance.now(), resolve, reject });
       dispatch();
       return promise;
     },

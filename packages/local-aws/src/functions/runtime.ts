@@ -104,7 +104,7 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
   };
 
   return {
-    invoke: async (functionArn, payload) => {
+    invoke: async (functionArn, payload, takeChunk) => {
       const pool = findPool(functionArn);
       const text = JSON.stringify(payload ?? null);
       if (Buffer.byteLength(text) > MAX_PAYLOAD_BYTES) {
@@ -113,7 +113,9 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
           `Request must be smaller than ${MAX_PAYLOAD_BYTES} bytes for the InvokeFunction operation`,
         );
       }
-      return withConcurrency(FUNCTION_ARN.exec(functionArn)?.[1] ?? functionArn, () => pool.invoke(text));
+      return withConcurrency(FUNCTION_ARN.exec(functionArn)?.[1] ?? functionArn, () =>
+        pool.invoke(text, takeChunk),
+      );
     },
     endIdle: () => {
       for (const pool of pools.values()) while (pool.endIdle());

@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { CallDirectly } from '../aws/direct-calls.ts';
 import type { FunctionSpec } from '../template/functions.ts';
-import type { InvocationResult } from '../types.ts';
+import type { InvocationResult, TakeChunk } from '../types.ts';
 import type {
   AnswerMessage,
   FunctionErrorPayload,
@@ -37,8 +37,8 @@ export interface WorkerOptions {
 export interface FunctionWorker {
   /** Resolves when the handler is loaded; with an error when it was not, which leaves the worker useless. */
   ready: Promise<FunctionErrorPayload | undefined>;
-  /** Runs one event (JSON text). Never rejects. */
-  run(payload: string): Promise<InvocationResult>;
+  /** Runs one event (JSON text); with `takeChunk`, the response is taken part by part. Never rejects. */
+  run(payload: string, takeChunk?: TakeChunk): Promise<InvocationResult>;
   /** The share of the time since the last call, 0 to 1, in which the thread computed or waited for a processor. */
   takeUtilization(): number;
   /** False once the thread has ended or is ending. */
@@ -55,13 +55,13 @@ const failure = (error: FunctionErrorPayload): InvocationResult => ({
 const failureOf = (errorType: string, errorMessage: string) =>
   failure({ errorType, errorMessage, stackTrace: [] });
 
-const answerOf = (payload: string): InvocationResult =>
+const answerOf = (payload: string, read: (text: string) => unknown): InvocationResult =>
   Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES
     ? failureOf(
         'Function.ResponseSizeTooLarge',
         `Response payload size exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`,
       )
-    : { payload: JSON.parse(payload) };
+    : { payload: read(payload) };
 
 const exitReason = (exitCode: number) =>
   exitCode === 0
@@ -118,7 +118,15 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
   const ready = Promise.withResolvers<FunctionErrorPayload | undefined>();
   let isAlive = true;
   let crash: FunctionErrorPayload | undefined;
-  let current: { requestId: string; finish: (result: InvocationResult) => void } | undefined;
+  let current:
+    | {
+        requestId: string;
+        takeChunk: TakeChunk | undefined;
+        /** Parts that nobody takes one by one. */
+        chunks: Uint8Array[];
+        finish: (result: InvocationResult) => void;
+      }
+    | undefined;
 
   const initTimer = setTimeout(() => {
     end('Sandbox.Timedout', `Init timed out after ${INIT_TIMEOUT_MILLISECONDS / 1000} seconds`);
@@ -154,8 +162,18 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
       thread.unref();
     } else if (message.type === 'crashed') {
       crash = message.error;
-    } else if (message.requestId === current?.requestId) {
-      current.finish(message.type === 'failed' ? failure(message.error) : answerOf(message.payload));
+    } else if (message.requestId !== current?.requestId) {
+      return;
+    } else if (message.type === 'chunk') {
+      if (current.takeChunk) current.takeChunk(message.chunk);
+      else current.chunks.push(message.chunk);
+    } else if (message.type === 'failed') {
+      current.finish(failure(message.error));
+    } else if (message.payload === undefined) {
+      current.finish(answerOf(Buffer.concat(current.chunks).toString(), (text) => text));
+    } else {
+      current.takeChunk?.(Buffer.from(message.payload));
+      current.finish(answerOf(message.payload, JSON.parse));
     }
   });
   thread.on('error', (error: NodeJS.ErrnoException) => {
@@ -168,7 +186,7 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
   });
   thread.on('exit', (exitCode) => end('Runtime.ExitError', exitReason(exitCode)));
 
-  const run = (payload: string): Promise<InvocationResult> => {
+  const run = (payload: string, takeChunk?: TakeChunk): Promise<InvocationResult> => {
     const requestId = randomUUID();
     const { promise, resolve } = Promise.withResolvers<InvocationResult>();
     const timeoutTimer = setTimeout(() => {
@@ -184,6 +202,8 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     }, spec.timeoutSeconds * 1000);
     current = {
       requestId,
+      takeChunk,
+      chunks: [],
       finish: (result) => {
         current = undefined;
         clearTimeout(timeoutTimer);

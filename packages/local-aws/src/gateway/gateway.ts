@@ -10,6 +10,7 @@ import { proxyAnswer } from './proxy-answer.ts';
 import { headerOf, type IncomingRequest, proxyEventOf } from './proxy-event.ts';
 import { requestContextOf } from './request-context.ts';
 import { createRouter } from './router.ts';
+import { openStreamedAnswer } from './streamed-answer.ts';
 
 /** Payload limit of API Gateway: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -103,6 +104,29 @@ export const createGateway = ({
     }
   };
 
+  /** As `callFunction`, with the body of the answer as the function makes it. */
+  const streamFunction = (
+    { functionArn, timeoutMilliseconds }: ProxyIntegration,
+    event: APIGatewayProxyEvent,
+  ): Promise<Answer | GatewayResponseType> => {
+    const stream = openStreamedAnswer();
+    const timer = setTimeout(() => stream.end('INTEGRATION_TIMEOUT'), timeoutMilliseconds);
+    const streaming = async () => {
+      try {
+        const { functionError, payload } = await invoke(functionArn, event, stream.take);
+        if (functionError) log(`${functionArn} failed: ${JSON.stringify(payload).slice(0, 1_000)}`);
+        stream.end(functionError && 'INTEGRATION_FAILURE');
+      } catch (error) {
+        log(`${functionArn} was not invoked: ${error}`);
+        stream.end(REFUSED_INVOCATIONS[(error as Error).name] ?? 'INTEGRATION_FAILURE');
+      } finally {
+        clearTimeout(timer);
+      }
+    };
+    void streaming();
+    return stream.answer;
+  };
+
   const answerOf = async (
     request: IncomingMessage,
     [path, query]: [path: string, query: string],
@@ -129,6 +153,7 @@ export const createGateway = ({
       port: request.socket.localPort ?? 0,
     };
     const event = proxyEventOf(incoming, match, context, api.binaryMediaTypes);
+    if (integration.isStreamed) return streamFunction(integration, event);
     return callFunction(integration, event, headerOf(rawHeaders, 'accept'));
   };
 

@@ -5,6 +5,8 @@ import type { Resolver, StackResource } from './resolver.ts';
 export interface ProxyIntegration {
   type: 'AWS_PROXY';
   functionArn: string;
+  /** Whether the response is sent to the client while the function makes it. */
+  isStreamed: boolean;
   timeoutMilliseconds: number;
 }
 
@@ -61,8 +63,11 @@ export interface ApiSpec {
 
 /** API Gateway's default: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const DEFAULT_TIMEOUT_MILLISECONDS = 29_000;
+/** Of a streamed response: https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode.html */
+const LONGEST_STREAM_MILLISECONDS = 900_000;
 
-const FUNCTION_IN_URI = /\/functions\/(?<functionArn>.+)\/invocations$/;
+const FUNCTION_IN_URI =
+  /\/functions\/(?<functionArn>.+)\/(?<operation>invocations|response-streaming-invocations)$/;
 
 /** Header mappings by header name: `method.response.header.X` and `gatewayresponse.header.X` become `X`. */
 const headersOf = (parameters: Record<string, unknown> = {}): Record<string, string> =>
@@ -78,6 +83,7 @@ interface IntegrationDocument {
   Type: string;
   Uri?: string;
   TimeoutInMillis?: number;
+  ResponseTransferMode?: 'BUFFERED' | 'STREAM';
   RequestTemplates?: Record<string, string>;
   PassthroughBehavior?: MockIntegration['passthroughBehavior'];
   IntegrationResponses?: {
@@ -94,13 +100,18 @@ const integrationOf = (
 ): RouteSpec['integration'] => {
   const integration = resolver.resolve(properties.Integration) as IntegrationDocument;
   if (integration.Type === 'AWS_PROXY') {
-    const functionArn = FUNCTION_IN_URI.exec(integration.Uri ?? '')?.groups?.functionArn;
+    const { functionArn, operation } = FUNCTION_IN_URI.exec(integration.Uri ?? '')?.groups ?? {};
     if (!functionArn) throw new TemplateError(`${logicalId}: no function in ${integration.Uri}`);
-    return {
-      type: 'AWS_PROXY',
-      functionArn,
-      timeoutMilliseconds: integration.TimeoutInMillis ?? DEFAULT_TIMEOUT_MILLISECONDS,
-    };
+    const isStreamed = integration.ResponseTransferMode === 'STREAM';
+    if (isStreamed !== (operation === 'response-streaming-invocations')) {
+      throw new TemplateError(`${logicalId}: ${integration.Uri} does not suit its ResponseTransferMode`);
+    }
+    const timeoutMilliseconds = integration.TimeoutInMillis ?? DEFAULT_TIMEOUT_MILLISECONDS;
+    const longest = isStreamed ? LONGEST_STREAM_MILLISECONDS : DEFAULT_TIMEOUT_MILLISECONDS;
+    if (timeoutMilliseconds > longest) {
+      throw new TemplateError(`${logicalId}: TimeoutInMillis is at most ${longest}`);
+    }
+    return { type: 'AWS_PROXY', functionArn, isStreamed, timeoutMilliseconds };
   }
   if (integration.Type !== 'MOCK') {
     throw new TemplateError(`${logicalId}: integration type ${integration.Type} is not supported`);
