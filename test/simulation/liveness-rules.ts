@@ -179,6 +179,8 @@ export interface Progress {
    * that state's task.
    */
   execution: { isRunning: boolean; state: string; since: number; begunAt: number } | undefined;
+  /** Whether it waits in a queue. */
+  isQueued: boolean;
   /** Since when the outcome of every call is recorded, in epoch milliseconds; undefined until then. */
   recordedAt: number | undefined;
   now: number;
@@ -214,6 +216,7 @@ export const progressProblems = ({
   evidence,
   deadlineSeconds,
   execution,
+  isQueued,
   recordedAt,
   now,
 }: Progress): string[] => {
@@ -224,6 +227,8 @@ export const progressProblems = ({
   if (!execution?.isRunning) {
     const since = execution?.since ?? acceptedAt;
     const bound = evidence.unreported.has(requestId) ? 'unreported' : 'lost';
+    // It is found when its turn comes: judged with its gate.
+    if (bound === 'unreported' && isQueued) return [];
     if (exceeded(since, bound)) {
       return [`[unnoticed] ${requestId} has no execution ${over(bound)} and nobody starts or ends it`];
     }

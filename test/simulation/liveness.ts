@@ -65,8 +65,9 @@ export class Liveness {
       attempts.length === 0 || attempts.some(isOpen)
         ? undefined
         : Math.max(...attempts.map(({ finishedAt }) => Date.parse(String(finishedAt))));
+    const isQueued = this.world.items('WAITER#').some(({ requestId }) => requestId === life.requestId);
     const now = scheduler.now;
-    return progressProblems({ life, evidence, deadlineSeconds, execution, recordedAt, now });
+    return progressProblems({ life, evidence, deadlineSeconds, execution, isQueued, recordedAt, now });
   }
 
   private judgeEnding(life: Life): void {
