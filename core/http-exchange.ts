@@ -38,6 +38,12 @@ export class SilenceError extends Error {
   readonly code = 'SILENCE_TIMEOUT';
 }
 
+/** The connection closed without an answer, as when the server switches protocols (101). The request may have arrived. */
+export class NoAnswerError extends Error {
+  override name = 'NoAnswerError';
+  readonly code = 'NO_ANSWER';
+}
+
 /** A body is longer than the caller takes. */
 export class ResponseExceededMaxSizeError extends Error {
   override name = 'ResponseExceededMaxSizeError';
@@ -52,8 +58,8 @@ const PROBE_AFTER_MS = 60_000;
 
 /**
  * Sends a request over HTTP/1.1 and returns the response once its headers are there. Follows no redirect,
- * uses no proxy and never sends twice. Throws the signal's reason, `ConnectTimeoutError`, `SilenceError`, the
- * error of `lookup`, and Node's errors, which have a `code`.
+ * uses no proxy and never sends twice. Throws the signal's reason, `ConnectTimeoutError`, `SilenceError`,
+ * `NoAnswerError`, the error of `lookup`, and Node's errors, which have a `code`.
  */
 export const exchange = async (url: URL, options: ExchangeOptions): Promise<ExchangeResponse> => {
   const { signal, body, silenceLimitMs = 0, maxResponseBytes } = options;
@@ -74,7 +80,11 @@ export const exchange = async (url: URL, options: ExchangeOptions): Promise<Exch
   };
   const stop = (): void => end(signal.reason);
   signal.addEventListener('abort', stop);
-  request.once('close', () => signal.removeEventListener('abort', stop));
+  request.once('close', () => {
+    signal.removeEventListener('abort', stop);
+    // Node closes the connection without an error after a 101. Settled already in any other case.
+    reject(new NoAnswerError('The connection was closed without an answer.'));
+  });
   // It stays: a connection may also fail while the body is read, which then fails too.
   request.on('error', reject);
   request.once('socket', (socket) => {

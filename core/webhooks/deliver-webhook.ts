@@ -93,8 +93,10 @@ const attemptDelivery = async (
   { delivery, number, backOff, clock }: AttemptContext,
 ): Promise<AttemptResult> => {
   const { id: requestId, accountId, url, at } = subject;
+  const message = await signedMessage(subject, clock.now());
+  // From here on, so that a slow read of ours does not count as a receiver that hangs.
   const startedAt = clock.now();
-  const result = await send(subject, startedAt);
+  const result = await send(url, message);
   const milliseconds = clock.now().getTime() - startedAt.getTime();
   await putWebhookAttempt({
     requestId,
@@ -127,17 +129,21 @@ interface AttemptContext {
 /** The pauses after each failed attempt, in seconds. */
 const retrySchedule = (): number[] => requiredEnv('WEBHOOK_RETRY_SECONDS').split(',').map(Number);
 
-const send = async ({ id, accountId, url, render }: WebhookSubject, now: Date): Promise<AttemptResult> => {
+/** The body and the headers that sign it. */
+const signedMessage = async ({ id, accountId, render }: WebhookSubject, now: Date) => {
   const [account, event] = await Promise.all([getAccount(accountId), render(now)]);
   const body = JSON.stringify(event);
   const signature = signatureHeaders(webhookIdOf(id), body, liveSecrets(account, now), now);
+  return { body, headers: { 'content-type': 'application/json', ...signature } };
+};
+
+const send = async (
+  url: string,
+  message: Awaited<ReturnType<typeof signedMessage>>,
+): Promise<AttemptResult> => {
   try {
-    const answer = await guardedRequest(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...signature },
-      body,
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-    });
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const answer = await guardedRequest(url, { method: 'POST', ...message, signal });
     answer.body.destroy();
     return { status: answer.statusCode };
   } catch (error) {

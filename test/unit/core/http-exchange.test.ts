@@ -73,6 +73,14 @@ describe('an exchange', () => {
     await expect(text(body)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
+  test('whose server switches protocols instead of answering fails at once', async () => {
+    server.respond = (_request, response) => {
+      response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end();
+    };
+
+    await expect(call()).rejects.toMatchObject({ name: 'NoAnswerError', code: 'NO_ANSWER' });
+  });
+
   test('sends the length of its body, and asks for the connection to be closed', async () => {
     server.answer(200, 'ok');
 

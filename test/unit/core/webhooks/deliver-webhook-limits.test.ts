@@ -178,6 +178,17 @@ describe('a host that hangs', () => {
     expect(isHanging(result, milliseconds)).toBe(expected);
   });
 
+  test('is not one that answers at once while our own reads are slow', async () => {
+    const { deliver, requestId } = aDelivery();
+    memory.beforeCall = () => {
+      if (receiver.received.length === 0) clock.advance(10);
+    };
+    await deliver();
+
+    expect(await listWebhookAttempts(requestId)).toMatchObject([{ milliseconds: 0 }]);
+    expect(await backOff()).toBeUndefined();
+  });
+
   test('is never left alone for more than 30 min', () => {
     expect([1, 2, 3, 7, 8, 1_000].map(backOffSeconds)).toEqual([30, 60, 120, 1_800, 1_800, 1_800]);
   });

@@ -230,8 +230,8 @@ describe('an attempt', () => {
 
     expect(await listWebhookAttempts(REQUEST_ID)).toStrictEqual([
       aWebhookAttempt({
-        // The clock is read before, for the request and for each limit.
-        startedAt: new Date(NOW.getTime() + 750).toISOString(),
+        // The clock is read before, for the request, for each limit and for the signature.
+        startedAt: new Date(NOW.getTime() + 1_000).toISOString(),
         milliseconds: 250,
         status: 204,
       }),
