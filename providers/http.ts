@@ -29,6 +29,9 @@ const UNREACHED_CODES = new Set([
   'CONNECT_TIMEOUT',
 ]);
 
+/** Whether an error is of a connection that was made: the network may become unreachable after the call was sent. */
+const isOfConnection = (syscall: string | undefined): boolean => syscall === 'read' || syscall === 'write';
+
 /**
  * Sends JSON and reads JSON. Never rejects for a network fault or an HTTP status. Has no time limit of its
  * own: a synchronous image call runs for minutes, and the caller's signal limits it. Reuses no connection: a
@@ -52,8 +55,11 @@ export const callProvider = async (
     return { kind: 'answered', status: statusCode, body: parsed, retryAfterSeconds, providerRequestId };
   } catch (error) {
     if (options.signal.aborted) return { kind: 'timed-out' };
-    const code = String((error as { code?: unknown }).code ?? (error as Error).name);
-    return { kind: UNREACHED_CODES.has(code) ? 'unreached' : 'broken', reason: code };
+    const { name, code = name, syscall } = error as NodeJS.ErrnoException;
+    return {
+      kind: UNREACHED_CODES.has(code) && !isOfConnection(syscall) ? 'unreached' : 'broken',
+      reason: code,
+    };
   }
 };
 

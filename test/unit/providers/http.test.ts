@@ -7,10 +7,10 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Has every connection fail with this code before it is there. */
-const failingToConnect = (code: string): void => {
+/** Has every connection fail with this code, by default before it is there. */
+const failingToConnect = (code: string, syscall?: string): void => {
   const failing = (_hostname: string, _options: object, callback: (error: Error) => void): void => {
-    process.nextTick(callback, Object.assign(new Error('not connected'), { code }));
+    process.nextTick(callback, Object.assign(new Error('not connected'), { code, syscall }));
   };
   jest.spyOn(dns, 'lookup').mockImplementation(failing as unknown as typeof dns.lookup);
 };
@@ -38,6 +38,15 @@ describe('a call of a provider', () => {
       failingToConnect(code);
 
       expect(await call()).toEqual({ kind: 'broken', reason: code });
+    },
+  );
+
+  test.each(['read', 'write'])(
+    'whose network becomes unreachable at a %s, after it connected, may have reached it',
+    async (syscall) => {
+      failingToConnect('EHOSTUNREACH', syscall);
+
+      expect(await call()).toEqual({ kind: 'broken', reason: 'EHOSTUNREACH' });
     },
   );
 });
