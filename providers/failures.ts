@@ -1,6 +1,7 @@
 import type { Failure } from '../core/errors.ts';
 import { countMetric, logger, METRIC } from '../core/observability.ts';
 import type { CancelAnswer, ProviderAnswer, Taken, UpstreamError } from '../core/provider-calls/providers.ts';
+import { queriedRequest } from '../core/provider-calls/queried-request.ts';
 import type { ProviderId } from '../core/provider-names.ts';
 import type { HttpAnswer } from './http.ts';
 import { logUnreadable } from './reading.ts';
@@ -70,7 +71,7 @@ const noteRefusal = (
   provider: ProviderId,
   refusal: Refusal & { status?: number; providerRequestId?: string | undefined },
 ): void => {
-  logger.warn('provider refused', { provider, ...refusal });
+  logger.warn('provider refused', { ...queriedRequest(), provider, ...refusal });
   if (refusal.errorClass === 'access') countMetric(METRIC.providerAccessRefused, { provider });
 };
 
@@ -162,7 +163,7 @@ export const untoldTask = (
 
 /** The answer for a task in a state the adapter does not know: keep waiting, and count it for an alarm. */
 export const unknownState = (provider: ProviderId, status: string): ProviderAnswer => {
-  logger.warn('provider task in an unknown state', { provider, status });
+  logger.warn('provider task in an unknown state', { ...queriedRequest(), provider, status });
   countMetric(METRIC.unknownProviderState, { provider });
   return { kind: 'waiting' };
 };

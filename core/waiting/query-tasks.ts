@@ -13,6 +13,7 @@ import {
 } from '../provider-calls/provider-attempts.ts';
 import { findProviderWait, holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
+import { queryFor } from '../provider-calls/queried-request.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
@@ -124,13 +125,14 @@ const findProvider = async (
 
 const queryTask = async (
   attempt: ProviderAttempt,
-  { request, providerRouteOf, clock, timeoutMs, during = (query) => query() }: TaskQuery,
+  { request, providerRouteOf, clock, timeoutMs, during = (make) => make() }: TaskQuery,
 ): Promise<TaskResult> => {
   const { outcome } = attempt;
   if (outcome?.kind !== 'accepted') return { attempt, answered: true };
   const provider = await findProvider(attempt, request.model, providerRouteOf);
   if (!provider) return { attempt, answered: false };
-  const answer = await during(() => provider.query(outcome.taskId, AbortSignal.timeout(timeoutMs)));
+  const query = () => provider.query(outcome.taskId, AbortSignal.timeout(timeoutMs));
+  const answer = await during(() => queryFor(request.requestId, query));
   const now = clock.now();
   const isSince = (since: Instant, milliseconds: number) => now.getTime() - Date.parse(since) >= milliseconds;
   switch (answer.kind) {

@@ -5,6 +5,7 @@ import { logger } from '../../../../core/observability.ts';
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { addSeconds } from '../../../../core/time.ts';
 import { queryTasks } from '../../../../core/waiting/query-tasks.ts';
+import { failedTask } from '../../../../providers/failures.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
@@ -46,6 +47,20 @@ describe('querying the tasks of a request', () => {
     ]);
     expect(Object.values(task)).not.toContain(undefined);
     expect(request.attempt()?.outcome).toEqual(aDone('a'));
+  });
+
+  test("names the request in the adapter's own log line of a refusal", async () => {
+    const warn = jest.spyOn(logger, 'warn').mockClear();
+    const refusing = answering(async () =>
+      failedTask('modelark', 'Full', () => 'error', { kind: 'timed-out' }),
+    );
+
+    await look(refusing);
+
+    const { requestId } = request.attempt() ?? {};
+    expect(warn.mock.calls).toEqual([
+      ['provider refused', { requestId, provider: 'modelark', errorClass: 'error', upstreamCode: 'Full' }],
+    ]);
   });
 
   test.each<[ProviderAnswer, boolean]>([
