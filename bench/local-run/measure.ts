@@ -49,7 +49,7 @@ const readsPerSecond = (url: string, keys: readonly string[] = []): Promise<numb
   perSecond(CALLERS, READ_MS, (caller) => expectCall(200, url, keys[caller] ?? ''));
 
 const measureSpeed = async (
-  { baseUrl, openExecutions }: Service,
+  { baseUrl, openExecutions, megabytes }: Service,
   keys: readonly string[],
 ): Promise<Result[]> => {
   const readUrl = `${baseUrl}/v1/balance`;
@@ -67,11 +67,15 @@ const measureSpeed = async (
     return (accepted * acceptedMs) / (performance.now() - startedAt);
   };
   if (!isQuick) await create();
+  const warmMegabytes = megabytes();
   const creations = await create();
   logProgress(`creations: ${creations.toFixed(1)} a second`);
   return [
     resultOf('local run: reads', reads, '/s'),
     resultOf('local run: creations with their whole flow', creations, '/s', { budget: 60, atLeast: true }),
+    resultOf('local run: growth of its memory by creations when warm', megabytes() / warmMegabytes, '×', {
+      ...(!isQuick && { budget: 1.25 }),
+    }),
   ];
 };
 
@@ -80,8 +84,7 @@ const measureAnswers = async (service: Service, keys: readonly string[]): Promis
   const sent: Promise<number>[] = [];
   for (let index = 0; index < OFFERED; index++) {
     const key = keys[index % keys.length] ?? '';
-    const answer = expectCall(202, `${service.baseUrl}/v1/generations`, key, imageOf(index % CALLERS));
-    sent.push(answer.then(({ milliseconds }) => milliseconds));
+    sent.push(expectCall(202, `${service.baseUrl}/v1/generations`, key, imageOf(index % CALLERS)));
     await sleep(1_000 / OFFERED_PER_SECOND);
   }
   const milliseconds = await Promise.all(sent);

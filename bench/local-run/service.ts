@@ -18,8 +18,6 @@ const BALANCE_THOUSANDTHS = 1_000_000_000;
 /** A local run in its own process, started like `npm start`. */
 export interface Service {
   baseUrl: string;
-  /** The run's accounts that `newCaller` made. */
-  accountIds: string[];
   awsEndpointUrl: string;
   operatorAccessKeyId: string;
   /** Creates an account that may call as often as it likes, and returns its key. */
@@ -34,7 +32,6 @@ export interface Service {
 /** Starts a local run with an empty data directory. */
 export const startService = async (): Promise<Service> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'generation-service-bench-'));
-  const accountIds: string[] = [];
   const { environment, args } = npmStart();
   const child = spawn(process.execPath, [...args, '--port', '0', '--data-dir', dataDir, '--plain-images'], {
     cwd: root,
@@ -55,11 +52,9 @@ export const startService = async (): Promise<Service> => {
       baseUrl: run.baseUrl,
       awsEndpointUrl: run.awsEndpointUrl,
       operatorAccessKeyId: run.operatorAccessKeyId,
-      accountIds,
       newCaller: async (name) => {
         const now = new Date();
         const { accountId } = await insertAccount(name, now);
-        accountIds.push(accountId);
         const topup = { amountThousandths: BALANCE_THOUSANDTHS, reason: 'topup', reference: '' } as const;
         await changeBalance(accountId, topup, now);
         return (await insertApiKey(accountId, { scopes: SCOPES, label: name, limits: LIMITS }, now)).text;
