@@ -10,8 +10,6 @@ import { nearestName } from './nearest-name.ts';
 /** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
 const number = (minimum: number, maximum: number) =>
   z.preprocess(emptyAsAbsent, z.coerce.number().min(minimum).max(maximum));
-const seconds = (minimum: number, maximum: number) =>
-  z.preprocess(emptyAsAbsent, z.coerce.number().int().min(minimum).max(maximum));
 const wholeNumber = (minimum: number, maximum: number) =>
   z.preprocess(emptyAsAbsent, z.coerce.number().int().min(minimum).max(maximum));
 /** Empty text would convert to 0. */
@@ -202,17 +200,17 @@ export const StackContext = z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9-]{0,29}$/, 'Expected at most 30 letters, digits and hyphens')
       .default('GenerationService'),
-    outputTtlSeconds: seconds(1, 30 * 86_400).default(82_800),
+    outputTtlSeconds: wholeNumber(1, 30 * 86_400).default(82_800),
     retentionDays: number(0, 3650).default(90),
-    pauseSeconds: seconds(1, 3600).default(180),
+    pauseSeconds: wholeNumber(1, 3600).default(180),
     // Fewer than prompts that are judged at once would refuse the first creations of an hour.
     refusedWorkPerHour: wholeNumber(FILTER_PLACES, 1_000_000).default(60),
-    imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
-    videoDeadlineSeconds: seconds(1, MAX_VIDEO_SECONDS).default(3600),
-    queueDeadlineSeconds: seconds(1, MAX_QUEUE_SECONDS).default(3600),
-    pollIntervalSeconds: seconds(1, 300).default(2),
-    callbackWaitSeconds: seconds(1, 3600).default(300),
-    reconcileIntervalSeconds: seconds(1, 3600).default(60),
+    imageDeadlineSeconds: wholeNumber(1, MAX_SYNCHRONOUS_SECONDS).default(600),
+    videoDeadlineSeconds: wholeNumber(1, MAX_VIDEO_SECONDS).default(3600),
+    queueDeadlineSeconds: wholeNumber(1, MAX_QUEUE_SECONDS).default(3600),
+    pollIntervalSeconds: wholeNumber(1, 300).default(2),
+    callbackWaitSeconds: wholeNumber(1, 3600).default(300),
+    reconcileIntervalSeconds: wholeNumber(1, 3600).default(60),
     webhookRetrySeconds: retrySeconds.default('5,300,1800,7200,18000,36000,50400,72000,86400'),
     reservedConcurrency: json(z.partialRecord(z.enum(RESERVABLE), z.int().min(1).max(100_000))).optional(),
     publicBaseUrl: baseUrl.optional(),

@@ -1,5 +1,6 @@
 import { routeText } from '../routes.ts';
 import type { CatalogModel, ImageModel, VideoModel } from './model-answers.ts';
+import type { Rate } from './rate-schemas.ts';
 import { ASPECT_RATIOS, type SizePreset } from './size-presets.ts';
 
 export type { CatalogModel, ImageModel, VideoModel } from './model-answers.ts';
@@ -97,6 +98,40 @@ export const CATALOG: readonly CatalogModel[] = [
   videoModel('xW3.0s', ['480p', '720p', '1080p'], { min: 2, max: 30, default: 5 }, REFERENCE_INPUTS),
   videoModel('xW3.0sPro', ['1080p', '2k', '4k'], { min: 2, max: 30, default: 5 }, REFERENCE_INPUTS),
 ];
+
+/**
+ * The price of a model until the operator sets a rate. The figures are a starting point in proportion to the
+ * providers' price lists; they reproduce no provider's price.
+ */
+export const DEFAULT_RATES: Record<string, Rate> = {
+  'xSD4.5': {
+    perImage: [
+      { maxPixels: 4_194_304, xTokens: 4 },
+      { maxPixels: null, xTokens: 6 },
+    ],
+  },
+  xSD5Pro: {
+    perImage: [
+      { maxPixels: 2_359_296, xTokens: 5 },
+      { maxPixels: null, xTokens: 8 },
+    ],
+  },
+  xQI3Pro: {
+    perImage: [
+      { maxPixels: 2_250_000, xTokens: 4 },
+      { maxPixels: null, xTokens: 6 },
+    ],
+  },
+  'xZI1.0Pro': {
+    perImage: [
+      { maxPixels: 1_048_576, xTokens: 1 },
+      { maxPixels: null, xTokens: 2 },
+    ],
+  },
+  'xW2.7S': { perSecond: { '720p': 5, '1080p': 8 } },
+  'xW3.0s': { perSecond: { '480p': 3, '720p': 6, '1080p': 10 } },
+  'xW3.0sPro': { perSecond: { '1080p': 12, '2k': 20, '4k': 40 } },
+};
 
 const byId = new Map(CATALOG.map((model) => [model.id, model]));
 

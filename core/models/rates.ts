@@ -1,42 +1,8 @@
 import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../money.ts';
-import type { CatalogModel } from './catalog.ts';
+import { type CatalogModel, DEFAULT_RATES } from './catalog.ts';
 import type { ImageRate, Rate, VideoRate } from './rate-schemas.ts';
 
 export { Rate } from './rate-schemas.ts';
-
-/**
- * The price of a model until the operator sets a rate. The figures are a starting point in proportion to the
- * providers' price lists; they reproduce no provider's price.
- */
-export const DEFAULT_RATES: Record<string, Rate> = {
-  'xSD4.5': {
-    perImage: [
-      { maxPixels: 4_194_304, xTokens: 4 },
-      { maxPixels: null, xTokens: 6 },
-    ],
-  },
-  xSD5Pro: {
-    perImage: [
-      { maxPixels: 2_359_296, xTokens: 5 },
-      { maxPixels: null, xTokens: 8 },
-    ],
-  },
-  xQI3Pro: {
-    perImage: [
-      { maxPixels: 2_250_000, xTokens: 4 },
-      { maxPixels: null, xTokens: 6 },
-    ],
-  },
-  'xZI1.0Pro': {
-    perImage: [
-      { maxPixels: 1_048_576, xTokens: 1 },
-      { maxPixels: null, xTokens: 2 },
-    ],
-  },
-  'xW2.7S': { perSecond: { '720p': 5, '1080p': 8 } },
-  'xW3.0s': { perSecond: { '480p': 3, '720p': 6, '1080p': 10 } },
-  'xW3.0sPro': { perSecond: { '1080p': 12, '2k': 20, '4k': 40 } },
-};
 
 /** The rate in force for a model: the operator's, else the default; undefined when neither exists. */
 export const rateOf = (

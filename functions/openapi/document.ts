@@ -178,7 +178,7 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     body,
     client,
     answer,
-    refusals,
+    refusals = [],
   } = operation;
   const all = [...pathParameters(path), ...parameters];
   const called = Object.entries(path ?? {}).reduce(

@@ -47,7 +47,7 @@ export interface Operation {
     examples: Record<string, unknown>;
     headers?: readonly string[];
   };
-  refusals: readonly OwnRefusal[];
+  refusals?: readonly OwnRefusal[];
 }
 
 /** The bodies of requests. */
@@ -62,16 +62,34 @@ export const BODY_SCHEMAS = {
 /** A call of the client with these arguments. */
 const call = (method: string, ...given: unknown[]): string =>
   `${method}(${given.map((one) => JSON.stringify(one, null, 2)).join(', ')})`;
-const pageOf = (item: string): Json => schemaRef(`${item}Page`);
-const example = (value: unknown): Record<string, unknown> => ({ example: value });
 const queries = (query: Parameters<typeof queryParameters>[0]): Json[] => queryParameters(query, QUERY_NOTES);
 
 const IDEMPOTENCY_KEY: Json = { $ref: '#/components/parameters/IdempotencyKey' };
-const CREATION_HEADERS = ['Location', 'Retry-After', 'Idempotency-Replayed'];
-const READ_HEADERS = ['Retry-After-If-Unfinished'];
 const CREATION_REFUSALS = [402, 409, 422, 503] as const;
 const IMAGES = { requestId: PARAMETERS.requestId };
 const END_USER = { email: PARAMETERS.email };
+
+type Answer = Operation['answer'];
+/** 200 with a body of this schema, and one example. */
+const answered = (description: string, schema: string, example: unknown): Answer => ({
+  status: 200,
+  description,
+  schema: schemaRef(schema),
+  examples: { example },
+});
+const accepted = (schema: string, queued: unknown): Answer => ({
+  ...answered('Accepted. Of a repetition the first answer again.', schema, queued),
+  status: 202,
+  headers: ['Location', 'Retry-After', 'Idempotency-Replayed'],
+});
+/** 200 with a record, and an example of each status. */
+const record = (schema: string, examples: Record<string, unknown>): Answer => ({
+  status: 200,
+  description: 'The record.',
+  schema: schemaRef(schema),
+  examples,
+  headers: ['Retry-After-If-Unfinished'],
+});
 
 /** Every operation by the name of its route. */
 export const OPERATIONS: Record<CallerEndpoint, Operation> = {
@@ -84,13 +102,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     client: call('createImage', BODIES.images),
     parameters: [IDEMPOTENCY_KEY],
     body: { schema: 'NewGeneration', example: BODIES.images },
-    answer: {
-      status: 202,
-      description: 'Accepted. Of a repetition the first answer again.',
-      schema: schemaRef('QueuedImages'),
-      examples: example(IMAGE_RECORDS.queued),
-      headers: CREATION_HEADERS,
-    },
+    answer: accepted('QueuedImages', IMAGE_RECORDS.queued),
     refusals: CREATION_REFUSALS,
   },
   'list-generations': {
@@ -100,13 +112,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'generations:read',
     client: call('listImages'),
     parameters: queries(REQUESTS_QUERIES.image),
-    answer: {
-      status: 200,
-      description: 'A page of records.',
-      schema: pageOf('Generation'),
-      examples: example(ANSWERS.generations),
-    },
-    refusals: [],
+    answer: answered('A page of records.', 'GenerationPage', ANSWERS.generations),
   },
   'get-generation': {
     tag: 'Images',
@@ -116,13 +122,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     client: call('getImage', PARAMETERS.requestId),
     path: IMAGES,
     parameters: queries(RECORD_QUERY),
-    answer: {
-      status: 200,
-      description: 'The record.',
-      schema: schemaRef('GenerationRecord'),
-      examples: IMAGE_RECORDS,
-      headers: READ_HEADERS,
-    },
+    answer: record('GenerationRecord', IMAGE_RECORDS),
     refusals: [404],
   },
   'delete-generation': {
@@ -132,12 +132,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'generations:write',
     client: call('deleteRequest', PARAMETERS.requestId),
     path: IMAGES,
-    answer: {
-      status: 200,
-      description: 'It is gone.',
-      schema: schemaRef('DeletedRequest'),
-      examples: example(ANSWERS.deletedRequest),
-    },
+    answer: answered('It is gone.', 'DeletedRequest', ANSWERS.deletedRequest),
     refusals: [404, 409],
   },
   'bulk-delete-generations': {
@@ -147,13 +142,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'generations:write',
     client: call('deleteRequests', BODIES.bulkDelete.requestIds),
     body: { schema: 'BulkDelete', example: BODIES.bulkDelete },
-    answer: {
-      status: 200,
-      description: 'The outcome of each id.',
-      schema: schemaRef('BulkDeletion'),
-      examples: example(ANSWERS.bulkDeletion),
-    },
-    refusals: [],
+    answer: answered('The outcome of each id.', 'BulkDeletion', ANSWERS.bulkDeletion),
   },
   'create-video': {
     tag: 'Videos',
@@ -164,13 +153,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     client: call('createVideo', BODIES.video),
     parameters: [IDEMPOTENCY_KEY],
     body: { schema: 'NewVideo', example: BODIES.video },
-    answer: {
-      status: 202,
-      description: 'Accepted. Of a repetition the first answer again.',
-      schema: schemaRef('QueuedVideo'),
-      examples: example(VIDEO_RECORDS.queued),
-      headers: CREATION_HEADERS,
-    },
+    answer: accepted('QueuedVideo', VIDEO_RECORDS.queued),
     refusals: CREATION_REFUSALS,
   },
   'list-videos': {
@@ -180,13 +163,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'generations:read',
     client: call('listVideos'),
     parameters: queries(REQUESTS_QUERIES.video),
-    answer: {
-      status: 200,
-      description: 'A page of records.',
-      schema: pageOf('Video'),
-      examples: example(ANSWERS.videos),
-    },
-    refusals: [],
+    answer: answered('A page of records.', 'VideoPage', ANSWERS.videos),
   },
   'get-video': {
     tag: 'Videos',
@@ -197,13 +174,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     client: call('getVideo', PARAMETERS.videoId),
     path: { requestId: PARAMETERS.videoId },
     parameters: queries(RECORD_QUERY),
-    answer: {
-      status: 200,
-      description: 'The record.',
-      schema: schemaRef('VideoRecord'),
-      examples: VIDEO_RECORDS,
-      headers: READ_HEADERS,
-    },
+    answer: record('VideoRecord', VIDEO_RECORDS),
     refusals: [404],
   },
   'create-upload': {
@@ -214,13 +185,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'generations:write',
     client: call('createUpload', BODIES.upload),
     body: { schema: 'NewUpload', example: BODIES.upload },
-    answer: {
-      status: 201,
-      description: 'The form, and the URL of the file.',
-      schema: schemaRef('Upload'),
-      examples: example(ANSWERS.upload),
-    },
-    refusals: [],
+    answer: { ...answered('The form, and the URL of the file.', 'Upload', ANSWERS.upload), status: 201 },
   },
   'list-models': {
     tag: 'Models',
@@ -229,13 +194,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
       'Those that can be used right now, with every limit. Read it once per process. With `rate` where the operator publishes rates.',
     scope: 'models:read',
     client: call('listModels'),
-    answer: {
-      status: 200,
-      description: 'The models.',
-      schema: schemaRef('Models'),
-      examples: example(ANSWERS.models),
-    },
-    refusals: [],
+    answer: answered('The models.', 'Models', ANSWERS.models),
   },
   'list-end-users': {
     tag: 'End-users',
@@ -244,13 +203,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'end-users:read',
     client: call('listEndUsers'),
     parameters: queries(END_USERS_QUERY),
-    answer: {
-      status: 200,
-      description: 'A page of end-users.',
-      schema: pageOf('EndUser'),
-      examples: example(ANSWERS.endUsers),
-    },
-    refusals: [],
+    answer: answered('A page of end-users.', 'EndUserPage', ANSWERS.endUsers),
   },
   'block-end-user': {
     tag: 'End-users',
@@ -260,12 +213,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'end-users:write',
     client: call('blockEndUser', PARAMETERS.email),
     path: END_USER,
-    answer: {
-      status: 200,
-      description: 'Blocked.',
-      schema: schemaRef('EndUserBlock'),
-      examples: example(ANSWERS.blocked),
-    },
+    answer: answered('Blocked.', 'EndUserBlock', ANSWERS.blocked),
     refusals: [404],
   },
   'unblock-end-user': {
@@ -275,12 +223,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'end-users:write',
     client: call('unblockEndUser', PARAMETERS.email),
     path: END_USER,
-    answer: {
-      status: 200,
-      description: 'Not blocked.',
-      schema: schemaRef('EndUserBlock'),
-      examples: example(ANSWERS.unblocked),
-    },
+    answer: answered('Not blocked.', 'EndUserBlock', ANSWERS.unblocked),
     refusals: [404],
   },
   'get-end-user-budget': {
@@ -290,12 +233,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'end-users:read',
     client: call('getBudget', PARAMETERS.email),
     path: END_USER,
-    answer: {
-      status: 200,
-      description: 'The budget.',
-      schema: schemaRef('EndUserBudget'),
-      examples: example(ANSWERS.budget),
-    },
+    answer: answered('The budget.', 'EndUserBudget', ANSWERS.budget),
     refusals: [404],
   },
   'put-end-user-budget': {
@@ -307,12 +245,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     client: call('setBudget', PARAMETERS.email, BODIES.budget),
     path: END_USER,
     body: { schema: 'Budget', example: BODIES.budget },
-    answer: {
-      status: 200,
-      description: 'The budget.',
-      schema: schemaRef('EndUserBudget'),
-      examples: example(ANSWERS.budget),
-    },
+    answer: answered('The budget.', 'EndUserBudget', ANSWERS.budget),
     refusals: [404, 503],
   },
   'delete-end-user': {
@@ -323,12 +256,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'end-users:write',
     client: call('deleteEndUser', PARAMETERS.email),
     path: END_USER,
-    answer: {
-      status: 200,
-      description: 'They are gone.',
-      schema: schemaRef('DeletedEndUser'),
-      examples: example(ANSWERS.deletedEndUser),
-    },
+    answer: answered('They are gone.', 'DeletedEndUser', ANSWERS.deletedEndUser),
     refusals: [404, 409, 503],
   },
   'get-balance': {
@@ -338,13 +266,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'balance:read',
     client: call('getBalance'),
     parameters: queryParameters(BALANCE_QUERY, BALANCE_NOTES),
-    answer: {
-      status: 200,
-      description: 'The balance.',
-      schema: schemaRef('Balance'),
-      examples: example(ANSWERS.balance),
-    },
-    refusals: [],
+    answer: answered('The balance.', 'Balance', ANSWERS.balance),
   },
   'list-balance-history': {
     tag: 'Balance',
@@ -353,13 +275,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'balance:read',
     client: call('listBalanceHistory'),
     parameters: queries(PAGE_QUERY),
-    answer: {
-      status: 200,
-      description: 'A page of entries.',
-      schema: pageOf('BalanceHistory'),
-      examples: example(ANSWERS.balanceHistory),
-    },
-    refusals: [],
+    answer: answered('A page of entries.', 'BalanceHistoryPage', ANSWERS.balanceHistory),
   },
   'get-usage': {
     tag: 'Balance',
@@ -369,12 +285,6 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     scope: 'balance:read',
     client: call('getUsage', { from: '2026-11-01', to: '2026-12-01', by: ['model'] }),
     parameters: queries(USAGE_QUERY),
-    answer: {
-      status: 200,
-      description: 'The usage.',
-      schema: schemaRef('Usage'),
-      examples: example(ANSWERS.usage),
-    },
-    refusals: [],
+    answer: answered('The usage.', 'Usage', ANSWERS.usage),
   },
 };

@@ -1,7 +1,6 @@
 import type { Json } from './json-schema.ts';
 
-const HEAD = `/* Made by npm run openapi from docs/openapi.json: the bodies and answers of the API. */
-`;
+const HEAD = '/* Made by npm run openapi from docs/openapi.json: the bodies and answers of the API. */\n';
 
 /** A doc comment at this indentation. */
 const comment = (description: unknown, indent = ''): string =>
@@ -27,7 +26,6 @@ const typeOf = (schema: Json, indent = ''): string => {
   if (type === 'object') return `Readonly<Record<string, ${typeOf(additionalProperties as Json, indent)}>>`;
   if (type === 'integer' || type === 'number') return 'number';
   if (type === 'string' || type === 'boolean' || type === 'null') return type;
-  if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one }, indent)));
   throw new Error(`No type is known for ${JSON.stringify(schema)}.`);
 };
 

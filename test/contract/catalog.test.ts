@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { CATALOG } from '../../core/models/catalog.ts';
-import { DEFAULT_RATES } from '../../core/models/rates.ts';
+import { CATALOG, DEFAULT_RATES } from '../../core/models/catalog.ts';
 import { wrongFields } from './support/answers.ts';
 import { useCaller } from './support/use-caller.ts';
 

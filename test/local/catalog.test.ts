@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CATALOG } from '../../core/models/catalog.ts';
-import { DEFAULT_RATES } from '../../core/models/rates.ts';
+import { CATALOG, DEFAULT_RATES } from '../../core/models/catalog.ts';
 import { type AService, runProcess, startService, writeLocalRun } from './a-service.ts';
 
 let service: AService;

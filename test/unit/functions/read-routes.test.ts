@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { CATALOG } from '../../../core/models/catalog.ts';
-import { DEFAULT_RATES } from '../../../core/models/rates.ts';
+import { CATALOG, DEFAULT_RATES } from '../../../core/models/catalog.ts';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { inFlightKey, ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as getBalance } from '../../../functions/api/get-balance.ts';

@@ -3,7 +3,7 @@ import { parseImageRequest } from '../../../../core/creation/create-image-rules.
 import { parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
 import { newRequest } from '../../../../core/creation/new-request.ts';
 import type { NewRequest } from '../../../../core/creation/submission.ts';
-import { DEFAULT_RATES } from '../../../../core/models/rates.ts';
+import { DEFAULT_RATES } from '../../../../core/models/catalog.ts';
 import { imageInput, videoInput } from '../../../../core/requests/render-input.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { NOW } from '../../builders/clocks.ts';
