@@ -1,14 +1,16 @@
 /** Characters that a terminal obeys instead of showing them: controls and changes of direction. */
-const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** JSON of a value, indented, whose texts cannot move the cursor, colour the terminal or turn the direction of what it shows. */
 export const terminalJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replaceAll(OBEYED, (character) =>
-    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  JSON.stringify(value, null, 2).replaceAll(OBEYED, (obeyed) =>
+    [...obeyed].map((character) => (character === '\n' ? character : escaped(character))).join(''),
   );
 
-/** Replaces control characters with spaces: they could move the cursor or break the line. */
-export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Replaces what a terminal obeys with spaces: it could move the cursor, break the line or turn the direction of what follows. */
+export const printable = (text: string): string => text.replaceAll(OBEYED, ' ');
 
 const WIDE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/u;
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });

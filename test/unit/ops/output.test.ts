@@ -31,8 +31,11 @@ describe('formatTable', () => {
     ).toEqual(['A       B', '工作室  x', 'studio  y']);
   });
 
-  test('keeps control characters from moving the cursor or breaking a row', () => {
-    expect(formatTable(['a'], [['one\n\u001b[2Jtwo']])).toBe('A\none [2Jtwo');
+  test.each([
+    ['move the cursor or break a row', 'one\n\u001b[2Jtwo', 'one [2Jtwo'],
+    ['turn the direction of the row', 'user\u202etxt.exe', 'user txt.exe'],
+  ])('keeps characters that would %s from the terminal', (_, given, shown) => {
+    expect(formatTable(['a'], [[given]])).toBe(`A\n${shown}`);
   });
 });
 
