@@ -20,12 +20,22 @@ const findPrivateKey = async (SecretId: string): Promise<string | undefined> => 
   }
 };
 
-/** Creates an ECDSA P-256 key pair (the curve CloudFront accepts) and stores its private half in the secret. */
-const createPrivateKeyIn = async (SecretId: string): Promise<string> => {
+/**
+ * Creates an ECDSA P-256 key pair (the curve CloudFront accepts) and stores its private half in the secret. Lambda may run an event twice at
+ * once: the version is named by the event, so that one pair is stored, and both runs return it.
+ */
+const createPrivateKeyIn = async (SecretId: string, ClientRequestToken: string): Promise<string> => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const SecretString = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  await secretsManager.send(new PutSecretValueCommand({ SecretId, SecretString }));
-  return SecretString;
+  try {
+    await secretsManager.send(new PutSecretValueCommand({ SecretId, SecretString, ClientRequestToken }));
+    return SecretString;
+  } catch (error) {
+    const other =
+      error instanceof Error && error.name === 'ResourceExistsException' && (await findPrivateKey(SecretId));
+    if (!other) throw error;
+    return other;
+  }
 };
 
 const publicKeyOf = (privateKeyPem: string): string =>
@@ -42,6 +52,7 @@ const Properties = z.object({ SecretArn: z.string().check(z.minLength(1)) });
 export const handler = customResource(async (event) => {
   if (event.RequestType === 'Delete') return { physicalId: event.PhysicalResourceId };
   const { SecretArn } = Properties.parse(event.ResourceProperties);
-  const privateKey = (await findPrivateKey(SecretArn)) ?? (await createPrivateKeyIn(SecretArn));
+  const privateKey =
+    (await findPrivateKey(SecretArn)) ?? (await createPrivateKeyIn(SecretArn, event.RequestId));
   return { physicalId: SecretArn, data: { PublicKey: publicKeyOf(privateKey) } };
 });

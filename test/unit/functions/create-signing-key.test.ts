@@ -10,10 +10,16 @@ import { LoopbackServer } from '../servers/loopback-server.ts';
 
 const server = await new LoopbackServer().start();
 beforeEach(() => {
-  secrets.client.on(PutSecretValueCommand).callsFake(async ({ SecretId, SecretString }) => {
-    secrets.set(SecretId, SecretString);
-    return {};
-  });
+  const versions = new Set<string>();
+  secrets.client
+    .on(PutSecretValueCommand)
+    .callsFake(async ({ SecretId, SecretString, ClientRequestToken = '' }) => {
+      if (versions.has(ClientRequestToken))
+        throw Object.assign(new Error('It has another value.'), { name: 'ResourceExistsException' });
+      versions.add(ClientRequestToken);
+      secrets.set(SecretId, SecretString);
+      return {};
+    });
   server.reset();
   server.answer(200, '');
 });
@@ -64,6 +70,14 @@ describe('the delivery key pair', () => {
       expect(stored()).toHaveLength(1);
     },
   );
+
+  test('is one when Lambda runs the event twice at once: both return the stored one', async () => {
+    await Promise.all([run('Create'), run('Create')]);
+
+    const [one, other] = server.requests.map(({ body }) => body);
+    expect(one).toMatchObject({ Status: 'SUCCESS' });
+    expect(other).toEqual(one);
+  });
 
   test('needs no call when the stack is deleted', async () => {
     await run('Delete');
