@@ -5,6 +5,7 @@ import { findModel } from '../core/models/catalog.ts';
 import { MAX_RUNNING, ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import { namesOfProvider, PROVIDER_IDS, type ProviderNames } from '../core/provider-names.ts';
 import { isTooLong } from '../core/webhooks/webhook-rules.ts';
+import { contradictionsIn, problemsOfRoutes } from './context-rules.ts';
 import { nearestName } from './nearest-name.ts';
 
 /** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
@@ -99,84 +100,6 @@ const awsAccountId = z.coerce.string().regex(/^\d{12}$/, 'Expected the 12 digits
  */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653];
 
-/** CloudFront takes certificates of this region only. */
-const CLOUDFRONT_CERTIFICATE = /^arn:aws:acm:us-east-1:/;
-
-interface Related {
-  publicBaseUrl?: string | undefined;
-  deliveryBaseUrl?: string | undefined;
-  apiDomainName?: string | undefined;
-  apiCertificateArn?: string | undefined;
-  filesDomainName?: string | undefined;
-  filesCertificateArn?: string | undefined;
-  wafRequestsPer5Minutes?: number | undefined;
-  filesWebAclArn?: string | undefined;
-  exportBucket?: string | undefined;
-  exportBucketOwner?: string | undefined;
-}
-
-/** Keys that are valid each but not together, with what is wrong. */
-const contradictionsIn = (given: Related): [key: keyof Related, message: string][] => {
-  const found: [keyof Related, string][] = [];
-  for (const name of ['api', 'files'] as const) {
-    const domain = given[`${name}DomainName`];
-    const certificate = given[`${name}CertificateArn`];
-    if (domain !== undefined && certificate === undefined) {
-      found.push([`${name}CertificateArn`, `${name}DomainName needs a certificate`]);
-    }
-    if (domain === undefined && certificate !== undefined) {
-      found.push([`${name}DomainName`, `${name}CertificateArn needs a domain name`]);
-    }
-  }
-  if (given.filesCertificateArn !== undefined && !CLOUDFRONT_CERTIFICATE.test(given.filesCertificateArn)) {
-    found.push(['filesCertificateArn', 'CloudFront takes certificates of us-east-1 only']);
-  }
-  if (given.apiDomainName !== undefined && given.publicBaseUrl !== undefined) {
-    found.push(['publicBaseUrl', 'apiDomainName is the base URL already']);
-  }
-  if (given.filesDomainName !== undefined && given.deliveryBaseUrl !== undefined) {
-    found.push(['deliveryBaseUrl', 'filesDomainName is the base URL already']);
-  }
-  if (given.wafRequestsPer5Minutes !== undefined && given.filesWebAclArn === undefined) {
-    found.push([
-      'filesWebAclArn',
-      'wafRequestsPer5Minutes limits the API only: CloudFront takes a web ACL of us-east-1 (docs/operating.md)',
-    ]);
-  }
-  if (given.exportBucketOwner !== undefined && given.exportBucket === undefined) {
-    found.push(['exportBucket', 'exportBucketOwner needs a bucket']);
-  }
-  return found;
-};
-
-/** Models that share an upstream model, and so its limits, but name different ones. */
-const contradictoryLimitsIn = (routes: ModelRoutes): string[] => {
-  const limits = new Map<string, string>();
-  return Object.entries(routes).flatMap(([model, list]) =>
-    list.flatMap(({ provider, upstreamModel, ...own }) => {
-      const upstream = `${provider} ${upstreamModel}`;
-      const text = JSON.stringify([own.maxRunning ?? null, own.requestsPerSecond ?? null]);
-      if ((limits.get(upstream) ?? text) !== text)
-        return [`${model} has other limits than another model of ${upstream}`];
-      limits.set(upstream, text);
-      return [];
-    }),
-  );
-};
-
-/** Models with an upstream model twice in their lists. */
-const repeatedRoutesIn = (routes: ModelRoutes): string[] =>
-  Object.entries(routes).flatMap(([model, list]) => {
-    const upstreams = new Set(list.map(({ provider, upstreamModel }) => `${provider} ${upstreamModel}`));
-    return upstreams.size < list.length ? [`${model} names a route twice`] : [];
-  });
-
-/** Routes of models that callers cannot name. */
-const unknownModelsIn = (routes: ModelRoutes): string[] => {
-  const unknown = Object.keys(routes).filter((model) => findModel(model) === undefined);
-  return unknown.length === 0 ? [] : [`The catalog has no model ${unknown.join(', ')}`];
-};
-
 /** Functions that wait for servers of others, and so could use up the concurrency that the API needs. */
 const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'measure-clips'] as const;
 
@@ -262,11 +185,7 @@ export const StackContext = z
   })
   .check((given) => {
     const { modelRoutes } = given.value;
-    for (const message of [
-      ...unknownModelsIn(modelRoutes),
-      ...contradictoryLimitsIn(modelRoutes),
-      ...repeatedRoutesIn(modelRoutes),
-    ]) {
+    for (const message of problemsOfRoutes(modelRoutes)) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
     }
     const { canary } = given.value;

@@ -1,19 +1,17 @@
-import * as z from 'zod/mini';
 // Each registers the schemas of its answers.
 import '../../core/ledger/usage-answers.ts';
 import '../../core/models/model-answers.ts';
 import '../../core/requests/deletion-answers.ts';
 import '../../core/uploads/upload-answers.ts';
 import './pages.ts';
-import { ErrorBody } from '../../core/error-answers.ts';
-import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
 import { WEBHOOK_EVENTS, type WebhookType } from '../../core/requests/records.ts';
 import { ROUTES } from '../../core/routes.ts';
-import { EVENTS, REFUSALS } from './examples.ts';
-import { answerSchema, answerSchemas, type Json, schemaRef } from './json-schema.ts';
+import { EVENTS } from './examples.ts';
+import { answerSchemas, type Json, schemaRef } from './json-schema.ts';
 import { MODEL_ID_SCHEMAS } from './notes.ts';
 import { BODY_SCHEMAS, type CallerEndpoint, OPERATIONS, type Operation } from './operations.ts';
 import { quickStart } from './quick-start.ts';
+import { HEADERS, headersOf, refusalRefs, refusalResponses } from './refusals.ts';
 import { codeSamples } from './samples.ts';
 
 const INFO = {
@@ -43,105 +41,6 @@ const TAGS = [
       'What the service posts to the `webhookUrl` of a creation, and of a balance to the URL that the operator set.',
   },
 ];
-
-const HEADERS: Record<string, Json> = {
-  'X-Request-Id': {
-    description: 'Names this call. Quote it when you report a problem.',
-    required: true,
-    schema: { type: 'string' },
-  },
-  'X-Service-Version': {
-    description: 'The version of the service that answered.',
-    required: true,
-    schema: { type: 'string' },
-  },
-  Location: {
-    description: 'Where to read the record: its `pollUrl`.',
-    required: true,
-    schema: { type: 'string', format: 'uri' },
-  },
-  'Retry-After': {
-    description: 'Whole seconds to wait before the next call.',
-    required: true,
-    schema: { type: 'string', pattern: '^[1-9]\\d*$' },
-  },
-  'Retry-After-If-Busy': {
-    description: 'Whole seconds to wait before the next call, when the service is busy.',
-    schema: { type: 'string', pattern: '^[1-9]\\d*$' },
-  },
-  'Retry-After-If-Unfinished': {
-    description: 'Whole seconds to wait before the next read, while the request is unfinished.',
-    schema: { type: 'string', pattern: '^[1-9]\\d*$' },
-  },
-  'Idempotency-Replayed': {
-    description: 'Present when an earlier call with this `Idempotency-Key` was accepted.',
-    schema: { type: 'string', const: 'true' },
-  },
-};
-/** Headers of every answer. */
-const COMMON_HEADERS = ['X-Request-Id', 'X-Service-Version'];
-const headerRefs = (names: readonly string[]): Json =>
-  Object.fromEntries(
-    names.map((name) => [name.replace(/-If-.*/, ''), { $ref: `#/components/headers/${name}` }]),
-  );
-
-/** Codes that stand only in the records of requests. */
-const IN_RECORDS_ONLY: readonly ErrorCode[] = ['provider_timeout', 'provider_error'];
-
-/** A refusal's response by its status. */
-const REFUSAL_NAMES: Record<number, { name: string; description: string; headers?: string[] }> = {
-  400: { name: 'ValidationError', description: 'The body, the path, the query or a header is wrong.' },
-  401: { name: 'Unauthorized', description: 'No usable API key, or the account is blocked.' },
-  402: { name: 'PaymentRequired', description: 'The balance does not cover the request.' },
-  403: { name: 'Forbidden', description: 'The key lacks the scope, or the end-user is blocked.' },
-  404: { name: 'NotFound', description: 'You own nothing with that id.' },
-  409: {
-    name: 'Conflict',
-    description:
-      'The request is unfinished, the end-user is being deleted, or the `Idempotency-Key` has another body.',
-  },
-  422: { name: 'ContentPolicy', description: 'A content filter refused the prompt.' },
-  429: { name: 'RateLimited', description: 'Too many calls.', headers: ['Retry-After'] },
-  500: {
-    name: 'InternalError',
-    description: 'Something went wrong on our side.',
-    headers: ['Retry-After-If-Busy'],
-  },
-  503: {
-    name: 'TemporarilyUnavailable',
-    description: 'This end-user and model are paused after a time-out, or a deletion has more to do.',
-    headers: ['Retry-After'],
-  },
-};
-const EVERYWHERE = [400, 401, 403, 429, 500];
-
-const codesOf = (status: number): ErrorCode[] =>
-  (Object.keys(ERROR_STATUS) as ErrorCode[]).filter(
-    (code) => ERROR_STATUS[code] === status && !IN_RECORDS_ONLY.includes(code),
-  );
-
-/** The body of errors with these codes. Only a validation error names fields. */
-const errorSchema = (codes: readonly ErrorCode[]): Json => {
-  const { code: _code, fields, ...others } = ErrorBody.shape.error.shape;
-  const own = { code: z.enum(codes), ...others };
-  const error = codes.includes('validation_error') ? { ...own, fields } : own;
-  return answerSchema(z.object({ error: z.object(error) }));
-};
-
-const refusalResponse = (status: number): Json => {
-  const { description, headers = [] } = REFUSAL_NAMES[status] ?? {};
-  const codes = codesOf(status);
-  return {
-    description,
-    headers: headerRefs([...COMMON_HEADERS, ...headers]),
-    content: {
-      'application/json': {
-        schema: errorSchema(codes),
-        examples: Object.fromEntries(codes.map((code) => [code, { value: REFUSALS[code] }])),
-      },
-    },
-  };
-};
 
 const camelCase = (kebab: string): string =>
   kebab.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
@@ -178,7 +77,7 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     body,
     client,
     answer,
-    refusals = [],
+    refusals,
   } = operation;
   const all = [...pathParameters(path), ...parameters];
   const called = Object.entries(path ?? {}).reduce(
@@ -186,7 +85,6 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     ROUTES[name].path as string,
   );
   const { method } = ROUTES[name];
-  const statuses = [...EVERYWHERE, ...refusals].sort((one, other) => one - other);
   return {
     operationId: camelCase(name),
     tags: [tag],
@@ -203,12 +101,10 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     responses: {
       [answer.status]: {
         description: answer.description,
-        headers: headerRefs([...COMMON_HEADERS, ...(answer.headers ?? [])]),
+        headers: headersOf(answer.headers),
         content: { 'application/json': { schema: answer.schema, ...examplesOf(answer.examples) } },
       },
-      ...Object.fromEntries(
-        statuses.map((status) => [status, { $ref: `#/components/responses/${REFUSAL_NAMES[status]?.name}` }]),
-      ),
+      ...refusalRefs(refusals),
     },
     'x-codeSamples': codeSamples({ method, path: called, body: body?.example, client }),
   };
@@ -289,9 +185,7 @@ export const openApiDocument = (): Json => ({
       },
     },
     headers: HEADERS,
-    responses: Object.fromEntries(
-      Object.entries(REFUSAL_NAMES).map(([status, { name }]) => [name, refusalResponse(Number(status))]),
-    ),
+    responses: refusalResponses(),
     schemas: sortedByName({ ...answerSchemas(), ...BODY_SCHEMAS, ...MODEL_ID_SCHEMAS }),
   },
 });
