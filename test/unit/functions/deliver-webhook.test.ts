@@ -1,37 +1,16 @@
 import '../builders/environment.ts';
-import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { accountKey } from '../../../core/table/keys.ts';
 import { listWebhookAttempts } from '../../../core/webhooks/webhook-attempts.ts';
 import { handler } from '../../../functions/workflow/deliver-webhook.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
-import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../builders/entities.ts';
-import { aSigningKey } from '../builders/signing-key.ts';
-import { secrets } from '../fakes/fresh-secrets.ts';
+import { anAccount, REQUEST_ID } from '../builders/entities.ts';
+import { putFailedRequest, receiver } from '../builders/webhook-world.ts';
 import { memory } from '../fakes/fresh-table.ts';
-import { answering, signatureOf, WebhookReceiver } from '../servers/webhook-receiver.ts';
+import { answering, signatureOf } from '../servers/webhook-receiver.ts';
 
-Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECONDS: '100' });
-
-const receiver = await new WebhookReceiver().start();
-afterAll(() => receiver.close());
-const signingKey = aSigningKey().privateKeyPem;
-beforeEach(() => {
-  clearCaches();
-  secrets.set('arn:delivery-key', signingKey);
-  receiver.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  putRequest(
-    memory,
-    anImageRequest({
-      status: 'failed',
-      finishedAt: new Date().toISOString(),
-      error: { code: 'provider_timeout', message: 'It took too long.' },
-      webhookUrl: receiver.url,
-    }),
-  );
-});
+process.env.WEBHOOK_RETRY_SECONDS = '100';
+beforeEach(() => putFailedRequest({ finishedAt: new Date().toISOString() }));
 
 const DELIVERY = `${REQUEST_ID}-again`;
 const input = { requestId: REQUEST_ID, delivery: DELIVERY };

@@ -1,5 +1,5 @@
 import '../../builders/environment.ts';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Account } from '../../../../core/accounts/accounts.ts';
 import type { BalanceEvent } from '../../../../core/accounts/balance-events.ts';
@@ -11,18 +11,17 @@ import { aLambdaContext } from '../../builders/api-events.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
+import { receiver } from '../../builders/webhook-world.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
-import { answering, signatureOf, WebhookReceiver } from '../../servers/webhook-receiver.ts';
+import { answering, signatureOf } from '../../servers/webhook-receiver.ts';
 
-Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECONDS: '100' });
+process.env.WEBHOOK_RETRY_SECONDS = '100';
 jest.useFakeTimers({
   now: NOW,
   doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'clearTimeout', 'queueMicrotask'],
 });
 
-const receiver = await new WebhookReceiver().start();
-afterAll(() => receiver.close());
 const LOW = `${ACCOUNT_ID}_low_5`;
 const EXHAUSTED = `${ACCOUNT_ID}_exhausted_1795000000`;
 const put = (event: Pick<BalanceEvent, 'eventId' | 'type'> & Partial<BalanceEvent>) =>
@@ -36,7 +35,6 @@ const account = (overrides: Partial<Account> = {}) =>
     anAccount({ balanceWebhook: { url: receiver.url, belowThousandths: 5_000 }, ...overrides }),
   );
 beforeEach(() => {
-  receiver.reset();
   account();
   put({ eventId: LOW, type: 'balance.low', belowThousandths: 5_000 });
   put({ eventId: EXHAUSTED, type: 'balance.exhausted', priceThousandths: 12_000 });

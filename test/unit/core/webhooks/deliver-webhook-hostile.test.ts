@@ -1,28 +1,22 @@
 import '../../builders/environment.ts';
 import * as dns from 'node:dns';
 import { createServer, type Socket } from 'node:net';
-import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ResolveAll } from '../../../../core/guarded-http/guarded-http.ts';
-import { accountKey } from '../../../../core/table/keys.ts';
 import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
-import { NOW, StoppedClock } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
+import { StoppedClock } from '../../builders/clocks.ts';
+import { REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { aSigningKey } from '../../builders/signing-key.ts';
-import { secrets } from '../../fakes/fresh-secrets.ts';
-import { memory } from '../../fakes/fresh-table.ts';
+import { putFailedRequest, receiver } from '../../builders/webhook-world.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
-import { WebhookReceiver } from '../../servers/webhook-receiver.ts';
 
 /** The addresses of every name: the code under test is loaded with this resolver instead of the system's. */
 const resolve = jest.fn<ResolveAll>();
 jest.unstable_mockModule('node:dns', () => ({ ...dns, lookup: resolve }));
 const { deliverWebhook } = await import('../../../../core/webhooks/deliver-webhook.ts');
 
-Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECONDS: '5,300' });
+process.env.WEBHOOK_RETRY_SECONDS = '5,300';
 
-const receiver = await new WebhookReceiver().start();
 /** A TCP server that treats each connection as the test says. */
 let onConnection: (socket: Socket) => void = () => undefined;
 const sockets = new Set<Socket>();
@@ -34,18 +28,12 @@ const rawServer = createServer((socket) => {
 await new Promise<void>((done) => rawServer.listen(0, '127.0.0.1', done));
 const rawPort = (rawServer.address() as { port: number }).port;
 const rawUrl = `http://127.0.0.1:${rawPort}/hook`;
-afterAll(async () => {
-  await receiver.close();
+afterAll(() => {
   for (const socket of sockets) socket.destroy();
   rawServer.close();
 });
 
-const signingKey = aSigningKey().privateKeyPem;
 beforeEach(() => {
-  clearCaches();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  secrets.set('arn:delivery-key', signingKey);
-  receiver.reset();
   resolve.mockReset();
 });
 afterEach(() => {
@@ -53,8 +41,7 @@ afterEach(() => {
 });
 
 const deliverTo = (webhookUrl: string) => {
-  const error = { code: 'provider_error', message: 'It broke.' } as const;
-  putRequest(memory, anImageRequest({ status: 'failed', finishedAt: NOW.toISOString(), error, webhookUrl }));
+  putFailedRequest({ webhookUrl });
   return deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock(), () => 0.5);
 };
 const made = async () => (await listWebhookAttempts(REQUEST_ID)).map(({ status, error }) => status ?? error);

@@ -1,6 +1,5 @@
 import '../../builders/environment.ts';
-import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { accountLimit, hostLimit, takePlace } from '../../../../core/concurrency/in-flight.ts';
 import { accountKey, webhookAttemptKey, webhookAttemptPartition } from '../../../../core/table/keys.ts';
 import { deliverWebhook, WEBHOOK_PLACES } from '../../../../core/webhooks/deliver-webhook.ts';
@@ -8,41 +7,22 @@ import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.
 import { findHostBackOff } from '../../../../core/webhooks/webhook-hosts.ts';
 import { backOffSeconds, isHanging, stepWhenPostponed } from '../../../../core/webhooks/webhook-rules.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anAccount, anImageRequest, putRequest } from '../../builders/entities.ts';
+import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
-import { aSigningKey } from '../../builders/signing-key.ts';
-import { secrets } from '../../fakes/fresh-secrets.ts';
+import { putFailedRequest, receiver } from '../../builders/webhook-world.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { answering, WebhookReceiver } from '../../servers/webhook-receiver.ts';
+import { answering } from '../../servers/webhook-receiver.ts';
 
-Object.assign(process.env, {
-  ALLOW_PRIVATE_TARGETS: 'true',
-  WEBHOOK_RETRY_SECONDS: '5,300,1800,7200,18000,36000,50400,72000,86400',
-});
-
-const receiver = await new WebhookReceiver().start();
-afterAll(() => receiver.close());
-const signingKey = aSigningKey().privateKeyPem;
+process.env.WEBHOOK_RETRY_SECONDS = '5,300,1800,7200,18000,36000,50400,72000,86400';
 let clock: StoppedClock;
 beforeEach(() => {
-  clearCaches();
-  for (const accountId of [ACCOUNT_ID, OTHER]) memory.put(accountKey(accountId), anAccount({ accountId }));
-  secrets.set('arn:delivery-key', signingKey);
-  receiver.reset();
+  memory.put(accountKey(OTHER), anAccount({ accountId: OTHER }));
   clock = new StoppedClock();
 });
 
 /** A failed request of its own, of an account; returns its next attempt. */
 const aDelivery = (accountId = ACCOUNT_ID) => {
-  const requestId = aRequestId(NOW);
-  const error = { code: 'content_policy', message: 'Refused.' } as const;
-  putRequest(
-    memory,
-    anImageRequest({
-      ...{ requestId, accountId },
-      ...{ status: 'failed', finishedAt: NOW.toISOString(), error, webhookUrl: receiver.url },
-    }),
-  );
+  const requestId = putFailedRequest({ requestId: aRequestId(NOW), accountId });
   const attempts = async () => (await listWebhookAttempts(requestId)).length;
   return { requestId, deliver: () => deliverWebhook(requestId, requestId, clock, () => 0), attempts };
 };

@@ -1,6 +1,5 @@
 import '../../builders/environment.ts';
-import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Account } from '../../../../core/accounts/accounts.ts';
 import type { Clock } from '../../../../core/clock.ts';
@@ -22,34 +21,16 @@ import {
   REQUEST_ID,
   VIDEO_ID,
 } from '../../builders/entities.ts';
-import { aSigningKey } from '../../builders/signing-key.ts';
+import { receiver } from '../../builders/webhook-world.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
-import { secrets } from '../../fakes/fresh-secrets.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
-import {
-  answering,
-  type ReceivedWebhook,
-  signatureOf,
-  WebhookReceiver,
-} from '../../servers/webhook-receiver.ts';
+import { answering, type ReceivedWebhook, signatureOf } from '../../servers/webhook-receiver.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const OLD_SECRET = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';
-Object.assign(process.env, {
-  ALLOW_PRIVATE_TARGETS: 'true',
-  WEBHOOK_RETRY_SECONDS: '5,300,1800,7200,18000,36000,50400,72000,86400',
-});
-
-const receiver = await new WebhookReceiver().start();
-afterAll(() => receiver.close());
-const signingKey = aSigningKey().privateKeyPem;
-beforeEach(() => {
-  clearCaches();
-  secrets.set('arn:delivery-key', signingKey);
-  receiver.reset();
-  putAccount();
-});
+process.env.WEBHOOK_RETRY_SECONDS = '5,300,1800,7200,18000,36000,50400,72000,86400';
+beforeEach(() => putAccount());
 
 const putAccount = (overrides: Partial<Account> = {}): void =>
   memory.put(accountKey(ACCOUNT_ID), anAccount({ webhookSecret: SECRET, ...overrides }));

@@ -1,37 +1,16 @@
 import '../../builders/environment.ts';
-import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../../core/observability.ts';
-import { accountKey } from '../../../../core/table/keys.ts';
 import { deliverWebhook } from '../../../../core/webhooks/deliver-webhook.ts';
 import { newDeliverySuffix } from '../../../../core/webhooks/webhook-rules.ts';
-import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
-import { aSigningKey } from '../../builders/signing-key.ts';
-import { secrets } from '../../fakes/fresh-secrets.ts';
-import { memory } from '../../fakes/fresh-table.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
+import { putFailedRequest, receiver } from '../../builders/webhook-world.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
-import { answering, WebhookReceiver } from '../../servers/webhook-receiver.ts';
+import { answering } from '../../servers/webhook-receiver.ts';
 
-Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECONDS: '5,300' });
-const receiver = await new WebhookReceiver().start();
-afterAll(() => receiver.close());
-
-beforeEach(() => {
-  clearCaches();
-  secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
-  receiver.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  putRequest(
-    memory,
-    anImageRequest({
-      status: 'failed',
-      finishedAt: NOW.toISOString(),
-      error: { code: 'provider_error', message: 'It broke.' },
-      webhookUrl: receiver.url,
-    }),
-  );
-});
+process.env.WEBHOOK_RETRY_SECONDS = '5,300';
+beforeEach(() => putFailedRequest());
 const deliver = (seconds: number, delivery = REQUEST_ID) =>
   deliverWebhook(REQUEST_ID, delivery, new StoppedClock(atSeconds(seconds)), () => 0.5);
 
