@@ -4,7 +4,7 @@ import { type ClipMeasures, ClipWork } from '../../core/creation/clip-measuring.
 import { copyReferenceVideos } from '../../core/creation/reference-videos.ts';
 import { clipBucket } from '../../core/files/clip-bucket.ts';
 import { possibleClips } from '../../core/files/clip-keys.ts';
-import { removeObjects } from '../../core/files/remove-objects.ts';
+import { removeObjectsBy } from '../../core/files/remove-objects-by.ts';
 import { logger } from '../../core/observability.ts';
 import { endsEarly } from '../time-limit.ts';
 
@@ -22,6 +22,6 @@ export const handler = middy<unknown, ClipMeasures>(
   .handler(async (event) => {
     const work = ClipWork.parse(event);
     if ('urls' in work) return { measures: await copyReferenceVideos(work) };
-    await removeObjects(possibleClips(work.requestId, work.left), clipBucket);
+    await removeObjectsBy(clipBucket, possibleClips(work.requestId, work.left));
     return { measures: [] };
   });

@@ -10,7 +10,7 @@ import { memory } from '../fakes/fresh-table.ts';
 import { answering, signatureOf } from '../servers/webhook-receiver.ts';
 
 process.env.WEBHOOK_RETRY_SECONDS = '100';
-beforeEach(() => putFailedRequest({ finishedAt: new Date().toISOString() }));
+beforeEach(() => void putFailedRequest({ finishedAt: new Date().toISOString() }));
 
 const DELIVERY = `${REQUEST_ID}-again`;
 const input = { requestId: REQUEST_ID, delivery: DELIVERY };

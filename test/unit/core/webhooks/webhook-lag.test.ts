@@ -10,7 +10,7 @@ import { trafficCounted } from '../../fakes/metrics.ts';
 import { answering } from '../../servers/webhook-receiver.ts';
 
 process.env.WEBHOOK_RETRY_SECONDS = '5,300';
-beforeEach(() => putFailedRequest());
+beforeEach(() => void putFailedRequest());
 const deliver = (seconds: number, delivery = REQUEST_ID) =>
   deliverWebhook(REQUEST_ID, delivery, new StoppedClock(atSeconds(seconds)), () => 0.5);
 
