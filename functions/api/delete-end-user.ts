@@ -11,7 +11,7 @@ import { json } from '../http/responses.ts';
  */
 export const handler = apiHandler(async (request) => {
   const account = await authorize(identifyCaller(request), 'end-users:write', request.now);
-  const email = checkAll(
+  const [email] = checkAll(
     () => request.emailParameter(),
     () => request.query({}),
   );

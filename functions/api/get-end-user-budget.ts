@@ -7,7 +7,7 @@ import { json } from '../http/responses.ts';
 /** GET /v1/end-users/{email}/budget. 200 with the budget and what is spent of it; 404. */
 export const handler = apiHandler(async (request) => {
   const { accountId } = await authorize(identifyCaller(request), 'end-users:read', request.now);
-  const email = checkAll(
+  const [email] = checkAll(
     () => request.emailParameter(),
     () => request.query({}),
   );

@@ -8,7 +8,7 @@ import { json } from '../http/responses.ts';
 /** POST /v1/end-users/{email}/unblock. 200 with `blockedAt`; 404. */
 export const handler = apiHandler(async (request) => {
   const account = await authorize(identifyCaller(request), 'end-users:write', request.now);
-  const email = checkAll(
+  const [email] = checkAll(
     () => request.emailParameter(),
     () => request.query({}),
   );

@@ -9,6 +9,9 @@ import { parseFields, type ReadBody } from '../../core/fields.ts';
 /** Largest body accepted, in bytes. */
 const MAX_BODY_BYTES = 256 * 1024;
 
+/** The values of the fields of a shape. */
+type Values<Shape extends Record<string, z.ZodMiniType>> = { [Name in keyof Shape]: z.infer<Shape[Name]> };
+
 /** An HTTP request to the API, as routes read it. */
 export class ApiRequest {
   readonly now: Date;
@@ -94,10 +97,19 @@ export class ApiRequest {
     return isObject(value) ? { ok: true, body: value } : refusedBody('must be a JSON object');
   }
 
-  /** The query parameters, by this shape. Throws `ValidationError` for wrong, unknown or repeated ones. */
-  query<Shape extends Record<string, z.ZodMiniType>>(
+  /** The fields of the body, by this shape. Throws `ValidationError` for wrong or unknown ones, those that `across` finds, and a body without fields. */
+  body<Shape extends Record<string, z.ZodMiniType>>(
     shape: Shape,
-  ): { [Name in keyof Shape]: z.infer<Shape[Name]> } {
+    across: (values: Partial<Values<Shape>>) => FieldErrors = () => ({}),
+  ): Values<Shape> {
+    const read = this.readBody();
+    if (!read.ok) throw read.error;
+    const { values, fields } = parseFields(shape, read.body);
+    return allOf(values, { ...fields, ...across(values) });
+  }
+
+  /** The query parameters, by this shape. Throws `ValidationError` for wrong, unknown or repeated ones. */
+  query<Shape extends Record<string, z.ZodMiniType>>(shape: Shape): Values<Shape> {
     const given = this.event.multiValueQueryStringParameters ?? {};
     const entries = Object.entries(given);
     // Built from entries, so that `__proto__` is an ordinary parameter name.
@@ -108,11 +120,15 @@ export class ApiRequest {
       ),
     );
     const { values, fields } = parseFields(shape, single);
-    const wrong = { ...fields, ...repeated };
-    if (Object.keys(wrong).length > 0) throw new ValidationError(wrong);
-    return values as { [Name in keyof Shape]: z.infer<Shape[Name]> };
+    return allOf(values, { ...fields, ...repeated });
   }
 }
+
+/** The values, of which none is missing when nothing is wrong. Throws `ValidationError` otherwise. */
+const allOf = <T>(values: Partial<T>, wrong: FieldErrors): T => {
+  if (Object.keys(wrong).length > 0) throw new ValidationError(wrong);
+  return values as T;
+};
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

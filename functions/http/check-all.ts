@@ -16,12 +16,14 @@ const wrongFieldsOf = (check: () => unknown): FieldErrors => {
 };
 
 /**
- * The result of `read`, if it and every other check pass. Otherwise throws one `ValidationError` that names
- * everything wrong. Runs each once.
+ * The results of the checks, if all pass. Otherwise throws one `ValidationError` that names everything wrong. Runs each
+ * once.
  */
-export const checkAll = <T>(read: () => T, ...others: (() => unknown)[]): T => {
-  const results: T[] = [];
-  const fields = wrongFields(...others, () => results.push(read()));
+export const checkAll = <Results extends readonly unknown[]>(
+  ...checks: { [Index in keyof Results]: () => Results[Index] }
+): Results => {
+  const results: unknown[] = [];
+  const fields = wrongFields(...checks.map((check) => () => results.push(check())));
   if (Object.keys(fields).length > 0) throw new ValidationError(fields);
-  return results[0] as T;
+  return results as unknown as Results;
 };

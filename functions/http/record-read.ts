@@ -1,4 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import * as z from 'zod/mini';
 import type { Account } from '../../core/accounts/accounts.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { NotFoundError } from '../../core/errors.ts';
@@ -7,8 +8,10 @@ import { type RequestKind, requestKindOf } from '../../core/ids.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
 import { isRemoved, isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import type { ApiRequest } from './api-request.ts';
-import { RECORD_QUERY } from './record-query.ts';
 import { json, READ_AGAIN } from './responses.ts';
+
+/** The query of the reads of one request. */
+export const RECORD_QUERY = { include: z.optional(z.literal('input', { error: 'must be input' })) };
 
 /**
  * The request id in the path; undefined when it is not an id of this kind, so that nothing need be read.

@@ -5,7 +5,7 @@ import { findImageModel, findVideoModel } from '../../core/models/catalog.ts';
 import { RECORD_STATUSES } from '../../core/requests/request-rules.ts';
 import { parseIso8601 } from '../../core/time.ts';
 import { PAGE_QUERY } from './queries.ts';
-import { RECORD_QUERY } from './record-query.ts';
+import { RECORD_QUERY } from './record-read.ts';
 
 const optionalInstant = () =>
   z.optional(

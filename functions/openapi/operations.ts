@@ -6,7 +6,7 @@ import type { EndpointName } from '../../core/routes.ts';
 import { UPLOAD_BODY } from '../../core/uploads/upload-rules.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
 import { BALANCE_QUERY, END_USERS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
-import { RECORD_QUERY } from '../http/record-query.ts';
+import { RECORD_QUERY } from '../http/record-read.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
 import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
