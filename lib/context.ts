@@ -175,7 +175,7 @@ export const StackContext = z
       .optional(),
     console: flag.default(false),
     openaiSurface: flag.default(true),
-    openaiWaitSeconds: seconds(1, MAX_STREAM_SILENCE_SECONDS).default(240),
+    openaiWaitSeconds: wholeNumber(1, MAX_STREAM_SILENCE_SECONDS).default(240),
     providers: z.enum(['real', 'sandbox']).default('real'),
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     ...providerAddresses,
