@@ -1,9 +1,7 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { logger } from '../core/observability.ts';
 import { isTransient } from '../core/transient-errors.ts';
-import { endsEarly } from './time-limit.ts';
+import { eventHandler } from './event-handler.ts';
 
 /** The input common to all tasks: an id, never content. The record in the table is the truth. */
 export const TaskInput = z.object({ requestId: z.string() });
@@ -56,13 +54,8 @@ export const workflowTask = <Schema extends z.ZodMiniType<object>, Result>(
   schema: Schema,
   run: (input: z.infer<Schema>) => Promise<Result>,
 ) =>
-  middy<unknown, Result>(
-    endsEarly(1_000, () => {
-      throw new TransientError('The function ran out of time.');
-    }),
-  )
-    .use(injectLambdaContext(logger, { resetKeys: true }))
-    .handler(async (event) => {
+  eventHandler<Result>(
+    async (event) => {
       const input = schema.parse(event);
       if ('requestId' in input) logger.appendKeys({ requestId: input.requestId });
       try {
@@ -73,4 +66,8 @@ export const workflowTask = <Schema extends z.ZodMiniType<object>, Result>(
         if (isTransient(error)) throw new TransientError(`${error.name}: ${error.message}`, { cause: error });
         throw error;
       }
-    });
+    },
+    () => {
+      throw new TransientError('The function ran out of time.');
+    },
+  );

@@ -1,5 +1,3 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { systemClock } from '../../core/clock.ts';
 import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
@@ -8,7 +6,7 @@ import { LOST_STATUSES } from '../../core/executions/execution-statuses.ts';
 import { subjectOfDelivery } from '../../core/executions/executions.ts';
 import { logger } from '../../core/observability.ts';
 import { restartDelivery } from '../../core/webhooks/restart-delivery.ts';
-import { endsEarly } from '../time-limit.ts';
+import { eventHandler } from '../event-handler.ts';
 
 /** The fields used of a "Step Functions Execution Status Change" event. */
 const ExecutionEnded = z.object({
@@ -25,21 +23,14 @@ const ExecutionInput = z.object({ requestId: z.nullable(z.string()) });
 
 /**
  * Repairs one request when its execution failed, timed out or was stopped, and starts a first delivery of its webhook again when that failed
- * or timed out. Throws when it cannot, or its time runs
- * out: Lambda then delivers the event again.
+ * or timed out. Throws when it cannot, or its time runs out: Lambda then delivers the event again.
  */
-export const handler = middy<unknown, void>(
-  endsEarly(1_000, () => {
-    throw new Error('The function ran out of time.');
-  }),
-)
-  .use(injectLambdaContext(logger, { resetKeys: true }))
-  .handler(async (event) => {
-    const { stateMachineArn, name, input, status, stopDate } = ExecutionEnded.parse(event).detail;
-    const { requestId } = ExecutionInput.parse(JSON.parse(input));
-    logger.appendKeys({ requestId });
-    if (stateMachineArn === requiredEnv('WEBHOOK_DELIVERY_STATE_MACHINE_ARN')) {
-      logger.warn('a webhook delivery failed', { delivery: name, status });
-      await restartDelivery(subjectOfDelivery(requestId, name), name, new Date(stopDate));
-    } else await reconcileRequest(z.string().parse(requestId), systemClock, status);
-  });
+export const handler = eventHandler(async (event) => {
+  const { stateMachineArn, name, input, status, stopDate } = ExecutionEnded.parse(event).detail;
+  const { requestId } = ExecutionInput.parse(JSON.parse(input));
+  logger.appendKeys({ requestId });
+  if (stateMachineArn === requiredEnv('WEBHOOK_DELIVERY_STATE_MACHINE_ARN')) {
+    logger.warn('a webhook delivery failed', { delivery: name, status });
+    await restartDelivery(subjectOfDelivery(requestId, name), name, new Date(stopDate));
+  } else await reconcileRequest(z.string().parse(requestId), systemClock, status);
+});

@@ -1,22 +1,20 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import middy from '@middy/core';
 import * as z from 'zod/mini';
-import { logger } from '../../core/observability.ts';
 import { runReconciler } from '../../core/reconciler/loop.ts';
 import { surveyWork } from '../../core/reconciler/survey-work.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
-import { endsEarly } from '../time-limit.ts';
+import { eventHandler } from '../event-handler.ts';
 
 /** The input of the schedule, and of a start by a function that begins a wait: the interval of the schedule, in seconds. */
 const Scheduled = z.object({ everySeconds: z.number().check(z.positive()) });
 
 /** Runs the control loop, and reports how much work is open. A run that exceeds its time logs and ends: the next one continues. */
-export const handler = middy<unknown, void>(endsEarly(1_000, () => undefined))
-  .use(injectLambdaContext(logger, { resetKeys: true }))
-  .handler(async (event, { functionName }) => {
+export const handler = eventHandler<void>(
+  async (event, { functionName }) => {
     const { everySeconds } = Scheduled.parse(event);
     await Promise.all([
       surveyWork(everySeconds),
       runReconciler({ providerRouteOf, everySeconds, functionName }),
     ]);
-  });
+  },
+  () => undefined,
+);

@@ -1,27 +1,18 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import middy from '@middy/core';
 import { type ClipMeasures, ClipWork } from '../../core/creation/clip-measuring.ts';
 import { copyReferenceVideos } from '../../core/creation/reference-videos.ts';
 import { clipBucket } from '../../core/files/clip-bucket.ts';
 import { possibleClips } from '../../core/files/clip-keys.ts';
 import { removeObjectsBy } from '../../core/files/remove-objects-by.ts';
-import { logger } from '../../core/observability.ts';
-import { endsEarly } from '../time-limit.ts';
+import { eventHandler } from '../event-handler.ts';
 
 /**
  * For `create-video`: copies reference videos into the bucket and measures them, or removes the copies of a request that was not
  * accepted. It reads what strangers' servers send, and so may do nothing else: it puts and deletes copies under their own prefix and
  * reads nothing. Throws when it has not ended 1 s before its time limit.
  */
-export const handler = middy<unknown, ClipMeasures>(
-  endsEarly(1_000, () => {
-    throw new Error('The function ran out of time.');
-  }),
-)
-  .use(injectLambdaContext(logger, { resetKeys: true }))
-  .handler(async (event) => {
-    const work = ClipWork.parse(event);
-    if ('urls' in work) return { measures: await copyReferenceVideos(work) };
-    await removeObjectsBy(clipBucket, possibleClips(work.requestId, work.left));
-    return { measures: [] };
-  });
+export const handler = eventHandler<ClipMeasures>(async (event) => {
+  const work = ClipWork.parse(event);
+  if ('urls' in work) return { measures: await copyReferenceVideos(work) };
+  await removeObjectsBy(clipBucket, possibleClips(work.requestId, work.left));
+  return { measures: [] };
+});

@@ -7,7 +7,7 @@ import { ofType, synthesizeService } from './service-template.ts';
 
 /** API Gateway's own limit: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const GATEWAY_MS = 29_000;
-/** How long before its time limit a function ends itself: `functions/http/api-handler.ts` and `functions/time-limit.ts`. */
+/** How long before its time limit a function ends itself: `functions/http/api-handler.ts` and `functions/event-handler.ts`. */
 const MARGIN_MS = { api: 2_000, other: 1_000 };
 
 /** Kinds of AWS clients made in a function's code. */

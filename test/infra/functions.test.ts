@@ -90,7 +90,7 @@ test('the guide to reliability has their time limits, and when each ends itself'
     ([names = '', limit, end]) => names.split(', ').map((name) => [codeIn(name), limit, end]),
   );
 
-  // The margins of `functions/http/api-handler.ts`, `functions/workflow-task.ts` and the functions of events.
+  // The margins of `functions/http/api-handler.ts` and `functions/event-handler.ts`.
   const endOf = (name: string): string => {
     const seconds = TIMEOUT_SECONDS[name] ?? 0;
     if (ONLY_CALLS.includes(name)) return 'its calls take less';
