@@ -4,11 +4,11 @@ import { NotFoundError } from '../core/errors.ts';
 import { listStoredFiles, type StoredFile } from '../core/files/stored-files.ts';
 import type { RequestKind } from '../core/ids.ts';
 import type { LedgerEntry } from '../core/ledger/ledger.ts';
-import { listEntriesOfRequest } from '../core/ledger/ledger-entries.ts';
+import { findLedgerEntries } from '../core/ledger/ledger-entries.ts';
 import { listAttempts, type ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
 import { findProviderWait, type ProviderWait } from '../core/provider-calls/provider-waits.ts';
-import { findDeletedRequests } from '../core/requests/deleted-requests.ts';
-import { isRemoved, type StoredRequest } from '../core/requests/request-rules.ts';
+import { findDeletionMarks } from '../core/requests/deleted-requests.ts';
+import { entryNumbersOf, isRemoved, type StoredRequest } from '../core/requests/request-rules.ts';
 import { findRequest } from '../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from './execution-history.ts';
@@ -47,11 +47,11 @@ export const getReadableRequest = async (requestId: string, now: Date): Promise<
 /** Why a request is absent. Deletions are stored by account, which an id does not tell, so all accounts are read. */
 const describeAbsence = async (requestId: string): Promise<string> => {
   const accounts = await listAccounts();
-  const deletions = await findDeletedRequests(accounts.map(({ accountId }) => ({ accountId, requestId })));
-  const deletion = deletions.find((found) => found !== undefined);
-  return deletion === undefined
+  const marks = await findDeletionMarks(accounts.map(({ accountId }) => ({ accountId, requestId })));
+  const mark = marks.find((found) => found !== undefined);
+  return mark === undefined
     ? `There is no request ${requestId}.`
-    : `Request ${requestId} of account ${deletion.accountId} was deleted at ${deletion.deletedAt}.`;
+    : `Request ${requestId} of account ${mark.accountId} was deleted at ${mark.deletedAt}.`;
 };
 
 /** Loads everything stored about a request. Throws `NotFoundError`. */
@@ -63,7 +63,7 @@ export const loadRequestReport = async (requestId: string, now: Date): Promise<R
   ]);
   const deliveries = new Set([requestId, ...webhooks.map(({ delivery }) => delivery)]);
   const [entries, executions, attempts, wait, files] = await Promise.all([
-    listEntriesOfRequest(request, account.ledgerEntries),
+    findLedgerEntries(request.accountId, entryNumbersOf(request)),
     Promise.all([
       findExecutionHistory('generation', requestId),
       ...[...deliveries].map((delivery) => findExecutionHistory('webhook-delivery', delivery)),

@@ -2,8 +2,7 @@ import type { Instant } from '../time.ts';
 import { type CostDimension, type CostGroup, CostTally } from './cost-rules.ts';
 import type { LedgerHead } from './ledger.ts';
 import { readUsageEntries } from './ledger-entries.ts';
-import { judgedRequest } from './ledger-rules.ts';
-import { findRequestFates } from './request-fates.ts';
+import { findAccountedRequests } from './request-fates.ts';
 import { findFirstEntryFrom } from './usage.ts';
 import type { UsageEntry } from './usage-rules.ts';
 
@@ -26,11 +25,9 @@ export const costsOf = async (
   let entries: UsageEntry[] = [];
   const addAll = async (): Promise<void> => {
     const used = entries.filter(({ reason }) => reason === 'generation' || reason === 'refund');
-    const fates = await findRequestFates(accountId, [...new Set(used.map(({ reference }) => reference))]);
-    for (const entry of used) {
-      const fate = fates.get(entry.reference);
-      tally.add(entry, fate && judgedRequest(fate, accountId)?.providerCosts);
-    }
+    const ids = new Set(used.map(({ reference }) => reference));
+    const requests = await findAccountedRequests(accountId, [...ids]);
+    for (const entry of used) tally.add(entry, requests.get(entry.reference)?.providerCosts);
     entries = [];
   };
   for await (const entry of readUsageEntries(accountId, first, end - 1)) {

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { readableItems } from '../readable.ts';
-import { type AccountedRequest, entryNumbersOf } from '../requests/request-rules.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { projectionOf } from '../table/expressions.ts';
 import { ledgerEntryKey, ledgerEntrySort, ledgerPartition } from '../table/keys.ts';
@@ -77,22 +76,4 @@ export const findLedgerEntries = async (
 ): Promise<LedgerEntry[]> => {
   const items = await readStoredEntries(accountId, numbers);
   return readableEntries(items.filter((item) => item !== undefined));
-};
-
-/**
- * The debit of a request and, once it has ended with one, its refund, strongly consistent. Reads the ledger up to entry
- * `ledgerEntries` for a request that does not name them.
- */
-export const listEntriesOfRequest = async (
-  request: AccountedRequest & { requestId: string },
-  ledgerEntries: number,
-): Promise<LedgerEntry[]> => {
-  const { accountId, requestId } = request;
-  const numbers = entryNumbersOf(request);
-  if (numbers) return findLedgerEntries(accountId, numbers);
-  const found: LedgerEntry[] = [];
-  for await (const entry of readLedgerEntries(accountId, 1, ledgerEntries)) {
-    if (entry.reference === requestId) found.push(entry);
-  }
-  return found;
 };

@@ -14,7 +14,7 @@ export const LEDGER_PROBLEM_KINDS = [
   'entry_counter',
   /** The account's balance is not the newest entry's. */
   'balance',
-  /** A request has no debit, or names another entry as its debit. */
+  /** A request has no debit, or does not name it. */
   'debit_missing',
   /** A request has several debits. */
   'debit_repeated',
@@ -28,7 +28,7 @@ export const LEDGER_PROBLEM_KINDS = [
   'refund_over_debit',
   /** An unfinished request has a refund. */
   'refund_of_unfinished',
-  /** A failed request was not refunded in full, or a request names another entry as its refund. */
+  /** A failed request was not refunded in full, or a request does not name its refund. */
   'refund_missing',
   /** A refund's amount is not the request's. */
   'refund_amount',
@@ -37,7 +37,7 @@ export const LEDGER_PROBLEM_KINDS = [
   /** A succeeded request's cost is not its debit minus its refund. */
   'cost',
 ] as const;
-/** `unreadable`: the account or an item of its ledger cannot be read. */
+/** `unreadable`: the account cannot be read. */
 export type LedgerProblemKind = (typeof LEDGER_PROBLEM_KINDS)[number] | 'unreadable';
 
 /** A problem found in an account's ledger. */
@@ -93,19 +93,6 @@ export const accountProblems = (
   return problems;
 };
 
-/**
- * Whether a request that an account or its ledger names is kept, was deleted by its owner, or is absent. The
- * deletion mark of an earlier release has no amounts, so no `request`.
- */
-export type RequestFate =
-  | { state: 'kept'; request: AccountedRequest }
-  | { state: 'deleted'; request?: AccountedRequest | undefined }
-  | { state: 'absent' };
-
-/** The request that entries of an account are judged by: another account's is none. */
-export const judgedRequest = (fate: RequestFate, accountId: string): AccountedRequest | undefined =>
-  fate.state !== 'absent' && fate.request?.accountId === accountId ? fate.request : undefined;
-
 /** DynamoDB removes requests past retention by its own clock, which may differ from ours. */
 const SWEEP_MARGIN_SECONDS = 3600;
 
@@ -119,14 +106,14 @@ export const mayBeSwept = (
 ): boolean =>
   Date.parse(now) + (SWEEP_MARGIN_SECONDS - retentionDays * SECONDS_PER_DAY) * 1000 > Date.parse(createdAt);
 
-/** A request, and the entries that are known of it. */
+/** A request, and its entries in the ledger. */
 export interface RequestLedger {
   accountId: string;
   requestId: string;
-  fate: RequestFate;
+  /** The request, or what the mark of its deletion keeps of it; undefined when there is neither. */
+  request: AccountedRequest | undefined;
+  /** All of them, or without a request those of a part of the ledger. */
   entries: readonly LedgerEntry[];
-  /** Whether these are all that the request can have. */
-  isComplete: boolean;
 }
 
 /** The entries of a request, added up. */
@@ -144,12 +131,9 @@ const sumsOf = (entries: readonly LedgerEntry[]): RequestSums => {
   return { debits, refunds, debitedThousandths: -sum(debits), refundedThousandths: sum(refunds) };
 };
 
-/**
- * The problems between a request and its account's ledger. A request that may be past retention may be absent. Of entries that may not
- * be all, only what is repeated is a problem.
- */
+/** The problems between a request and its account's ledger. A request that may be past retention may be absent. */
 export const requestProblems = (
-  { accountId, requestId, fate, entries, isComplete }: RequestLedger,
+  { accountId, requestId, request, entries }: RequestLedger,
   now: Instant,
 ): LedgerProblem[] => {
   const sums = sumsOf(entries);
@@ -161,19 +145,14 @@ export const requestProblems = (
   const [debited, refunded] = [toXTokens(sums.debitedThousandths), toXTokens(sums.refundedThousandths)];
   if (debits.length > 1) report('debit_repeated', `has ${debits.length} debits`);
   if (refunds.length > 1) report('refund_repeated', `has ${refunds.length} refunds`);
-  if ((debits.length > 0 || isComplete) && refunded > debited) {
+  if ((debits.length > 0 || request) && refunded > debited) {
     report('refund_over_debit', `was refunded ${refunded} and debited ${debited}`);
   }
-  const request = judgedRequest(fate, accountId);
-  if (request) {
-    if (isComplete) checkRequest(request, sums, report);
-  } else if (fate.state !== 'deleted') {
-    if (debits.some((debit) => !mayBeSwept(debit, now))) {
-      report('debit_without_request', `was debited ${debited} and is not there`);
-      // A refund from before refunds had `retentionDays` may be of any age.
-    } else if (refunds.some((refund) => refund.retentionDays !== undefined && !mayBeSwept(refund, now))) {
-      report('refund_without_request', `was refunded ${refunded} and is not there`);
-    }
+  if (request) checkRequest(request, sums, report);
+  else if (debits.some((debit) => !mayBeSwept(debit, now))) {
+    report('debit_without_request', `was debited ${debited} and is not there`);
+  } else if (refunds.some((refund) => !mayBeSwept(refund, now))) {
+    report('refund_without_request', `was refunded ${refunded} and is not there`);
   }
   return problems;
 };
@@ -186,11 +165,14 @@ const checkRequest = (
   const { status, debitThousandths, costThousandths = 0, refundThousandths = 0 } = request;
   const { debitEntryNumber, refundEntryNumber } = request;
   const [debited, refunded] = [toXTokens(debitedThousandths), toXTokens(refundedThousandths)];
-  const lacks = (entries: readonly LedgerEntry[], number: number | undefined): boolean =>
-    number !== undefined && entries.every((entry) => entry.number !== number);
+  const isAmong = (entries: readonly LedgerEntry[], number: number | undefined): boolean =>
+    entries.some((entry) => entry.number === number);
   if (debits.length === 0) report('debit_missing', `has no debit of its ${toXTokens(debitThousandths)}`);
-  else if (lacks(debits, debitEntryNumber)) {
-    report('debit_missing', `names entry ${debitEntryNumber} as its debit, which is another`);
+  else if (!isAmong(debits, debitEntryNumber)) {
+    report(
+      'debit_missing',
+      `names ${debitEntryNumber ?? 'none'} as the number of its debit, which is another`,
+    );
   }
   if (debits.length === 1 && debitedThousandths !== debitThousandths) {
     report('debit_amount', `was debited ${debited}, which should be ${toXTokens(debitThousandths)}`);
@@ -204,8 +186,14 @@ const checkRequest = (
   }
   if (status === 'failed' && refundedThousandths < debitedThousandths) {
     report('refund_missing', `failed and was refunded ${refunded} of ${debited}`);
-  } else if (lacks(refunds, refundEntryNumber)) {
-    report('refund_missing', `names entry ${refundEntryNumber} as its refund, which is another`);
+  } else if (
+    (refunds.length > 0 || refundEntryNumber !== undefined) &&
+    !isAmong(refunds, refundEntryNumber)
+  ) {
+    report(
+      'refund_missing',
+      `names ${refundEntryNumber ?? 'none'} as the number of its refund, which is another`,
+    );
   }
   if (status === 'succeeded' && costThousandths !== debitedThousandths - refundedThousandths) {
     const charged = toXTokens(debitedThousandths - refundedThousandths);

@@ -1,40 +1,37 @@
 import * as z from 'zod/mini';
 import { readable } from '../readable.ts';
-import { findDeletedRequests } from '../requests/deleted-requests.ts';
+import { findDeletionMarks } from '../requests/deleted-requests.ts';
 import { AccountedRequest, withKnownStatus } from '../requests/request-rules.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { requestKey } from '../table/keys.ts';
-import type { RequestFate } from './ledger-rules.ts';
+import type { StoredItem } from '../table/table.ts';
 
 const ATTRIBUTES = Object.keys(AccountedRequest.shape);
 
 /**
- * Access pattern 66: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
- * are read after the requests: a request is removed and its deletion recorded in one transaction, so none is
- * missed. A request that cannot be read counts as absent.
+ * Access pattern 66: the amounts and states of requests of an account, by different ids, strongly consistent: of kept ones, and of deleted ones
+ * by their marks. Marks are read after the requests: a request is removed and its mark written in one transaction, so none is missed. Leaves
+ * out absent requests, those of other accounts, and those that cannot be read.
  */
-export const findRequestFates = async (
+export const findAccountedRequests = async (
   accountId: string,
   requestIds: readonly string[],
-): Promise<Map<string, RequestFate>> => {
-  const fates = new Map<string, RequestFate>();
+): Promise<Map<string, AccountedRequest>> => {
+  const found = new Map<string, AccountedRequest>();
+  const add = (requestId: string, item: StoredItem | undefined): void => {
+    const parse = (one: StoredItem) => AccountedRequest.parse(withKnownStatus(one));
+    const [request] = readable(item ? [item] : [], parse, () => requestId);
+    if (request?.accountId === accountId) found.set(requestId, request);
+  };
   const items = await batchGetAll(requestIds.map(requestKey), ATTRIBUTES);
-  for (const [index, requestId] of requestIds.entries()) {
-    const item = items[index];
-    const [request] = readable(
-      item ? [item] : [],
-      (one) => AccountedRequest.parse(withKnownStatus(one)),
-      () => requestId,
-    );
-    if (request) fates.set(requestId, { state: 'kept', request });
-  }
-  const absent = requestIds.filter((requestId) => !fates.has(requestId));
-  const deletions = await findDeletedRequests(absent.map((requestId) => ({ accountId, requestId })));
+  for (const [index, requestId] of requestIds.entries()) add(requestId, items[index]);
+  const absent = requestIds.filter((_, index) => items[index] === undefined);
+  const marks = await findDeletionMarks(absent.map((requestId) => ({ accountId, requestId })));
   for (const [index, requestId] of absent.entries()) {
-    const deletion = deletions[index];
-    fates.set(requestId, deletion ? { state: 'deleted', request: deletion.accounted } : { state: 'absent' });
+    const mark = marks[index];
+    if (mark) add(requestId, (mark.accounted ?? {}) as StoredItem);
   }
-  return fates;
+  return found;
 };
 
 /** The part of a request that its usage is told by. */

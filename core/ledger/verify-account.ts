@@ -1,4 +1,4 @@
-import { type Account, getAccount } from '../accounts/accounts.ts';
+import { getAccount } from '../accounts/accounts.ts';
 import { toInstant } from '../time.ts';
 import { judgeRequests } from './judge-requests.ts';
 import { type LedgerEntry, listLedgerEntries } from './ledger.ts';
@@ -34,31 +34,34 @@ export interface VerifiedAccount {
  * `NotFoundError` when the account does not exist.
  */
 export const verifyAccount = async (
-  { accountId, after }: LedgerProgress,
+  { accountId, after = 0 }: LedgerProgress,
   { now, hasTime, entriesAtOnce }: AccountScope,
 ): Promise<VerifiedAccount> => {
   const judgedAt = toInstant(now);
-  const { account, newest } = await readHead(accountId);
-  const found: VerifiedAccount = { entries: 0, problems: [] };
-  let previous = after === undefined ? undefined : (await findLedgerEntries(accountId, [after]))[0];
-  const ledger = readLedgerEntries(accountId, (after ?? 0) + 1, newest);
+  // The newest entry is read first: so the account, unless it is wrong, counts it.
+  const { items } = await listLedgerEntries(accountId, { page: 1, pageSize: 1 }, 1);
+  const account = await getAccount(accountId);
+  const newest = Math.max(account.ledgerEntries, items[0]?.number ?? 0);
+  const verified: VerifiedAccount = { entries: 0, problems: [] };
+  let [previous] = after === 0 ? [] : await findLedgerEntries(accountId, [after]);
+  const ledger = readLedgerEntries(accountId, after + 1, newest);
   for (;;) {
     const entries = await take(ledger, entriesAtOnce);
     const isLast = entries.length < entriesAtOnce;
     for (const [index, entry] of entries.entries()) {
-      found.problems.push(...entryProblems(entry, entries[index - 1] ?? previous));
+      verified.problems.push(...entryProblems(entry, entries[index - 1] ?? previous));
     }
     const last = entries.at(-1) ?? previous;
     const until = isLast || !last ? judgedAt : last.createdAt;
     const part = { accountId, entries, after: previous?.createdAt, until };
-    found.problems.push(...(await judgeRequests(part, judgedAt)));
-    found.entries += entries.length;
+    verified.problems.push(...(await judgeRequests(part, judgedAt)));
+    verified.entries += entries.length;
     previous = last;
     if (isLast) {
-      found.problems.push(...accountProblems(account, previous));
-      return found;
+      verified.problems.push(...accountProblems(account, previous));
+      return verified;
     }
-    if (!hasTime()) return { ...found, left: { accountId, after: previous?.number } };
+    if (!hasTime()) return { ...verified, left: { accountId, after: previous?.number } };
   }
 };
 
@@ -70,14 +73,4 @@ const take = async (ledger: AsyncGenerator<LedgerEntry>, count: number): Promise
     entries.push(value);
   }
   return entries;
-};
-
-/**
- * An account, and the number of its newest entry, counted or not. Reads the entry first, so that the count of the account includes an
- * entry written in the meantime.
- */
-const readHead = async (accountId: string): Promise<{ account: Account; newest: number }> => {
-  const { items } = await listLedgerEntries(accountId, { page: 1, pageSize: 1 }, 1);
-  const account = await getAccount(accountId);
-  return { account, newest: Math.max(account.ledgerEntries, items[0]?.number ?? 0) };
 };

@@ -84,19 +84,16 @@ export const findDeletedRequest = async (
 };
 
 /**
- * Access pattern 21: deletions of any number of requests, strongly consistent, in the given order; undefined
- * where there is none. Also finds the marks of earlier releases, which stay in the ledgers' partitions.
+ * Access pattern 21: the marks of deleted requests as they are stored, for any number of different requests, strongly consistent, in the
+ * given order; undefined where there is none. Also finds the marks of earlier releases, which stay in the ledgers' partitions.
  */
-export const findDeletedRequests = async (
+export const findDeletionMarks = async (
   ids: readonly Pick<DeletedRequest, 'accountId' | 'requestId'>[],
-): Promise<(DeletedRequest | undefined)[]> => {
+): Promise<(StoredItem | undefined)[]> => {
   const keysOf = (keyOf: typeof deletedRequestKey): ItemKey[] =>
     ids.map(({ accountId, requestId }) => keyOf(accountId, requestId));
   const items = await batchGetAll([...keysOf(deletedRequestKey), ...keysOf(formerDeletedRequestKey)]);
-  return ids.map((_, index) => {
-    const item = items[index] ?? items[ids.length + index];
-    return item && toDeletedRequest(item);
-  });
+  return ids.map((_, index) => items[index] ?? items[ids.length + index]);
 };
 
 /**

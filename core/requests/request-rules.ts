@@ -176,18 +176,12 @@ export const checkStatus = ({
   throw new UnknownStatusError(`Request ${requestId} is ${unknownStatus}, which this version does not know.`);
 };
 
-/** The numbers of the ledger entries that a request has; undefined for a request that does not name them all. */
+/** The numbers of the ledger entries that a request has: its debit's, and its refund's once it has one. */
 export const entryNumbersOf = ({
   debitEntryNumber,
   refundEntryNumber,
-  refundThousandths = 0,
-}: Pick<AccountedRequest, 'debitEntryNumber' | 'refundEntryNumber' | 'refundThousandths'>):
-  | number[]
-  | undefined => {
-  if (debitEntryNumber === undefined) return undefined;
-  if (refundEntryNumber !== undefined) return [debitEntryNumber, refundEntryNumber];
-  return refundThousandths > 0 ? undefined : [debitEntryNumber];
-};
+}: Pick<AccountedRequest, 'debitEntryNumber' | 'refundEntryNumber'>): number[] =>
+  [debitEntryNumber, refundEntryNumber].filter((number) => number !== undefined);
 
 /** The keys of the copies of a request's reference videos. */
 export const clipsOf = (request: StoredRequest): readonly string[] =>

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { readableEntries } from '../ledger/ledger.ts';
 import type { LedgerReason } from '../ledger/ledger-reasons.ts';
-import { findDeletedRequests } from '../requests/deleted-requests.ts';
+import { findDeletionMarks } from '../requests/deleted-requests.ts';
 import { batchGetAll } from '../table/batches.ts';
 import type { ItemKey } from '../table/keys.ts';
 import { scanPages } from '../table/scans.ts';
@@ -121,7 +121,7 @@ class Comparing {
       accountId: textOf(item.accountId),
       requestId: textOf(item.requestId),
     }));
-    const marks = await findDeletedRequests(ids);
+    const marks = await findDeletionMarks(ids);
     for (const [index, item] of this.goneRequests.entries()) {
       const id = ids[index];
       if (marks[index] !== undefined && id) {

@@ -83,14 +83,14 @@ export const MONEY = bugs('money', [
   [
     'a second refund of a request past its retention is not noticed',
     'core/ledger/ledger-rules.ts',
-    'refund.retentionDays !== undefined',
-    'refund.retentionDays === undefined',
+    'refunds.some((refund) => !mayBeSwept(refund, now))',
+    'refunds.some((refund) => mayBeSwept(refund, now))',
   ],
   [
     'entries in other parts of a ledger are not read',
     'core/ledger/judge-requests.ts',
-    'const theirs = found.filter(({ reference }) => reference === request.requestId);',
-    'const theirs = found.slice(1);',
+    'named.get(number) ?? []',
+    'named.get(-number) ?? []',
   ],
   [
     'a creation that an earlier try has written is refused',

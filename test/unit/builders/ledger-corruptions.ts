@@ -17,8 +17,6 @@ export type LedgerCorruption = (history: LedgerHistory, pick: number) => LedgerH
 const pickOf = <T>(all: readonly T[], pick: number): T | undefined => all[pick % all.length];
 const knownWith = (history: LedgerHistory, ...statuses: string[]): KnownRequest[] =>
   knownOf(history).filter(({ request }) => statuses.includes(request.status));
-const areNamed = (history: LedgerHistory): boolean =>
-  knownOf(history).some(({ request }) => request.debitEntryNumber !== undefined);
 
 /** Changes attributes of one request. */
 const corruptRequest =
@@ -43,8 +41,7 @@ const rebook =
     const changes = picked && book(changesOf(history.entries), picked);
     if (!changes) return undefined;
     const entries = chained(changes);
-    const rebooked = { ...history, entries, account: accountAfter(entries) };
-    return areNamed(history) ? nameEntries(rebooked) : rebooked;
+    return nameEntries({ ...history, entries, account: accountAfter(entries) });
   };
 
 const corruptEntries =
@@ -239,10 +236,6 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
     'refund_of_unfinished',
     corruptRequest(['failed'], () => ({ status: 'processing' })),
   ],
-];
-
-/** The same for what requests say of their entries. */
-export const NAME_CORRUPTIONS: typeof LEDGER_CORRUPTIONS = [
   [
     'a request names another entry as its debit',
     'debit_missing',

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { LedgerEntry } from '../../../core/ledger/ledger.ts';
 import type { LedgerReason } from '../../../core/ledger/ledger-reasons.ts';
-import type { RequestFate } from '../../../core/ledger/ledger-rules.ts';
 import { type AccountedRequest, isTerminal } from '../../../core/requests/request-rules.ts';
 import { atSeconds } from './clocks.ts';
 import { ACCOUNT_ID } from './entities.ts';
@@ -13,6 +12,9 @@ export interface Change {
   amount: number;
   reference: string;
 }
+
+/** Whether a request is kept, deleted with a mark of its amounts, or absent. */
+export type RequestFate = { state: 'kept' | 'deleted'; request: AccountedRequest } | { state: 'absent' };
 
 /** One account's balance, ledger and requests. */
 export interface LedgerHistory {
@@ -45,17 +47,11 @@ export const chained = (changes: readonly Change[]): LedgerEntry[] => {
 };
 
 /** A request whose amounts are known: it is there, or its mark has them. */
-export interface KnownRequest {
-  requestId: string;
-  state: 'kept' | 'deleted';
-  request: AccountedRequest;
-}
+export type KnownRequest = Exclude<RequestFate, { state: 'absent' }> & { requestId: string };
 
 /** The requests whose amounts are known. */
 export const knownOf = ({ fates }: Pick<LedgerHistory, 'fates'>): KnownRequest[] =>
-  [...fates].flatMap(([requestId, fate]) =>
-    fate.state !== 'absent' && fate.request ? [{ requestId, state: fate.state, request: fate.request }] : [],
-  );
+  [...fates].flatMap(([requestId, fate]) => (fate.state === 'absent' ? [] : [{ requestId, ...fate }]));
 
 /** Makes each request name its first debit and refund, where the entries have them. */
 export const nameEntries = (history: LedgerHistory): LedgerHistory => {
@@ -140,9 +136,11 @@ const aStep = (...steps: (typeof STEPS)[number][]): fc.Arbitrary<Step> =>
     fc.constantFrom(0, 0.25, 0.5, 1),
   );
 
-/** A valid history; with `swept`, TTL may have removed some of its requests; unless `named`, requests name no entries. */
-export const aHistory = ({ swept = false, named = true } = {}): fc.Arbitrary<LedgerHistory> => {
+/** A valid history; with `swept`, TTL may have removed some of its requests. */
+export const aHistory = ({ swept = false } = {}): fc.Arbitrary<LedgerHistory> => {
   const steps = STEPS.filter((step) => swept || step !== 'sweep');
-  const history = fc.array(aStep(...steps), { minLength: 1, maxLength: 60 }).map(historyAfter);
-  return named ? history.map(nameEntries) : history;
+  return fc
+    .array(aStep(...steps), { minLength: 1, maxLength: 60 })
+    .map(historyAfter)
+    .map(nameEntries);
 };

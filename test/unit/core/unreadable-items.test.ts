@@ -173,7 +173,7 @@ describe('the verification of ledgers', () => {
         {
           accountId: ACCOUNT_ID,
           kind: 'unreadable',
-          detail: 'The account, or an item of its ledger, cannot be read.',
+          detail: 'The account cannot be read.',
         },
       ],
     });

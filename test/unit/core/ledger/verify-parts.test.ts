@@ -26,12 +26,6 @@ class Writer {
   balance = 0;
   readonly open: string[] = [];
   readonly all: string[] = [];
-  private readonly isNaming: boolean;
-
-  /** Unless `isNaming`, requests do not name their entries. */
-  constructor(isNaming = true) {
-    this.isNaming = isNaming;
-  }
 
   entry(reason: LedgerEntry['reason'], amount: number, reference: string): void {
     this.number += 1;
@@ -64,7 +58,7 @@ class Writer {
         status: 'processing',
         createdAt: isoOf(this.seconds),
         debitThousandths: DEBIT,
-        ...(this.isNaming && { debitEntryNumber: this.number + 1 }),
+        debitEntryNumber: this.number + 1,
       }),
     );
     if (withDebit) this.entry('generation', -DEBIT, requestId);
@@ -78,7 +72,7 @@ class Writer {
     memory.patch(requestKey(requestId), {
       ...{ status: 'failed', refundThousandths: DEBIT, finishedAt: isoOf(this.seconds) },
       error: { code: 'provider_error', message: 'It broke.' },
-      ...(this.isNaming && { refundEntryNumber: this.number + 1 }),
+      refundEntryNumber: this.number + 1,
     });
     this.entry('refund', DEBIT, requestId);
   }
@@ -167,12 +161,9 @@ const perform = (writer: Writer, step: Step, which: number): void => {
   else writer.topUp();
 };
 
-const given = (
-  { steps, rogue }: { steps: [Step, number][]; rogue: [number, Step, number][] },
-  isNaming: boolean,
-): void => {
+const given = ({ steps, rogue }: { steps: [Step, number][]; rogue: [number, Step, number][] }): void => {
   memory.reset();
-  const writer = new Writer(isNaming);
+  const writer = new Writer();
   writer.topUp();
   for (const [index, [step, which]] of steps.entries()) {
     perform(writer, step, which);
@@ -195,7 +186,7 @@ describe('a ledger that is verified part by part', () => {
   test('has the problems that it has as a whole, whether or not the run is cut after each part', async () => {
     await fc.assert(
       fc.asyncProperty(aHistory, async ({ entriesAtOnce, ...history }) => {
-        given(history, true);
+        given(history);
         const problems = await wholeProblems();
 
         expect(aboutOf((await verifyInParts(entriesAtOnce)).problems)).toEqual(problems);
@@ -205,27 +196,10 @@ describe('a ledger that is verified part by part', () => {
     );
   });
 
-  test('has no other problems than as a whole when its requests do not name their entries', async () => {
-    await fc.assert(
-      fc.asyncProperty(aHistory, async ({ entriesAtOnce, ...history }) => {
-        given(history, false);
-        const problems = await wholeProblems();
-
-        expect(problems).toEqual(
-          expect.arrayContaining(aboutOf((await verifyInParts(entriesAtOnce)).problems)),
-        );
-      }),
-      { numRuns: 10, endOnFailure: true },
-    );
-  });
-
-  test.each([
-    ['', true],
-    [', also of requests that do not name their entries', false],
-  ])('has none when it is kept by the rules%s', async (_, isNaming) => {
+  test('has none when it is kept by the rules', async () => {
     await fc.assert(
       fc.asyncProperty(aHistory, async ({ steps, entriesAtOnce }) => {
-        given({ steps, rogue: [] }, isNaming);
+        given({ steps, rogue: [] });
 
         expect((await verifyInParts(entriesAtOnce, onePart())).problems).toEqual([]);
       }),

@@ -7,7 +7,7 @@ import { closeStoredRequest } from '../../../../core/ending/close-stored-request
 import { failRequest, settleOrFailRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { UNEXPECTED_ERROR } from '../../../../core/errors.ts';
-import { findRequestFates } from '../../../../core/ledger/request-fates.ts';
+import { findAccountedRequests } from '../../../../core/ledger/request-fates.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { storeOutputs } from '../../../../core/storing/store-outputs.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
@@ -106,11 +106,10 @@ describe('a request that ended in a status of another version', () => {
   test('is verified against its ledger by its amounts', async () => {
     given(ENDED);
 
-    const fates = await findRequestFates(ACCOUNT_ID, [REQUEST_ID]);
+    const requests = await findAccountedRequests(ACCOUNT_ID, [REQUEST_ID]);
 
-    expect(fates.get(REQUEST_ID)).toMatchObject({
-      state: 'kept',
-      request: { status: 'failed', debitThousandths: 4_000, refundThousandths: 4_000 },
+    expect(requests.get(REQUEST_ID)).toMatchObject({
+      ...{ status: 'failed', debitThousandths: 4_000, refundThousandths: 4_000 },
     });
   });
 });
