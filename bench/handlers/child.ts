@@ -6,7 +6,7 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { insertAccount } from '../../core/accounts/accounts.ts';
 import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
 import { newRequestId } from '../../core/ids.ts';
-import { changeBalance } from '../../core/ledger/ledger.ts';
+import { changeBalance } from '../../core/ledger/change-balance.ts';
 import { requestKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
 import { addSeconds, toInstant } from '../../core/time.ts';

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { insertAccount } from '../../core/accounts/accounts.ts';
 import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
-import { changeBalance } from '../../core/ledger/ledger.ts';
+import { changeBalance } from '../../core/ledger/change-balance.ts';
 import { connect } from '../../ops/target.ts';
 import { npmStart } from '../../test/contract/support/npm-start.ts';
 

@@ -60,7 +60,7 @@ export const openService = async (
   const [{ insertAccount }, { insertApiKey, SCOPES }, { changeBalance }] = await Promise.all([
     import('../../core/accounts/accounts.ts'),
     import('../../core/accounts/api-keys.ts'),
-    import('../../core/ledger/ledger.ts'),
+    import('../../core/ledger/change-balance.ts'),
   ]);
   const [{ World }, { callApi }, { enter }, { setTime }, { outside }, media, { RecordingProvider }] =
     await Promise.all([

@@ -1,9 +1,8 @@
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { type Account, findAccount, getAccount, toAccount } from '../accounts/accounts.ts';
+import { type Account, findAccount, toAccount } from '../accounts/accounts.ts';
 import { crossingOf, insertBalanceEventWrite } from '../accounts/balance-events.ts';
 import type { EarnedWork } from '../concurrency/work-allowance.ts';
-import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
 import { readableItems } from '../readable.ts';
@@ -14,19 +13,11 @@ import {
   ledgerPartition,
   MAX_ENTRY_NUMBER,
 } from '../table/keys.ts';
-import { findOutcome } from '../table/outcomes.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import {
-  type Beside,
-  heldElsewhere,
-  type Refusal,
-  type TransactItem,
-  transact,
-} from '../table/transactions.ts';
+import { heldElsewhere, type Refusal, type TransactItem } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
-import { findEntryNumberOfKey, insertBalanceChangeKeyWrite } from './balance-change-keys.ts';
 import { ENTRY_TYPES, LEDGER_REASONS, type LedgerReason } from './ledger-reasons.ts';
 
 /** A ledger entry as stored. `number` counts the changes of the account's balance from 1. */
@@ -178,113 +169,6 @@ export const accountFoundInstead = async (
   const item = refusals[index]?.item;
   if (item) return toAccount(item);
   return heldElsewhere(refusals, index) ? findAccount(accountId) : undefined;
-};
-
-/** A balance change by an operator. */
-export interface OperatorChange {
-  amountThousandths: Thousandths;
-  reason: 'topup' | 'admin_adjustment';
-  reference: string;
-  /** Any text. Given again in the same account, it makes no second change. */
-  idempotencyKey?: string | undefined;
-  /** The id of the entry that it makes: with another, an earlier change under the same key made the entry. */
-  entryId?: string;
-  beside?: Beside;
-}
-
-/**
- * Access pattern 64: applies an operator's balance change once and returns its entry; a change repeated under
- * its idempotency key returns the first entry.
- *
- * Throws `NotFoundError` for an unknown account. Throws `ConflictError` if the balance would fall below 0, if
- * a credit would raise it above `MAX_THOUSANDTHS`, or if the key made a change of another amount or kind.
- * Throws `OutcomeUnknownError` when the answer was lost and the entry is not in the ledger (yet).
- */
-export const changeBalance = async (
-  accountId: string,
-  { idempotencyKey, beside = [], entryId: givenId, ...change }: OperatorChange,
-  now: Date,
-): Promise<LedgerEntry> => {
-  let head: LedgerHead = await getAccount(accountId);
-  const guardLimit = change.amountThousandths > 0;
-  const entryId = givenId ?? newLedgerEntryId(now);
-  let attempted: LedgerEntry | undefined;
-  let found: LedgerEntry | undefined;
-  // All attempts have one id, and a number is only left once it is taken: so the place of the last attempt shows
-  // whether any of them was committed.
-  const findMade = async (): Promise<LedgerEntry | undefined> => {
-    if (idempotencyKey !== undefined) return findEntryOfKey(accountId, idempotencyKey, change);
-    const entry = attempted && (await findEntry(accountId, attempted.number));
-    return entry?.id === entryId ? entry : undefined;
-  };
-  try {
-    await transact(async (refusals) => {
-      found = attempted && (await findMade());
-      if (found) return [];
-      head = (await accountFoundInstead(accountId, refusals, 0)) ?? head;
-      const problem = balanceProblem(head, change);
-      if (problem !== undefined) {
-        found = await findMade();
-        if (found) return [];
-        throw new ConflictError(problem);
-      }
-      const { entry, ...planned } = balanceChangeWrites(head, { ...change, entryId, guardLimit }, now);
-      const writes = [...planned.writes, ...planned.eventWrites];
-      attempted = entry;
-      if (idempotencyKey === undefined) return [...writes, ...beside];
-      return [...writes, insertBalanceChangeKeyWrite(accountId, idempotencyKey, entry.number), ...beside];
-    });
-  } catch (error) {
-    if (!attempted || error instanceof ConflictError) throw error;
-    found = await findOutcome(error, findMade, outcomeUnknown(entryId, idempotencyKey));
-  }
-  const made = found ?? attempted;
-  if (!made) throw new Error('The balance change was committed without an entry.');
-  return made;
-};
-
-/** Why a change cannot be applied to a balance; undefined when it can. */
-const balanceProblem = (
-  { balanceThousandths }: LedgerHead,
-  { amountThousandths }: Pick<BalanceChange, 'amountThousandths'>,
-): string | undefined => {
-  const after = balanceThousandths + amountThousandths;
-  if (after < 0) return `The balance is ${toXTokens(balanceThousandths)}: it cannot go below 0.`;
-  if (amountThousandths < 0 || after <= MAX_THOUSANDTHS) return undefined;
-  return `The balance is ${toXTokens(balanceThousandths)}: an operator cannot raise it above ${toXTokens(MAX_THOUSANDTHS)}.`;
-};
-
-/** The entry that an idempotency key made. Throws `ConflictError` when it is of another amount or kind. */
-const findEntryOfKey = async (
-  accountId: string,
-  idempotencyKey: string,
-  { amountThousandths, reason }: Pick<OperatorChange, 'amountThousandths' | 'reason'>,
-): Promise<LedgerEntry | undefined> => {
-  const number = await findEntryNumberOfKey(accountId, idempotencyKey);
-  const entry = number === undefined ? undefined : await findEntry(accountId, number);
-  if (!entry) return undefined;
-  const made = entry.type === 'debit' ? -entry.amountThousandths : entry.amountThousandths;
-  if (made === amountThousandths && entry.reason === reason) return entry;
-  throw new ConflictError(`This idempotency key was used for another change: entry ${entry.id}.`);
-};
-
-const findEntry = async (accountId: string, number: number): Promise<LedgerEntry | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({
-      TableName: tableName(),
-      Key: ledgerEntryKey(accountId, number),
-      ConsistentRead: true,
-    }),
-  );
-  return Item && toLedgerEntry(Item);
-};
-
-const outcomeUnknown = (entryId: string, idempotencyKey: string | undefined): string => {
-  const remedy =
-    idempotencyKey === undefined
-      ? `Wait a minute, then repeat it only if the account's history has no entry ${entryId}.`
-      : 'Repeat it with the same idempotency key: it is made once.';
-  return `No answer came, so the balance may have changed or not. ${remedy}`;
 };
 
 /**

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { getAccount } from '../../core/accounts/accounts.ts';
 import { newLedgerEntryId } from '../../core/ids.ts';
-import { changeBalance, listLedgerEntries, renderLedgerEntry } from '../../core/ledger/ledger.ts';
+import { changeBalance } from '../../core/ledger/change-balance.ts';
+import { listLedgerEntries, renderLedgerEntry } from '../../core/ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../../core/money.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/table/pages.ts';
 import { formatEntries } from '../ledger-text.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../core/clock.ts';
 import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
 import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { NotFoundError, ServiceError } from '../../core/errors.ts';
-import { changeBalance } from '../../core/ledger/ledger.ts';
+import { changeBalance } from '../../core/ledger/change-balance.ts';
 import { type LedgerVerification, verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { listModelSettings, type ModelSettings } from '../../core/models/model-settings.ts';
 import type { Thousandths } from '../../core/money.ts';

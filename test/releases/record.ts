@@ -48,7 +48,9 @@ const EMAILS = { ada: 'ada@example.com', bob: 'bob@example.com', eve: 'eve@examp
 const play = async (service: Service): Promise<void> => {
   const { world, accountId, call, settled } = service;
   const { scheduler, stepFunctions } = world;
-  const { changeBalance } = await load<typeof import('../../core/ledger/ledger.ts')>('core/ledger/ledger.ts');
+  const { changeBalance } = await load<typeof import('../../core/ledger/change-balance.ts')>(
+    'core/ledger/change-balance.ts',
+  );
   const { putEnabled, putRate } = await load<typeof import('../../core/models/model-settings.ts')>(
     'core/models/model-settings.ts',
   );

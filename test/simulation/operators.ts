@@ -8,7 +8,7 @@ import {
 } from '../../core/accounts/accounts.ts';
 import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../core/accounts/api-keys.ts';
 import { failStoredRequest } from '../../core/ending/fail-request.ts';
-import { changeBalance } from '../../core/ledger/ledger.ts';
+import { changeBalance } from '../../core/ledger/change-balance.ts';
 import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { putRate } from '../../core/models/model-settings.ts';
 import { retryWebhook } from '../../ops/retry-webhook.ts';

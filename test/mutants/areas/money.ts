@@ -40,19 +40,19 @@ export const MONEY = bugs('money', [
   ],
   [
     'a refused balance change is retried with the balance it began with',
-    'core/ledger/ledger.ts',
+    'core/ledger/change-balance.ts',
     'head = (await accountFoundInstead(accountId, refusals, 0)) ?? head;',
     '',
   ],
   [
     'a top-up whose answer was lost is credited again',
-    'core/ledger/ledger.ts',
+    'core/ledger/change-balance.ts',
     'return entry?.id === entryId ? entry : undefined;',
     'return undefined;',
   ],
   [
     "an operator's idempotency key is not kept",
-    'core/ledger/ledger.ts',
+    'core/ledger/change-balance.ts',
     'if (idempotencyKey === undefined) return [...writes, ...beside];',
     'return [...writes, ...beside];',
   ],
@@ -64,7 +64,7 @@ export const MONEY = bugs('money', [
   ],
   [
     "an operator's adjustment takes a balance below zero",
-    'core/ledger/ledger.ts',
+    'core/ledger/change-balance.ts',
     'if (after < 0)',
     'if (balanceThousandths < 0)',
   ],

@@ -73,7 +73,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'A request that failed with all its outputs recorded has no open task either.',
   ],
   [
-    'operand dropped in core/ledger/ledger.ts changeBalance: attempted && (await findMade()) => await findMade()',
+    'operand dropped in core/ledger/change-balance.ts changeBalance: attempted && (await findMade()) => await findMade()',
     'It then reads the key before the first attempt, too.',
   ],
   [

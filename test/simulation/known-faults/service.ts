@@ -1,6 +1,6 @@
 import { insertAccount } from '../../../core/accounts/accounts.ts';
 import { insertApiKey, SCOPES } from '../../../core/accounts/api-keys.ts';
-import { changeBalance } from '../../../core/ledger/ledger.ts';
+import { changeBalance } from '../../../core/ledger/change-balance.ts';
 import { gateKey, requestKey } from '../../../core/table/keys.ts';
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { type Answer, type ApiCall, callApi } from '../api.ts';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { insertAccount } from '../../../core/accounts/accounts.ts';
 import { insertApiKey, listApiKeys, SCOPES } from '../../../core/accounts/api-keys.ts';
 import { ConflictError } from '../../../core/errors.ts';
-import { changeBalance } from '../../../core/ledger/ledger.ts';
+import { changeBalance } from '../../../core/ledger/change-balance.ts';
 import { verifyLedger } from '../../../core/ledger/verify-ledger.ts';
 import {
   accountKey,

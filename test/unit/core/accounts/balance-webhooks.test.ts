@@ -4,7 +4,7 @@ import { type Account, setBalanceWebhook, toAccount } from '../../../../core/acc
 import { deleteAccount } from '../../../../core/accounts/delete-account.ts';
 import { createImages } from '../../../../core/creation/create-request.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';
-import { changeBalance } from '../../../../core/ledger/ledger.ts';
+import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { logger } from '../../../../core/observability.ts';
 import { listDue } from '../../../../core/requests/due-items.ts';
 import {

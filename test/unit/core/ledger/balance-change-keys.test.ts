@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConflictError, OutcomeUnknownError } from '../../../../core/errors.ts';
-import { changeBalance, type OperatorChange } from '../../../../core/ledger/ledger.ts';
+import { changeBalance, type OperatorChange } from '../../../../core/ledger/change-balance.ts';
 import { accountKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';

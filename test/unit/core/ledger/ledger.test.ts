@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { InternalServerError, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { decodeTime } from 'ulid';
@@ -11,7 +11,8 @@ import {
   OutcomeUnknownError,
   RateLimitedError,
 } from '../../../../core/errors.ts';
-import { balanceChangeWrites, changeBalance, type OperatorChange } from '../../../../core/ledger/ledger.ts';
+import { changeBalance, type OperatorChange } from '../../../../core/ledger/change-balance.ts';
+import { balanceChangeWrites } from '../../../../core/ledger/ledger.ts';
 import { MAX_THOUSANDTHS } from '../../../../core/money.ts';
 import { accountKey, ledgerEntryKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -220,10 +221,7 @@ describe('a change of a balance', () => {
 
     expect(account()).toMatchObject({ balanceThousandths: 100_500, ledgerEntries: 4 });
     expect(entries()).toEqual([{ ...ledgerEntryKey(ACCOUNT_ID, 4), ...entry }]);
-    expect(memory.client.commandCalls(GetCommand).map(({ args }) => args[0].input)).toEqual([
-      { TableName: 'table', Key: accountKey(ACCOUNT_ID), ConsistentRead: true },
-      { TableName: 'table', Key: ledgerEntryKey(ACCOUNT_ID, 4), ConsistentRead: true },
-    ]);
+    expect(memory.calls()).toEqual({ GetCommand: 1, BatchGetCommand: 1, TransactWriteCommand: 1 });
   });
 
   const answered: [string, Error][] = [
@@ -264,7 +262,7 @@ describe('a change of a balance', () => {
 
   test('says that its outcome is unknown when it cannot be looked up', async () => {
     memory.afterTransaction = () => {
-      memory.client.on(GetCommand).rejects(tableError('TimeoutError'));
+      memory.client.on(BatchGetCommand).rejects(tableError('TimeoutError'));
       throw tableError('TimeoutError');
     };
 
