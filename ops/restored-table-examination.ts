@@ -1,20 +1,24 @@
 import { listAccounts } from '../core/accounts/accounts.ts';
-import type { LedgerVerification } from '../core/ledger/verify-ledger.ts';
-import { verifyLedger } from '../core/ledger/verify-ledger.ts';
+import { type LedgerVerification, verifyLedger } from '../core/ledger/verify-ledger.ts';
 import { compareTables } from '../core/restore/compare-tables.ts';
 import type { TableComparison } from '../core/restore/comparison.ts';
 import { onTable } from '../core/restore/on-table.ts';
 import type { Instant } from '../core/time.ts';
 import type { Surroundings } from './verb.ts';
 
-/** A restored table, and what is known of it so far. */
-export interface Examined {
+/** A table that was restored. */
+export interface Restored {
   name: string;
   living: string;
   /** The instant that was asked for, and is in the name. */
   instant: Instant;
   /** The instant that it shows. */
   restoredTo: Instant;
+  startedAtMs: number;
+}
+
+/** A restored table, and what is known of it so far. */
+export interface Examined extends Omit<Restored, 'startedAtMs'> {
   seconds: { restore: number; verify: number; compare: number | null };
   ledger: LedgerVerification;
   /** Undefined until it is made. */
@@ -22,7 +26,6 @@ export interface Examined {
   adopted: boolean;
   /** The command by which the stack takes it. */
   deploy: string;
-  compare(): Promise<TableComparison>;
 }
 
 const secondsSince = (startedAtMs: number): number => (Date.now() - startedAtMs) / 1_000;
@@ -34,30 +37,30 @@ export const verifyTable = (name: string, say: Surroundings['say']): Promise<Led
     return verifyLedger(await listAccounts());
   });
 
-/** Verifies the ledgers of a restored table. `compare` of the result compares it with the living one. */
+/** Verifies the ledgers of a restored table. */
 export const examine = async (
-  table: Pick<Examined, 'name' | 'living' | 'instant' | 'restoredTo'> & { startedAtMs: number },
+  { startedAtMs, ...restored }: Restored,
   say: Surroundings['say'],
 ): Promise<Examined> => {
-  const { startedAtMs, ...names } = table;
   const restore = secondsSince(startedAtMs);
   const verifiedFromMs = Date.now();
-  const ledger = await verifyTable(table.name, say);
-  const examined: Examined = {
-    ...names,
+  const ledger = await verifyTable(restored.name, say);
+  return {
+    ...restored,
     seconds: { restore, verify: secondsSince(verifiedFromMs), compare: null },
     ledger,
     comparison: undefined,
     adopted: false,
-    deploy: `npx cdk deploy -c tableName=${table.name}`,
-    async compare() {
-      const comparedFromMs = Date.now();
-      const { name: restored, living, restoredTo } = names;
-      const said = (items: number): void => say(`comparing: ${items} items`);
-      const comparison = await compareTables({ restored, living }, restoredTo, new Date(), said);
-      examined.seconds.compare = secondsSince(comparedFromMs);
-      return comparison;
-    },
+    deploy: `npx cdk deploy -c tableName=${restored.name}`,
   };
-  return examined;
+};
+
+/** Compares a restored table with the living one, and notes the comparison. */
+export const compare = async (examined: Examined, say: Surroundings['say']): Promise<TableComparison> => {
+  const { name: restored, living } = examined;
+  const comparedFromMs = Date.now();
+  const said = (items: number): void => say(`comparing: ${items} items`);
+  examined.comparison = await compareTables({ restored, living }, new Date(), said);
+  examined.seconds.compare = secondsSince(comparedFromMs);
+  return examined.comparison;
 };

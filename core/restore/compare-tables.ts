@@ -1,18 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { readableEntries } from '../ledger/ledger.ts';
 import type { LedgerReason } from '../ledger/ledger-reasons.ts';
 import { findDeletionMarks } from '../requests/deleted-requests.ts';
 import { batchGetAll } from '../table/batches.ts';
 import type { ItemKey } from '../table/keys.ts';
-import { scanPages } from '../table/scans.ts';
-import type { StoredItem } from '../table/table.ts';
-import { addSeconds, type Instant, later, toEpochSeconds, toInstant } from '../time.ts';
+import { type StoredItem, table } from '../table/table.ts';
+import { type Instant, later, toEpochSeconds, toInstant } from '../time.ts';
 import type { EntityCounts, Newest, TableComparison } from './comparison.ts';
 import { type EntityName, entityLabel, entityOf } from './entities.ts';
 import { onTable } from './on-table.ts';
-
-/** Far more than the clocks behind `createdAt` differ from that of the table. */
-const CLOCK_MARGIN_SECONDS = 600;
 
 /** All other changes of a balance are operators'. */
 const REASONS_OF_REQUESTS: readonly string[] = ['generation', 'refund'] satisfies LedgerReason[];
@@ -22,39 +19,52 @@ const textOf = (value: unknown): string => String(value ?? '');
 const instantOf = (value: unknown): Instant | undefined => (typeof value === 'string' ? value : undefined);
 
 /**
- * Access pattern 119: compares a restored table with the living one, of which the restored one shows the state `at` an instant. Reads both tables whole,
- * and each restored item in the living table too. Writes to the living table meanwhile may or may not show. `said` is told how many items were read.
+ * Access pattern 119: compares a restored table with the living one. Reads both tables whole, strongly consistent, and each restored item in
+ * the living table too. Writes to the living table meanwhile may or may not show. `said` is told how many items were read.
  */
 export const compareTables = (
   tables: { restored: string; living: string },
-  at: Instant,
   now: Date,
   said: (items: number) => void = () => undefined,
 ): Promise<TableComparison> =>
   onTable(tables.living, async () => {
-    const comparing = new Comparing(at, now);
+    const comparing = new Comparing(now);
     let read = 0;
-    for await (const items of scanPages(tables.restored)) {
-      comparing.addRestored(items, await batchGetAll(items.map(keyOf)));
-      read += items.length;
-      said(read);
+    const itemsOf = async function* (TableName: string): AsyncGenerator<StoredItem[]> {
+      for await (const { Items = [] } of paginateScan(
+        { client: table },
+        { TableName, ConsistentRead: true },
+      )) {
+        yield Items;
+        read += Items.length;
+        said(read);
+      }
+    };
+    for await (const items of itemsOf(tables.restored)) {
+      const livingItems = await batchGetAll(items.map(keyOf));
+      for (const [index, item] of items.entries()) comparing.addRestored(item, livingItems[index]);
     }
     await comparing.explainGone();
-    for await (const items of scanPages(tables.living)) {
-      comparing.addLiving(items);
-      read += items.length;
-      said(read);
-    }
-    const { candidates } = comparing;
-    const alsoRestored = await onTable(tables.restored, () => batchGetAll(candidates.map(keyOf)));
-    return comparing.result(candidates.filter((_, index) => alsoRestored[index] === undefined));
+    for await (const items of itemsOf(tables.living)) for (const item of items) comparing.addLiving(item);
+    return comparing.result();
   });
 
-/** A comparison under way. It holds what the tables differ in, not what they have in common. */
+/** Names an item that a restore must not lose, whatever its key: an account, an API key, an operator's change of a balance. */
+const keptName = (item: StoredItem): string | undefined => {
+  switch (entityOf(keyOf(item))) {
+    case 'account':
+      return textOf(item.accountId);
+    case 'apiKey':
+      return textOf(item.keyId);
+    case 'ledgerEntry':
+      return REASONS_OF_REQUESTS.includes(textOf(item.reason)) ? undefined : textOf(item.id);
+    default:
+      return undefined;
+  }
+};
+
+/** A comparison under way. It holds what the tables differ in, and names of what a restore must not lose. */
 class Comparing {
-  /** Items of the living table that may be lost, and of which each one matters. */
-  readonly candidates: StoredItem[] = [];
-  private readonly at: Instant;
   private readonly nowSeconds: number;
   private readonly entities = new Map<string, EntityCounts>();
   private readonly newest: TableComparison['newest'] = {
@@ -62,6 +72,7 @@ class Comparing {
     living: { request: undefined, ledgerEntry: undefined },
   };
   private readonly balances: TableComparison['balances'] = [];
+  private readonly lost: TableComparison['lost'] = { accounts: [], keys: [], operatorChanges: [] };
   private readonly comeBack: TableComparison['comeBack'] = { accounts: [], requests: 0 };
   private readonly open: TableComparison['open'] = {
     requests: 0,
@@ -79,40 +90,53 @@ class Comparing {
     endUserBlocks: [],
     webhookSecrets: [],
   };
+  /** Names in the restored table. */
+  private readonly kept = new Set<string | undefined>();
   private readonly goneRequests: StoredItem[] = [];
   private readonly goneEndUsers: StoredItem[] = [];
   /** The own ids of end-users with a request that was not deleted: such an end-user was not removed by the API. */
   private readonly withRequests = new Set<string>();
 
-  constructor(at: Instant, now: Date) {
-    this.at = at;
+  constructor(now: Date) {
     this.nowSeconds = toEpochSeconds(toInstant(now));
   }
 
-  addRestored(items: readonly StoredItem[], livingItems: readonly (StoredItem | undefined)[]): void {
-    for (const [index, item] of items.entries()) {
-      const living = livingItems[index];
-      const counts = this.countsOf(item);
-      counts.restored += 1;
-      if (living === undefined) counts.gone += 1;
-      else if (!isDeepStrictEqual(item, living)) counts.changed += 1;
-      this.note(this.newest.restored, item);
-      this.compareItem(item, living);
+  addRestored(item: StoredItem, living: StoredItem | undefined): void {
+    const counts = this.countsOf(item);
+    counts.restored += 1;
+    if (living === undefined) counts.gone += 1;
+    else if (!isDeepStrictEqual(item, living)) counts.changed += 1;
+    this.note(this.newest.restored, item);
+    this.kept.add(keptName(item));
+    switch (entityOf(keyOf(item))) {
+      case 'account':
+        this.compareAccounts(item, living);
+        break;
+      case 'apiKey':
+        if (item.revokedAt === undefined && living?.revokedAt !== undefined) {
+          this.removals.keys.push({ keyId: textOf(item.keyId), revokedAt: textOf(living.revokedAt) });
+        }
+        break;
+      case 'request':
+        this.compareRequests(item, living);
+        break;
+      case 'endUser':
+        this.compareEndUsers(item, living);
+        break;
     }
   }
 
-  addLiving(items: readonly StoredItem[]): void {
-    for (const item of items) {
-      this.countsOf(item).living += 1;
-      this.note(this.newest.living, item);
-      const entity = entityOf(keyOf(item));
-      const isOfInterest =
-        entity === 'account' ||
-        entity === 'apiKey' ||
-        (entity === 'ledgerEntry' && !REASONS_OF_REQUESTS.includes(textOf(item.reason)));
-      const since = addSeconds(this.at, -CLOCK_MARGIN_SECONDS);
-      if (isOfInterest && textOf(item.createdAt) >= since) this.candidates.push(item);
-    }
+  addLiving(item: StoredItem): void {
+    this.countsOf(item).living += 1;
+    this.note(this.newest.living, item);
+    const name = keptName(item);
+    if (name === undefined || this.kept.has(name)) return;
+    const entity: EntityName | undefined = entityOf(keyOf(item));
+    if (entity === 'account') {
+      this.lost.accounts.push(name);
+      this.compareBalances(undefined, item);
+    } else if (entity === 'apiKey') this.lost.keys.push({ keyId: name, accountId: textOf(item.accountId) });
+    else this.lost.operatorChanges.push(...readableEntries([item]));
   }
 
   /** Tells requests that their owners deleted, which left a mark in the living table, from others that are gone. */
@@ -140,28 +164,12 @@ class Comparing {
     }
   }
 
-  result(lost: readonly StoredItem[]): TableComparison {
-    const lostOf = (entity: EntityName): StoredItem[] =>
-      lost.filter((item) => entityOf(keyOf(item)) === entity);
-    for (const item of lostOf('account')) this.compareBalances(undefined, item);
-    return {
-      entities: [...this.entities.values()]
-        .map((counts) => ({ ...counts, added: counts.living - (counts.restored - counts.gone) }))
-        .toSorted((a, b) => (a.entity < b.entity ? -1 : 1)),
-      newest: this.newest,
-      balances: this.balances,
-      lost: {
-        accounts: lostOf('account').map(({ accountId }) => textOf(accountId)),
-        keys: lostOf('apiKey').map(({ keyId, accountId }) => ({
-          keyId: textOf(keyId),
-          accountId: textOf(accountId),
-        })),
-        operatorChanges: readableEntries(lostOf('ledgerEntry')),
-      },
-      comeBack: this.comeBack,
-      open: this.open,
-      removals: this.removals,
-    };
+  result(): TableComparison {
+    const { newest, balances, lost, comeBack, open, removals } = this;
+    const entities = [...this.entities.values()]
+      .map((counts) => ({ ...counts, added: counts.living - (counts.restored - counts.gone) }))
+      .toSorted((a, b) => (a.entity < b.entity ? -1 : 1));
+    return { entities, newest, balances, lost, comeBack, open, removals };
   }
 
   private countsOf(item: StoredItem): EntityCounts {
@@ -178,25 +186,6 @@ class Comparing {
     if (entity !== 'request' && entity !== 'ledgerEntry') return;
     const createdAt = textOf(item.createdAt);
     newest[entity] = later(newest[entity] ?? createdAt, createdAt);
-  }
-
-  private compareItem(item: StoredItem, living: StoredItem | undefined): void {
-    switch (entityOf(keyOf(item))) {
-      case 'account':
-        this.compareAccounts(item, living);
-        break;
-      case 'apiKey':
-        if (item.revokedAt === undefined && living?.revokedAt !== undefined) {
-          this.removals.keys.push({ keyId: textOf(item.keyId), revokedAt: textOf(living.revokedAt) });
-        }
-        break;
-      case 'request':
-        this.compareRequests(item, living);
-        break;
-      case 'endUser':
-        this.compareEndUsers(item, living);
-        break;
-    }
   }
 
   private compareAccounts(item: StoredItem, living: StoredItem | undefined): void {

@@ -15,7 +15,13 @@ import {
 import type { Instant } from '../../core/time.ts';
 import { instantOrLatest } from '../options.ts';
 import type { Result } from '../output.ts';
-import { type Examined, examine, verifyTable } from '../restored-table-examination.ts';
+import {
+  compare,
+  type Examined,
+  examine,
+  type Restored,
+  verifyTable,
+} from '../restored-table-examination.ts';
 import { describeExamined, jsonOfExamined } from '../restored-table-report.ts';
 import type { Perform, Surroundings, Verb } from '../verb.ts';
 
@@ -49,33 +55,33 @@ interface RestoreOptions {
 const restore: Verb<RestoreOptions> = async ({ at, yes, acceptProblems }, connected, { say }) => {
   await connected();
   const living = requiredEnv('TABLE_NAME');
-  const examined = await restoreBeside(living, at, '', say);
+  const examined = await examine(await restoreBeside(living, at, '', say), say);
   const { problems } = examined.ledger;
   const failure = problems.length === 0 ? undefined : problemsIn(problems.length);
   if (!yes) {
-    examined.comparison = await examined.compare();
+    await compare(examined, say);
     return result(examined, [`Nothing is adopted yet: ${repeated(examined)}`], failure);
   }
   if (failure !== undefined && !acceptProblems) {
-    examined.comparison = await examined.compare();
+    await compare(examined, say);
     return result(examined, [], `${failure} Give another instant, or --accept-problems.`);
   }
   return adopt(living, examined, say);
 };
 
-/** Restores, waits and verifies. The comparison is left to be made. */
+/** Restores beside the living table, and waits. */
 const restoreBeside = async (
   living: string,
   at: Instant | 'latest',
   suffix: string,
   say: Surroundings['say'],
-): Promise<Examined> => {
+): Promise<Restored> => {
   const startedAtMs = Date.now();
   const instant = at === 'latest' ? (await recoveryWindowOf(living)).latest : at;
   const name = restoredTableName(living, instant) + suffix;
   const said = (status: string) => say(`restoring ${name}: ${status}`);
   const { restoredTo } = await restoreTable(living, { name, at, said });
-  return examine({ living, name, instant, restoredTo, startedAtMs }, say);
+  return { living, name, instant, restoredTo, startedAtMs };
 };
 
 /**
@@ -91,8 +97,7 @@ const adopt = async (living: string, examined: Examined, say: Surroundings['say'
   }
   say('denying writes to the living table');
   await denyWrites(living);
-  examined.comparison = await examined.compare();
-  const { removals } = examined.comparison;
+  const { removals } = await compare(examined, say);
   say('repeating removals');
   const left = await onTable(name, () => repeatRemovals(removals));
   if (left.length > 0) {
@@ -131,16 +136,18 @@ const result = (examined: Examined, lines: readonly string[], failure: string | 
 const rehearse: Verb<Record<string, never>> = async (_options, connected, { say }) => {
   await connected();
   const living = requiredEnv('TABLE_NAME');
-  const calledAtMs = Date.now();
-  const examined = await restoreBeside(living, 'latest', '-rehearsal', say);
+  const restored = await restoreBeside(living, 'latest', '-rehearsal', say);
+  let examined: Examined;
   try {
-    examined.comparison = await examined.compare();
+    examined = await examine(restored, say);
+    await compare(examined, say);
   } finally {
     say('deleting the rehearsed table');
-    await deleteTable(examined.name);
+    await deleteTable(restored.name);
   }
-  const rtoSeconds = (Date.now() - calledAtMs) / 1_000;
-  const rpoSeconds = Math.max(0, (calledAtMs - Date.parse(examined.restoredTo)) / 1_000);
+  const { startedAtMs, restoredTo } = restored;
+  const rtoSeconds = (Date.now() - startedAtMs) / 1_000;
+  const rpoSeconds = Math.max(0, (startedAtMs - Date.parse(restoredTo)) / 1_000);
   const { problems } = examined.ledger;
   const text = [
     `Restored, compared and verified in ${rtoSeconds.toFixed(1)} s; without the deployment that adopts it.`,

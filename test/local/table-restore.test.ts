@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { DeleteCommand, DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { findAccount, getAccount } from '../../core/accounts/accounts.ts';
 import { listApiKeys } from '../../core/accounts/api-keys.ts';
 import { writeCreation } from '../../core/creation/write-creation.ts';
@@ -25,6 +25,7 @@ import { findDeletedRequest } from '../../core/requests/deleted-requests.ts';
 import { findRequest, recordOutputs } from '../../core/requests/requests.ts';
 import { onTable } from '../../core/restore/on-table.ts';
 import { accountKey, dueListing, endUserKey, type ItemKey, requestKey } from '../../core/table/keys.ts';
+import { table } from '../../core/table/table.ts';
 import { anImageRequest, aStoredOutput } from '../unit/builders/entities.ts';
 import { type ARestorableService, startRestorableService } from './a-restorable-service.ts';
 import { TABLE_NAME } from './a-service.ts';
@@ -371,6 +372,9 @@ describe('table restore --yes', () => {
     const again = await service.json<Report>('table', 'restore', '--at', instantIn(first), '--yes');
 
     expect(again).toMatchObject({ adopted: true, removals: { requests: [], endUsers: [], keys: [] } });
+    // The refunds that the first time wrote have numbers that the living ledger gave to other entries.
+    expect(again.lost).toEqual(adopted.lost);
+    expect(again.lost).toMatchObject({ operatorChanges: [{ id: lost.entryId }] });
   });
 
   test('adopts a table whose ledgers do not add up only with --accept-problems, and still fails', async () => {
@@ -412,5 +416,14 @@ describe('table rehearse', () => {
       adopted: false,
     });
     expect(TableNames?.toSorted()).toEqual([TABLE_NAME, first.table]);
+  });
+
+  test('deletes the table also when it cannot be examined', async () => {
+    const send = jest.spyOn(table, 'send').mockImplementation(() => Promise.reject(new Error('no answer')));
+    const { status } = await service.ops('table', 'rehearse');
+    send.mockRestore();
+    const { TableNames } = await dynamoDb.send(new ListTablesCommand({}));
+
+    expect([status, TableNames?.toSorted()]).toEqual([1, [TABLE_NAME, first.table]]);
   });
 });

@@ -9,7 +9,7 @@ export interface TableFunction {
 }
 
 /** Modules of `core/table/` whose functions are table operations, and the names of it that stand for one. */
-const OPERATION_MODULES = /\/table\/(batches|queries|listings|scans)\.ts$/;
+const OPERATION_MODULES = /\/table\/(batches|queries|listings)\.ts$/;
 const CLIENT_MODULE = /\/table\/table\.ts$/;
 const CLIENT_NAMES = new Set(['table', 'tableName']);
 
