@@ -1,4 +1,4 @@
-import { buffer, json } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { type Clock, systemClock } from './clock.ts';
@@ -44,9 +44,9 @@ const caller = (key: string): Call => {
       body: body && JSON.stringify(body),
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     });
-    const read = await json(answer);
+    const read = await text(answer);
     if (statusCode !== wanted) throw new CanaryError(`${method} ${path} was answered with ${statusCode}.`);
-    return read;
+    return JSON.parse(read);
   };
 };
 

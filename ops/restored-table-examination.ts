@@ -1,5 +1,4 @@
-import { listAccounts } from '../core/accounts/accounts.ts';
-import { type LedgerVerification, verifyLedger } from '../core/ledger/verify-ledger.ts';
+import { type LedgerVerification, listAllLedgers, verifyLedger } from '../core/ledger/verify-ledger.ts';
 import { compareTables } from '../core/restore/compare-tables.ts';
 import type { TableComparison } from '../core/restore/comparison.ts';
 import { onTable } from '../core/restore/on-table.ts';
@@ -34,7 +33,7 @@ const secondsSince = (startedAtMs: number): number => (Date.now() - startedAtMs)
 export const verifyTable = (name: string, say: Surroundings['say']): Promise<LedgerVerification> =>
   onTable(name, async () => {
     say('verifying the ledgers');
-    return verifyLedger(await listAccounts());
+    return verifyLedger(await listAllLedgers());
   });
 
 /** Verifies the ledgers of a restored table. */

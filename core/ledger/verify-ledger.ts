@@ -1,5 +1,5 @@
 import { $ZodError } from 'zod/v4/core';
-import { type Account, findAccount } from '../accounts/accounts.ts';
+import { type AccountPosition, findAccount, listAccountIds } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { NotFoundError } from '../errors.ts';
@@ -19,21 +19,34 @@ export interface LedgerVerification {
   problems: LedgerProblem[];
 }
 
+/** Accounts of a page of the list. */
+const LISTED_AT_ONCE = 1_000;
 /** Accounts verified at once. */
 const ACCOUNTS_AT_ONCE = 4;
 /** Some hundred milliseconds. Their requests are read by ten calls at once. */
 const ENTRIES_AT_ONCE = 1_000;
 
+/** The ledgers of all accounts, oldest first, also of accounts that cannot be read. Eventually consistent. */
+export const listAllLedgers = async (): Promise<LedgerProgress[]> => {
+  const ledgers: LedgerProgress[] = [];
+  let position: AccountPosition | undefined;
+  do {
+    const { accountIds, next } = await listAccountIds(LISTED_AT_ONCE, position);
+    ledgers.push(...accountIds.map((accountId) => ({ accountId })));
+    position = next;
+  } while (position);
+  return ledgers;
+};
+
 /**
- * Replays the ledgers of these accounts and checks them against balances and requests. Safe while the service
+ * Replays these ledgers and checks them against balances and requests. Safe while the service
  * is in use: requests in progress are not reported, and accounts removed during the run are left out. An account that cannot be read
  * is a problem of its own.
  */
 export const verifyLedger = async (
-  accounts: Iterable<Pick<Account, 'accountId'>>,
+  ledgers: Iterable<LedgerProgress>,
   clock: Clock = systemClock,
-): Promise<LedgerVerification> =>
-  (await verifyLedgers(accounts, { hasTime: () => true }, clock)).verification;
+): Promise<LedgerVerification> => (await verifyLedgers(ledgers, { hasTime: () => true }, clock)).verification;
 
 /**
  * As `verifyLedger`, for a limited time. `left` holds the ledgers not finished in time: pass it in again to

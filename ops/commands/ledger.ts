@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
-import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
+import { getAccount } from '../../core/accounts/accounts.ts';
+import { listAllLedgers, verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { formatTable } from '../output.ts';
 import { about } from '../subject.ts';
 import type { Perform, Verb } from '../verb.ts';
@@ -15,7 +15,7 @@ export const addLedgerVerbs = (ledger: Command, perform: Perform): void => {
 
 const verify: Verb<{ account?: string }> = async ({ account }, connected, { say }) => {
   await connected();
-  const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
+  const accounts = account === undefined ? await listAllLedgers() : [await getAccount(account)];
   const value = await verifyLedger(saying(accounts, say));
   const { entries, problems } = value;
   const read = `Read ${count(entries, 'entry', 'entries')} of ${count(value.accounts, 'account', 'accounts')}`;

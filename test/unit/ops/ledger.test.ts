@@ -58,6 +58,24 @@ describe('ledger verify', () => {
     });
   });
 
+  test('has a problem with an account that cannot be read, and verifies the others', async () => {
+    memory.patch(accountKey(ACCOUNT_ID), { name: 7 });
+    memory.patch(accountKey('acc_2'), { balanceThousandths: 3_000 });
+
+    const { status, stdout } = await ops('ledger', 'verify', '--json');
+
+    expect([status, JSON.parse(stdout)]).toEqual([
+      1,
+      {
+        ...{ accounts: 2, entries: 2 },
+        problems: [
+          { accountId: ACCOUNT_ID, kind: 'unreadable', detail: 'The account cannot be read.' },
+          PROBLEM,
+        ],
+      },
+    ]);
+  });
+
   test('is refused for an unknown account', async () => {
     expect(await ops('ledger', 'verify', '--account', 'acc_none', '--json')).toEqual({
       status: 1,
