@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { getAccount } from '../../core/accounts/accounts.ts';
+import { ConflictError } from '../../core/errors.ts';
 import { type LedgerEntry, renderLedgerEntry } from '../../core/ledger/ledger.ts';
 import { readLedgerEntries } from '../../core/ledger/ledger-entries.ts';
 import { findFirstEntryFrom } from '../../core/ledger/usage.ts';
@@ -32,9 +33,12 @@ const show: Verb<{ account: string; month: Month; csv?: true }> = async (options
     findFirstEntryFrom(accountId, ledgerEntries, to),
   ]);
   // The entry before tells the balance at the beginning.
+  const oldest = Math.max(1, first - 1);
   const entries: LedgerEntry[] = [];
-  for await (const entry of readLedgerEntries(accountId, Math.max(1, first - 1), end - 1))
-    entries.push(entry);
+  for await (const entry of readLedgerEntries(accountId, oldest, end - 1)) entries.push(entry);
+  if (entries.length < end - oldest) {
+    throw new ConflictError('An entry of this ledger cannot be read. See: ledger verify');
+  }
   const opening = first > 1 ? (entries.shift()?.balanceAfterThousandths ?? 0) : 0;
   const changes: Record<string, number> = { topup: 0, generation: 0, refund: 0, admin_adjustment: 0 };
   for (const entry of entries)

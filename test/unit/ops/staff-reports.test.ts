@@ -119,6 +119,15 @@ describe('balance statement', () => {
     });
   });
 
+  test.each([1, 2])('is refused when entry %p, before or in the month, cannot be read', async (number) => {
+    memory.patch(ledgerEntryKey(ACCOUNT_ID, number), { amountThousandths: 'much' });
+
+    expect(await ops('balance', 'statement', ACCOUNT_ID, '--month', '2026-11')).toEqual({
+      ...{ status: 1, stdout: '' },
+      stderr: 'An entry of this ledger cannot be read. See: ledger verify\n',
+    });
+  });
+
   test('prints CSV, debits negative', async () => {
     const { stdout } = await ops('balance', 'statement', ACCOUNT_ID, '--month', '2026-11', '--csv');
 
