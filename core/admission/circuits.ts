@@ -1,7 +1,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { logger } from '../observability.ts';
-import { batchGetAll } from '../table/batches.ts';
+import { batchGet } from '../table/batches.ts';
 import { circuitKey } from '../table/keys.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import { type Beside, writeBeside, writeItem, writeUnlessRefused } from '../table/transactions.ts';
@@ -56,7 +56,7 @@ const toCircuit = (item: StoredItem | undefined): Circuit => {
 
 /** Access pattern 132: the circuits of routes by their names, strongly consistent. */
 export const readCircuits = async (routes: readonly string[]): Promise<Map<string, Circuit>> => {
-  const items = await batchGetAll(routes.map(circuitKey));
+  const items = await batchGet(routes.map(circuitKey));
   return new Map(routes.map((route, index) => [route, toCircuit(items[index])]));
 };
 

@@ -1,7 +1,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { readable } from '../readable.ts';
-import { batchGetAll } from '../table/batches.ts';
+import { batchGet } from '../table/batches.ts';
 import { GATE_LISTING_PARTITION, gateKey, gateListing } from '../table/keys.ts';
 import { listingQuery } from '../table/listings.ts';
 import { queryAll } from '../table/queries.ts';
@@ -318,7 +318,7 @@ const update = async (
 
 /** Access pattern 89: gates by name, strongly consistent, in the order of the names; undefined for one that cannot be read. */
 export const readGates = async (gateNames: readonly string[]): Promise<(GateState | undefined)[]> =>
-  (await batchGetAll(gateNames.map(gateKey))).map(
+  (await batchGet(gateNames.map(gateKey))).map(
     (item) => readable([item], toGateState, () => String(item?.PK))[0],
   );
 

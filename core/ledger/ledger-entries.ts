@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { readableItems } from '../readable.ts';
-import { batchGetAll } from '../table/batches.ts';
+import { batchGet } from '../table/batches.ts';
 import { projectionOf } from '../table/expressions.ts';
 import { ledgerEntryKey, ledgerEntrySort, ledgerPartition } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
@@ -67,7 +67,7 @@ export const readStoredEntries = (
   accountId: string,
   numbers: readonly number[],
 ): Promise<(StoredItem | undefined)[]> =>
-  batchGetAll(numbers.map((number) => ledgerEntryKey(accountId, number)));
+  batchGet(numbers.map((number) => ledgerEntryKey(accountId, number)));
 
 /** Ledger entries by their numbers, all different, strongly consistent. Leaves out those that are absent or cannot be read. */
 export const findLedgerEntries = async (

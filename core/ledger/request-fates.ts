@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { readable } from '../readable.ts';
 import { findDeletionMarks } from '../requests/deleted-requests.ts';
 import { AccountedRequest, withKnownStatus } from '../requests/request-rules.ts';
-import { batchGetAll } from '../table/batches.ts';
+import { batchGet } from '../table/batches.ts';
 import { requestKey } from '../table/keys.ts';
 import type { StoredItem } from '../table/table.ts';
 
@@ -23,7 +23,7 @@ export const findAccountedRequests = async (
     const [request] = readable(item ? [item] : [], parse, () => requestId);
     if (request?.accountId === accountId) found.set(requestId, request);
   };
-  const items = await batchGetAll(requestIds.map(requestKey), ATTRIBUTES);
+  const items = await batchGet(requestIds.map(requestKey), ATTRIBUTES);
   for (const [index, requestId] of requestIds.entries()) add(requestId, items[index]);
   const absent = requestIds.filter((_, index) => items[index] === undefined);
   const marks = await findDeletionMarks(absent.map((requestId) => ({ accountId, requestId })));
@@ -44,7 +44,7 @@ export const findUsersOfRequests = async (
   requestIds: readonly string[],
 ): Promise<Map<string, RequestUser>> => {
   const ids = [...new Set(requestIds)];
-  const items = await batchGetAll(ids.map(requestKey), ['accountId', ...Object.keys(RequestUser.shape)]);
+  const items = await batchGet(ids.map(requestKey), ['accountId', ...Object.keys(RequestUser.shape)]);
   return new Map(
     ids.flatMap((id, index) => {
       const item = items[index];

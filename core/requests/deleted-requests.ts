@@ -1,7 +1,7 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { newDeletionId } from '../ids.ts';
-import { batchGetAll } from '../table/batches.ts';
+import { batchGet } from '../table/batches.ts';
 import {
   deletedRequestKey,
   dueListing,
@@ -92,7 +92,7 @@ export const findDeletionMarks = async (
 ): Promise<(StoredItem | undefined)[]> => {
   const keysOf = (keyOf: typeof deletedRequestKey): ItemKey[] =>
     ids.map(({ accountId, requestId }) => keyOf(accountId, requestId));
-  const items = await batchGetAll([...keysOf(deletedRequestKey), ...keysOf(formerDeletedRequestKey)]);
+  const items = await batchGet([...keysOf(deletedRequestKey), ...keysOf(formerDeletedRequestKey)]);
   return ids.map((_, index) => items[index] ?? items[ids.length + index]);
 };
 

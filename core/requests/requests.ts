@@ -2,7 +2,7 @@ import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
 import { readable } from '../readable.ts';
-import { batchGetAll } from '../table/batches.ts';
+import { batchGet } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
 import {
   type DueList,
@@ -55,7 +55,7 @@ export const getRequest = async (requestId: string): Promise<StoredRequest> => {
 export const findRequests = async (
   requestIds: readonly string[],
 ): Promise<{ requests: StoredRequest[]; unreadable: string[] }> => {
-  const items = await batchGetAll(requestIds.map(requestKey));
+  const items = await batchGet(requestIds.map(requestKey));
   const stored = items.filter((item): item is StoredItem => item !== undefined);
   const requests = readable(stored, toRequest, ({ PK }) => String(PK));
   const read = new Set(requests.map(({ requestId }) => requestPartition(requestId)));

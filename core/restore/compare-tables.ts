@@ -3,7 +3,7 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { readableEntries } from '../ledger/ledger.ts';
 import type { LedgerReason } from '../ledger/ledger-reasons.ts';
 import { findDeletionMarks } from '../requests/deleted-requests.ts';
-import { batchGetAll } from '../table/batches.ts';
+import { batchGet } from '../table/batches.ts';
 import type { ItemKey } from '../table/keys.ts';
 import { type StoredItem, table } from '../table/table.ts';
 import { type Instant, later, toEpochSeconds, toInstant } from '../time.ts';
@@ -41,7 +41,7 @@ export const compareTables = (
       }
     };
     for await (const items of itemsOf(tables.restored)) {
-      const livingItems = await batchGetAll(items.map(keyOf));
+      const livingItems = await batchGet(items.map(keyOf));
       for (const [index, item] of items.entries()) comparing.addRestored(item, livingItems[index]);
     }
     await comparing.explainGone();

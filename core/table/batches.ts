@@ -11,18 +11,27 @@ const MAX_BATCH_GET_KEYS = 100;
 const MAX_BATCH_WRITE_ITEMS = 25;
 
 /**
- * The items under these keys, strongly consistent, in the keys' order; undefined where there is none.
- * At most 100 keys, all different. One round trip unless DynamoDB leaves keys unprocessed. `attributes` limits
- * what is read of each item, which costs as much but is faster to parse. Throws `RateLimitedError` when the table
- * stays too busy.
+ * The items under any number of different keys, strongly consistent, in the keys' order; undefined where there is none. 100 keys a call, all
+ * calls in parallel; more calls for keys that DynamoDB leaves unprocessed. `attributes` limits what is read of each item, which costs as much
+ * but is faster to parse. Throws `RateLimitedError` when the table stays too busy.
  */
 export const batchGet = async (
   keys: readonly ItemKey[],
   attributes?: readonly string[],
 ): Promise<(StoredItem | undefined)[]> => {
   const projection = attributes && projectionOf(['PK', 'SK', ...attributes]);
+  const batches = Array.from({ length: Math.ceil(keys.length / MAX_BATCH_GET_KEYS) }, (_, index) =>
+    keys.slice(index * MAX_BATCH_GET_KEYS, (index + 1) * MAX_BATCH_GET_KEYS),
+  );
+  return (await Promise.all(batches.map((batch) => getBatch(batch, projection)))).flat();
+};
+
+const getBatch = async (
+  keys: ItemKey[],
+  projection: ReturnType<typeof projectionOf> | undefined,
+): Promise<(StoredItem | undefined)[]> => {
   const found = new Map<string, StoredItem>();
-  let pending: ItemKey[] = [...keys];
+  let pending = keys;
   for (let attempt = 0; pending.length > 0; attempt++) {
     if (attempt === MAX_ATTEMPTS) throw new RateLimitedError(1);
     if (attempt > 0) await waitForTable(attempt);
@@ -32,17 +41,6 @@ export const batchGet = async (
     pending = (answer.UnprocessedKeys?.[tableName()]?.Keys ?? []) as ItemKey[];
   }
   return keys.map((key) => found.get(`${key.PK}|${key.SK}`));
-};
-
-/** Like `batchGet`, for any number of different keys: 100 per call, all calls in parallel. */
-export const batchGetAll = async (
-  keys: readonly ItemKey[],
-  attributes?: readonly string[],
-): Promise<(StoredItem | undefined)[]> => {
-  const batches = Array.from({ length: Math.ceil(keys.length / MAX_BATCH_GET_KEYS) }, (_, index) =>
-    keys.slice(index * MAX_BATCH_GET_KEYS, (index + 1) * MAX_BATCH_GET_KEYS),
-  );
-  return (await Promise.all(batches.map((batch) => batchGet(batch, attributes)))).flat();
 };
 
 /** Deletes items by key, whether or not they exist. Throws `RateLimitedError` when the table stays too busy. */

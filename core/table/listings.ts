@@ -1,6 +1,6 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { readable } from '../readable.ts';
-import { batchGetAll } from './batches.ts';
+import { batchGet } from './batches.ts';
 import { type ItemKey, LISTING_INDEX } from './keys.ts';
 import { queryAll } from './queries.ts';
 import { type StoredItem, table, tableName } from './table.ts';
@@ -35,7 +35,7 @@ export const listedItems = async <T>(partition: string, parse: (item: StoredItem
   const keys: ItemKey[] = [];
   for await (const { PK, SK } of queryAll(listingQuery(partition)))
     keys.push({ PK: String(PK), SK: String(SK) });
-  const items = await batchGetAll(keys);
+  const items = await batchGet(keys);
   const found = items.filter((item): item is StoredItem => item !== undefined);
   return readable(found, parse, ({ PK }) => String(PK));
 };

@@ -3,7 +3,7 @@ import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { RateLimitedError } from '../../../../core/errors.ts';
-import { batchGet, batchGetAll, deleteItems } from '../../../../core/table/batches.ts';
+import { batchGet, deleteItems } from '../../../../core/table/batches.ts';
 import type { ItemKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 
@@ -48,17 +48,6 @@ describe('reading many items', () => {
     expect(await batchGet(three)).toEqual([item('A'), item('B'), item('C')]);
     expect(reads()).toEqual([{ table: { Keys: three, ConsistentRead: true } }]);
     expect(timer).not.toHaveBeenCalled();
-  });
-
-  test('leaves a gap for a missing item', async () => {
-    client.on(BatchGetCommand).resolves({ Responses: { table: [item('C')] } });
-
-    expect(await settle(batchGet(three))).toEqual([undefined, undefined, item('C')]);
-  });
-
-  test('of nothing makes no call', async () => {
-    expect(await settle(batchGet([]))).toEqual([]);
-    expect(reads()).toEqual([]);
   });
 
   test('waits and repeats only the unprocessed keys', async () => {
@@ -110,7 +99,7 @@ describe('reading any number of items', () => {
       Responses: { table: RequestItems.table.Keys.filter(({ PK }: ItemKey) => PK !== 'item 1').reverse() },
     }));
 
-    const items = await batchGetAll(keys(count));
+    const items = await batchGet(keys(count));
 
     expect(items).toEqual(keys(count).map((key) => (key.PK === 'item 1' ? undefined : key)));
     expect(sizes()).toEqual(expected);
@@ -123,7 +112,7 @@ describe('reading attributes of items', () => {
     const queued = { ...key, status: 'queued' };
     client.on(BatchGetCommand).resolves({ Responses: { table: [queued] } });
 
-    expect(await batchGetAll(keys(1), ['status'])).toEqual([queued]);
+    expect(await batchGet(keys(1), ['status'])).toEqual([queued]);
     expect(client.commandCalls(BatchGetCommand)[0]?.args[0].input.RequestItems?.table).toMatchObject({
       ProjectionExpression: '#PK,#SK,#status',
       ExpressionAttributeNames: { '#PK': 'PK', '#SK': 'SK', '#status': 'status' },
