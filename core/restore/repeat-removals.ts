@@ -11,17 +11,11 @@ import type { Removals } from './comparison.ts';
 /** The failure of a request that its owner deleted after it had ended, in a table where it has not. Nobody reads it. */
 const DELETED_SINCE: Failure = { code: 'internal_error', message: 'The request was deleted.' };
 
-/** What could not be done again, in words. */
-export type RemovalProblem = string;
-
 /**
  * Repeats removals on the table in use: revocations, blocks and new webhook secrets first, then deletions of requests and of end-users. A request that is unfinished here is failed and refunded before it is deleted. Repeating it changes
- * nothing. Returns what could not be done.
+ * nothing. Returns what could not be done, in words.
  */
-export const repeatRemovals = async (
-  removals: Removals,
-  clock: Clock = systemClock,
-): Promise<RemovalProblem[]> => {
+export const repeatRemovals = async (removals: Removals, clock: Clock = systemClock): Promise<string[]> => {
   for (const { keyId, revokedAt } of removals.keys) await revokeApiKey(keyId, new Date(revokedAt));
   for (const { accountId, blockedAt } of removals.accountBlocks) {
     await blockAccount(accountId, new Date(blockedAt));
@@ -30,7 +24,7 @@ export const repeatRemovals = async (
   for (const { accountId, ...secrets } of removals.webhookSecrets) {
     await putWebhookSecrets(accountId, secrets);
   }
-  const problems: RemovalProblem[] = [];
+  const problems: string[] = [];
   for (const [accountId, requests] of Map.groupBy(removals.requests, (request) => request.accountId)) {
     const requestIds = requests.map(({ requestId }) => requestId);
     problems.push(...(await deleteAgain(accountId, requestIds, clock)));
@@ -43,7 +37,7 @@ const deleteAgain = async (
   accountId: string,
   requestIds: readonly string[],
   clock: Clock,
-): Promise<RemovalProblem[]> => {
+): Promise<string[]> => {
   const { deletions } = await deleteRequests(accountId, requestIds, clock.now());
   const unfinished = requestIds.filter((id) => deletions.get(id)?.outcome === 'conflict');
   for (const requestId of unfinished) await failStoredRequest(requestId, DELETED_SINCE, clock);
@@ -55,7 +49,7 @@ const deleteAgain = async (
 };
 
 /** One call of a removal takes a limited number of requests, and says when it is to be repeated. */
-const removeAgain = async (id: EndUserId, clock: Clock): Promise<RemovalProblem[]> => {
+const removeAgain = async (id: EndUserId, clock: Clock): Promise<string[]> => {
   for (;;) {
     try {
       await deleteEndUser(id, clock);

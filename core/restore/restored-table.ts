@@ -29,14 +29,8 @@ const dynamoDb = new DynamoDBClient(clientOptions('stack'));
 /** Waits so many milliseconds. */
 type Pause = (milliseconds: number) => Promise<unknown>;
 
-/** The instants that a table can be restored to, in whole seconds. */
-export interface RecoveryWindow {
-  earliest: Instant;
-  latest: Instant;
-}
-
-/** The instants that the table can be restored to. Throws `ConflictError` when its recovery is switched off. */
-export const recoveryWindowOf = async (table: string): Promise<RecoveryWindow> => {
+/** The instants that a table can be restored to, in whole seconds. Throws `ConflictError` when its recovery is switched off. */
+export const recoveryWindowOf = async (table: string): Promise<{ earliest: Instant; latest: Instant }> => {
   const { ContinuousBackupsDescription } = await dynamoDb.send(
     new DescribeContinuousBackupsCommand({ TableName: table }),
   );
@@ -64,23 +58,16 @@ const AT = /-at-\d{8}T\d{6}Z$/;
 export const restoredTableName = (table: string, at: Instant): string =>
   `${table.replace(AT, '')}-at-${at.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
 
-/** A restored table. */
-export interface RestoredTable {
-  name: string;
-  /** The instant that it shows. */
-  restoredTo: Instant;
-}
-
 /**
  * Restores a table to an instant, or to the latest one, beside it, and waits for the new table, however long that takes. A restore that an
- * earlier call began is waited for. Throws `ConflictError` for an instant that is out of reach, and when the new table's name belongs to
+ * earlier call began is waited for. Returns the instant that the new table shows. Throws `ConflictError` for an instant that is out of reach, and when the new table's name belongs to
  * another one.
  */
 export const restoreTable = async (
   table: string,
   { name, at, said }: { name: string; at: Instant | 'latest'; said(status: string): void },
   pause: Pause = sleep,
-): Promise<RestoredTable> => {
+): Promise<Instant> => {
   if ((await findTable(name)) === undefined) {
     const { earliest, latest } = await recoveryWindowOf(table);
     if (at !== 'latest' && (at < earliest || at > latest)) {
@@ -104,7 +91,7 @@ export const restoreTable = async (
       throw new ConflictError(`The table ${name} exists, and was not restored from ${table}.`);
     }
     if (found?.TableStatus === 'ACTIVE' && RestoreInProgress === false && RestoreDateTime) {
-      return { name, restoredTo: toInstant(RestoreDateTime) };
+      return toInstant(RestoreDateTime);
     }
     if (!found && waitedMs > UNSEEN_MS) {
       throw new ConflictError(`The table ${name} does not appear: its restore failed.`);

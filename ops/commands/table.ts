@@ -80,7 +80,7 @@ const restoreBeside = async (
   const instant = at === 'latest' ? (await recoveryWindowOf(living)).latest : at;
   const name = restoredTableName(living, instant) + suffix;
   const said = (status: string) => say(`restoring ${name}: ${status}`);
-  const { restoredTo } = await restoreTable(living, { name, at, said });
+  const restoredTo = await restoreTable(living, { name, at, said });
   return { living, name, instant, restoredTo, startedAtMs };
 };
 

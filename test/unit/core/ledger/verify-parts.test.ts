@@ -237,20 +237,6 @@ describe('a ledger that is verified part by part', () => {
     ]);
   });
 
-  test('has a second refund in the part of the first', async () => {
-    const writer = new Writer();
-    const failed = writer.create();
-    for (let entry = 0; entry < 200; entry++) writer.topUp();
-    writer.fail(failed);
-    writer.entry('refund', DEBIT, failed);
-
-    expect((await verifyInParts(50)).problems.map(({ kind }) => kind)).toEqual([
-      'refund_repeated',
-      'refund_over_debit',
-      'refund_amount',
-    ]);
-  });
-
   test('does not take the entry of another request for one that names it', async () => {
     const writer = new Writer();
     const [one, other] = [writer.create(), writer.create()];
