@@ -60,6 +60,8 @@ beforeEach(() => {
       expiresAt: at(100),
       costThousandths: 8_000,
       refundThousandths: 4_000,
+      debitEntryNumber: 1,
+      refundEntryNumber: 2,
     }),
   );
   const about = { reference: REQUEST_ID };
