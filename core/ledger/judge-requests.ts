@@ -17,8 +17,8 @@ export interface LedgerPart {
 }
 
 /**
- * The problems between the entries of a part and their requests, and requests created in the time of the part that have no debit. A request
- * with its entries is judged in the part of its debit; one with an entry that it does not name in the part of that entry, too.
+ * The problems between the entries of a part and their requests, and those of requests created in the time of the part that have no debit.
+ * A request that has only its refund in the part is judged in that of its debit.
  *
  * 1. List the requests created in the time of the part, by the account's index, and those that its entries refer to: the index may lack
  *    new ones, and lacks deleted ones.
@@ -52,12 +52,9 @@ export const judgeRequests = async (
   const found = await findLedgerEntries(accountId, [...numbers]);
   const named = new Map(found.map((entry) => [entry.number, entry]));
   return judged.flatMap(({ own, elsewhere, ...judgedRequest }) => {
-    const { requestId, request } = judgedRequest;
     const theirs = elsewhere
       .flatMap((number) => named.get(number) ?? [])
-      .filter(({ reference }) => reference === requestId);
-    const hasDebitElsewhere = theirs.some(({ number }) => number === request?.debitEntryNumber);
-    if (own.length === 0 && hasDebitElsewhere) return [];
+      .filter(({ reference }) => reference === judgedRequest.requestId);
     return requestProblems({ ...judgedRequest, entries: [...own, ...theirs] }, judgedAt);
   });
 };

@@ -229,6 +229,13 @@ describe('verifying a ledger', () => {
     );
   });
 
+  test('takes a request of another account for none', async () => {
+    await givenOneOfEach();
+    memory.patch(requestKey(idOf(1)), { accountId: 'acc_2' });
+
+    expect(await problems()).toEqual([['debit_without_request', idOf(1)]]);
+  });
+
   test('takes a deleted request for deleted only by its mark', async () => {
     await givenOneOfEach();
     memory.remove(deletedRequestKey(ACCOUNT_ID, idOf(4)));
