@@ -1,9 +1,9 @@
+import { setBalanceWebhook } from '../../core/accounts/account-terms.ts';
 import {
   blockAccount,
   DEFAULT_LIMITS,
   insertAccount,
   setAccountLimits,
-  setBalanceWebhook,
   unblockAccount,
 } from '../../core/accounts/accounts.ts';
 import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../core/accounts/api-keys.ts';

@@ -1,4 +1,4 @@
-import { setKeyBudget } from '../../../core/accounts/api-keys.ts';
+import { setKeyBudget } from '../../../core/accounts/account-terms.ts';
 import type { Budget } from '../../../core/budgets/budget-rules.ts';
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { callApi, callPatiently } from '../api.ts';
@@ -118,10 +118,10 @@ const wrongCounts = (world: World, spent: ReadonlyMap<string, number>): string[]
 /** So many creations of one account with budgets over three days, several at once, with faults. */
 export const spend = (deployment: Deployment, creations: number, mutation?: Mutation): Promise<Spent> =>
   inService(deployment, { startsAt: STARTS_AT, mutation }, async (service) => {
-    const { world, keyId, apiKey, call, settled } = service;
+    const { world, accountId, keyId, apiKey, call, settled } = service;
     const { random, scheduler, faults } = world;
     const { spent, found } = judge(world, keyId);
-    await settled(setKeyBudget(keyId, KEY_BUDGET));
+    await settled(setKeyBudget({ accountId, keyId }, KEY_BUDGET));
     for (const email of EMAILS) await call({ route: 'create-generation', body: bodyOf(email, 1) });
     let made = EMAILS.length;
     let refused = 0;
