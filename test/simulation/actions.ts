@@ -65,6 +65,9 @@ export type Action =
   | { do: 'bulk-delete'; requests: number[] }
   | { do: 'list' | 'balance'; account: number }
   | { do: 'block' | 'unblock' | 'delete-user'; account: number; user: number }
+  /** In xTokens; both null: none. */
+  | { do: 'set-budget'; account: number; user: number; perDay: number | null; perMonth: number | null }
+  | { do: 'set-key-budget'; account: number; perDay: number | null; perMonth: number | null }
   /** `repeats`: how often the command is given again under its idempotency key. */
   | { do: 'top-up' | 'adjust'; account: number; amount: number; repeats: number }
   | { do: 'block-account' | 'unblock-account'; account: number }

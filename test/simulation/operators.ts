@@ -1,4 +1,4 @@
-import { setBalanceWebhook } from '../../core/accounts/account-terms.ts';
+import { setBalanceWebhook, setKeyBudget } from '../../core/accounts/account-terms.ts';
 import {
   blockAccount,
   DEFAULT_LIMITS,
@@ -7,6 +7,7 @@ import {
   unblockAccount,
 } from '../../core/accounts/accounts.ts';
 import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../core/accounts/api-keys.ts';
+import { toBudget } from '../../core/end-users/budget-body.ts';
 import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { changeBalance } from '../../core/ledger/ledger.ts';
 import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
@@ -62,6 +63,11 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       return;
     case 'replace-key':
       return replaceKey(simulation, action.account);
+    case 'set-key-budget': {
+      const { accountId = '', keyId = '' } = callers[action.account] ?? {};
+      await command(simulation, () => setKeyBudget({ accountId, keyId }, toBudget(action)));
+      return;
+    }
     case 'set-limits':
       await command(simulation, async () => {
         const limits = { ...DEFAULT_LIMITS, requestsPerSecond: world.random.pick([20, 50]) };
