@@ -76,9 +76,9 @@ export class Budgets {
     }
   }
 
-  /** Whether a period was over when the sums of an end-user began, or may have been by another clock. */
+  /** Whether a period was over when the sums of an end-user began. Soon after midnight those of the day before begin, too. */
   private isBefore(owner: string, period: string): boolean {
-    const began = new Date((this.beganAt.get(owner) ?? 0) + CLOCKS_APART_MS).toISOString();
+    const began = new Date((this.beganAt.get(owner) ?? 0) - CLOCKS_APART_MS).toISOString();
     return period < began.slice(0, period.length);
   }
 

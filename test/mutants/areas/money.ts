@@ -143,8 +143,8 @@ export const MONEY = bugs('money', [
   [
     'the first budget forgets what was spent before it',
     'core/ledger/end-user-budgets.ts',
-    '...beginSpendingWrites(accountId, endUserId, spending,',
-    '...beginSpendingWrites(accountId, endUserId, { dayThousandths: 0, monthThousandths: 0 },',
+    '...beginSpendingWrites(accountId, endUserId, sums)',
+    '...beginSpendingWrites(accountId, endUserId, new Map())',
   ],
   [
     'the first budget misses what is spent while it is set',

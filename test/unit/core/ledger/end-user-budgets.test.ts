@@ -80,6 +80,32 @@ describe('the first budget of an end-user', () => {
     expect(await getEndUserBudget(id, NOW)).toEqual({ budget: BUDGET, spending: SPENDING });
   });
 
+  test.each([
+    [
+      'just after midnight begins the day before, too',
+      '2026-12-05T00:01:59.999Z',
+      '2026-12-04T23:59:59.999Z',
+    ],
+    [
+      'just before midnight counts what a faster clock created after it',
+      '2026-12-05T23:59:59.999Z',
+      '2026-12-06T00:00:00.001Z',
+    ],
+    [
+      'in the first minutes of a month begins the month before, too',
+      '2027-01-01T00:01:59.999Z',
+      '2026-12-31T23:00:00.000Z',
+    ],
+  ])('%s', async (_, at, createdAt) => {
+    putEndUser(memory, anEndUser({ lastActiveAt: createdAt }));
+    put(createdAt);
+
+    await putEndUserBudget(id, BUDGET, new Date(at));
+
+    expect([spent(createdAt.slice(0, 10)), spent(createdAt.slice(0, 7))]).toEqual([4_000, 4_000]);
+    expect(spent(at.slice(0, 10))).toBe(0);
+  });
+
   test('counts a request that is created while it is set', async () => {
     memory.beforeTransaction = (attempt) => {
       if (attempt !== 1) return;
