@@ -7,7 +7,7 @@ const TIME_PARTS = 4;
 
 interface PlotProps {
   axes: Axes;
-  /** What the drawing shows, for those who do not see it. */
+  /** A description of the drawing, for screen readers. */
   label: string;
   timeText: (milliseconds: number) => string;
   /** The drawing, of `WIDTH` by `HEIGHT`. */

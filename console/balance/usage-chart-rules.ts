@@ -9,7 +9,7 @@ export const lastDays = (now: Date, days: number): { from: string; to: string } 
   return { from: dateAfter((1 - days) * DAY), to: dateAfter(DAY) };
 };
 
-/** What was spent on each day of a range, in xTokens: 0 where there is no item. */
+/** The spending of each day of a range, in xTokens: 0 for a day without an item. */
 export const spentByDay = (
   { from, to }: { from: string; to: string },
   items: readonly { day?: string; xTokens: number }[],

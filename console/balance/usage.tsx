@@ -12,7 +12,7 @@ import { HEIGHT, Plot, WIDTH } from './plot.tsx';
 import { barPath, lastDays, spentByDay, usageAxes } from './usage-chart-rules.ts';
 
 const DAYS = 30;
-/** What usage is told by, with the name of each group. */
+/** The groups of usage, with the name of each one. */
 const BY = {
   model: { head: 'Model', nameOf: ({ model }: UsageItem) => model ?? 'unknown' },
   endUser: { head: 'End-user', nameOf: ({ endUserEmail }: UsageItem) => endUserEmail ?? 'deleted' },
@@ -22,7 +22,7 @@ type By = keyof typeof BY;
 
 const isBy = (text: string | null): text is By => text !== null && Object.hasOwn(BY, text);
 
-/** What was spent in the last 30 days in UTC: a bar for each, and a table by model, end-user or API key. */
+/** The spending of the last 30 days in UTC: a bar for each, and a table by model, end-user or API key. */
 export const UsageSection = () => {
   const days = useSignal<Usage | undefined>(undefined);
   const groups = useSignal<Usage | undefined>(undefined);

@@ -86,7 +86,7 @@ const setEntry = async (
   );
 };
 
-/** Changes what debits of an account go by: those that were planned before are refused, and planned again. */
+/** Changes the terms of an account's debits: each debit planned before is refused, and planned again. */
 const changeTerms = async (
   accountId: string,
   {

@@ -60,10 +60,7 @@ const spendingAt = (at: Instant, sums: Sums): Spending => {
   return { dayThousandths: sums.get(day) ?? 0, monthThousandths: sums.get(month) ?? 0 };
 };
 
-/**
- * What an end-user spent in these periods, by the requests that are there: those in the index, and those that the ledger's newest entries
- * name.
- */
+/** An end-user's spending in these periods, of the requests in the index and of those that the ledger's newest entries name. */
 const addedUp = async (
   { accountId, email: endUserEmail, endUserId }: EndUser,
   periods: readonly string[],

@@ -49,7 +49,17 @@ export type Action =
       atOnce: number;
       /** A concurrent operation on its end-user, its account or the request itself, and its delay. */
       beside?:
-        | { do: 'block' | 'delete-user' | 'block-account' | 'top-up' | 'fail'; afterMs: number }
+        | {
+            do:
+              | 'block'
+              | 'delete-user'
+              | 'block-account'
+              | 'top-up'
+              | 'fail'
+              | 'set-budget'
+              | 'set-key-budget';
+            afterMs: number;
+          }
         | undefined;
       /** What goes wrong from the moment when it is sent. */
       fault?: PlannedFault | undefined;

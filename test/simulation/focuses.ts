@@ -108,7 +108,13 @@ export const FOCUSES: Weighted<Step> = [
     1,
     stepOf(
       [
-        [5, createOf({ ...QUICK, isCrowd: true, beside: 1, besides: ['fail', 'top-up'], fault: 2 })],
+        [
+          5,
+          createOf({
+            ...{ ...QUICK, isCrowd: true, fault: 2 },
+            ...{ beside: 3, besides: ['fail', 'top-up', 'set-budget', 'set-key-budget'] },
+          }),
+        ],
         [3, setBudget],
         [2, changeBalance],
         [1, onRequest],

@@ -15,7 +15,10 @@ export const pick = fc.nat(19);
 const request = fc.nat(11);
 
 /** Concurrent operations on a creation's end-user, its account or the request itself. */
-const BESIDE = ['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const;
+const BESIDE = [
+  ...(['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const),
+  ...(['set-budget', 'set-key-budget'] as const),
+] as const;
 
 const removalOf: fc.Arbitrary<Removal> = fc.record({
   lagMs: fc.oneof(
