@@ -27,7 +27,7 @@ const limitIn = (
 export class Budgets {
   readonly violations: string[] = [];
   private readonly world: World;
-  /** What each owner spent while they had a budget, by owner and period. */
+  /** The spending of each owner with a budget, by owner and period. */
   private readonly spent = new Map<string, number>();
   /** The requests that are in these sums, by owner. */
   private readonly counted = new Map<string, Set<string>>();
