@@ -96,6 +96,7 @@ const BUDGET = {
   ...ACCOUNT,
   reads: [['accounts', 'endUsers', 'requests'], 'BatchGetItem', 'GetItem'],
   queries: ['ledgers'],
+  updates: ['inFlightUsage'],
 } satisfies ItemAccess;
 const CREATE: ItemAccess = {
   reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],

@@ -7,10 +7,11 @@ import { xTokensText } from '../parts/texts.ts';
 import { balance, readBalance } from '../state/account.ts';
 import { useLive } from '../state/live.ts';
 import { messageOf } from '../state/records.ts';
-import { replaceQuery, route } from '../state/route.ts';
+import { replaceInQuery, route } from '../state/route.ts';
 import { requiredClient } from '../state/session.ts';
 import { Chart } from './chart.tsx';
 import { PERIODS, type Period } from './chart-rules.ts';
+import { UsageSection } from './usage.tsx';
 
 const PAGE_SIZE = 50;
 /** Pages that are read for a period at most: some seconds of reading. */
@@ -77,7 +78,7 @@ export const BalancePage = () => {
             Period{' '}
             <select
               value={period}
-              onInput={(event) => replaceQuery('balance', { period: event.currentTarget.value })}
+              onInput={(event) => replaceInQuery('balance', 'period', event.currentTarget.value)}
             >
               {Object.keys(PERIODS).map((name) => (
                 <option key={name} value={name}>
@@ -90,6 +91,7 @@ export const BalancePage = () => {
           {!coversPeriod() && (
             <p class="quiet">The chart begins with the oldest transaction that is loaded below.</p>
           )}
+          <UsageSection />
           <h2>Transactions</h2>
           <LedgerTable name="Transactions" entries={entries.value} showsReference />
         </>

@@ -43,6 +43,10 @@ export const Account = z.object({
   limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
+  /** Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Each change of the balance asserts it, so that none goes by former ones. */
+  terms: z.optional(z.number()),
+  /** What creations with its keys may spend, by key id, each a `Budget`. While one is there, what they spend is counted. */
+  keyBudgets: z.optional(z.record(z.string(), z.unknown())),
   /** Its own prices by model id, each an `AccountRate`. A price of another version stays as it is. */
   rates: z.optional(z.record(z.string(), z.unknown())),
   /** One of another version tells nothing. */
@@ -212,55 +216,6 @@ export const setAccountLimits = (
     beside,
   );
 
-/**
- * Access pattern 139: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
- * Throws `NotFoundError`.
- */
-export const setBalanceWebhook = (
-  accountId: string,
-  webhook: BalanceWebhook | undefined,
-  beside?: Beside,
-): Promise<Account> =>
-  updateAccount(
-    accountId,
-    webhook
-      ? {
-          UpdateExpression: 'SET balanceWebhook = :webhook REMOVE exhaustedTold',
-          ExpressionAttributeValues: { ':webhook': webhook },
-        }
-      : { UpdateExpression: 'REMOVE balanceWebhook, exhaustedTold' },
-    beside,
-  );
-
-/**
- * Access pattern 145: sets what an account pays for a model from now on; undefined: the general rate. Existing requests keep their
- * price. Throws `NotFoundError`.
- */
-export const putAccountRate = async (
-  accountId: string,
-  modelId: string,
-  rate: object | undefined,
-  beside?: Beside,
-): Promise<Account> => {
-  // An update of one of the prices needs them to be there.
-  await updateAccount(accountId, {
-    UpdateExpression: 'SET rates = if_not_exists(rates, :none)',
-    ExpressionAttributeValues: { ':none': {} },
-  });
-  const ExpressionAttributeNames = { '#model': modelId };
-  return updateAccount(
-    accountId,
-    rate
-      ? {
-          UpdateExpression: 'SET rates.#model = :rate',
-          ExpressionAttributeNames,
-          ExpressionAttributeValues: { ':rate': rate },
-        }
-      : { UpdateExpression: 'REMOVE rates.#model', ExpressionAttributeNames },
-    beside,
-  );
-};
-
 /** How long webhook deliveries are also signed with the previous secret. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;
 
@@ -334,5 +289,6 @@ const updateAccount = async (
   return toAccount(item);
 };
 
-const noSuchAccount = (accountId: string): NotFoundError =>
+/** The error for an account that does not exist. */
+export const noSuchAccount = (accountId: string): NotFoundError =>
   new NotFoundError(`There is no account ${accountId}.`);

@@ -1,6 +1,5 @@
 import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { Budget } from '../budgets/budget-rules.ts';
 import { NotFoundError } from '../errors.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
@@ -49,8 +48,6 @@ export const ApiKey = z.object({
   allowAt: z.optional(z.number()),
   intervalMs: z.number(),
   spareMs: z.number(),
-  /** What its creations may spend. While it is there, what they spend is counted. */
-  budget: z.optional(Budget),
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
@@ -137,16 +134,17 @@ export const revokeApiKey = (keyId: string, now: Date, beside?: Beside): Promise
     beside,
   );
 
-/**
- * Access pattern 125: sets what the creations of a key may spend; undefined: any amount. Creations under way keep to what they read.
- * Throws `NotFoundError`.
- */
-export const setKeyBudget = (keyId: string, budget: Budget | undefined, beside?: Beside): Promise<ApiKey> =>
+/** Access pattern 127: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
+export const setDefaultEndUser = (
+  keyId: string,
+  email: string | undefined,
+  beside?: Beside,
+): Promise<ApiKey> =>
   updateApiKey(
     keyId,
-    budget
-      ? { UpdateExpression: 'SET budget = :budget', ExpressionAttributeValues: { ':budget': budget } }
-      : { UpdateExpression: 'REMOVE budget' },
+    email === undefined
+      ? { UpdateExpression: 'REMOVE defaultEndUser' }
+      : { UpdateExpression: 'SET defaultEndUser = :email', ExpressionAttributeValues: { ':email': email } },
     beside,
   );
 
@@ -160,31 +158,6 @@ const updateApiKey = async (
       TableName: tableName(),
       Key: apiKeyKey(keyId),
       ...update,
-      ConditionExpression: 'attribute_exists(PK)',
-      ReturnValues: 'ALL_NEW',
-    }),
-    beside,
-  );
-  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
-  return toApiKey(item);
-};
-
-/** Access pattern 127: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
-export const setDefaultEndUser = async (
-  keyId: string,
-  email: string | undefined,
-  beside: Beside = [],
-): Promise<ApiKey> => {
-  const { done, item } = await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: apiKeyKey(keyId),
-      ...(email === undefined
-        ? { UpdateExpression: 'REMOVE defaultEndUser' }
-        : {
-            UpdateExpression: 'SET defaultEndUser = :email',
-            ExpressionAttributeValues: { ':email': email },
-          }),
       ConditionExpression: 'attribute_exists(PK)',
       ReturnValues: 'ALL_NEW',
     }),

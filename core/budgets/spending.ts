@@ -88,20 +88,16 @@ export const readSpending = async (accountId: string, ownerId: string, at: Insta
   return { dayThousandths: spentOf(ofDay), monthThousandths: spentOf(ofMonth) };
 };
 
-/** Access pattern 124: begins the counts of an owner in the day and the month of `at`. */
+/** Access pattern 124: begins the counts of an owner, with what was spent in each day or month. */
 export const beginSpendingWrites = (
   accountId: string,
   ownerId: string,
-  { dayThousandths, monthThousandths }: Spending,
-  at: Instant,
-): TransactItem[] => {
-  const { day, month } = periodsOf(at);
-  const begin = (period: string, spentThousandths: Thousandths): TransactItem => ({
+  spent: ReadonlyMap<string, Thousandths>,
+): TransactItem[] =>
+  [...spent].map(([period, spentThousandths]) => ({
     Update: {
       TableName: tableName(),
       Key: spentKey(accountId, ownerId, period),
       ...setAll({ ...({ spentThousandths } satisfies SpentItem), [TTL_ATTRIBUTE]: ttlOf(period) }),
     },
-  });
-  return [begin(day, dayThousandths), begin(month, monthThousandths)];
-};
+  }));

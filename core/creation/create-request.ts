@@ -1,6 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
 import { insertExhaustedEvent } from '../accounts/balance-events.ts';
-import type { Budget } from '../budgets/budget-rules.ts';
 import type { CreationWork } from '../concurrency/work-allowance.ts';
 import type { EndUser } from '../end-users/end-users.ts';
 import { ConflictError, PaymentRequiredError, ValidationError } from '../errors.ts';
@@ -40,7 +39,6 @@ export interface AllowedCreation<New extends NewRequest> {
   idempotency: Idempotency | undefined;
   /** The API key that asks for it. */
   keyId: string;
-  keyBudget?: Budget | undefined;
   /** Whether the content filter judged its prompt. */
   isJudged: boolean;
   now: Date;
@@ -123,7 +121,7 @@ export const allowCreation = async <New extends NewRequest>(
   facts: CreationFacts,
   requestId?: string,
 ): Promise<AllowedCreation<New> | RepeatedCreation> => {
-  const { idempotency, keyId, keyBudget, now } = submission;
+  const { idempotency, keyId, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const creation = judgeCreation(account.accountId, submission, facts);
@@ -135,9 +133,19 @@ export const allowCreation = async <New extends NewRequest>(
   const isJudged = await screenPrompt(account, creation.prompt);
   const id = requestId ?? newRequestId(creation.model.type, now);
   const { endUser, routeCosts } = facts;
-  const caller = { idempotency, keyId, keyBudget };
   const prices = { rate, routeCosts };
-  return { kind: 'allowed', requestId: id, creation, account, endUser, ...prices, ...caller, isJudged, now };
+  return {
+    kind: 'allowed',
+    requestId: id,
+    creation,
+    account,
+    endUser,
+    ...prices,
+    idempotency,
+    keyId,
+    isJudged,
+    now,
+  };
 };
 
 /**
@@ -154,13 +162,12 @@ export const writeRequest = async <New extends NewRequest>({
   routeCosts,
   idempotency,
   keyId,
-  keyBudget,
   isJudged,
   now,
 }: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
   const request = newRequest(requestId, account.accountId, creation, { rate, routeCosts }, now);
   const work = workDone(request, isJudged);
-  const context = { account, endUser, idempotency, work, keyId, keyBudget };
+  const context = { account, endUser, idempotency, work, keyId };
   const outcome = await writeCreation(request, context, now);
   return outcome.kind === 'written' ? { ...outcome, request } : outcome;
 };

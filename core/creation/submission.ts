@@ -1,4 +1,3 @@
-import type { Budget } from '../budgets/budget-rules.ts';
 import type { FieldErrors } from '../errors.ts';
 import type { ReadBody } from '../fields.ts';
 import { type NewImageRequest, parseImageRequest } from './create-image-rules.ts';
@@ -18,7 +17,6 @@ export interface ReceivedCreation {
   idempotencyKey: string | undefined;
   /** The caller's API key. */
   keyId: string;
-  keyBudget?: Budget | undefined;
   /** Errors outside the body. */
   fields: FieldErrors;
   now: Date;
@@ -29,7 +27,6 @@ export type Submission<New extends NewCreation = NewRequest> = ParsedCreation<Ne
   /** Absent when the caller sent no `Idempotency-Key`, and for a submission that is refused anyway. */
   idempotency: Idempotency | undefined;
   keyId: string;
-  keyBudget?: Budget | undefined;
   now: Date;
 };
 
@@ -61,7 +58,7 @@ const unreadable = ({ error }: Extract<ReadBody, { ok: false }>): Refused => ({
 });
 
 const submissionOf = <New extends NewCreation>(
-  { route, body, idempotencyKey, keyId, keyBudget, fields, now }: ReceivedCreation,
+  { route, body, idempotencyKey, keyId, fields, now }: ReceivedCreation,
   parsedBody: ParsedCreation<New>,
 ): Submission<New> => {
   const parsed = withFieldErrors(parsedBody, fields);
@@ -70,5 +67,5 @@ const submissionOf = <New extends NewCreation>(
     parsed.ok && body.ok && idempotencyKey !== undefined
       ? idempotencyOf(idempotencyKey, route, body.body)
       : undefined;
-  return { ...parsed, idempotency, keyId, ...(keyBudget && { keyBudget }), now };
+  return { ...parsed, idempotency, keyId, now };
 };

@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
+import { keyBudgetOf } from '../accounts/account-terms.ts';
 import type { Account } from '../accounts/accounts.ts';
-import { type Budget, type BudgetOwner, budgetSpent, limitsAt } from '../budgets/budget-rules.ts';
+import { type BudgetOwner, budgetSpent, limitsAt } from '../budgets/budget-rules.ts';
 import { countSpendingWrites, spentOf } from '../budgets/spending.ts';
 import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
 import { countCreationWrite, type EndUser, endUserIdOf, toEndUser } from '../end-users/end-users.ts';
 import { AccountBlockedError, type BudgetSpentError, PaymentRequiredError } from '../errors.ts';
-import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
+import { accountFoundInstead, balanceChangeWrites } from '../ledger/ledger.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, insertRequestWrite } from '../requests/requests.ts';
 import { batchGet } from '../table/batches.ts';
@@ -37,7 +39,6 @@ export interface CreationContext {
   work: readonly CreationWork[];
   /** The API key that asks for it. */
   keyId: string;
-  keyBudget?: Budget | undefined;
 }
 
 /** A creation that was written, with the event of its account's balance if the debit made one; or the request that was created before. */
@@ -53,11 +54,11 @@ export type CreationOutcome =
  */
 export const writeCreation = async (
   request: StoredRequest,
-  { account, endUser, idempotency, work, keyId, keyBudget }: CreationContext,
+  { account, endUser, idempotency, work, keyId }: CreationContext,
   now: Date,
 ): Promise<CreationOutcome> => {
   const { accountId, debitThousandths, requestId, retentionDays, createdAt } = request;
-  let head: LedgerHead = account;
+  let head = account;
   let foundEndUser = endUser;
   let earlierId: string | undefined;
   let owners: BudgetOwner[] = [];
@@ -93,10 +94,18 @@ export const writeCreation = async (
     if (head.balanceThousandths < debitThousandths) {
       return unlessRepeated(new PaymentRequiredError(debitThousandths, head.balanceThousandths));
     }
-    const refused = refusedBudget(owners, request, refusals.slice(firstCountWrite(idempotency)));
-    if (refused) return unlessRepeated(refused);
     const endUserId = endUserIdOf(request, foundEndUser);
-    owners = ownersOf({ endUserId, endUser: foundEndUser, keyId, keyBudget });
+    const attempted = owners;
+    const budgets = { endUser: foundEndUser?.budget, key: keyBudgetOf(head, keyId) };
+    owners = [
+      ...(budgets.endUser ? [{ id: endUserId, kind: 'end-user' as const, budget: budgets.endUser }] : []),
+      ...(budgets.key ? [{ id: keyId, kind: 'API key' as const, budget: budgets.key }] : []),
+    ];
+    // Of a budget that has changed since, the refusal says nothing.
+    const refused =
+      isDeepStrictEqual(owners, attempted) &&
+      refusedBudget(owners, request, refusals.slice(firstCountWrite(idempotency)));
+    if (refused) return unlessRepeated(refused);
     const counted = owners.length > 0 && { budgetOwners: owners.map(({ id }) => id) };
     const debit = {
       amountThousandths: -debitThousandths,
@@ -139,16 +148,6 @@ const findRepeatedRequestId = async (
   const [item] = await batchGet([idempotencyKey(accountId, idempotency.keyDigest)]);
   return repeatedRequestId(idempotency, toIdempotencyRecord(item, now));
 };
-
-const ownersOf = ({
-  endUserId,
-  endUser,
-  keyId,
-  keyBudget,
-}: Pick<CreationContext, 'endUser' | 'keyId' | 'keyBudget'> & { endUserId: string }): BudgetOwner[] => [
-  ...(endUser?.budget ? [{ id: endUserId, kind: 'end-user' as const, budget: endUser.budget }] : []),
-  ...(keyBudget ? [{ id: keyId, kind: 'API key' as const, budget: keyBudget }] : []),
-];
 
 /** The refusal for the first count that the last attempt was refused for. The owners are those of that attempt, in its order. */
 const refusedBudget = (

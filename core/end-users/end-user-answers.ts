@@ -30,11 +30,7 @@ export type EndUserBlock = z.infer<typeof EndUserBlock>;
 const limit = (of: string) =>
   described(z.nullable(z.number().check(z.gte(0))), `The most to spend in a ${of}; \`null\`: any amount.`);
 
-const spent = (period: string) =>
-  described(
-    z.nullable(z.number()),
-    `Spent in xTokens in this ${period}. \`null\`: without a budget, more than 1,000 requests of this month are not added up.`,
-  );
+const spent = (period: string) => described(z.number(), `Spent in xTokens in this ${period}.`);
 
 /** The response of reading and setting a budget. */
 export const EndUserBudget = named(

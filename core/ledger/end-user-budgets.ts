@@ -6,108 +6,126 @@ import { type EndUser, type EndUserId, getEndUser } from '../end-users/end-users
 import { ServiceError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
-import { findRequests } from '../requests/requests.ts';
 import { endUserKey } from '../table/keys.ts';
 import { tableName } from '../table/table.ts';
 import { type TransactItem, transact } from '../table/transactions.ts';
-import { later, toInstant } from '../time.ts';
+import { addSeconds, type Instant, later, toInstant } from '../time.ts';
+import { largeRead } from './large-reads.ts';
 import { listLedgerEntries } from './ledger.ts';
+import { findUsageOfRequests } from './request-fates.ts';
 
-/** An end-user's budget and what they spent of it. Without a budget, spending by very many requests is not added up: undefined. */
+/** An end-user's budget, and what they spent today and this month. */
 interface BudgetState {
   budget: Budget | undefined;
-  spending: Spending | undefined;
+  spending: Spending;
 }
 
 /** A budget as the API shows it. */
 export const renderBudget = ({ email }: EndUserId, { budget, spending }: BudgetState): EndUserBudget => ({
   email,
-  perDay: shownAmount(budget?.perDayThousandths),
-  perMonth: shownAmount(budget?.perMonthThousandths),
-  spentToday: shownAmount(spending?.dayThousandths),
-  spentThisMonth: shownAmount(spending?.monthThousandths),
+  perDay: shownLimit(budget?.perDayThousandths),
+  perMonth: shownLimit(budget?.perMonthThousandths),
+  spentToday: toXTokens(spending.dayThousandths),
+  spentThisMonth: toXTokens(spending.monthThousandths),
 });
 
-const shownAmount = (amount: Thousandths | undefined): number | null =>
-  amount === undefined ? null : toXTokens(amount);
+const shownLimit = (limit: Thousandths | undefined): number | null =>
+  limit === undefined ? null : toXTokens(limit);
 
-/** The budget of an end-user, and what they spent today and this month. Throws `NotFoundError`. */
+/**
+ * The budget of an end-user, and what they spent today and this month. Throws `NotFoundError`. Without a budget it is added up of the month's
+ * requests; of more than 1,000 as a `largeRead`, with its error.
+ */
 export const getEndUserBudget = async (id: EndUserId, now: Date): Promise<BudgetState> => {
+  const at = toInstant(now);
   const endUser = await getEndUser(id);
-  return { budget: endUser.budget, spending: await spendingOf(endUser, now, MAX_REQUESTS_ADDED) };
+  const { accountId, endUserId, budget } = endUser;
+  const spending = budget
+    ? await readSpending(accountId, endUserId, at)
+    : spendingAt(at, await addedUp(endUser, Object.values(periodsOf(at))));
+  return { budget, spending };
 };
 
-/** Requests of an end-user without a budget that a call adds up: some 12 calls of the table. */
-const MAX_REQUESTS_ADDED = 1_000;
+/** Requests that are read at once: some 12 calls of the table. More are a large read. */
+const REQUESTS_AT_ONCE = 1_000;
 
 /** The newest entries of a ledger, which are consistent: the index of requests can be seconds behind. */
 const NEWEST_ENTRIES = { page: 1, pageSize: 500 };
 
-/**
- * As counted for their budget, else from their requests of the month that are there: those in the index, and those that the ledger's newest
- * entries name. Undefined when the index has more than `most` of them.
- */
-const spendingOf = async (
-  endUser: EndUser,
-  now: Date,
-  most = Number.POSITIVE_INFINITY,
-): Promise<Spending | undefined> => {
-  const at = toInstant(now);
-  const { accountId, email: endUserEmail, endUserId } = endUser;
-  if (endUser.budget) return readSpending(accountId, endUserId, at);
+/** What was spent, less refunds, by day or month. */
+type Sums = ReadonlyMap<string, Thousandths>;
+
+const spendingAt = (at: Instant, sums: Sums): Spending => {
   const { day, month } = periodsOf(at);
-  const ids = new Set<string>();
-  const ofMonth = { endUserEmail, createdFrom: toInstant(new Date(month)) };
-  for await (const requestId of listRequestIdsOfAccount(accountId, ofMonth)) {
-    ids.add(requestId);
-    if (ids.size > most) return undefined;
-  }
-  const { items: newest } = await listLedgerEntries(accountId, NEWEST_ENTRIES, 0);
-  for (const entry of newest) if (entry.endUserId === endUserId) ids.add(entry.reference);
-  const { requests } = await findRequests([...ids]);
-  const own = requests.filter((request) => request.endUserId === endUserId);
-  const spentIn = (period: string): Thousandths =>
-    own
-      .filter(({ createdAt }) => createdAt.startsWith(period))
-      .reduce(
-        (sum, { debitThousandths, refundThousandths = 0 }) => sum + debitThousandths - refundThousandths,
-        0,
-      );
-  return { dayThousandths: spentIn(day), monthThousandths: spentIn(month) };
+  return { dayThousandths: sums.get(day) ?? 0, monthThousandths: sums.get(month) ?? 0 };
 };
 
-/** How often a budget is begun anew because the end-user's requests were created or ended meanwhile. */
-const MAX_ATTEMPTS = 5;
+/** An end-user's spending in these periods, of the requests in the index and of those that the ledger's newest entries name. */
+const addedUp = async (
+  { accountId, email: endUserEmail, endUserId }: EndUser,
+  periods: readonly string[],
+): Promise<Sums> => {
+  const ids = new Set<string>();
+  const createdFrom = toInstant(new Date(periods.toSorted()[0]?.slice(0, 'YYYY-MM'.length) ?? ''));
+  for await (const requestId of listRequestIdsOfAccount(accountId, { endUserEmail, createdFrom }))
+    ids.add(requestId);
+  const { items: newest } = await listLedgerEntries(accountId, NEWEST_ENTRIES, 0);
+  for (const entry of newest) if (entry.endUserId === endUserId) ids.add(entry.reference);
+  const sums = new Map(periods.map((period) => [period, 0]));
+  const add = async (): Promise<Sums> => {
+    const all = [...ids];
+    for (let start = 0; start < all.length; start += REQUESTS_AT_ONCE) {
+      const read = await findUsageOfRequests(accountId, all.slice(start, start + REQUESTS_AT_ONCE));
+      for (const { createdAt, debitThousandths, refundThousandths = 0, ...request } of read.values()) {
+        if (request.endUserId !== endUserId) continue;
+        for (const [period, sum] of sums) {
+          if (createdAt.startsWith(period)) sums.set(period, sum + debitThousandths - refundThousandths);
+        }
+      }
+    }
+    return sums;
+  };
+  return ids.size <= REQUESTS_AT_ONCE ? add() : largeRead(accountId, add);
+};
+
+/** How often the spending before a first budget is added up, as requests are created or end meanwhile. */
+const MAX_FIRST_ATTEMPTS = 5;
+
+/** A creation is written within this time of its `createdAt`, also when that is by a clock that is behind. */
+const WRITTEN_WITHIN_SECONDS = 120;
 
 /**
  * Access pattern 126: sets what an end-user may spend; undefined: any amount. The first budget begins the counts with their spending so far,
- * in one transaction. A change of that spending refuses it. Throws `NotFoundError`, and `ServiceError` with `temporarily_unavailable` when
- * it changes all the time.
+ * in one transaction. A change of that spending refuses it. Around midnight it begins those of both days. Throws the errors of `getEndUserBudget`,
+ * and `ServiceError` with `temporarily_unavailable` when the spending changes all the time.
  */
 export const putEndUserBudget = async (
   id: EndUserId,
   budget: Budget | undefined,
   now: Date,
 ): Promise<BudgetState> => {
-  let attempts = 0;
-  let spending: Spending | undefined;
+  const at = toInstant(now);
+  let firstAttempts = 0;
+  let spending: Spending = { dayThousandths: 0, monthThousandths: 0 };
   await transact(async (): Promise<TransactItem[]> => {
-    if (attempts++ === MAX_ATTEMPTS) {
+    const endUser = await getEndUser(id);
+    const { accountId, endUserId, lastActiveAt } = endUser;
+    if (!budget || endUser.budget) {
+      ({ spending } = await getEndUserBudget(id, now));
+      if (!endUser.budget) return [];
+      return [budget ? changeWrite(endUser, budget) : removeWrite(endUser)];
+    }
+    if (firstAttempts++ === MAX_FIRST_ATTEMPTS) {
       const message = 'The end-user creates requests all the time: repeat the call.';
       throw new ServiceError('temporarily_unavailable', message, { retryAfterSeconds: 1 });
     }
-    const endUser = await getEndUser(id);
-    // All that the first budget begins with; otherwise only what is told.
-    const isFirst = budget !== undefined && endUser.budget === undefined;
-    spending = await spendingOf(endUser, now, isFirst ? undefined : MAX_REQUESTS_ADDED);
-    if (!budget) return endUser.budget ? [removeWrite(endUser)] : [];
-    if (endUser.budget || !spending) return [changeWrite(endUser, budget)];
-    const since = later(toInstant(now), endUser.lastActiveAt);
-    const { accountId, endUserId } = endUser;
-    return [
-      firstWrite(endUser, budget, since),
-      ...beginSpendingWrites(accountId, endUserId, spending, toInstant(now)),
-    ];
+    const since = later(at, lastActiveAt);
+    const periods = [addSeconds(at, -WRITTEN_WITHIN_SECONDS), at, since].flatMap((instant) =>
+      Object.values(periodsOf(instant)),
+    );
+    const sums = await addedUp(endUser, [...new Set(periods)]);
+    spending = spendingAt(at, sums);
+    return [firstWrite(endUser, budget, since), ...beginSpendingWrites(accountId, endUserId, sums)];
   });
   return { budget, spending };
 };

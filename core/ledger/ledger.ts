@@ -83,7 +83,7 @@ export interface BalanceChange {
 /** The account's state that a balance change expects to find. */
 export type LedgerHead = Pick<
   Account,
-  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt' | 'earnedWork' | 'balanceWebhook'
+  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt' | 'terms' | 'balanceWebhook'
 >;
 
 /** A balance change as planned: its entry, the two writes that make it, and those for the event of its account's webhook, if it has one. */
@@ -97,7 +97,7 @@ export interface PlannedChange {
 /**
  * Access pattern 63: the two writes of a balance change: the account's balance and entry counter, and the
  * entry. Refused unless the ledger's head is still `head`: every change increments the counter, so an equal
- * counter means an equal balance, and no number is used twice.
+ * counter means an equal balance, and no number is used twice. Nor have its terms changed since.
  *
  * The entry's instant is `now` or the previous entry's, whichever is later: attempts and clocks differ, and
  * instants never decrease along the numbers.
@@ -122,6 +122,7 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
     : '';
   const work = change.earnedWork ? ', earnedWork = :work' : '';
   const limit = change.guardLimit ? ' AND balanceThousandths <= :most' : '';
+  const terms = head.terms === undefined ? 'attribute_not_exists(terms)' : 'terms = :terms';
   const event = crossingOf(head, entry);
   return {
     entry,
@@ -133,12 +134,13 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
           TableName: tableName(),
           Key: accountKey(head.accountId),
           UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
-          ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected${funds}${limit}`,
+          ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${terms}${funds}${limit}`,
           ExpressionAttributeValues: {
             ':after': entry.balanceAfterThousandths,
             ':number': entry.number,
             ':expected': head.ledgerEntries,
             ':now': createdAt,
+            ...(head.terms !== undefined && { ':terms': head.terms }),
             ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
             ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
             ...(change.guardLimit ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),

@@ -34,24 +34,30 @@ export const findAccountedRequests = async (
   return found;
 };
 
-/** The part of a request that its usage is told by. */
-const RequestUser = z.object({ model: z.string(), endUserId: z.string() });
-type RequestUser = z.infer<typeof RequestUser>;
+/** What a request used, and of whom. */
+const RequestUsage = z.object({
+  model: z.string(),
+  endUserId: z.string(),
+  createdAt: z.string(),
+  debitThousandths: z.number(),
+  refundThousandths: z.optional(z.number()),
+});
+type RequestUsage = z.infer<typeof RequestUsage>;
 
-/** Access pattern 117: model and end-user of requests of an account, by id, strongly consistent. Those that are gone, or cannot be read, are left out. */
-export const findUsersOfRequests = async (
+/** Access pattern 117: model, end-user and amounts of requests of an account, by id, strongly consistent. Those that are gone, or cannot be read, are left out. */
+export const findUsageOfRequests = async (
   accountId: string,
   requestIds: readonly string[],
-): Promise<Map<string, RequestUser>> => {
+): Promise<Map<string, RequestUsage>> => {
   const ids = [...new Set(requestIds)];
-  const items = await batchGet(ids.map(requestKey), ['accountId', ...Object.keys(RequestUser.shape)]);
+  const items = await batchGet(ids.map(requestKey), ['accountId', ...Object.keys(RequestUsage.shape)]);
   return new Map(
     ids.flatMap((id, index) => {
       const item = items[index];
       const own = item?.accountId === accountId ? [item] : [];
       return readable(
         own,
-        (one) => [id, RequestUser.parse(one)] as const,
+        (one) => [id, RequestUsage.parse(one)] as const,
         () => id,
       );
     }),

@@ -73,25 +73,27 @@ export class UsageTally {
 
   /** The groups, with each end-user by the address that `emails` has for their id, in the order of the dimensions asked for. */
   finish(emails: ReadonlyMap<string, string> = new Map()): UsageGroup[] {
-    const merged = new Map<string, UsageGroup>();
-    for (const group of this.groups.values()) {
-      const named =
-        group.endUser === undefined ? group : { ...group, endUser: emails.get(group.endUser ?? '') ?? null };
-      const key = JSON.stringify(this.by.map((dimension) => named[dimension]));
-      const same = merged.get(key);
-      merged.set(key, same ? { ...named, ...totalOf([same, named]) } : named);
-    }
-    return [...merged.values()].sort((a, b) => this.compare(a, b));
-  }
-
-  private compare(a: UsageGroup, b: UsageGroup): number {
-    for (const dimension of this.by) {
-      const [one, other] = [a[dimension] ?? LAST, b[dimension] ?? LAST];
-      if (one !== other) return one < other ? -1 : 1;
-    }
-    return 0;
+    const named = [...this.groups.values()].map((group) =>
+      group.endUser === undefined ? group : { ...group, endUser: emails.get(group.endUser ?? '') ?? null },
+    );
+    return mergedBy(this.by, named, totalOf);
   }
 }
+
+/** The groups that have the same values, added up by `total`, in the order of the dimensions; null sorts behind every value. */
+export const mergedBy = <By extends string, Sums, Group extends Sums & Partial<Record<By, string | null>>>(
+  by: readonly By[],
+  groups: readonly Group[],
+  total: (groups: readonly Group[]) => Sums,
+): Group[] => {
+  const merged = Map.groupBy(groups, (group) => JSON.stringify(by.map((name) => group[name] ?? null)));
+  return [...merged.values()]
+    .flatMap((same) => (same[0] ? [{ ...same[0], ...total(same) }] : []))
+    .sort((a, b) => {
+      const name = by.find((each) => a[each] !== b[each]);
+      return name !== undefined && (a[name] ?? LAST) < (b[name] ?? LAST) ? -1 : 1;
+    });
+};
 
 /** Sorts behind every value. */
 const LAST = '\u{10ffff}';

@@ -3,7 +3,7 @@ import { ValidationError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { type LedgerHead, readableEntries } from './ledger.ts';
 import { findLedgerEntries, readStoredEntries, readUsageEntries } from './ledger-entries.ts';
-import { findUsersOfRequests } from './request-fates.ts';
+import { findUsageOfRequests } from './request-fates.ts';
 import {
   totalOf,
   type UsageDimension,
@@ -99,19 +99,19 @@ export const usageOf = async (
 const completed = async (accountId: string, entries: readonly UsageEntry[]): Promise<UsageEntry[]> => {
   const former = entries.filter(({ model }) => model === undefined);
   const debits = new Set(entries.flatMap(({ debitNumber }) => debitNumber ?? []));
-  const [users, found] = await Promise.all([
-    findUsersOfRequests(
+  const [requests, found] = await Promise.all([
+    findUsageOfRequests(
       accountId,
       former.map(({ reference }) => reference),
     ),
     findLedgerEntries(accountId, [...debits]),
   ]);
   const keys = new Map(found.map(({ number, keyId }) => [number, keyId]));
-  return entries.map((entry) => ({
-    ...entry,
-    ...(entry.model === undefined && users.get(entry.reference)),
-    ...(entry.debitNumber !== undefined && { keyId: keys.get(entry.debitNumber) }),
-  }));
+  return entries.map((entry) => {
+    const { model, endUserId } = entry.model === undefined ? (requests.get(entry.reference) ?? entry) : entry;
+    const keyId = entry.debitNumber === undefined ? entry.keyId : keys.get(entry.debitNumber);
+    return { ...entry, model, endUserId, keyId };
+  });
 };
 
 const told = (groups: UsageGroup[]): Usage => ({ groups, total: totalOf(groups) });

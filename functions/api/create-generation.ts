@@ -12,7 +12,7 @@ export const handler = apiHandler(async (request) => {
   const caller = identifyCaller(request);
   const { account, apiKey } = await authorizeKey(caller, 'generations:write', request.now);
   const submission = imageSubmission(
-    receiveCreation(request, 'create-generation', apiKey),
+    receiveCreation(request, 'create-generation', apiKey.keyId),
     allowPrivateTargets(),
   );
   const facts = await loadCreationFacts(account.accountId, submission);

@@ -11,7 +11,10 @@ import { receiveCreation } from '../http/receive-creation.ts';
 export const handler = apiHandler(async (request) => {
   const caller = identifyCaller(request);
   const { account, apiKey } = await authorizeKey(caller, 'generations:write', request.now);
-  const submission = videoSubmission(receiveCreation(request, 'create-video', apiKey), allowPrivateTargets());
+  const submission = videoSubmission(
+    receiveCreation(request, 'create-video', apiKey.keyId),
+    allowPrivateTargets(),
+  );
   const facts = await loadCreationFacts(account.accountId, submission);
   return creationResponse(await createVideo(account, submission, facts));
 });

@@ -1,5 +1,4 @@
-import { systemClock } from '../../core/clock.ts';
-import { accountLimit, tooManyAtOnce, withPlaces } from '../../core/concurrency/in-flight.ts';
+import { largeRead } from '../../core/ledger/large-reads.ts';
 import { renderUsage } from '../../core/ledger/render-usage.ts';
 import { usageOf } from '../../core/ledger/usage.ts';
 import { apiHandler } from '../http/api-handler.ts';
@@ -15,10 +14,6 @@ const LIMITS = { entries: 200_000, groups: 10_000, endUsers: 100_000 };
 
 /** Entries up to which a read costs less than limiting it would. */
 const SMALL_LEDGER = 5_000;
-/** Longer than the function runs. */
-const LEASE_SECONDS = 35;
-/** A read takes some seconds. */
-const RETRY_AFTER_SECONDS = 5;
 
 /**
  * GET /v1/usage. 200 with the sums of debits and refunds between two dates; 400, 429. Too much for one answer is 400. An account reads a large
@@ -28,8 +23,5 @@ export const handler = apiHandler(async (request) => {
   const account = await authorize(identifyCaller(request), 'balance:read', request.now);
   const asked = readUsageQuery(request);
   const read = async () => json(200, renderUsage(await usageOf(account, asked, LIMITS), asked));
-  if (account.ledgerEntries <= SMALL_LEDGER) return read();
-  const limit = accountLimit('usage', account.accountId, { places: 1, leaseSeconds: LEASE_SECONDS });
-  const full = () => tooManyAtOnce('Usage is being read for this account already.', RETRY_AFTER_SECONDS);
-  return withPlaces([limit], systemClock, full, read);
+  return account.ledgerEntries <= SMALL_LEDGER ? read() : largeRead(account.accountId, read);
 });

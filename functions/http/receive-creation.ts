@@ -1,4 +1,3 @@
-import type { ApiKey } from '../../core/accounts/api-keys.ts';
 import type { ReceivedCreation } from '../../core/creation/submission.ts';
 import { type EndpointName, routeText } from '../../core/routes.ts';
 import type { ApiRequest } from './api-request.ts';
@@ -8,13 +7,12 @@ import { wrongFields } from './check-all.ts';
 export const receiveCreation = (
   request: ApiRequest,
   endpoint: EndpointName,
-  { keyId, budget: keyBudget }: Pick<ApiKey, 'keyId' | 'budget'>,
+  keyId: string,
 ): ReceivedCreation => ({
   route: routeText(endpoint),
   body: request.readBody(),
   idempotencyKey: request.header('Idempotency-Key'),
   keyId,
-  keyBudget,
   fields: wrongFields(
     () => request.query({}),
     () => request.idempotencyKey(),

@@ -91,7 +91,6 @@ export const makeImages = async (
       body: { ok: true, body: { ...parameters.body, references } },
       idempotencyKey: undefined,
       keyId: apiKey.keyId,
-      keyBudget: apiKey.budget,
       fields: {
         ...parameters.fields,
         ...asked.fields,

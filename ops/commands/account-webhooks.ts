@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type Account, getAccount, setBalanceWebhook } from '../../core/accounts/accounts.ts';
+import { setBalanceWebhook } from '../../core/accounts/account-terms.ts';
+import { type Account, getAccount } from '../../core/accounts/accounts.ts';
 import {
   type BalanceEvent,
   findBalanceEvent,

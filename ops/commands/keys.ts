@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { keyBudgetOf, setKeyBudget } from '../../core/accounts/account-terms.ts';
 import { getAccount } from '../../core/accounts/accounts.ts';
 import { parseKey } from '../../core/accounts/api-key-text.ts';
 import {
@@ -10,11 +11,13 @@ import {
   SCOPES,
   type Scope,
   setDefaultEndUser,
-  setKeyBudget,
 } from '../../core/accounts/api-keys.ts';
 import type { Budget } from '../../core/budgets/budget-rules.ts';
+import { readSpending } from '../../core/budgets/spending.ts';
+import { systemClock } from '../../core/clock.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { type Thousandths, toXTokens } from '../../core/money.ts';
+import { toInstant } from '../../core/time.ts';
 import { amountOrNothing, email, emailOrNone, namesAmong, note, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';
@@ -90,21 +93,24 @@ const create: Verb<{ account: string; scopes?: Scope[]; label?: string; endUser?
 
 const list: Verb<{ account: string }> = async (options, connected) => {
   await connected();
-  const { accountId } = await getAccount(options.account);
-  const apiKeys = await listApiKeys(accountId);
+  const account = await getAccount(options.account);
+  const apiKeys = await listApiKeys(account.accountId);
   return {
     value: apiKeys.map(
-      ({ keyId, label, scopes, defaultEndUser, last4, createdAt, lastUsedAt, revokedAt, budget }) => ({
-        keyId,
-        label,
-        scopes,
-        last4,
-        createdAt,
-        lastUsedAt: lastUsedAt ?? null,
-        revokedAt: revokedAt ?? null,
-        ...(defaultEndUser !== undefined && { endUser: defaultEndUser }),
-        ...(budget && { budget: shownBudget(budget) }),
-      }),
+      ({ keyId, label, scopes, defaultEndUser, last4, createdAt, lastUsedAt, revokedAt }) => {
+        const budget = keyBudgetOf(account, keyId);
+        return {
+          keyId,
+          label,
+          scopes,
+          last4,
+          createdAt,
+          lastUsedAt: lastUsedAt ?? null,
+          revokedAt: revokedAt ?? null,
+          ...(defaultEndUser !== undefined && { endUser: defaultEndUser }),
+          ...(budget && { budget: shownBudget(budget) }),
+        };
+      },
     ),
     text: (columns) =>
       formatTable(
@@ -159,8 +165,14 @@ const setBudget: Verb<{ keyId: string; perDay?: Thousandths; perMonth?: Thousand
   const { write } = await recorder();
   const detail = `per day ${value.perDay ?? 'any'}, per month ${value.perMonth ?? 'any'}`;
   const beside = write({ accountId: found.accountId, subject: keyId, detail });
-  await setKeyBudget(keyId, isLimited ? budget : undefined, beside);
-  return { value, text: (columns) => formatFields(value, columns) };
+  await setKeyBudget(found, isLimited ? budget : undefined, beside);
+  const spent = await readSpending(found.accountId, keyId, toInstant(systemClock.now()));
+  const spending = {
+    spentToday: toXTokens(spent.dayThousandths),
+    spentThisMonth: toXTokens(spent.monthThousandths),
+  };
+  const shown = { ...value, ...spending };
+  return { value: shown, text: (columns) => formatFields(shown, columns) };
 };
 
 const shownBudget = ({ perDayThousandths, perMonthThousandths }: Budget) => ({

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type Account, getAccount, putAccountRate } from '../../core/accounts/accounts.ts';
+import { putAccountRate } from '../../core/accounts/account-terms.ts';
+import { type Account, getAccount } from '../../core/accounts/accounts.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { accountRateOf, ownRateOf } from '../../core/models/account-rates.ts';
 import { CATALOG, type CatalogModel, findModel } from '../../core/models/catalog.ts';

@@ -7,6 +7,7 @@ import {
   totalCosts,
 } from '../../core/ledger/cost-rules.ts';
 import { costsOf } from '../../core/ledger/costs.ts';
+import { mergedBy } from '../../core/ledger/usage-rules.ts';
 import { toXTokens } from '../../core/money.ts';
 import { month, namesAmong } from '../options.ts';
 import type { Cell, Head } from '../output.ts';
@@ -47,7 +48,7 @@ const costs: Verb<{ account?: string; month?: ReturnType<typeof month>; by: By[]
       ...found.map((group) => ({ ...group, ...(by.includes('account') && { account: each.accountId }) })),
     );
   }
-  const items = mergedBy(by, groups).map((group) => ({
+  const items = mergedBy(by, groups, totalCosts).map((group) => ({
     ...Object.fromEntries(by.map((name) => [name === 'account' ? 'accountId' : name, group[name] ?? null])),
     ...rendered(group),
   }));
@@ -60,14 +61,6 @@ const costs: Verb<{ account?: string; month?: ReturnType<typeof month>; by: By[]
   ];
   const totals = [...by.map((_, index) => (index === 0 ? 'total' : '')), ...Object.values(total)];
   return { value, text: monthReport(heads, rows, totals, csv) };
-};
-
-/** The groups that have the same values, added up, in the order of these. */
-const mergedBy = (by: readonly By[], groups: readonly Group[]): Group[] => {
-  const keyOf = (group: Group): string => JSON.stringify(by.map((name) => group[name] ?? null));
-  return [...Map.groupBy(groups, keyOf)]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .flatMap(([, [first, ...others]]) => (first ? [{ ...first, ...totalCosts([first, ...others]) }] : []));
 };
 
 /** Sums in xTokens. `counted` is the part of `cost` that `reported` tells by the usage that providers reported. */

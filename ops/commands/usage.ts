@@ -4,6 +4,7 @@ import { renderSums, renderUsageGroup } from '../../core/ledger/render-usage.ts'
 import { usageOf } from '../../core/ledger/usage.ts';
 import type { UsageItem } from '../../core/ledger/usage-answers.ts';
 import {
+  mergedBy,
   totalOf,
   USAGE_DIMENSIONS,
   type UsageDimension,
@@ -46,11 +47,8 @@ const show: Verb<{ account?: string; month?: Month; by: By[]; csv?: true }> = as
     const found = await usageOf(each, { ...range, by: dimensions });
     groups.push(...found.groups.map((group) => ({ ...group, account: each.accountId })));
   }
-  const merged: (UsageGroup & { account?: string })[] = by.includes('account')
-    ? groups
-    : mergedGroups(groups, dimensions);
-  const items: (UsageItem & { accountId?: string })[] = merged.toSorted(byGroups(by)).map((group) => ({
-    ...(by.includes('account') && { accountId: group.account ?? '' }),
+  const items: (UsageItem & { accountId?: string })[] = mergedBy(by, groups, totalOf).map((group) => ({
+    ...(by.includes('account') && { accountId: group.account }),
     ...renderUsageGroup(group),
   }));
   const total = renderSums(totalOf(groups));
@@ -79,21 +77,3 @@ const show: Verb<{ account?: string; month?: Month; by: By[]; csv?: true }> = as
   const totals = [...head.map((_, index) => (index === 0 ? 'total' : '')), ...sums(total)];
   return { value, text: monthReport([...head, ...figures], rows, totals, csv) };
 };
-
-/** The groups of all accounts, added up. */
-const mergedGroups = (groups: readonly UsageGroup[], by: readonly UsageDimension[]): UsageGroup[] => {
-  const merged = Map.groupBy(groups, (group) => JSON.stringify(by.map((name) => group[name])));
-  return [...merged.values()].flatMap(([first, ...others]) =>
-    first ? [{ ...first, ...totalOf([first, ...others]) }] : [],
-  );
-};
-
-const byGroups =
-  (by: readonly By[]) =>
-  (a: UsageGroup & { account?: string }, b: UsageGroup & { account?: string }): number => {
-    for (const name of by) {
-      const [one, other] = [a[name] ?? '\u{10ffff}', b[name] ?? '\u{10ffff}'];
-      if (one !== other) return one < other ? -1 : 1;
-    }
-    return 0;
-  };

@@ -75,6 +75,7 @@ test('ops keys set-budget limits what is created with a key', async () => {
 
   expect(await ops(caller.service, 'keys', 'set-budget', keyId, '--per-day', '0.5')).toEqual({
     ...{ keyId, perDay: 0.5, perMonth: null },
+    ...{ spentToday: 0, spentThisMonth: 0 },
   });
   const refused = await create();
   expect([refused.status, refused.body.error?.message]).toEqual([

@@ -202,7 +202,9 @@ inBrowser.each(LOOKS)(
     await page.getByRole('img', { name: /^The balance over 7 days/ }).waitFor();
     await page.getByLabel('Period').selectOption('24 hours');
     await page.getByRole('img', { name: /^The balance over 24 hours/ }).waitFor();
-    expect(await page.locator('.amounts span').allTextContents()).toEqual([
+    await page.getByRole('img', { name: /requests? in 30 days, .* in UTC\.$/ }).waitFor();
+    await page.getByRole('table', { name: 'Usage' }).waitFor();
+    expect(await page.locator('.chart').first().locator('.amounts span').allTextContents()).toEqual([
       ...['0', '10', '20', '30', '40', '50'],
     ]);
     expect(await fits(page)).toEqual(FITS);

@@ -113,6 +113,7 @@ const BLOCK = {
 const BUDGET = {
   [itemsOf(ACCOUNTS, END_USERS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
   [itemsOf(LEDGERS)]: onTable('Query'),
+  [itemsOf('IN_FLIGHT#usage#*')]: onTable('UpdateItem'),
   ...COUNTS_CALL,
   [requestsIn('GSI3')]: onTable('Query'),
 };

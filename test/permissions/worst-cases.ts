@@ -87,12 +87,15 @@ export const WORST_CASES: readonly WorstCase[] = [
   { of: ['api/block-end-user', 'api/unblock-end-user'], could: ['calls', 'block and unblock end-users'] },
   {
     of: ['api/get-end-user-budget'],
-    could: ['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'list the requests of an end-user'],
+    could: [
+      ...(['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the places for usage'] as const),
+      'list the requests of an end-user',
+    ],
   },
   {
     of: ['api/put-end-user-budget'],
     could: [
-      ...(['calls', 'read ledgers', READ_REQUESTS, 'read end-users'] as const),
+      ...(['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the places for usage'] as const),
       'list the requests of an end-user',
       'change the sums, pauses and budgets of end-users',
     ],

@@ -49,7 +49,17 @@ export type Action =
       atOnce: number;
       /** A concurrent operation on its end-user, its account or the request itself, and its delay. */
       beside?:
-        | { do: 'block' | 'delete-user' | 'block-account' | 'top-up' | 'fail'; afterMs: number }
+        | {
+            do:
+              | 'block'
+              | 'delete-user'
+              | 'block-account'
+              | 'top-up'
+              | 'fail'
+              | 'set-budget'
+              | 'set-key-budget';
+            afterMs: number;
+          }
         | undefined;
       /** What goes wrong from the moment when it is sent. */
       fault?: PlannedFault | undefined;
@@ -65,6 +75,9 @@ export type Action =
   | { do: 'bulk-delete'; requests: number[] }
   | { do: 'list' | 'balance'; account: number }
   | { do: 'block' | 'unblock' | 'delete-user'; account: number; user: number }
+  /** In xTokens; both null: none. */
+  | { do: 'set-budget'; account: number; user: number; perDay: number | null; perMonth: number | null }
+  | { do: 'set-key-budget'; account: number; perDay: number | null; perMonth: number | null }
   /** `repeats`: how often the command is given again under its idempotency key. */
   | { do: 'top-up' | 'adjust'; account: number; amount: number; repeats: number }
   | { do: 'block-account' | 'unblock-account'; account: number }

@@ -27,6 +27,8 @@ export const LAST_USER = 2;
 /** How long an end-user waits after a provider was late: decisions, section 8. */
 const PAUSE_MS = 180_000;
 const REPEAT_AFTER_MS = 1_000;
+/** In xTokens: one image or two. */
+const LOW_BUDGET = 6;
 /** How long after the deadline it is ours again. */
 const AFTER_DEADLINE_MS = 60_000;
 /** The credit of an account before its crowd, and the behaviours of the crowd's requests at their provider. */
@@ -92,7 +94,8 @@ export class Creations {
       const { do: what, afterMs } = action.beside;
       this.world.scheduler.after(afterMs, () => {
         const pick = Math.max(0, this.witness.open().length - 1);
-        this.around.begin({ do: what, account, user: action.user, amount: 1, repeats: 0, pick });
+        const how = { amount: 1, repeats: 0, pick, perDay: LOW_BUDGET, perMonth: null };
+        this.around.begin({ do: what, account, user: action.user, ...how });
       });
     }
     await Promise.all(Array.from({ length: action.atOnce }, send));

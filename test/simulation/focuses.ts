@@ -21,6 +21,7 @@ import {
   reconciler,
   reroute,
   rotateSecret,
+  setBudget,
   verifyLedgers,
 } from './stimuli.ts';
 
@@ -99,6 +100,32 @@ export const FOCUSES: Weighted<Step> = [
       [
         [4, MOMENTS],
         [2, SECONDS],
+      ],
+    ),
+  ],
+  // Budgets: set, changed and lifted while their owners create, and get refunds, over days.
+  [
+    1,
+    stepOf(
+      [
+        [
+          5,
+          createOf({
+            ...{ ...QUICK, isCrowd: true, fault: 2 },
+            ...{ beside: 3, besides: ['fail', 'top-up', 'set-budget', 'set-key-budget'] },
+          }),
+        ],
+        [3, setBudget],
+        [2, changeBalance],
+        [1, onRequest],
+        [1, deleteUser],
+        [1, fault],
+        [1, outageOf('table', 'index')],
+      ],
+      [
+        [5, MOMENTS],
+        [3, SECONDS],
+        [1, HOURS],
       ],
     ),
   ],

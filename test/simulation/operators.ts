@@ -1,12 +1,13 @@
+import { setBalanceWebhook, setKeyBudget } from '../../core/accounts/account-terms.ts';
 import {
   blockAccount,
   DEFAULT_LIMITS,
   insertAccount,
   setAccountLimits,
-  setBalanceWebhook,
   unblockAccount,
 } from '../../core/accounts/accounts.ts';
 import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../core/accounts/api-keys.ts';
+import { toBudget } from '../../core/end-users/budget-body.ts';
 import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { changeBalance } from '../../core/ledger/change-balance.ts';
 import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
@@ -62,6 +63,11 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       return;
     case 'replace-key':
       return replaceKey(simulation, action.account);
+    case 'set-key-budget': {
+      const { accountId = '', keyId = '' } = callers[action.account] ?? {};
+      await command(simulation, () => setKeyBudget({ accountId, keyId }, toBudget(action)));
+      return;
+    }
     case 'set-limits':
       await command(simulation, async () => {
         const limits = { ...DEFAULT_LIMITS, requestsPerSecond: world.random.pick([20, 50]) };

@@ -259,9 +259,11 @@ export const answerProblems = async (simulation: Simulation, withLists: boolean)
       problems.push(`${requestId} shows ${delivered} files of ${objectKeysOf(last).length}`);
     }
   }
-  for (const { accountId, apiKey } of withLists ? callers : []) {
+  for (const caller of withLists ? callers : []) {
+    const { accountId, apiKey } = caller;
     problems.push(...(await listProblems(simulation, accountId, apiKey)));
     problems.push(...(await usageProblems(simulation, accountId, apiKey)));
+    problems.push(...(await simulation.budgets.answerProblems(caller)));
   }
   return problems;
 };

@@ -144,6 +144,7 @@ export class Run {
       clips,
       models,
       verification,
+      budgets,
       capacity,
     } = this.simulation;
     return [
@@ -159,6 +160,7 @@ export class Run {
       ...clips.violations,
       ...models.violations,
       ...verification.problems(),
+      ...budgets.violations,
       ...this.world.secrets.violations,
       ...witness.violations,
       ...this.world.evidence.hastyQueries,
@@ -176,6 +178,7 @@ export class Run {
     const { simulation } = this;
     await scheduler.advance(Math.max(0, outages.endsAt - scheduler.now));
     await this.unblockAll();
+    await this.liftKeyBudgets();
     await this.passing(() => restoreModels(simulation));
     simulation.isPatient = true;
     const isAtRest = (): boolean =>
@@ -192,6 +195,7 @@ export class Run {
       const problems = [
         ...this.problemsSoFar(),
         ...storeProblems(simulation),
+        ...simulation.budgets.countProblems(),
         ...(await this.answers(wait !== AFTERMATH_MS)),
         ...((await this.passing(() => simulation.verification.complete())) ?? []),
         ...(wait === AFTERMATH_MS ? deliveryProblems(simulation) : []),
@@ -224,6 +228,14 @@ export class Run {
       }
       await scheduler.advance(1_000);
     } while (isBlocked());
+  }
+
+  /** A key's budget may not stand in the way of what is served at rest. */
+  private async liftKeyBudgets(): Promise<void> {
+    const { callers } = this.simulation;
+    for (const account of callers.keys())
+      this.simulation.begin({ do: 'set-key-budget', account, perDay: null, perMonth: null });
+    await this.world.scheduler.advanceUntil(() => this.simulation.isIdle, REST_MS);
   }
 
   /** Whatever went wrong before it: once everything is at rest, a new end-user of a caller who pays is served. */

@@ -2,6 +2,7 @@ import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf, LISTS } from './api.ts';
+import { Budgets } from './budget-rules.ts';
 import { Capacity } from './capacity-rules.ts';
 import { Clips } from './clip-rules.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
@@ -42,6 +43,7 @@ export class Simulation {
   readonly clips: Clips;
   readonly models: ModelSwitches;
   readonly verification: Verification;
+  readonly budgets: Budgets;
   readonly callers: Caller[] = [];
   readonly creations: Creations;
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -63,6 +65,7 @@ export class Simulation {
     this.failover = new Failover(world);
     this.clips = new Clips(world, this.witness);
     this.verification = new Verification(world);
+    this.budgets = new Budgets(world);
     this.models = new ModelSwitches(world);
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(world, this.witness, {
@@ -137,6 +140,16 @@ export class Simulation {
         const call = { route: route[action.do], parameters: { email } };
         const { result } = await this.standing.whileDeleting(() => this.call(action.account, call));
         this.standing.endChange(change, result);
+        return;
+      }
+      case 'set-budget': {
+        const parameters = { email: USERS[action.user] as string };
+        const { perDay, perMonth } = action;
+        await this.call(action.account, {
+          route: 'put-end-user-budget',
+          parameters,
+          body: { perDay, perMonth },
+        });
         return;
       }
       case 'sweep':

@@ -15,7 +15,10 @@ export const pick = fc.nat(19);
 const request = fc.nat(11);
 
 /** Concurrent operations on a creation's end-user, its account or the request itself. */
-const BESIDE = ['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const;
+const BESIDE = [
+  ...(['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const),
+  ...(['set-budget', 'set-key-budget'] as const),
+] as const;
 
 const removalOf: fc.Arbitrary<Removal> = fc.record({
   lagMs: fc.oneof(
@@ -145,6 +148,15 @@ export const changeBalance: fc.Arbitrary<Action> = fc.record({
   amount: fc.integer({ min: 1, max: 200 }),
   repeats: fc.nat(2),
 });
+const limits = {
+  perDay: fc.constantFrom(null, 0, 6, 25, 60),
+  perMonth: fc.constantFrom(null, null, 20, 70),
+};
+/** Budgets are set, changed and lifted. */
+export const setBudget: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('set-budget' as const), account, user, ...limits }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('set-key-budget' as const), account, ...limits }) },
+);
 /** The reconciler runs. */
 export const reconcile: fc.Arbitrary<Action> = fc.record({ do: fc.constant('reconcile' as const) });
 /** Reads a list, or the balance and its history. */
@@ -252,6 +264,7 @@ export const others: fc.Arbitrary<Action> = fc.oneof(
     user,
   }),
   changeBalance,
+  setBudget,
   fc.record({ do: fc.constantFrom('block-account' as const, 'unblock-account' as const), account }),
   fc.record({ do: fc.constantFrom('replace-key' as const, 'set-limits' as const), account }),
   fc.record({

@@ -1,3 +1,6 @@
+import { endOfPeriod } from '../../core/budgets/budget-rules.ts';
+import { usageOf } from '../../core/ledger/usage.ts';
+import { totalOf, type UsageSums } from '../../core/ledger/usage-rules.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { callPatiently } from './api.ts';
 import type { Simulation } from './simulation.ts';
@@ -38,12 +41,42 @@ export const usageProblems = async (
     told.push(...(body.items as Group[]).map(textOf));
   }
   const due = dueGroups(simulation, entries).map(textOf);
+  const byMonth = await monthlyTotal(accountId, entries);
+  const ofMonths = dueTotal(entries);
   const wrong = told.filter((group) => !due.includes(group));
   const missing = due.filter((group) => !told.includes(group));
   return [
+    ...(byMonth === ofMonths
+      ? []
+      : [`[usage] the months of ${accountId} add up to ${byMonth}, not ${ofMonths}`]),
     ...wrong.map((group) => `[usage] ${accountId} is told ${group}, which the ledger does not have`),
     ...missing.map((group) => `[usage] ${accountId} is not told ${group}, which the ledger has`),
   ];
+};
+
+/** Requests, debits and refunds by the months of the ledger, added up, as `ops usage show` reads them. */
+const monthlyTotal = async (accountId: string, entries: readonly Item[]): Promise<string> => {
+  const months = [...new Set(entries.map(({ createdAt }) => String(createdAt).slice(0, 'YYYY-MM'.length)))];
+  const totals: UsageSums[] = [];
+  for (const month of months) {
+    const range = { from: `${month}-01T00:00:00.000Z`, to: endOfPeriod(month), by: [] };
+    totals.push((await usageOf({ accountId, ledgerEntries: entries.length }, range)).total);
+  }
+  return JSON.stringify(totalOf(totals));
+};
+
+const dueTotal = (entries: readonly Item[]): string => {
+  const amounts = (wanted: string): number[] =>
+    entries
+      .filter(({ reason }) => reason === wanted)
+      .map(({ amountThousandths }) => Number(amountThousandths));
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+  const [debits, refunds] = [amounts('generation'), amounts('refund')];
+  return JSON.stringify({
+    requests: debits.length,
+    debitedThousandths: sum(debits),
+    refundedThousandths: sum(refunds),
+  } satisfies UsageSums);
 };
 
 const dueGroups = ({ world, witness }: Simulation, entries: readonly Item[]): Group[] => {

@@ -149,10 +149,10 @@ export interface EndUserBudget {
   readonly perDay: number | null;
   /** The most to spend in a calendar month, in UTC; `null`: any amount. */
   readonly perMonth: number | null;
-  /** Spent in xTokens in this UTC day. `null`: without a budget, more than 1,000 requests of this month are not added up. */
-  readonly spentToday: number | null;
-  /** Spent in xTokens in this calendar month. `null`: without a budget, more than 1,000 requests of this month are not added up. */
-  readonly spentThisMonth: number | null;
+  /** Spent in xTokens in this UTC day. */
+  readonly spentToday: number;
+  /** Spent in xTokens in this calendar month. */
+  readonly spentThisMonth: number;
 }
 
 /** One page of a list. */

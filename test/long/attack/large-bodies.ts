@@ -23,8 +23,6 @@ const BODIES = [
   filling('{"a":'),
 ];
 
-const CALLER = { accountId: 'acc_1', keyId: 'key_1', digest: '' };
-
 for (let round = 0; round < ROUNDS; round++) {
   for (const body of BODIES) {
     const request = new ApiRequest(
@@ -35,7 +33,7 @@ for (let round = 0; round < ROUNDS; round++) {
       ['create-generation', imageSubmission],
       ['create-video', videoSubmission],
     ] as const) {
-      const parsed = parse(receiveCreation(request, name, CALLER), false);
+      const parsed = parse(receiveCreation(request, name, 'key_1'), false);
       if (parsed.ok) throw new Error(`${routeText(name)} took ${body.slice(0, 40)}.`);
       if (JSON.stringify(parsed.error.fields).length > 16_384)
         throw new Error(`A long refusal of ${body.slice(0, 40)}.`);

@@ -116,4 +116,58 @@ export const MONEY = bugs('money', [
     "':minusRefund': -refund",
     "':minusRefund': 0",
   ],
+  [
+    'a debit goes by the former budgets and thresholds of its account',
+    'core/ledger/ledger.ts',
+    ": 'terms = :terms'",
+    ": '(terms = :terms OR attribute_exists(PK))'",
+  ],
+  [
+    "a creation keeps to its key's budget as first read",
+    'core/creation/write-creation.ts',
+    'keyBudgetOf(head, keyId)',
+    'keyBudgetOf(account, keyId)',
+  ],
+  [
+    'a creation may spend as much again as a budget leaves',
+    'core/budgets/spending.ts',
+    'const most = limit - debit;',
+    'const most = limit;',
+  ],
+  [
+    'a refund is given back to the day of the refund',
+    'core/ending/end-request.ts',
+    'giveBackWrites(request.accountId, owners, refund, createdAt)',
+    'giveBackWrites(request.accountId, owners, refund, finishedAt)',
+  ],
+  [
+    'the first budget forgets what was spent before it',
+    'core/ledger/end-user-budgets.ts',
+    '...beginSpendingWrites(accountId, endUserId, sums)',
+    '...beginSpendingWrites(accountId, endUserId, new Map())',
+  ],
+  [
+    'the first budget misses what is spent while it is set',
+    'core/ledger/end-user-budgets.ts',
+    'totalRequests = :requests AND spentThousandths = :spent',
+    '(totalRequests = :requests OR spentThousandths = :spent OR attribute_exists(PK))',
+  ],
+  [
+    'a refund of a request from before the budget is not given back',
+    'core/ending/end-request.ts',
+    '...(isCounted ? [endUserId] : [])',
+    '',
+  ],
+  [
+    'usage tells a refund without its key',
+    'core/ledger/usage.ts',
+    'entry.debitNumber === undefined ? entry.keyId : keys.get(entry.debitNumber)',
+    'entry.keyId',
+  ],
+  [
+    'a balance is told to be low by each debit below the threshold',
+    'core/accounts/balance-events.ts',
+    'balanceThousandths < belowThousandths || balanceAfterThousandths',
+    'balanceAfterThousandths',
+  ],
 ]);

@@ -1,9 +1,8 @@
-import { setKeyBudget } from '../../../core/accounts/api-keys.ts';
-import type { Budget } from '../../../core/budgets/budget-rules.ts';
-import type { Item } from '../../unit/fakes/expressions.ts';
+import { setKeyBudget } from '../../../core/accounts/account-terms.ts';
 import { callApi, callPatiently } from '../api.ts';
 import type { Deployment } from '../aws/step-functions.ts';
 import type { Write } from '../aws/table.ts';
+import { Budgets } from '../budget-rules.ts';
 import { CALL_FAULTS } from '../engine/faults.ts';
 import { inService, type Service } from '../known-faults/service.ts';
 import { unconditional } from '../mutations.ts';
@@ -44,52 +43,22 @@ export interface Spent {
   /** Not answered, or told to slow down again and again. */
   unjudged: number;
   refunds: number;
-  /** How much more than a budget was spent at any time: owner, period and thousandths. */
+  /** Debits that exceeded a budget. */
   over: string[];
   /** Counts that differ from what was spent, at the end. */
   wrong: string[];
 }
 
-/** Sums debits less refunds by owner, day and month, and compares each debit with the limit at its moment. */
-const judge = (world: World, keyId: string) => {
-  const spent = new Map<string, number>();
-  const limits = new Map<string, number>();
-  const found = { accepted: 0, refunds: 0, over: [] as string[] };
-  const keys = new Map<string, string>();
-  const add = (request: Item, amount: number): void => {
-    const createdAt = String(request.createdAt);
-    const owners = [String(request.endUserId), keys.get(String(request.requestId)) ?? ''];
-    for (const owner of owners) {
-      for (const period of [createdAt.slice(0, 10), createdAt.slice(0, 7)]) {
-        const place = `${owner} ${period}`;
-        const sum = (spent.get(place) ?? 0) + amount;
-        spent.set(place, sum);
-        const limit = limits.get(`${owner} ${period.length}`) ?? Number.POSITIVE_INFINITY;
-        if (amount > 0 && sum > limit) found.over.push(`${place}: ${sum - limit}`);
-      }
-    }
-  };
-  const limit = (owner: string, { perDayThousandths: day, perMonthThousandths: month }: Budget): void => {
-    limits.set(`${owner} ${'2026-03-30'.length}`, day ?? Number.POSITIVE_INFINITY);
-    limits.set(`${owner} ${'2026-03'.length}`, month ?? Number.POSITIVE_INFINITY);
-  };
-  limit(keyId, KEY_BUDGET);
+/** Counts what is accepted and refunded. */
+const watch = (world: World) => {
+  const found = { accepted: 0, refunds: 0 };
   world.table.witnesses.push((_, before, after) => {
-    // A budget holds from the moment when it is stored.
-    if (after?.budget && after.endUserId !== undefined)
-      limit(String(after.endUserId), after.budget as Budget);
-    if (after?.reason === 'generation') keys.set(String(after.reference), String(after.keyId));
     if (after?.SK !== 'REQUEST') return;
-    if (!before) {
-      found.accepted += 1;
-      add(after, Number(after.debitThousandths));
-    }
-    if (before && before.refundThousandths === undefined && Number(after.refundThousandths) > 0) {
+    if (!before) found.accepted += 1;
+    else if (before.refundThousandths === undefined && Number(after.refundThousandths) > 0)
       found.refunds += 1;
-      add(after, -Number(after.refundThousandths));
-    }
   });
-  return { spent, found };
+  return found;
 };
 
 /** Every fourth fails at its provider. */
@@ -107,21 +76,14 @@ const putBudgets = async ({ world, apiKey }: Service): Promise<void> => {
   }
 };
 
-/** The counts of the end that differ from the sums, of the owners that have a budget. */
-const wrongCounts = (world: World, spent: ReadonlyMap<string, number>): string[] =>
-  world.items('SPENT#').flatMap(({ SK, spentThousandths }) => {
-    const [, owner, period] = String(SK).split('#');
-    const due = spent.get(`${owner} ${period}`);
-    return due === spentThousandths ? [] : [`${owner} ${period}: ${spentThousandths}, not ${due}`];
-  });
-
 /** So many creations of one account with budgets over three days, several at once, with faults. */
 export const spend = (deployment: Deployment, creations: number, mutation?: Mutation): Promise<Spent> =>
   inService(deployment, { startsAt: STARTS_AT, mutation }, async (service) => {
-    const { world, keyId, apiKey, call, settled } = service;
+    const { world, accountId, keyId, apiKey, call, settled } = service;
     const { random, scheduler, faults } = world;
-    const { spent, found } = judge(world, keyId);
-    await settled(setKeyBudget(keyId, KEY_BUDGET));
+    const budgets = new Budgets(world);
+    const found = watch(world);
+    await settled(setKeyBudget({ accountId, keyId }, KEY_BUDGET));
     for (const email of EMAILS) await call({ route: 'create-generation', body: bodyOf(email, 1) });
     let made = EMAILS.length;
     let refused = 0;
@@ -134,7 +96,7 @@ export const spend = (deployment: Deployment, creations: number, mutation?: Muta
     };
     faults.enabled = true;
     // While the end-users create.
-    const budgets = putBudgets(service);
+    const set = putBudgets(service);
     for (let day = 1; day <= DAYS; day++) {
       while (made < (day * creations) / DAYS) {
         if (random.whole(0, 2) === 0)
@@ -145,13 +107,14 @@ export const spend = (deployment: Deployment, creations: number, mutation?: Muta
       }
       await scheduler.advance(STARTS_AT + day * DAY_MS - scheduler.now);
     }
-    await settled(budgets);
+    await settled(set);
     return {
       creations: made,
       faultsMet: faults.met,
       refused,
       unjudged,
       ...found,
-      wrong: wrongCounts(world, spent),
+      over: budgets.violations,
+      wrong: budgets.countProblems(),
     };
   });

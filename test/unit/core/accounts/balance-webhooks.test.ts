@@ -1,6 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type Account, setBalanceWebhook, toAccount } from '../../../../core/accounts/accounts.ts';
+import { setBalanceWebhook } from '../../../../core/accounts/account-terms.ts';
+import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import { deleteAccount } from '../../../../core/accounts/delete-account.ts';
 import { createImages } from '../../../../core/creation/create-request.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';
@@ -92,6 +93,26 @@ describe('a debit that takes the balance below the threshold', () => {
     await create();
 
     expect(deliveries()).toEqual([`${ACCOUNT_ID}_low_4`, `${ACCOUNT_ID}_low_6`]);
+  });
+
+  test.each<[string, Partial<Account>]>([
+    ['first set', {}],
+    ['raised', { balanceWebhook: { ...balanceWebhook, belowThousandths: 10_000 } }],
+  ])('is told when the threshold was %s after the account was read', async (_, before) => {
+    given(before);
+    const account = stored();
+    await setBalanceWebhook(ACCOUNT_ID, balanceWebhook);
+
+    await create(2, { account });
+    expect(deliveries()).toEqual([`${ACCOUNT_ID}_low_4`]);
+  });
+
+  test('is not told when the webhook was removed after the account was read', async () => {
+    const account = stored();
+    await setBalanceWebhook(ACCOUNT_ID, undefined);
+
+    await create(2, { account });
+    expect(events()).toEqual([]);
   });
 
   test('to exactly the threshold is not told', async () => {

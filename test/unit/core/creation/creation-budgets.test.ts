@@ -1,11 +1,13 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { setKeyBudget } from '../../../../core/accounts/account-terms.ts';
+import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import type { Budget } from '../../../../core/budgets/budget-rules.ts';
 import { createImages } from '../../../../core/creation/create-request.ts';
 import { toEndUser } from '../../../../core/end-users/end-users.ts';
+import { ConflictError } from '../../../../core/errors.ts';
 import {
   accountKey,
-  apiKeyKey,
   endUserKey,
   ledgerPartition,
   requestKey,
@@ -21,6 +23,7 @@ const DAY = NOW.toISOString().slice(0, 10);
 const MONTH = NOW.toISOString().slice(0, 7);
 const { endUserId } = anEndUser();
 const keyOf = { endUser: endUserKey(ACCOUNT_ID, EMAIL), account: accountKey(ACCOUNT_ID) };
+const theAccount = () => toAccount(memory.get(keyOf.account) ?? {});
 beforeEach(() => {
   memory.put(keyOf.account, anAccount({ balanceThousandths: 1_000_000 }));
 });
@@ -32,11 +35,11 @@ const given = (budget: Budget | undefined, spent: { day?: number; month?: number
   if (spent.month !== undefined)
     memory.put(spentKey(ACCOUNT_ID, endUserId, MONTH), { spentThousandths: spent.month });
 };
-/** Creates images of 6 xTokens each. */
-const create = async ({ n = 1, keyBudget, key }: { n?: number; keyBudget?: Budget; key?: string } = {}) => {
-  const submission = { ...anImageSubmission({ n }, { idempotencyKey: key }), keyBudget };
-  return createImages(anAccount({ balanceThousandths: 1_000_000 }), submission, theFacts());
-};
+const giveKey = (budget: Budget | undefined) =>
+  setKeyBudget({ accountId: ACCOUNT_ID, keyId: KEY_ID }, budget);
+/** Creates images of 6 xTokens each, as the account is when the call comes. */
+const create = async ({ n = 1, account = theAccount() }: { n?: number; account?: Account } = {}) =>
+  createImages(account, anImageSubmission({ n }), theFacts());
 /** The facts of a creation, with the end-user as stored. */
 const theFacts = () => {
   const item = memory.get(keyOf.endUser);
@@ -148,6 +151,17 @@ describe('a creation of an end-user with a budget', () => {
     nothingWritten();
   });
 
+  test('is not refused by a budget that was raised after it was read', async () => {
+    given({ perDayThousandths: 7_000 }, { day: 2_000, month: 2_000 });
+    memory.beforeTransaction = (attempt) => {
+      if (attempt === 1) memory.patch(keyOf.endUser, { budget: { perDayThousandths: 8_000 } });
+    };
+
+    await create();
+
+    expect(spentBy(endUserId)).toEqual({ day: 8_000, month: 8_000 });
+  });
+
   test('that repeats one which took the last of the budget is that one', async () => {
     given({ perDayThousandths: 6_000 });
     const twin = anImageSubmission({ n: 1 }, { idempotencyKey: 'order-17' });
@@ -169,31 +183,79 @@ describe('a creation with a key that has a budget', () => {
   test('is counted for the key, and for the end-user if they have one, too', async () => {
     given({ perMonthThousandths: 50_000 });
 
-    const { request } = await create({ keyBudget: { perDayThousandths: 6_000 } });
+    await giveKey({ perDayThousandths: 6_000 });
+
+    const { request } = await create();
 
     expect([spentBy(KEY_ID), spentBy(endUserId)]).toEqual([
       { day: 6_000, month: 6_000 },
       { day: 6_000, month: 6_000 },
     ]);
     expect(memory.get(requestKey(request.requestId))?.budgetOwners).toEqual([endUserId, KEY_ID]);
-    expect(memory.get(apiKeyKey(KEY_ID))).toBeUndefined();
   });
 
   test('is refused above it, and the end-user is not counted either', async () => {
     given({ perMonthThousandths: 50_000 });
-    await create({ keyBudget: { perDayThousandths: 6_000 } });
+    await giveKey({ perDayThousandths: 6_000 });
+    await create();
 
-    await expect(create({ keyBudget: { perDayThousandths: 6_000 }, key: 'other' })).rejects.toThrow(
+    await expect(create()).rejects.toThrow(
       "the API key's daily budget is 6 xTokens, of which 6 xTokens are spent",
     );
     expect(spentBy(endUserId)).toEqual({ day: 6_000, month: 6_000 });
   });
 
   test('counts for an end-user who is new', async () => {
-    await create({ keyBudget: { perDayThousandths: 6_000 } });
+    await giveKey({ perDayThousandths: 6_000 });
+
+    await create();
 
     expect(spentBy(KEY_ID)).toEqual({ day: 6_000, month: 6_000 });
   });
+
+  test.each<[string, Budget | undefined]>([
+    ['lowered', { perDayThousandths: 90_000 }],
+    ['set for the first time', undefined],
+  ])('keeps to a budget that was %s after it was read', async (_, former) => {
+    await giveKey(former);
+    const account = theAccount();
+    await giveKey({ perDayThousandths: 5_000 });
+
+    await expect(create({ account })).rejects.toThrow("the API key's daily budget is 5 xTokens");
+    nothingWritten();
+  });
+
+  test('is neither counted nor refused once the budget is lifted', async () => {
+    await giveKey({ perDayThousandths: 0 });
+    const account = theAccount();
+    await giveKey(undefined);
+
+    const { request } = await create({ account });
+
+    expect(spentBy(KEY_ID)).toEqual({ day: undefined, month: undefined });
+    expect(memory.get(requestKey(request.requestId))).not.toHaveProperty('budgetOwners');
+  });
+
+  test('of another key is not limited by it', async () => {
+    await setKeyBudget({ accountId: ACCOUNT_ID, keyId: 'key_other' }, { perDayThousandths: 0 });
+
+    await create();
+
+    expect(spentBy(KEY_ID)).toEqual({ day: undefined, month: undefined });
+  });
+});
+
+test('100 keys of an account have a budget at most, which can be changed and lifted', async () => {
+  const budget = { perDayThousandths: 0 };
+  const keyBudgets = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`key_${index}`, budget]));
+  memory.patch(keyOf.account, { keyBudgets });
+
+  await expect(giveKey(budget)).rejects.toThrow(ConflictError);
+  await setKeyBudget({ accountId: ACCOUNT_ID, keyId: 'key_7' }, { perDayThousandths: 9 });
+  await setKeyBudget({ accountId: ACCOUNT_ID, keyId: 'key_8' }, undefined);
+  await giveKey(budget);
+
+  expect(theAccount().keyBudgets).toMatchObject({ key_7: { perDayThousandths: 9 }, [KEY_ID]: budget });
 });
 
 test('a creation without budgets makes the calls that it made without this, and writes nothing more', async () => {

@@ -47,31 +47,27 @@ describe('the spending of an end-user without a budget', () => {
       put(`${DAY}T00:01:${String(index % 60).padStart(2, '0')}.000Z`);
   };
 
-  test('is added up of 1,000 requests of the month', async () => {
+  test('is added up of 1,000 requests of the month at once', async () => {
     putMany(997);
 
     expect((await getEndUserBudget(id, NOW)).spending).toEqual({
       ...{ dayThousandths: 998 * 4_000, monthThousandths: 998 * 4_000 + 3_000 },
     });
+    expect(memory.calls()).toEqual({ BatchGetCommand: 10, GetCommand: 1, QueryCommand: 3 });
   });
 
-  test('is not told of more, and reads no request', async () => {
-    putMany(998);
-
-    const state = await getEndUserBudget(id, NOW);
-
-    expect(state).toEqual({ budget: undefined, spending: undefined });
-    expect(renderBudget(id, state)).toMatchObject({ spentToday: null, spentThisMonth: null });
-    expect(memory.calls()).toEqual({ GetCommand: 1, QueryCommand: 1 });
-    expect(await putEndUserBudget(id, undefined, NOW)).toEqual(state);
-  });
-
-  test('is added up of any number for the first budget', async () => {
+  test('is added up of more for one call of the account at a time, and of any number for the first budget', async () => {
     putMany(1_200);
+    const spending = { dayThousandths: 1_201 * 4_000, monthThousandths: 1_201 * 4_000 + 3_000 };
 
-    expect(await putEndUserBudget(id, BUDGET, NOW)).toMatchObject({
-      spending: { dayThousandths: 1_201 * 4_000 },
+    const ends = await Promise.allSettled([getEndUserBudget(id, NOW), getEndUserBudget(id, NOW)]);
+
+    expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { name: ServiceError.name, code: 'rate_limited', retryAfterSeconds: 5 },
     });
+    expect(await putEndUserBudget(id, undefined, NOW)).toEqual({ budget: undefined, spending });
+    expect(await putEndUserBudget(id, BUDGET, NOW)).toEqual({ budget: BUDGET, spending });
   });
 });
 
@@ -82,6 +78,32 @@ describe('the first budget of an end-user', () => {
     expect(stored()).toMatchObject({ budget: BUDGET, budgetSince: NOW.toISOString() });
     expect([spent(DAY), spent('2026-11'), spent('2026-10')]).toEqual([4_000, 7_000, undefined]);
     expect(await getEndUserBudget(id, NOW)).toEqual({ budget: BUDGET, spending: SPENDING });
+  });
+
+  test.each([
+    [
+      'just after midnight begins the day before, too',
+      '2026-12-05T00:01:59.999Z',
+      '2026-12-04T23:59:59.999Z',
+    ],
+    [
+      'just before midnight counts what a faster clock created after it',
+      '2026-12-05T23:59:59.999Z',
+      '2026-12-06T00:00:00.001Z',
+    ],
+    [
+      'in the first minutes of a month begins the month before, too',
+      '2027-01-01T00:01:59.999Z',
+      '2026-12-31T23:00:00.000Z',
+    ],
+  ])('%s', async (_, at, createdAt) => {
+    putEndUser(memory, anEndUser({ lastActiveAt: createdAt }));
+    put(createdAt);
+
+    await putEndUserBudget(id, BUDGET, new Date(at));
+
+    expect([spent(createdAt.slice(0, 10)), spent(createdAt.slice(0, 7))]).toEqual([4_000, 4_000]);
+    expect(spent(at.slice(0, 10))).toBe(0);
   });
 
   test('counts a request that is created while it is set', async () => {

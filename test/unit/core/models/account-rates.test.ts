@@ -1,6 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type Account, putAccountRate, toAccount } from '../../../../core/accounts/accounts.ts';
+import { putAccountRate } from '../../../../core/accounts/account-terms.ts';
+import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import { auditWrite } from '../../../../core/audit/audit.ts';
 import { createImages } from '../../../../core/creation/create-request.ts';
 import { NotFoundError, ValidationError } from '../../../../core/errors.ts';

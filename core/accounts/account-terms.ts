@@ -1,0 +1,113 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { Budget } from '../budgets/budget-rules.ts';
+import { ConflictError } from '../errors.ts';
+import { accountKey } from '../table/keys.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
+import { type Beside, writeBeside } from '../table/transactions.ts';
+import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount } from './accounts.ts';
+
+/**
+ * Access pattern 139: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
+ * Throws `NotFoundError`.
+ */
+export const setBalanceWebhook = (
+  accountId: string,
+  webhook: BalanceWebhook | undefined,
+  beside?: Beside,
+): Promise<Account> =>
+  changeTerms(
+    accountId,
+    {
+      expression: webhook
+        ? 'SET balanceWebhook = :webhook REMOVE exhaustedTold'
+        : 'REMOVE balanceWebhook, exhaustedTold',
+      values: webhook && { ':webhook': webhook },
+    },
+    beside,
+  );
+
+/** Each creation writes the account: 100 budgets are some 10 KB of it. */
+const MAX_KEY_BUDGETS = 100;
+
+/** What the creations of a key may spend; undefined: any amount. Throws when it is malformed. */
+export const keyBudgetOf = (
+  { keyBudgets }: Pick<Account, 'keyBudgets'>,
+  keyId: string,
+): Budget | undefined => (keyBudgets?.[keyId] === undefined ? undefined : Budget.parse(keyBudgets[keyId]));
+
+/**
+ * Access pattern 125: sets what creations with a key may spend; undefined: any amount. Every debit that is written afterwards keeps to it.
+ * Throws `NotFoundError`, and `ConflictError` for a budget of one key more than 100.
+ */
+export const setKeyBudget = async (
+  { accountId, keyId }: { accountId: string; keyId: string },
+  budget: Budget | undefined,
+  beside?: Beside,
+): Promise<Account> => {
+  const { keyBudgets = {} } = await getAccount(accountId);
+  if (budget && !(keyId in keyBudgets) && Object.keys(keyBudgets).length >= MAX_KEY_BUDGETS) {
+    throw new ConflictError(`${MAX_KEY_BUDGETS} keys of this account have a budget: lift one with --none.`);
+  }
+  return setEntry(accountId, 'keyBudgets', keyId, budget, beside);
+};
+
+/**
+ * Access pattern 145: sets what an account pays for a model from now on; undefined: the general rate. Existing requests keep their
+ * price. Throws `NotFoundError`.
+ */
+export const putAccountRate = (
+  accountId: string,
+  modelId: string,
+  rate: object | undefined,
+  beside?: Beside,
+): Promise<Account> => setEntry(accountId, 'rates', modelId, rate, beside);
+
+/** Sets one entry of a map of an account, or removes it. */
+const setEntry = async (
+  accountId: string,
+  map: 'keyBudgets' | 'rates',
+  id: string,
+  value: object | undefined,
+  beside?: Beside,
+): Promise<Account> => {
+  // An update of an entry needs the map to be there.
+  await changeTerms(accountId, {
+    expression: `SET ${map} = if_not_exists(${map}, :none)`,
+    values: { ':none': {} },
+  });
+  return changeTerms(
+    accountId,
+    {
+      expression: value ? `SET ${map}.#id = :value` : `REMOVE ${map}.#id`,
+      names: { '#id': id },
+      values: value && { ':value': value },
+    },
+    beside,
+  );
+};
+
+/** Changes the terms of an account's debits: each debit planned before is refused, and planned again. */
+const changeTerms = async (
+  accountId: string,
+  {
+    expression,
+    names,
+    values,
+  }: { expression: string; names?: Record<string, string>; values?: StoredItem | undefined },
+  beside: Beside = [],
+): Promise<Account> => {
+  const { done, item } = await writeBeside(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: accountKey(accountId),
+      UpdateExpression: `${expression} ADD terms :one`,
+      ConditionExpression: 'attribute_exists(PK)',
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: { ...values, ':one': 1 },
+      ReturnValues: 'ALL_NEW',
+    }),
+    beside,
+  );
+  if (!done) throw noSuchAccount(accountId);
+  return toAccount(item);
+};

@@ -1,0 +1,16 @@
+import { systemClock } from '../clock.ts';
+import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-flight.ts';
+
+/** Longer than an API function runs. */
+const LEASE_SECONDS = 35;
+/** A read takes some seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** Reads much of an account, one such read at a time, to bound its cost. Throws `ServiceError` with `rate_limited` while there is another. */
+export const largeRead = <T>(accountId: string, read: () => Promise<T>): Promise<T> =>
+  withPlaces(
+    [accountLimit('usage', accountId, { places: 1, leaseSeconds: LEASE_SECONDS })],
+    systemClock,
+    () => tooManyAtOnce('Usage is being read for this account already.', RETRY_AFTER_SECONDS),
+    read,
+  );
