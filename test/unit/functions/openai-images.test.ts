@@ -1,7 +1,8 @@
 import '../builders/environment.ts';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { apiKeyKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { handler as createGeneration } from '../../../functions/api/create-generation.ts';
 import { handler as create } from '../../../functions/api/create-openai-image.ts';
 import { handler as edit } from '../../../functions/api/edit-openai-image.ts';
 import { handler as getModel } from '../../../functions/api/get-openai-model.ts';
@@ -75,7 +76,21 @@ describe('POST /openai/v1/images/generations', () => {
     );
   });
 
-  test('writes what POST /v1/generations writes, and one item by which a retry finds it', async () => {
+  test('writes the record that POST /v1/generations writes', async () => {
+    const webhookUrl = 'https://hooks.example.com/';
+    const { headers } = await aCaller(memory);
+    const { requestId } = await calls.make({ ...BODY, n: 2, webhookUrl }, { headers });
+    const body = { model: 'xQI3Pro', prompt: 'a lighthouse', endUserEmail: EMAIL, n: 2, webhookUrl };
+    const { body: created } = read(await createGeneration(anApiEvent({ headers, body }), aLambdaContext()));
+
+    const [own, usual] = [requestId, created.requestId].map((id) => {
+      const { PK, requestId: _, debitEntryNumber, endUserId, ...item } = memory.get(requestKey(id)) ?? {};
+      return JSON.parse(JSON.stringify(item).replaceAll(id, 'the request'));
+    });
+    expect(own).toEqual(usual);
+  });
+
+  test('writes one item more than POST /v1/generations, by which a retry finds it', async () => {
     const { requestId } = await calls.make(BODY, { endsAfterSeconds: 0 });
 
     expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([5]);
@@ -83,7 +98,7 @@ describe('POST /openai/v1/images/generations', () => {
       UpdateCommand: 1,
       GetCommand: 2,
       BatchGetCommand: 1,
-      QueryCommand: 1,
+      QueryCommand: 2,
       PutCommand: 1,
       TransactWriteCommand: 1,
     });
@@ -166,6 +181,14 @@ describe('POST /openai/v1/images/generations', () => {
     expect(await refuse(BODY, rest, options)).toEqual(refusal);
   });
 
+  test("refuses what exceeds the key's budget as no balance", async () => {
+    const { keyId, headers } = await aCaller(memory);
+    memory.patch(apiKeyKey(keyId), { budget: { perDayThousandths: 1 } });
+
+    await expect(calls.make(BODY, { headers })).rejects.toMatchObject({ code: 'payment_required' });
+    expect(executions.started).toEqual([]);
+  });
+
   test('says what may be retried, and when', async () => {
     const answer = (options: object) => world.call(create, { body: BODY }, options);
     const { headers: broke, body } = await answer({ account: { balanceThousandths: 0 } });
@@ -232,6 +255,8 @@ describe('POST /openai/v1/images/edits', () => {
     ['prompt', 'a lighthouse'],
     ['user', EMAIL],
   ];
+  const BOUNDARY = 'b'.repeat(30);
+  const UNENDED = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="n"\r\n\r\n1\r\n`;
   const send = async (event: ApiEvent) => {
     const { headers } = await aCaller(memory);
     return read(
@@ -283,6 +308,7 @@ describe('POST /openai/v1/images/edits', () => {
   test.each<[string, [string, string | Buffer][], string]>([
     ['no image', TEXTS, 'image'],
     ['a file that is no image', [...TEXTS, ['image', Buffer.from('hello')]], 'image'],
+    ['more files than the model takes', [...TEXTS, ...Array(17).fill(['image[]', paddedPng(20)])], 'image'],
     ['text that is no URL', [...TEXTS, ['image', 'hello']], 'image'],
     ['a mask', [...TEXTS, ['mask', Buffer.from('hello')]], 'mask'],
     ['another file', [...TEXTS, ['file', Buffer.from('hello')]], 'file'],
@@ -300,6 +326,26 @@ describe('POST /openai/v1/images/edits', () => {
     expect([memory.transactions, bucket.objects.size]).toEqual([[], 0]);
   });
 
+  test.each([0, 5])('says of a file of %i bytes that it is no image', async (bytes) => {
+    const { body } = await send(await form([...TEXTS, ['image', Buffer.alloc(bytes)]]));
+
+    expect(body.error.message).toBe("'image' must be a PNG, JPEG or WebP image");
+  });
+
+  test('reads a form of as many parts as fit at once', async () => {
+    const part = (index: number) =>
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${index}"\r\n\r\n\r\n`;
+    const body = `${Array.from({ length: 40_000 }, (_, index) => part(index)).join('')}--${BOUNDARY}--\r\n`;
+    const before = process.cpuUsage();
+    const answer = await send({
+      headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+      body,
+    });
+
+    expect(answer.status).toBe(400);
+    expect(process.cpuUsage(before).user).toBeLessThan(3e6);
+  });
+
   test('stores nothing for a call that is refused for the balance', async () => {
     const event = await form([...TEXTS, ['image', await anImage(300, 300, 'png')]]);
     const { headers } = await aCaller(memory, { account: { balanceThousandths: 0 } });
@@ -312,7 +358,7 @@ describe('POST /openai/v1/images/edits', () => {
   test.each([
     ['another type', { headers: { 'content-type': 'application/json' }, body: '{}' }],
     ['no boundary', { headers: { 'content-type': 'multipart/form-data; x=y' }, body: 'x' }],
-    ['no end', { headers: { 'content-type': 'multipart/form-data; boundary=b' }, body: '--b\r\n' }],
+    ['no end', { headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }, body: UNENDED }],
     [
       'too much',
       { headers: { 'content-type': 'multipart/form-data; boundary=b' }, body: 'x'.repeat(5_000_000) },

@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { accountKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, idempotencyPartition, requestKey } from '../../../core/table/keys.ts';
 import { aCaller } from '../builders/callers.ts';
 import { ACCOUNT_ID, EMAIL } from '../builders/entities.ts';
 import { RouteWorld } from '../builders/route-world.ts';
@@ -69,7 +69,7 @@ const onceAt = (seconds: number, act: () => Promise<void>) => {
 };
 
 describe('An image that takes longer than a response may', () => {
-  test('is answered with 408 after 24 s, and collected by the retry without a second debit', async () => {
+  test('is answered with 408 after the time to wait, and collected by the retry without a second debit', async () => {
     const first = await calls.make(BODY);
     expect([first.status, first.headers['x-should-retry'], first.body.error.code]).toEqual([
       408,
@@ -175,6 +175,18 @@ describe('A retry after a broken connection', () => {
     expect(created()).toHaveLength(1);
   });
 
+  test('makes the images when its first call has not written within 30 s, and that can then write no more', async () => {
+    const held = await holdFirst();
+    const before = balance() as number;
+    await calls.make(BODY, { retry: 1 });
+    const retry = await calls.make(BODY, { retry: 2, endsAfterSeconds: 20 });
+
+    await expect(held.goOn()).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    expect([retry.status, created()]).toEqual([200, [retry.requestId]]);
+    const { debitThousandths } = memory.get(requestKey(retry.requestId)) as { debitThousandths: number };
+    expect(balance()).toBe(before - debitThousandths);
+  });
+
   test('makes the images when the first call that it waits for is refused', async () => {
     const held = await holdFirst();
     const retry = await calls.make(BODY, {
@@ -188,7 +200,7 @@ describe('A retry after a broken connection', () => {
 
   test('makes the images when its first call died before it wrote', async () => {
     const held = await holdFirst();
-    calls.wait(300);
+    calls.wait(30);
     const retry = await calls.make(BODY, { retry: 1, endsAfterSeconds: 3 });
     await held.fail();
 
@@ -245,6 +257,56 @@ describe('Equal calls', () => {
 
     expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(handedBack.requestId);
     expect(created()).toEqual([done.requestId, handedBack.requestId]);
+  });
+
+  test('one after the other: a retry collects what its own call made, not what was answered before', async () => {
+    const answerLost = async () => (await calls.make(BODY, { endsAfterSeconds: 1 })).requestId;
+    await answerLost();
+    calls.wait(5);
+    const second = await answerLost();
+    expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(second);
+
+    calls.wait(5);
+    const third = await answerLost();
+    const retries = [await calls.make(BODY, { retry: 1 }), await calls.make(BODY, { retry: 2 })];
+    expect(retries.map(requestIn)).toEqual([third, third]);
+  });
+
+  /** Two calls at once. The connection of the first breaks, and its retry takes the request of the second, which waits. */
+  const callsThatSwap = async (meanwhile: (first: string) => void) => {
+    const answers: { headers: Record<string, unknown> }[] = [];
+    await calls.make(BODY, {
+      meanwhile: onceAt(5, async () => {
+        const second = await calls.make(BODY, {
+          meanwhile: onceAt(5, async () => {
+            const [first = '', taken = ''] = created();
+            const retry = await calls.make(BODY, { retry: 1, meanwhile: () => calls.succeed(taken) });
+            answers.push(retry);
+            meanwhile(first);
+          }),
+        });
+        answers.push(second);
+        calls.succeed(created()[0] ?? '');
+      }),
+    });
+    return answers.map(requestIn);
+  };
+
+  test("that take each other's requests are answered with one each", async () => {
+    const answered = await callsThatSwap((first) => calls.succeed(first));
+
+    expect(created()).toHaveLength(2);
+    expect(answered).toEqual(created().toReversed());
+  });
+
+  test('leave to its retry what was answered with 408', async () => {
+    const answered = await callsThatSwap((first) => {
+      const isOfFirst = ({ requestId }: { requestId?: string }) => requestId === first;
+      const entry = memory.partition(idempotencyPartition(ACCOUNT_ID)).find(isOfFirst);
+      memory.patch(entry as never, { handedBack: true });
+    });
+
+    expect(answered).toEqual([created()[1], created()[1]]);
   });
 
   test('swap their requests when one is taken while its first call still waits', async () => {
