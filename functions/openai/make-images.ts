@@ -23,7 +23,7 @@ import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
 import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
 import { allowPrivateTargets, requiredNumberEnv } from '../../core/environment.ts';
-import { type FieldErrors, ServiceError } from '../../core/errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { newRequestId } from '../../core/ids.ts';
 import { logger } from '../../core/observability.ts';
@@ -36,15 +36,8 @@ import { authorizeKey, identifyCaller } from '../http/authorize.ts';
 import { wrongFields } from '../http/check-all.ts';
 import { imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
-import type { FormFile } from './forms.ts';
 import { readParameters } from './parameters.ts';
-
-/** What a call asks for, as it was sent. */
-export interface AskedImages {
-  given: Record<string, unknown>;
-  images: readonly (FormFile | string)[];
-  fields: FieldErrors;
-}
+import type { AskedImages, FormFile } from './read-calls.ts';
 
 /** How the calls of an endpoint are read, and where their files go. */
 export interface ImageEndpoint {

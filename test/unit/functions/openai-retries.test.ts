@@ -1,31 +1,15 @@
 import '../builders/environment.ts';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { accountKey, idempotencyPartition, requestKey } from '../../../core/table/keys.ts';
+import { describe, expect, test } from '@jest/globals';
+import { accountKey, requestKey } from '../../../core/table/keys.ts';
 import { aCaller } from '../builders/callers.ts';
 import { ACCOUNT_ID, EMAIL } from '../builders/entities.ts';
-import { RouteWorld } from '../builders/route-world.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { OpenAiCalls } from './openai-calls.ts';
+import { onceAt, requestIn, useOpenAiCalls } from './openai-calls.ts';
 
-const world = new RouteWorld();
-const { memory, executions } = world;
-const bucket = new MemoryBucket();
-const calls = new OpenAiCalls(world, bucket);
-beforeAll(() => calls.serveFiles());
-afterAll(() => calls.stop());
-beforeEach(() => {
-  world.reset();
-  bucket.reset();
-  calls.reset();
-});
+const { memory, calls, created } = useOpenAiCalls();
 
 const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
-const created = () => executions.started.map(({ name }) => name);
 const balance = () => memory.get(accountKey(ACCOUNT_ID))?.balanceThousandths;
-/** The request that an answer's images are of. */
-const requestIn = ({ headers }: { headers: Record<string, unknown> }) =>
-  String(headers.Location).split('/').at(-1);
 /** A call that is not answered: its connection breaks while the request is made. */
 const breakOff = async (): Promise<string> =>
   (await calls.make(BODY, { meanwhile: () => undefined })).requestId;
@@ -55,16 +39,6 @@ const holdFirst = async () => {
       released.reject(new Error('not written'));
       await settled;
     },
-  };
-};
-
-/** Acts once, when this many seconds have passed. */
-const onceAt = (seconds: number, act: () => Promise<void>) => {
-  let isDone = false;
-  return async (second: number): Promise<void> => {
-    if (isDone || second < seconds) return;
-    isDone = true;
-    await act();
   };
 };
 
@@ -233,97 +207,6 @@ describe('A retry after a broken connection', () => {
     const answer = await calls.make(body, { retry: 1, endsAfterSeconds: 3, ...(isOtherKey && { headers }) });
 
     expect(requestIn(answer)).not.toBe(requestId);
-  });
-});
-
-describe('Equal calls', () => {
-  test('at once are creations of their own, and each retry collects another', async () => {
-    const firsts = await Promise.all([1, 2, 3].map(() => calls.make(BODY)));
-    expect(firsts.map(({ status }) => status)).toEqual([408, 408, 408]);
-    const ids = created();
-    expect(new Set(ids).size).toBe(3);
-    for (const id of ids) calls.succeed(id);
-
-    const retries = await Promise.all([1, 2, 3].map(() => calls.make(BODY, { retry: 1 })));
-
-    expect(retries.map(requestIn).toSorted()).toEqual(ids.toSorted());
-    expect(created()).toHaveLength(3);
-  });
-
-  test('take what was answered with 408 before what was answered with images', async () => {
-    const done = await calls.make(BODY, { endsAfterSeconds: 1 });
-    const handedBack = await calls.make(BODY);
-    calls.succeed(handedBack.requestId);
-
-    expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(handedBack.requestId);
-    expect(created()).toEqual([done.requestId, handedBack.requestId]);
-  });
-
-  test('one after the other: a retry collects what its own call made, not what was answered before', async () => {
-    const answerLost = async () => (await calls.make(BODY, { endsAfterSeconds: 1 })).requestId;
-    await answerLost();
-    calls.wait(5);
-    const second = await answerLost();
-    expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(second);
-
-    calls.wait(5);
-    const third = await answerLost();
-    const retries = [await calls.make(BODY, { retry: 1 }), await calls.make(BODY, { retry: 2 })];
-    expect(retries.map(requestIn)).toEqual([third, third]);
-  });
-
-  /** Two calls at once. The connection of the first breaks, and its retry takes the request of the second, which waits. */
-  const callsThatSwap = async (meanwhile: (first: string) => void) => {
-    const answers: { headers: Record<string, unknown> }[] = [];
-    await calls.make(BODY, {
-      meanwhile: onceAt(5, async () => {
-        const second = await calls.make(BODY, {
-          meanwhile: onceAt(5, async () => {
-            const [first = '', taken = ''] = created();
-            const retry = await calls.make(BODY, { retry: 1, meanwhile: () => calls.succeed(taken) });
-            answers.push(retry);
-            meanwhile(first);
-          }),
-        });
-        answers.push(second);
-        calls.succeed(created()[0] ?? '');
-      }),
-    });
-    return answers.map(requestIn);
-  };
-
-  test("that take each other's requests are answered with one each", async () => {
-    const answered = await callsThatSwap((first) => calls.succeed(first));
-
-    expect(created()).toHaveLength(2);
-    expect(answered).toEqual(created().toReversed());
-  });
-
-  test('leave to its retry what was answered with 408', async () => {
-    const answered = await callsThatSwap((first) => {
-      const isOfFirst = ({ requestId }: { requestId?: string }) => requestId === first;
-      const entry = memory.partition(idempotencyPartition(ACCOUNT_ID)).find(isOfFirst);
-      memory.patch(entry as never, { handedBack: true });
-    });
-
-    expect(answered).toEqual([created()[1], created()[1]]);
-  });
-
-  test('swap their requests when one is taken while its first call still waits', async () => {
-    const one = await calls.make(BODY, {
-      meanwhile: async (second) => {
-        if (second !== 5) return;
-        await calls.make(BODY);
-        await calls.make(BODY, { retry: 1 });
-      },
-    });
-    expect(one.status).toBe(408);
-    const ids = created();
-    for (const id of ids) calls.succeed(id);
-    const last = [await calls.make(BODY, { retry: 1 }), await calls.make(BODY, { retry: 2 })];
-
-    expect(last.map(requestIn).toSorted()).toEqual(ids.toSorted());
-    expect(created()).toHaveLength(2);
   });
 });
 
