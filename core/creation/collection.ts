@@ -185,7 +185,7 @@ export const collectRequest = async (
 };
 
 /**
- * Access pattern 147: another request of equal calls, when the retry of one of them has taken this call's: so each request is answered. Undefined when this
+ * Access pattern 64: another request of equal calls, when the retry of one of them has taken this call's: so each request is answered. Undefined when this
  * call still has its own, or no other is left.
  */
 export const requestInstead = async (
