@@ -100,8 +100,14 @@ const awsAccountId = z.coerce.string().regex(/^\d{12}$/, 'Expected the 12 digits
  */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653];
 
-/** Functions that wait for servers of others, and so could use up the concurrency that the API needs. */
-const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'measure-clips'] as const;
+/** Functions that wait for servers of others or for images, and so could use up the concurrency that the API needs. */
+const RESERVABLE = [
+  'deliver-webhook',
+  'dispatch-request',
+  'measure-clips',
+  'create-openai-image',
+  'edit-openai-image',
+] as const;
 
 /** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;

@@ -133,7 +133,7 @@ export class GenerationServiceStack extends Stack {
       settings.bind([canary.runCanary], 'USER_AGENT');
     }
     for (const [name, executions] of entriesOf(context.reservedConcurrency ?? {})) {
-      functions.all[name].reserveConcurrency(executions);
+      functions.all[name]?.reserveConcurrency(executions);
     }
 
     if (context.exportBucket !== undefined) {

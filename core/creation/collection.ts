@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
@@ -13,7 +12,7 @@ import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
 /**
- * A call of a client that makes images and sends no idempotency key. Its retries are known by the API key and the body: equal calls are
+ * An attempt of a call that makes images and sends no idempotency key. Its retries are known by the API key and the body: equal calls are
  * alike, so each has an entry of its own, and a retry takes one of them.
  */
 export interface LongCall {
@@ -22,13 +21,15 @@ export interface LongCall {
   digest: string;
   /** How often the client has made this call before: 0 for a first call. */
   retry: number;
+  /** The id of this attempt. */
+  attempt: string;
 }
 
 /** How long after its creation a request is collected by a retry: 10 min. */
 const COLLECT_MS = 10 * 60_000;
 
-/** A call that has written no request by then has died: its function runs for 300 s at most. */
-const WRITING_MS = 300_000;
+/** A call that has written no request by then counts as dead, and its entry refuses the request. */
+const WRITING_MS = 30_000;
 
 /** A retry looks at this many entries, the newest. */
 const MOST_ENTRIES = 100;
@@ -37,9 +38,12 @@ const MOST_ENTRIES = 100;
 export const digestOfCall = (keyId: string, route: string, body: unknown): string =>
   idempotencyOf('', route, { keyId, body }).fingerprint;
 
+const keyOf = ({ accountId, digest }: LongCall, requestId: string) =>
+  idempotencyKey(accountId, `${digest}#${requestId}`);
+
 /**
- * The record by which a retry finds the request of its call. It is written in the request's transaction, over the entry of `beginCall`, and
- * never refused: the id is new.
+ * The record by which a retry finds the request of its call. It is written in the request's transaction, over the entry of `beginCall`,
+ * unless the call was given up.
  */
 export const entryOf = ({ digest }: LongCall, requestId: string): Idempotency => ({
   keyDigest: `${digest}#${requestId}`,
@@ -51,14 +55,13 @@ export const entryOf = ({ digest }: LongCall, requestId: string): Idempotency =>
  * does not stand in the way of the request's own.
  */
 export const beginCall = async (call: LongCall, requestId: string, now: Date): Promise<void> => {
-  const { keyDigest, fingerprint } = entryOf(call, requestId);
   const keptUntil = toInstant(now);
   await writeUnlessRefused(
     new PutCommand({
       TableName: tableName(),
       Item: {
-        ...idempotencyKey(call.accountId, keyDigest),
-        ...{ fingerprint, requestId, keptUntil, isWriting: true },
+        ...keyOf(call, requestId),
+        ...{ fingerprint: call.digest, requestId, keptUntil, isWriting: true },
         [TTL_ATTRIBUTE]: toEpochSeconds(addSeconds(keptUntil, SECONDS_PER_DAY)),
       },
       // The client repeats a write whose answer was lost.
@@ -67,21 +70,28 @@ export const beginCall = async (call: LongCall, requestId: string, now: Date): P
   );
 };
 
-/** Access pattern 131: notes that a call was refused after `beginCall`: its retry does not wait. */
-export const endRefusedCall = async (call: LongCall, requestId: string): Promise<void> => {
-  await writeUnlessRefused(
+/**
+ * Access pattern 131: gives a call up that has written no request: a retry does not wait for it, and its transaction, should it still come,
+ * finds the record of another request. False when it has written, or was given up.
+ */
+export const giveUpCall = (call: LongCall, requestId: string, now: Date): Promise<boolean> =>
+  writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
-      Key: idempotencyKey(call.accountId, entryOf(call, requestId).keyDigest),
-      UpdateExpression: 'REMOVE isWriting',
-      ConditionExpression: 'attribute_exists(PK)',
+      Key: keyOf(call, requestId),
+      UpdateExpression: 'SET requestId = :none, keptUntil = :later REMOVE isWriting',
+      ConditionExpression: 'isWriting = :yes',
+      ExpressionAttributeValues: {
+        ':yes': true,
+        ':none': 'none',
+        ':later': addSeconds(toInstant(now), SECONDS_PER_DAY),
+      },
     }),
   );
-};
 
 /**
- * An entry as stored. `isWriting`: its request is not written yet. `collected` is the number of the latest retry that took it, `takenBy` the id of that call. `handedBack`: that call
- * was answered before the request ended.
+ * An entry as stored. `isWriting`: its request is not written yet. `takenBy` is the id of the latest attempt that took it, `collected` how
+ * often its client had made the call before. `handedBack`: that attempt was answered before the request ended.
  */
 const Entry = z.object({
   requestId: z.string(),
@@ -92,85 +102,117 @@ const Entry = z.object({
 });
 type Entry = z.infer<typeof Entry>;
 
-/**
- * The newest entries of a call that its retry may take, strongly consistent: first those handed back, then those that the latest retry
- * took, then the oldest.
- */
-const listEntries = async ({ accountId, digest, retry }: LongCall, now: Date): Promise<Entry[]> => {
-  const sortOf = (end: string) => idempotencyKey(accountId, `${digest}#${REQUEST_ID_PREFIX.image}${end}`).SK;
+/** The newest entries of a call, newest first, strongly consistent: of its last 10 min, or that of one request. */
+const listEntries = async (
+  call: LongCall,
+  bounds: { now: Date } | { requestId: string },
+): Promise<Entry[]> => {
+  const [oldest, newest] =
+    'now' in bounds
+      ? [
+          `${REQUEST_ID_PREFIX.image}${encodeTime(bounds.now.getTime() - COLLECT_MS, 10)}`,
+          `${REQUEST_ID_PREFIX.image}~`,
+        ]
+      : [bounds.requestId, bounds.requestId];
   const { Items = [] } = await table.send(
     new QueryCommand({
       TableName: tableName(),
       KeyConditionExpression: 'PK = :account AND SK BETWEEN :oldest AND :newest',
       ExpressionAttributeValues: {
-        ':account': idempotencyPartition(accountId),
-        ':oldest': sortOf(encodeTime(now.getTime() - COLLECT_MS, 10)),
-        ':newest': sortOf('~'),
+        ':account': idempotencyPartition(call.accountId),
+        ':oldest': keyOf(call, oldest).SK,
+        ':newest': keyOf(call, newest).SK,
       },
       ConsistentRead: true,
       ScanIndexForward: false,
       Limit: MOST_ENTRIES,
     }),
   );
-  return readableItems(Items, (item) => Entry.parse(item))
-    .filter(({ collected }) => collected < retry)
-    .sort(
-      (a, b) =>
-        Number(b.handedBack) - Number(a.handedBack) ||
-        b.collected - a.collected ||
-        (a.requestId < b.requestId ? -1 : 1),
-    );
+  return readableItems(Items, (item) => Entry.parse(item));
 };
 
-/** Takes an entry for a retry. False when this or a later retry has taken it: the condition lets only one of two equal retries have it. */
-const takeEntry = async ({ accountId, digest, retry }: LongCall, requestId: string): Promise<boolean> => {
-  const own = randomUUID();
+/**
+ * Takes an entry for an attempt. False when an attempt of this or a later number has taken it: the condition lets only one of two equal
+ * retries have it.
+ */
+const takeEntry = async (call: LongCall, requestId: string): Promise<boolean> => {
   const { done, item } = await writeOnCondition(
     new UpdateCommand({
       TableName: tableName(),
-      Key: idempotencyKey(accountId, `${digest}#${requestId}`),
+      Key: keyOf(call, requestId),
       UpdateExpression: 'SET collected = :retry, takenBy = :own REMOVE handedBack',
-      ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(collected) OR collected < :retry)',
-      ExpressionAttributeValues: { ':retry': retry, ':own': own },
+      ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(takenBy) OR collected < :retry)',
+      ExpressionAttributeValues: { ':retry': call.retry, ':own': call.attempt },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     }),
   );
   // The client repeats an update whose answer was lost.
-  return done || (item !== undefined && Entry.parse(item).takenBy === own);
+  return done || (item !== undefined && Entry.parse(item).takenBy === call.attempt);
+};
+
+/** Takes the first of these entries that it can, and that has something to collect: a failed request only after a 408. */
+const takeFirst = async (call: LongCall, entries: readonly Entry[]): Promise<StoredRequest | undefined> => {
+  for (const { requestId, handedBack } of entries) {
+    if (!(await takeEntry(call, requestId))) continue;
+    const request = await findRequest(requestId);
+    if (request && (handedBack || request.status !== 'failed')) return request;
+  }
+  return undefined;
 };
 
 /**
  * Access pattern 128: collects the request that an earlier attempt of this call created in the last 10 minutes. `being written` when an
- * attempt may still write one; undefined without any. A failed request is collected only
- * after a 408. Any other failure was told, and is refunded: the retry makes another request.
+ * attempt may still write one; undefined without any. Of several it takes first one handed back, then one that the latest retry took, then the
+ * newest. A failed request is collected only after a 408. Any other failure was told, and is refunded: the retry makes another request.
  */
 export const collectRequest = async (
   call: LongCall,
   now: Date,
 ): Promise<StoredRequest | 'being written' | undefined> => {
-  const entries = await listEntries(call, now);
-  for (const { requestId, handedBack } of entries.filter(({ isWriting }) => !isWriting)) {
-    if (!(await takeEntry(call, requestId))) continue;
-    const request = await findRequest(requestId);
-    if (request && (handedBack || request.status !== 'failed')) return request;
+  const entries = await listEntries(call, { now });
+  const written = entries.filter(({ isWriting }) => !isWriting);
+  const takeable = written
+    .filter(({ takenBy, collected }) => takenBy === undefined || collected < call.retry)
+    .sort((a, b) => Number(b.handedBack) - Number(a.handedBack) || b.collected - a.collected);
+  const request = await takeFirst(call, takeable);
+  if (request) return request;
+  const writtenFrom = now.getTime() - WRITING_MS;
+  for (const { requestId } of entries.filter(({ isWriting }) => isWriting)) {
+    const isDead = Date.parse(creationTimeOf(requestId)) <= writtenFrom;
+    if (!isDead || !(await giveUpCall(call, requestId, now))) return 'being written';
   }
-  const writtenFrom = toInstant(new Date(now.getTime() - WRITING_MS));
-  const isAwaited = entries.some((one) => one.isWriting && creationTimeOf(one.requestId) > writtenFrom);
-  return isAwaited ? 'being written' : undefined;
+  return undefined;
+};
+
+/**
+ * Access pattern 64: another request of equal calls, when the retry of one of them has taken this call's: so each request is answered. Undefined when this
+ * call still has its own, or no other is left.
+ */
+export const requestInstead = async (
+  call: LongCall,
+  requestId: string,
+  now: Date,
+): Promise<StoredRequest | undefined> => {
+  const [own] = await listEntries(call, { requestId });
+  if (own?.takenBy === undefined || own.takenBy === call.attempt) return undefined;
+  const untaken = (await listEntries(call, { now })).filter(
+    ({ isWriting, takenBy, handedBack }) => !isWriting && takenBy === undefined && !handedBack,
+  );
+  // As a first call, so that any retry may take it again.
+  return takeFirst({ ...call, retry: 0 }, untaken);
 };
 
 /**
  * Access pattern 129: notes that a call is answered before its request has ended, so that its retry takes this one before others. False
- * when another call has taken the request, or it has no entry.
+ * when another attempt has taken the request, or it has no entry.
  */
-export const handBack = ({ accountId, digest, retry }: LongCall, requestId: string): Promise<boolean> =>
+export const handBack = (call: LongCall, requestId: string): Promise<boolean> =>
   writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
-      Key: idempotencyKey(accountId, `${digest}#${requestId}`),
+      Key: keyOf(call, requestId),
       UpdateExpression: 'SET handedBack = :yes',
-      ConditionExpression:
-        'attribute_exists(PK) AND (attribute_not_exists(collected) OR collected <= :retry)',
-      ExpressionAttributeValues: { ':yes': true, ':retry': retry },
+      ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(takenBy) OR takenBy = :own)',
+      ExpressionAttributeValues: { ':yes': true, ':own': call.attempt },
     }),
   );

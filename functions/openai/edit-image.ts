@@ -1,6 +1,6 @@
 import { storeUpload } from '../../core/uploads/store-upload.ts';
-import { readImageForm } from './forms.ts';
 import type { ImageEndpoint } from './make-images.ts';
+import { readImageForm } from './read-calls.ts';
 
 /** The endpoint that takes files. */
 export const EDIT_OPENAI_IMAGE: ImageEndpoint = {

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Account } from '../../core/accounts/accounts.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -6,10 +6,11 @@ import {
   beginCall,
   collectRequest,
   digestOfCall,
-  endRefusedCall,
   entryOf,
+  giveUpCall,
   handBack,
   type LongCall,
+  requestInstead,
 } from '../../core/creation/collection.ts';
 import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
 import {
@@ -22,7 +23,7 @@ import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
 import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
 import { allowPrivateTargets, requiredNumberEnv } from '../../core/environment.ts';
-import type { FieldErrors } from '../../core/errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { newRequestId } from '../../core/ids.ts';
 import { logger } from '../../core/observability.ts';
@@ -35,15 +36,8 @@ import { authorizeKey, identifyCaller } from '../http/authorize.ts';
 import { wrongFields } from '../http/check-all.ts';
 import { imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
-import type { FormFile } from './forms.ts';
 import { readParameters } from './parameters.ts';
-
-/** What a call asks for, as it was sent. */
-export interface AskedImages {
-  given: Record<string, unknown>;
-  images: readonly (FormFile | string)[];
-  fields: FieldErrors;
-}
+import type { AskedImages, FormFile } from './read-calls.ts';
 
 /** How the calls of an endpoint are read, and where their files go. */
 export interface ImageEndpoint {
@@ -112,7 +106,12 @@ export const makeImages = async (
       : parsed;
   const call =
     parsed.ok && idempotencyKey === undefined
-      ? { accountId, digest: digestOfCall(apiKey.keyId, route, sent), retry: retryOf(request) }
+      ? {
+          accountId,
+          digest: digestOfCall(apiKey.keyId, route, sent),
+          retry: retryOf(request),
+          attempt: randomUUID(),
+        }
       : undefined;
   const until = new Date(now.getTime() + requiredNumberEnv('OPENAI_WAIT_SECONDS') * 1000);
   const earlier = await collected(call, until, pace);
@@ -120,11 +119,17 @@ export const makeImages = async (
   const storeFiles = async (): Promise<void> => {
     if (store) await Promise.all(uploads.map(store));
   };
-  const found = earlier ?? (await created(account, submission, call, storeFiles));
-  const ended = await awaitEnd(found, until, pace);
-  if (ended) return imagesResponse(ended, parameters.wantsUrls, pace.now());
-  if (call) await handBack(call, found.requestId);
-  return stillMakingResponse();
+  let found = earlier ?? (await created(account, submission, call, storeFiles));
+  for (;;) {
+    const ended = await awaitEnd(found, until, pace);
+    if (!ended) {
+      if (call) await handBack(call, found.requestId);
+      return stillMakingResponse();
+    }
+    const instead = call && (await requestInstead(call, found.requestId, pace.now()));
+    if (!instead) return imagesResponse(ended, parameters.wantsUrls, pace.now());
+    found = instead;
+  }
 };
 
 /** How often the client has sent this call before, as OpenAI's clients count. */
@@ -181,7 +186,7 @@ const created = async (
     return await written(account, submission, storeFiles, { requestId, entry: entryOf(call, requestId) });
   } catch (error) {
     // A retry only waits longer when this fails.
-    await endRefusedCall(call, requestId).catch((cause: Error) =>
+    await giveUpCall(call, requestId, submission.now).catch((cause: Error) =>
       logger.warn('a refused call could not be noted', { requestId, error: cause }),
     );
     throw error;
@@ -200,7 +205,12 @@ const written = async (
     const allowed = await allowCreation(account, submission, facts, begun?.requestId);
     if (allowed.kind === 'repeated') return allowed;
     await storeFiles();
-    return writeRequest(begun ? { ...allowed, idempotency: begun.entry } : allowed);
+    if (!begun) return writeRequest(allowed);
+    const outcome = await writeRequest({ ...allowed, idempotency: begun.entry });
+    // A retry has given this call up, and makes the images.
+    if (outcome.kind === 'repeated')
+      throw new ServiceError('temporarily_unavailable', 'The request could not be written in time.');
+    return outcome;
   });
   return (await completeCreation(done)).request;
 };

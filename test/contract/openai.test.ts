@@ -27,7 +27,10 @@ const anAskedImage = (more: object = {}) => ({
 });
 /** The image of a form. */
 const bytesOf = ({ b64_json: text = '' }: { b64_json?: string } = {}): Buffer => Buffer.from(text, 'base64');
-/** The debits of a prompt's end-user. */
+/** The request that an answer's images are of. */
+const requestIn = ({ response }: { response: Response }): string =>
+  response.headers.get('location')?.split('/').at(-1) ?? '';
+/** How often the caller was debited. */
 const debits = async () => (await history(caller)).filter(({ reason }) => reason === 'generation').length;
 const caught = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
@@ -46,7 +49,7 @@ describe("OpenAI's client", () => {
 
   test('makes an image, which is a record of the service as any other', async () => {
     const { data: images, response } = await openai.images.generate(anAskedImage()).withResponse();
-    const requestId = response.headers.get('location')?.split('/').at(-1) ?? '';
+    const requestId = requestIn({ response });
     const { body: record } = await caller.get<{ images: { url: string }[] }>(`/v1/generations/${requestId}`);
 
     expect(record).toMatchObject({ status: 'succeeded', endUserEmail: user, model: 'xZI1.0Pro' });
@@ -67,16 +70,41 @@ describe("OpenAI's client", () => {
     ]);
   });
 
-  test('edits images: the provider fetches what the form carried', async () => {
+  test.each([
+    ['a file', 1],
+    ['several files', 2],
+  ])('edits images: the provider fetches what a form with %s carried', async (_, count) => {
     const image = await toFile(await anImage(640, 640, 'png'), 'a.png', { type: 'image/png' });
+    const files = count === 1 ? image : Array(count).fill(image);
     const { data, response } = await openai.images
-      .edit(anAskedImage({ model: 'xSD4.5', size: '2048x2048', image: [image, image] }) as never)
+      .edit(anAskedImage({ model: 'xSD4.5', size: '2048x2048', image: files }) as never)
       .withResponse();
 
     expect((data as OpenAI.ImagesResponse).data).toHaveLength(1);
-    const requestId = response.headers.get('location')?.split('/').at(-1);
-    const { body } = await caller.get(`/v1/generations/${requestId}`);
-    expect(body).toMatchObject({ status: 'succeeded', referencesCount: 2 });
+    const { body } = await caller.get(`/v1/generations/${requestIn({ response })}`);
+    expect(body).toMatchObject({ status: 'succeeded', referencesCount: count });
+  });
+
+  test('makes several images of the default size', async () => {
+    const { data, response } = await openai.images
+      .generate(anAskedImage({ model: 'xQI3Pro', size: 'auto', n: 2 }))
+      .withResponse();
+
+    const { body } = await caller.get(`/v1/generations/${requestIn({ response })}`);
+    expect(body).toMatchObject({ images: [{ size: '2048x2048' }, { size: '2048x2048' }] });
+    expect(data.data?.map((image) => bytesOf(image).subarray(1, 4).toString())).toEqual(['PNG', 'PNG']);
+  });
+
+  test('makes other images by the same call, for another debit', async () => {
+    const before = await debits();
+    const ask = anAskedImage();
+    const answers = [
+      await openai.images.generate(ask).withResponse(),
+      await openai.images.generate(ask).withResponse(),
+    ];
+
+    expect(new Set(answers.map(requestIn)).size).toBe(2);
+    expect(await debits()).toBe(before + 2);
   });
 
   test("makes images for a key's default end-user", async () => {
@@ -87,9 +115,7 @@ describe("OpenAI's client", () => {
     const client = clientOf({ ...caller, key });
     const ask = anAskedImage({ user: 'user-1234' });
     const { response } = await client.images.generate(ask).withResponse();
-    const { body } = await caller.get(
-      `/v1/generations/${response.headers.get('location')?.split('/').at(-1)}`,
-    );
+    const { body } = await caller.get(`/v1/generations/${requestIn({ response })}`);
     expect(body.endUserEmail).toBe(email);
 
     await ops(service, 'keys', 'set-end-user', '--key-id', keyId, '--end-user', 'none');
@@ -165,17 +191,27 @@ describe('The client meets each error as its own class', () => {
   });
 
   test('InternalServerError for a fault of the provider, each attempt of it refunded', async () => {
-    const client = clientOf(caller, { maxRetries: 0 });
+    const { xTokens } = (await caller.get<{ xTokens: number }>('/v1/balance')).body;
+    const client = clientOf(caller, { maxRetries: 1 });
     const thrown = await caught(
       client.images.generate(anAskedImage({ prompt: unique('[fail=provider_error]') })),
     );
 
     expect(thrown).toBeInstanceOf(OpenAI.InternalServerError);
     expect(thrown).toMatchObject({ code: 'provider_error' });
+    expect((await caller.get('/v1/balance')).body).toMatchObject({ xTokens });
   });
 });
 
 describe("The client's own retry collects an image", () => {
+  test('that takes longer than a response may, without a second debit', async () => {
+    const before = await debits();
+    const { data } = await openai.images.generate(anAskedImage({ prompt: unique('[delay=8]') }));
+
+    expect(data).toHaveLength(1);
+    expect(await debits()).toBe(before + 1);
+  });
+
   test('whose connection broke, without a second debit', async () => {
     const before = await debits();
     const client = clientOf(caller, { timeout: 2_500, maxRetries: 4 });
@@ -185,11 +221,13 @@ describe("The client's own retry collects an image", () => {
     expect(await debits()).toBe(before + 1);
   });
 
-  test('that takes longer than a response may, without a second debit', async () => {
+  test('of each of two equal calls at once whose connections broke', async () => {
     const before = await debits();
-    const { data } = await openai.images.generate(anAskedImage({ prompt: unique('[delay=8]') }));
+    const client = clientOf(caller, { timeout: 3_500, maxRetries: 4 });
+    const ask = anAskedImage({ prompt: unique('[delay=5]') });
+    const answers = await Promise.all([1, 2].map(() => client.images.generate(ask).withResponse()));
 
-    expect(data).toHaveLength(1);
-    expect(await debits()).toBe(before + 1);
+    expect(new Set(answers.map(requestIn)).size).toBe(2);
+    expect(await debits()).toBe(before + 2);
   });
 });

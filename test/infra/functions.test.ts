@@ -173,12 +173,16 @@ describe('reserved concurrency', () => {
       'deliver-webhook': 50,
       'dispatch-request': 200,
       'measure-clips': 20,
+      'create-openai-image': 100,
+      'edit-openai-image': 30,
     });
 
     expect(Object.fromEntries(reserved(await synthesizeService({ reservedConcurrency })))).toEqual({
       'workflow/deliver-webhook': 50,
       'workflow/dispatch-request': 200,
       'media/measure-clips': 20,
+      'api/create-openai-image': 100,
+      'api/edit-openai-image': 30,
     });
   });
 });

@@ -17,6 +17,8 @@ export interface FailedCall {
   /** The last answer, if there was one. */
   response: Response | undefined;
   signal: AbortSignal | undefined;
+  /** Whether it had created a request before it failed. */
+  hasCreated: boolean;
 }
 
 /** The AI SDK waits for a `Retry-After` below this; for a longer one it would call too early. */
@@ -26,7 +28,8 @@ const LONGEST_RETRY_AFTER_SECONDS = 60;
  * Whether the AI SDK may make the call again: only in a short pause, before anything was created. The client has
  * repeated all else that it is safe to repeat, with one idempotency key.
  */
-const isRetryable = (error: GenerationServiceError): boolean =>
+const isRetryable = (error: GenerationServiceError, { hasCreated }: FailedCall): boolean =>
+  !hasCreated &&
   error instanceof TemporarilyUnavailableError &&
   error.retryAfterSeconds !== undefined &&
   error.retryAfterSeconds < LONGEST_RETRY_AFTER_SECONDS;
@@ -39,7 +42,7 @@ export const sdkErrorOf = async (error: unknown, call: FailedCall): Promise<unkn
   if (!(error instanceof GenerationServiceError)) return error;
   if (error instanceof AbortedError) return call.signal?.reason ?? error;
   const { message } = error;
-  const sent = { message, requestBodyValues: call.body, isRetryable: isRetryable(error), cause: error };
+  const sent = { message, requestBodyValues: call.body, isRetryable: isRetryable(error, call), cause: error };
   if (error instanceof ApiError) {
     return new APICallError({
       ...sent,

@@ -119,8 +119,8 @@ export class GenerationServiceImageModel implements ImageModelV4 {
     const { fields, warnings } = fieldsOf(await this.#service.imageModel(this.modelId, options), options);
     const body = { model: this.modelId, prompt, endUserEmail: email, ...fields, ...more };
     const wait = { intervalSeconds: secondsOf(pollIntervalMs), timeoutSeconds: secondsOf(pollTimeoutMs) };
-    const { value, response } = await this.#service.call(this.modelId, options, body, (call) =>
-      this.#make(body, { ...call, ...idempotencyKeyOf(options) }, wait),
+    const { value, response } = await this.#service.call(this.modelId, options, body, (call, created) =>
+      this.#make(body, { ...call, ...idempotencyKeyOf(options) }, wait, created),
     );
     const { files, lost, ...metadata } = value;
     for (const id of lost) warnings.push({ type: 'other', message: `The image ${id} could not be stored.` });
@@ -141,9 +141,12 @@ export class GenerationServiceImageModel implements ImageModelV4 {
       intervalSeconds,
       timeoutSeconds,
     }: { intervalSeconds: number | undefined; timeoutSeconds: number | undefined },
+    created: () => void,
   ) {
     const { client } = this.#service;
-    const { requestId, cost, images } = await client.waitForSuccess(await client.createImage(body, options), {
+    const queued = await client.createImage(body, options);
+    created();
+    const { requestId, cost, images } = await client.waitForSuccess(queued, {
       ...options,
       ...(intervalSeconds !== undefined && { intervalSeconds }),
       ...(timeoutSeconds !== undefined && { timeoutSeconds }),

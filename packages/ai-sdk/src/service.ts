@@ -67,32 +67,38 @@ export class Service {
   }
 
   /**
-   * What `run` returns, with the metadata of the last answer. `body` is what an error says was asked. Throws errors of the AI
-   * SDK.
+   * What `run` returns, with the metadata of the last answer. `body` is what an error says was asked. `run` calls `created` once there is a
+   * request: the AI SDK does not repeat the call then. Throws errors of the AI SDK.
    */
   async call<T>(
     modelId: string,
     { abortSignal: signal, headers }: ModelCall,
     body: unknown,
-    run: (options: CallOptions) => Promise<T>,
+    run: (options: CallOptions, created: () => void) => Promise<T>,
   ): Promise<{ value: T; response: ResponseMetadata }> {
     const { client } = this;
     const timestamp = new Date();
     let last: Response | undefined;
+    let hasCreated = false;
     const others = Object.entries({ ...this.#settings.headers, ...headers }).filter(
       ([name]) => name.toLowerCase() !== IDEMPOTENCY_KEY,
     );
     try {
-      const value = await run({
-        signal,
-        headers: Object.fromEntries(others),
-        onResponse: (response) => {
-          last = response;
+      const value = await run(
+        {
+          signal,
+          headers: Object.fromEntries(others),
+          onResponse: (response) => {
+            last = response;
+          },
         },
-      });
+        () => {
+          hasCreated = true;
+        },
+      );
       return { value, response: { timestamp, modelId, headers: last && Object.fromEntries(last.headers) } };
     } catch (error) {
-      throw await sdkErrorOf(error, { baseUrl: client.baseUrl, body, response: last, signal });
+      throw await sdkErrorOf(error, { baseUrl: client.baseUrl, body, response: last, signal, hasCreated });
     }
   }
 

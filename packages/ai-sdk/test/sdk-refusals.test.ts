@@ -57,6 +57,14 @@ test('A lost answer is repeated by the client with one key, and never by the AI 
   expect(new Set(creations().map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
 });
 
+test('Images that were created are not made again, whatever becomes of the wait', async () => {
+  answer({ 'GET /v1/generations/img_1': refuse(503, 'temporarily_unavailable', { 'retry-after': '0' }) });
+  const error = await thrownBy(generateImage({ ...said, model: provider().image('xSD4.5') }));
+
+  expect(error).toMatchObject({ statusCode: 503, isRetryable: false });
+  expect(creations()).toHaveLength(1);
+});
+
 test('Images that failed are an AISDKError whose cause has the record', async () => {
   const failed = { requestId: 'img_1', status: 'failed', error: { code: 'provider_error', message: 'No.' } };
   answer({ 'GET /v1/generations/img_1': json(200, failed) });

@@ -81,10 +81,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'It bounds the read: nobody makes 100 equal calls in 10 minutes.',
   ],
   [
-    'boundary moved in core/creation/collection.ts listEntries: a.requestId < b.requestId => a.requestId <= b.requestId',
-    'No two entries are of the same request.',
-  ],
-  [
     'calculation reversed in core/ledger/usage.ts partsOf: (end - first) / parts => (end - first) * parts',
     'One part then reads everything: the same figures, later.',
   ],

@@ -1,13 +1,14 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { ErrorCode } from '../../../core/errors.ts';
 import { apiKeyKey, requestKey } from '../../../core/table/keys.ts';
 import { ApiRequest } from '../../../functions/http/api-request.ts';
 import { EDIT_OPENAI_IMAGE } from '../../../functions/openai/edit-image.ts';
 import { type ImageEndpoint, makeImages } from '../../../functions/openai/make-images.ts';
-import { readImageBody } from '../../../functions/openai/read-image-body.ts';
+import { readImageBody } from '../../../functions/openai/read-calls.ts';
 import { anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
-import type { ApiEvent, RouteWorld } from '../builders/route-world.ts';
-import type { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { type ApiEvent, RouteWorld } from '../builders/route-world.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
 interface Ending {
@@ -143,3 +144,35 @@ export class OpenAiCalls {
     this.world.memory.patch(requestKey(requestId), { status: 'failed', finishedAt, error });
   }
 }
+
+/** The world of a test file, its bucket, and calls in it; all are new before each test. */
+export const useOpenAiCalls = () => {
+  const world = new RouteWorld();
+  const bucket = new MemoryBucket();
+  const calls = new OpenAiCalls(world, bucket);
+  beforeAll(() => calls.serveFiles());
+  afterAll(() => calls.stop());
+  beforeEach(() => {
+    world.reset();
+    bucket.reset();
+    calls.reset();
+  });
+  const { memory, executions } = world;
+  /** The requests that were created, oldest first. */
+  const created = (): string[] => executions.started.map(({ name }) => name);
+  return { world, memory, executions, bucket, calls, created };
+};
+
+/** The request that an answer's images are of. */
+export const requestIn = ({ headers }: { headers: Record<string, unknown> }): string =>
+  String(headers.Location).split('/').at(-1) ?? '';
+
+/** Acts once, when this many seconds have passed. */
+export const onceAt = (seconds: number, act: () => Promise<void>) => {
+  let isDone = false;
+  return async (second: number): Promise<void> => {
+    if (isDone || second < seconds) return;
+    isDone = true;
+    await act();
+  };
+};

@@ -1,29 +1,17 @@
 import '../builders/environment.ts';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { requestKey } from '../../../core/table/keys.ts';
 import { handler as listModels } from '../../../functions/api/list-openai-models.ts';
 import { EMAIL } from '../builders/entities.ts';
-import { RouteWorld } from '../builders/route-world.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { OpenAiCalls } from './openai-calls.ts';
+import { useOpenAiCalls } from './openai-calls.ts';
 
 /** What `openai` 3.22.1 for Python sent: `images.generate`, `models.list`, `images.generate` with its retry after a 408, `images.edit` twice. */
 const RECORDED: { path: string; headers: Record<string, string>; body: string }[] = JSON.parse(
   readFileSync(new URL('recorded/openai-python.json', import.meta.url), 'utf8'),
 );
 
-const world = new RouteWorld();
-const { memory, executions } = world;
-const bucket = new MemoryBucket();
-const calls = new OpenAiCalls(world, bucket);
-beforeAll(() => calls.serveFiles());
-afterAll(() => calls.stop());
-beforeEach(() => {
-  world.reset();
-  bucket.reset();
-  calls.reset();
-});
+const { world, memory, executions, bucket, calls } = useOpenAiCalls();
 
 const recorded = (index: number) => {
   const call = RECORDED[index];

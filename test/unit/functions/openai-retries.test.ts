@@ -1,31 +1,15 @@
 import '../builders/environment.ts';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { accountKey, requestKey } from '../../../core/table/keys.ts';
 import { aCaller } from '../builders/callers.ts';
 import { ACCOUNT_ID, EMAIL } from '../builders/entities.ts';
-import { RouteWorld } from '../builders/route-world.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { OpenAiCalls } from './openai-calls.ts';
+import { onceAt, requestIn, useOpenAiCalls } from './openai-calls.ts';
 
-const world = new RouteWorld();
-const { memory, executions } = world;
-const bucket = new MemoryBucket();
-const calls = new OpenAiCalls(world, bucket);
-beforeAll(() => calls.serveFiles());
-afterAll(() => calls.stop());
-beforeEach(() => {
-  world.reset();
-  bucket.reset();
-  calls.reset();
-});
+const { memory, calls, created } = useOpenAiCalls();
 
 const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
-const created = () => executions.started.map(({ name }) => name);
 const balance = () => memory.get(accountKey(ACCOUNT_ID))?.balanceThousandths;
-/** The request that an answer's images are of. */
-const requestIn = ({ headers }: { headers: Record<string, unknown> }) =>
-  String(headers.Location).split('/').at(-1);
 /** A call that is not answered: its connection breaks while the request is made. */
 const breakOff = async (): Promise<string> =>
   (await calls.make(BODY, { meanwhile: () => undefined })).requestId;
@@ -58,18 +42,8 @@ const holdFirst = async () => {
   };
 };
 
-/** Acts once, when this many seconds have passed. */
-const onceAt = (seconds: number, act: () => Promise<void>) => {
-  let isDone = false;
-  return async (second: number): Promise<void> => {
-    if (isDone || second < seconds) return;
-    isDone = true;
-    await act();
-  };
-};
-
 describe('An image that takes longer than a response may', () => {
-  test('is answered with 408 after 24 s, and collected by the retry without a second debit', async () => {
+  test('is answered with 408 after the time to wait, and collected by the retry without a second debit', async () => {
     const first = await calls.make(BODY);
     expect([first.status, first.headers['x-should-retry'], first.body.error.code]).toEqual([
       408,
@@ -175,6 +149,18 @@ describe('A retry after a broken connection', () => {
     expect(created()).toHaveLength(1);
   });
 
+  test('makes the images when its first call has not written within 30 s, and that can then write no more', async () => {
+    const held = await holdFirst();
+    const before = balance() as number;
+    await calls.make(BODY, { retry: 1 });
+    const retry = await calls.make(BODY, { retry: 2, endsAfterSeconds: 20 });
+
+    await expect(held.goOn()).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    expect([retry.status, created()]).toEqual([200, [retry.requestId]]);
+    const { debitThousandths } = memory.get(requestKey(retry.requestId)) as { debitThousandths: number };
+    expect(balance()).toBe(before - debitThousandths);
+  });
+
   test('makes the images when the first call that it waits for is refused', async () => {
     const held = await holdFirst();
     const retry = await calls.make(BODY, {
@@ -188,7 +174,7 @@ describe('A retry after a broken connection', () => {
 
   test('makes the images when its first call died before it wrote', async () => {
     const held = await holdFirst();
-    calls.wait(300);
+    calls.wait(30);
     const retry = await calls.make(BODY, { retry: 1, endsAfterSeconds: 3 });
     await held.fail();
 
@@ -221,47 +207,6 @@ describe('A retry after a broken connection', () => {
     const answer = await calls.make(body, { retry: 1, endsAfterSeconds: 3, ...(isOtherKey && { headers }) });
 
     expect(requestIn(answer)).not.toBe(requestId);
-  });
-});
-
-describe('Equal calls', () => {
-  test('at once are creations of their own, and each retry collects another', async () => {
-    const firsts = await Promise.all([1, 2, 3].map(() => calls.make(BODY)));
-    expect(firsts.map(({ status }) => status)).toEqual([408, 408, 408]);
-    const ids = created();
-    expect(new Set(ids).size).toBe(3);
-    for (const id of ids) calls.succeed(id);
-
-    const retries = await Promise.all([1, 2, 3].map(() => calls.make(BODY, { retry: 1 })));
-
-    expect(retries.map(requestIn).toSorted()).toEqual(ids.toSorted());
-    expect(created()).toHaveLength(3);
-  });
-
-  test('take what was answered with 408 before what was answered with images', async () => {
-    const done = await calls.make(BODY, { endsAfterSeconds: 1 });
-    const handedBack = await calls.make(BODY);
-    calls.succeed(handedBack.requestId);
-
-    expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(handedBack.requestId);
-    expect(created()).toEqual([done.requestId, handedBack.requestId]);
-  });
-
-  test('swap their requests when one is taken while its first call still waits', async () => {
-    const one = await calls.make(BODY, {
-      meanwhile: async (second) => {
-        if (second !== 5) return;
-        await calls.make(BODY);
-        await calls.make(BODY, { retry: 1 });
-      },
-    });
-    expect(one.status).toBe(408);
-    const ids = created();
-    for (const id of ids) calls.succeed(id);
-    const last = [await calls.make(BODY, { retry: 1 }), await calls.make(BODY, { retry: 2 })];
-
-    expect(last.map(requestIn).toSorted()).toEqual(ids.toSorted());
-    expect(created()).toHaveLength(2);
   });
 });
 

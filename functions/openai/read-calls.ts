@@ -13,14 +13,21 @@ export interface FormFile {
   bytes: Uint8Array;
 }
 
-/** The reading of a form. */
-export interface ImageForm {
-  /** The texts, those that are numbers or truth values as such. */
+/** What a call asks for, as it was sent. */
+export interface AskedImages {
+  /** The parameters; texts of a form that are numbers or truth values as such. */
   given: Record<string, unknown>;
   /** The references in their order: files, and URLs given as text. */
   images: (FormFile | string)[];
   fields: FieldErrors;
 }
+
+/** Reads a JSON body. Throws `ValidationError` for a body that is not JSON, or too large. */
+export const readImageBody = async (request: ApiRequest): Promise<AskedImages> => {
+  const read = request.readBody();
+  if (!read.ok) throw read.error;
+  return { given: read.body, images: [], fields: {} };
+};
 
 /** Texts that stand for other values: a form has texts only. */
 const NUMBERS = new Set(['n', 'partial_images', 'output_compression']);
@@ -30,36 +37,32 @@ const valueInForm = (name: string, text: string): unknown => {
 };
 
 /** Reads a `multipart/form-data` body. Throws `ValidationError` for a body that is not one, or too large. */
-export const readImageForm = async (request: ApiRequest): Promise<ImageForm> => {
+export const readImageForm = async (request: ApiRequest): Promise<AskedImages> => {
   const bytes = request.rawBody();
   if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');
   const form = await parseForm(bytes, request.header('Content-Type') ?? '');
-  const given: [string, unknown][] = [];
+  // Maps, so that `__proto__` is an ordinary name.
+  const given = new Map<string, unknown>();
+  const fields = new Map<string, string>();
   const images: (FormFile | string)[] = [];
-  const fields: [string, string][] = [];
   let fileBytes = 0;
   for (const [name, value] of form) {
     if (name === 'image' || name === 'image[]') {
-      if (typeof value === 'string') {
-        images.push(value);
-        continue;
-      }
-      fileBytes += value.size;
-      const file = await imageOf(value);
-      if (file) images.push(file);
-      else fields.push(['image', 'must be a PNG, JPEG or WebP image']);
+      const image = typeof value === 'string' ? value : await imageOf(value);
+      if (typeof value !== 'string') fileBytes += value.size;
+      if (image) images.push(image);
+      else fields.set('image', 'must be a PNG, JPEG or WebP image');
     } else if (typeof value !== 'string') {
-      given.push([name, 'a file']);
-      fields.push([name, name === 'mask' ? 'is not offered' : 'is not a known field']);
-    } else if (given.some(([earlier]) => earlier === name)) {
-      fields.push([name, 'is given more than once']);
+      given.set(name, 'a file');
+      fields.set(name, name === 'mask' ? 'is not offered' : 'is not a known field');
+    } else if (given.has(name)) {
+      fields.set(name, 'is given more than once');
     } else {
-      given.push([name, valueInForm(name, value)]);
+      given.set(name, valueInForm(name, value));
     }
   }
-  if (images.length === 0) fields.push(['image', 'is required']);
-  if (fileBytes > MAX_FILES_BYTES) fields.push(['image', 'must be at most 4 MiB, all files together']);
-  // From entries, so that `__proto__` is an ordinary name.
+  if (images.length === 0 && !fields.has('image')) fields.set('image', 'is required');
+  if (fileBytes > MAX_FILES_BYTES) fields.set('image', 'must be at most 4 MiB, all files together');
   return { given: Object.fromEntries(given), images, fields: Object.fromEntries(fields) };
 };
 
