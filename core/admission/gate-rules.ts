@@ -18,21 +18,11 @@ export interface Gate {
 /** The name of a route's gate. Earlier releases split a route over several gates: permits of open requests are at the first. */
 export const gateNameOf = (route: string): string => `${route}#0`;
 
-/** The gate of a route; undefined when the route has no limit. */
-export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLimits): Gate | undefined => {
-  if (maxRunning == null && requestsPerSecond == null) return undefined;
-  return {
-    name: gateNameOf(route),
-    permits: maxRunning ?? undefined,
-    intervalMs: requestsPerSecond == null ? undefined : 1000 / requestsPerSecond,
-  };
-};
-
-/** The gate of a route without a limit. */
-export const unlimitedGateOf = (route: string): Gate => ({
+/** The gate of a route with these limits. */
+export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLimits): Gate => ({
   name: gateNameOf(route),
-  permits: undefined,
-  intervalMs: undefined,
+  permits: maxRunning ?? undefined,
+  intervalMs: requestsPerSecond == null ? undefined : 1000 / requestsPerSecond,
 });
 
 /** Whether calls need a pass of a gate. */

@@ -19,7 +19,7 @@ export const withLimits = <T>(limits: object, run: () => T | Promise<T>): Promis
 
 /** The only gate of a route with these limits. */
 const gateWith = (limits: { maxRunning?: number; requestsPerSecond?: number }): Gate =>
-  gateOf('modelark/seedream', limits) as Gate;
+  gateOf('modelark/seedream', limits);
 
 /** Requests of accounts at one gate, whose executions wait under tokens. */
 export class RouteUnderTest {
