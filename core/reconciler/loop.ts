@@ -218,7 +218,7 @@ class Run {
   private async admit({ name, gate, state, circuit }: QueuedAt): Promise<void> {
     const options = { clock: this.options.clock, tick: this.tick };
     this.gatesAtWork.add(name);
-    await this.guarded({ gate: name }, () => {
+    await this.guarded<unknown>({ gate: name }, () => {
       if (gate && circuit && isLeftOut(circuit)) return letElsewhere(gate, state, this.circuits, options);
       return gate && isLimited(gate) ? letIn(gate, state, options) : drainGate(name, state, options);
     });

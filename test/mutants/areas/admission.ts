@@ -59,8 +59,8 @@ export const ADMISSION = bugs('admission', [
   [
     'a request that has a permit, and waits, is not woken',
     'core/reconciler/let-in.ts',
-    'letInMs !== undefined || permits.has(requestId)',
-    'letInMs !== undefined && !permits.has(requestId)',
+    'head.letInMs !== undefined || state.permits.has(head.requestId)',
+    'head.letInMs !== undefined && !state.permits.has(head.requestId)',
   ],
   [
     'a request that waited for its turn in vain pauses its end-user',
@@ -71,7 +71,7 @@ export const ADMISSION = bugs('admission', [
   [
     'a route whose limits are gone leaves the requests that wait',
     'core/reconciler/let-in.ts',
-    'for (const waiter of woken) await wakeWaiter(gateName, waiter, options);',
+    'await wakeWaiter(gateName, waiter, options);',
     '',
   ],
 ]);

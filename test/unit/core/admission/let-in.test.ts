@@ -212,6 +212,29 @@ describe('the control loop', () => {
       });
     }));
 
+  test('looks for requests that have permits already in the queues of twelve accounts a tick, in turn', () =>
+    at({ maxRunning: 30 }, async (route) => {
+      const accounts = Array.from({ length: 30 }, (_, index) => `account-${String.fromCharCode(65 + index)}`);
+      for (const account of accounts) {
+        await route.take(`${account}1`);
+        // Its permit is not audited.
+        memory.patch(requestKey(`${account}1`), { accountId: 7 });
+      }
+      for (const account of accounts) await route.wait(`${account}2`);
+      const last = `${accounts.at(-1)}1`;
+      await route.wait(last);
+      const reads: number[] = [];
+      for (let tick = 0; tick < 3; tick++) {
+        memory.client.resetHistory();
+        await route.tick(tick);
+        reads.push(memory.calls().QueryCommand ?? 0);
+      }
+
+      // One of the accounts, and one of each account’s queue.
+      expect(reads).toEqual([13, 13, 13]);
+      expect(route.woken).toEqual([last]);
+    }));
+
   test('wakes and forgets the requests of a gate that is not configured any more', () =>
     at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1', 'b2', 'c1');
