@@ -6,17 +6,14 @@ import { keepTrying } from '../keep-trying.ts';
 import { logger } from '../observability.ts';
 import type { ModelRoute } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { type Gate, type GateState, isLimited, type Permit, weightOf } from './gate-rules.ts';
-import { givePermitBack, markQueued, postponeStarts, takePermit } from './gates.ts';
+import { type Gate, type GateState, isLimited, weightOf } from './gate-rules.ts';
+import { givePermitBack, type HeldPermit, markQueued, postponeStarts, takePermit } from './gates.ts';
 import { gateOfRoute, gatesOfModel } from './route-gates.ts';
 import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
 
 /** A request's permission to make calls of a limited route. */
-export interface Pass {
+export interface Pass extends HeldPermit {
   gate: Gate;
-  permit: Permit;
-  /** False when the request had it already, from an earlier run or since it was let in. */
-  isNew: boolean;
 }
 
 /** The outcome of asking for a pass: none is needed, or there is none now. */

@@ -55,7 +55,7 @@ export interface Entrant {
   starts: number;
 }
 
-/** A permit that a request has: taken now, or held from an earlier run or since it was let in. */
+/** A permit that a request has: `isNew` when it was taken now, else held from an earlier run or since it was let in. */
 export interface HeldPermit {
   permit: Permit;
   isNew: boolean;
@@ -125,32 +125,18 @@ const permitOf = ({ accountId, weight }: Entrant, takenMs: number, startMs: numb
 });
 
 const tryToTake = (gate: Gate, entrant: Entrant, nowMs: number, isIdle: boolean): Promise<Updated> => {
-  const step = stepMs(gate, entrant);
-  const isRated = gate.intervalMs !== undefined;
-  const stored =
-    gate.permits === undefined ? [] : [storePermit(gate, entrant, permitOf(entrant, nowMs, nowMs))];
+  const afterOthers: UpdatePart = {
+    set: 'nextStartMs = nextStartMs + :step',
+    condition: 'nextStartMs > :now AND nextStartMs <= :latest',
+    values: { ':now': nowMs, ':latest': latestStartMs(gate, nowMs), ':step': stepMs(gate, entrant) },
+  };
   return update(
     gate.name,
     joined(
-      {
-        condition: 'attribute_not_exists(#permit)',
-        names: { '#permit': permitAttribute(entrant.requestId) },
-      },
+      withoutPermit(entrant),
       { condition: 'attribute_not_exists(queued)' },
-      isIdle
-        ? {
-            condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now)',
-            values: { ':now': nowMs },
-          }
-        : {
-            condition: 'nextStartMs > :now AND nextStartMs <= :latest',
-            values: { ':now': nowMs, ':latest': latestStartMs(gate, nowMs) },
-          },
-      ...(isRated && isIdle ? [{ set: 'nextStartMs = :next', values: { ':next': nowMs + step } }] : []),
-      ...(isRated && !isIdle
-        ? [{ set: 'nextStartMs = nextStartMs + :step', values: { ':step': step } }]
-        : []),
-      ...stored,
+      isIdle ? startNow(gate, entrant, nowMs) : afterOthers,
+      ...(gate.permits === undefined ? [] : [storePermit(gate, entrant, permitOf(entrant, nowMs, nowMs))]),
     ),
   );
 };
@@ -168,28 +154,18 @@ export const takePermitFor = async (
   const nowMs = now.getTime();
   const { startMs, nextStartMs } = startOf(gate, seen, waiter.starts, nowMs);
   const permit = permitOf(waiter, nowMs, startMs);
-  const rate =
-    gate.intervalMs === undefined
-      ? { condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now)', values: { ':now': nowMs } }
-      : {
-          set: 'nextStartMs = :next',
-          ...(seen.nextStartMs === undefined
-            ? { condition: 'attribute_not_exists(nextStartMs)', values: { ':next': nextStartMs } }
-            : {
-                condition: 'nextStartMs = :seen',
-                values: { ':next': nextStartMs, ':seen': seen.nextStartMs },
-              }),
-        };
+  const afterSeen: UpdatePart = {
+    set: 'nextStartMs = :next',
+    condition: 'nextStartMs = :seen',
+    values: { ':next': nextStartMs, ':seen': seen.nextStartMs },
+  };
   const take: TransactItem = {
     Update: {
       TableName: tableName(),
       Key: gateKey(gate.name),
       ...joined(
-        {
-          condition: 'attribute_not_exists(#permit)',
-          names: { '#permit': permitAttribute(waiter.requestId) },
-        },
-        rate,
+        withoutPermit(waiter),
+        startMs > nowMs ? afterSeen : startNow(gate, waiter, nowMs),
         storePermit(gate, waiter, permit),
       ),
     },
@@ -226,6 +202,21 @@ const joined = (...parts: readonly UpdatePart[]) => ({
     unknown
   >,
 });
+
+const withoutPermit = ({ requestId }: Entrant): UpdatePart => ({
+  condition: 'attribute_not_exists(#permit)',
+  names: { '#permit': permitAttribute(requestId) },
+});
+
+/** Lets the first call start now, if no later start is to come. */
+const startNow = (gate: Gate, entrant: Entrant, nowMs: number): UpdatePart => {
+  const step = stepMs(gate, entrant);
+  return {
+    ...(step > 0 && { set: 'nextStartMs = :next' }),
+    condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now)',
+    values: { ':now': nowMs, ...(step > 0 && { ':next': nowMs + step }) },
+  };
+};
 
 /** Stores a permit, if there is room for it. */
 const storePermit = (gate: Gate, { weight }: Entrant, permit: Permit): UpdatePart => ({
