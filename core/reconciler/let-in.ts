@@ -8,7 +8,6 @@ import {
   hasRoom,
   isLimited,
   isSpare,
-  type PermitHolder,
   runningOf,
   type WaitingAccount,
   weightOf,
@@ -27,11 +26,11 @@ import {
 import type { Clock } from '../clock.ts';
 import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { logger } from '../observability.ts';
-import { hasOpenTask, isBusyAttempt, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../provider-calls/route-names.ts';
-import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 
@@ -140,7 +139,7 @@ const wakeWaiter = async (
   await lookAtQueued(waiter.requestId, toInstant(clock.now()));
 };
 
-/** Takes back the spare ones of the permits whose turn it is. Returns the gate afterwards. */
+/** Takes back the permits whose turn it is that are spare, or whose requests have ended or are gone. Returns the gate afterwards. */
 const takeSpareBack = async (
   gateName: string,
   seen: GateState,
@@ -155,29 +154,20 @@ const takeSpareBack = async (
       // Its provider may be at work.
       if (unreadable.includes(requestId)) return;
       const request = requestOf.get(requestId);
-      // The calls are read after the request: those of the permit that it names are among them.
-      const holder = request && (await holderOf(request, gateName, clock));
-      if (!isSpare(permit, holder, clock.now().getTime())) return;
+      if (request && !isTerminal(request)) {
+        // Read after the request: the calls of the permit that it names are among them.
+        const latest = latestAttempts(await listAttempts(requestId));
+        // A process that died within its call keeps the permit no longer than it takes to know that.
+        const attempts = await Promise.all(latest.map((attempt) => recordIfDead(attempt, clock)));
+        // An operator may have led its model elsewhere between its permit and its calls.
+        const here = attempts.filter((attempt) => gateNameOf(routeNameOf(attempt)) === gateName);
+        if (!isSpare(permit, request, { latest: attempts, here }, clock.now().getTime())) return;
+      }
       logger.warn('a permit was taken back', { requestId, gate: gateName });
       state = (await leaveGate(gateName, { ...permit, requestId }, clock, permit.takenMs)) ?? state;
     }),
   );
   return state;
-};
-
-const holderOf = async (request: StoredRequest, gateName: string, clock: Clock): Promise<PermitHolder> => {
-  const isEnded = isTerminal(request);
-  const latest = isEnded ? [] : latestAttempts(await listAttempts(request.requestId));
-  // A process that died within its call keeps the permit no longer than it takes to know that.
-  const attempts = await Promise.all(latest.map((attempt) => recordIfDead(attempt, clock)));
-  // An operator may have led its model elsewhere between its permit and its calls.
-  const here = attempts.filter((attempt) => gateNameOf(routeNameOf(attempt)) === gateName);
-  const isToMake = attempts.length === 0 || attempts.some(isBusyAttempt);
-  return {
-    isEnded,
-    calls: hasOpenTask(here) ? 'open' : isToMake ? 'to make' : 'finished',
-    usedPermit: request.permitMs,
-  };
 };
 
 /** Which requests of a gate are woken, and how many at most; all by default. */
@@ -216,24 +206,24 @@ const MOVED_AT_ONCE = 10;
 
 /**
  * Lets the waiting requests of a route that is left out choose again: up to 10 of those that another route may take. When there is no
- * other route for anyone, lets one of them try this one, once it may be tried. Reads no queue while nothing can be done.
+ * other route for anyone, lets one of them try this one, once it may be tried. Reads no queue while nothing can be done. `circuit` is that
+ * of the route, `all` are those of all routes, by name.
  */
 export const letElsewhere = async (
   gate: Gate,
   seen: QueuedGate,
-  circuits: ReadonlyMap<string, Circuit>,
+  { circuit, all }: { circuit: Circuit; all: ReadonlyMap<string, Circuit> },
   options: LetInOptions,
 ): Promise<void> => {
   const isOpen = (route: string): boolean => {
-    const circuit = circuits.get(route);
-    return circuit !== undefined && !isLeftOut(circuit);
+    const other = all.get(route);
+    return other !== undefined && !isLeftOut(other);
   };
   const isChosen = ({ routes = [] }: GateWaiter): boolean => routes.some(isOpen);
   const isAnyOpen = listAlternatives(gate.name).some(isOpen);
   const isMoved =
     isAnyOpen && (await drainGate(gate.name, seen, options, { isChosen, most: MOVED_AT_ONCE })) > 0;
-  const own = [...circuits].find(([route]) => gateNameOf(route) === gate.name)?.[1];
-  if (isMoved || own === undefined || !mayProbe(own, options.clock.now())) return;
+  if (isMoved || !mayProbe(circuit, options.clock.now())) return;
   if (isLimited(gate)) await letIn(gate, seen, { ...options, most: 1 });
   else await drainGate(gate.name, seen, options, { most: 1 });
 };

@@ -66,8 +66,6 @@ interface QueuedAt {
   name: string;
   gate: Gate | undefined;
   state: QueuedGate;
-  /** The circuit of its route, when that is one of several. */
-  circuit: Circuit | undefined;
 }
 
 class Run {
@@ -211,15 +209,16 @@ class Run {
     });
     // While nobody waits, nobody has to choose again.
     this.circuits = queued.length === 0 ? new Map() : await readCircuits(listAlternatives());
-    const byGate = new Map([...this.circuits].map(([route, circuit]) => [gateNameOf(route), circuit]));
-    return queued.map((at) => ({ ...at, circuit: byGate.get(at.name) }));
+    return queued;
   }
 
-  private async admit({ name, gate, state, circuit }: QueuedAt): Promise<void> {
+  private async admit({ name, gate, state }: QueuedAt): Promise<void> {
     const options = { clock: this.options.clock, tick: this.tick };
+    const circuit = [...this.circuits].find(([route]) => gateNameOf(route) === name)?.[1];
     this.gatesAtWork.add(name);
     await this.guarded<unknown>({ gate: name }, () => {
-      if (gate && circuit && isLeftOut(circuit)) return letElsewhere(gate, state, this.circuits, options);
+      if (gate && circuit && isLeftOut(circuit))
+        return letElsewhere(gate, state, { circuit, all: this.circuits }, options);
       return gate && isLimited(gate) ? letIn(gate, state, options) : drainGate(name, state, options);
     });
     this.gatesAtWork.delete(name);

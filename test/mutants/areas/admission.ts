@@ -41,14 +41,14 @@ export const ADMISSION = bugs('admission', [
   [
     'the permit of an open task is taken back',
     'core/admission/gate-rules.ts',
-    "if (holder.calls === 'open') return false;",
-    "if (holder.calls === 'open') return true;",
+    'if (hasOpenTask(here)) return false;',
+    'if (hasOpenTask(here)) return true;',
   ],
   [
     'the permit of a request that stores its files is kept until it ends',
     'core/admission/gate-rules.ts',
-    "holder.isEnded || holder.calls === 'finished'",
-    'holder.isEnded',
+    '!isToMake || isUsed ||',
+    'isUsed ||',
   ],
   [
     'a gate is unmarked though a request has begun to wait',

@@ -64,8 +64,9 @@ const tick = async (gate: Gate, circuits: Record<string, Circuit>): Promise<void
   const queued = state?.queued;
   if (!state || queued === undefined) return;
   const options = { clock: new StoppedClock(), tick: 0, wake };
+  const all = new Map(Object.entries(circuits));
   await withEnvironment(ROUTES, () =>
-    letElsewhere(gate, { ...state, queued }, new Map(Object.entries(circuits)), options),
+    letElsewhere(gate, { ...state, queued }, { circuit: circuits[FIRST] ?? CLOSED, all }, options),
   );
 };
 
