@@ -11,22 +11,7 @@ import {
 } from '../../../../core/table/keys.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { MODEL, RouteUnderTest, UPSTREAM, withLimits } from './a-route.ts';
-
-/** Runs with a route of these limits. */
-const at = (
-  limits: { maxRunning?: number; requestsPerSecond?: number },
-  run: (route: RouteUnderTest) => Promise<void>,
-) => withLimits(limits, () => run(new RouteUnderTest(memory, limits)));
-
-/** `a1` has the only permit, and these wait, the first for longest. */
-const waitInTurn = async (route: RouteUnderTest, ...ids: string[]): Promise<void> => {
-  await route.take('a1');
-  for (const id of ids) {
-    await route.wait(id);
-    route.clock.advance(1);
-  }
-};
+import { at, MODEL, type RouteUnderTest, UPSTREAM, waitInTurn } from './a-route.ts';
 
 /** Ends `a1` without giving its permit back. */
 const endWithPermit = (): void => memory.patch(requestKey('a1'), { status: 'failed' });
