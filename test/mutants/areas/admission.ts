@@ -4,14 +4,14 @@ import { bugs } from '../mutant.ts';
 export const ADMISSION = bugs('admission', [
   [
     'a route runs one call more than it may',
-    'core/admission/gates.ts',
+    'core/admission/permit-updates.ts',
     "':most': gate.permits - weight",
     "':most': gate.permits - weight + 1",
   ],
   [
     'a newcomer passes requests that wait',
-    'core/admission/gates.ts',
-    "      { condition: 'attribute_not_exists(queued)' },",
+    'core/admission/permit-updates.ts',
+    "    { condition: 'attribute_not_exists(queued)' },",
     '',
   ],
   [
