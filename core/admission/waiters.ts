@@ -121,7 +121,7 @@ export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> =>
   return waiters;
 };
 
-/** Waiters that are read at first: who moves ten of them reads no more. */
+/** The first page of waiters: enough to find ten that can go elsewhere. */
 const FIRST_PAGE = 50;
 
 const itemsBeginning = (gateName: string, prefix: string) => ({
