@@ -7,14 +7,7 @@ import { listingQuery } from '../table/listings.ts';
 import { queryAll } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeOnCondition } from '../table/transactions.ts';
-import {
-  type Gate,
-  type GateState,
-  isLongUnused,
-  latestStartMs,
-  type Permit,
-  startOf,
-} from './gate-rules.ts';
+import { type Gate, type GateState, hasRoom, isLongUnused, type Permit, startOf } from './gate-rules.ts';
 import {
   type Entrant,
   newcomerUpdate,
@@ -87,8 +80,7 @@ export const takePermit = async (
       if (permit) return { permit, isNew: false };
       continue;
     }
-    const isFull = gate.permits !== undefined && state.used + entrant.weight > gate.permits;
-    if (isFull || state.queued !== undefined || nextStartMs > latestStartMs(gate, nowMs)) break;
+    if (state.queued !== undefined || !hasRoom(gate, state, entrant.weight, nowMs)) break;
     isIdle = nextStartMs <= nowMs;
   }
   return undefined;
