@@ -44,7 +44,7 @@ export const failByOperator = async (
 
 /** The lists that unfinished requests are in. A request that starts moves from the first to the second. */
 const UNFINISHED: readonly DueItem['list'][] = ['START', 'LOOK'];
-/** Items of each of the 16 partitions of a list that are read at once. */
+/** Items of each of the 4 partitions of a list that are read at once. */
 const PER_PARTITION = 10;
 /** Requests failed at once. Those of one account change one balance, so more would only get in each other's way. */
 const PARALLEL = 4;
@@ -95,7 +95,7 @@ const unfinishedPages = async function* (
   for (const list of UNFINISHED) {
     let position: DuePosition | undefined;
     do {
-      const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, { from: position });
+      const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, position);
       const { requests, unreadable } = await findRequests([...new Set(items.flatMap(requestIdOf))]);
       yield { requests: requests.filter((request) => !isTerminal(request)), unreadable };
       position = next;

@@ -5,26 +5,15 @@ import type { PlaceInQueue } from '../executions/step-rules.ts';
 import { keepTrying } from '../keep-trying.ts';
 import { logger } from '../observability.ts';
 import type { ModelRoute } from '../provider-calls/providers.ts';
-import { routeNameOf } from '../provider-calls/route-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import {
-  type Gate,
-  type GateState,
-  isLimited,
-  type Permit,
-  unlimitedGateOf,
-  weightOf,
-} from './gate-rules.ts';
-import { givePermitBack, markQueued, postponeStarts, takePermit } from './gates.ts';
+import { type Gate, type GateState, isLimited, weightOf } from './gate-rules.ts';
+import { givePermitBack, type HeldPermit, markQueued, postponeStarts, takePermit } from './gates.ts';
 import { gateOfRoute, gatesOfModel } from './route-gates.ts';
 import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
 
 /** A request's permission to make calls of a limited route. */
-export interface Pass {
+export interface Pass extends HeldPermit {
   gate: Gate;
-  permit: Permit;
-  /** False when the request had it already, from an earlier run or since it was let in. */
-  isNew: boolean;
 }
 
 /** The outcome of asking for a pass: none is needed, or there is none now. */
@@ -40,18 +29,16 @@ export const askForPass = async (
   calls: number,
   clock: Clock,
 ): Promise<Asked> => {
-  const gate = calls === 0 ? undefined : gateOfRoute(route);
-  if (!gate || !isLimited(gate)) return { kind: 'unlimited' };
-  const [weight, starts] = [weightOf(calls, gate), calls];
-  const held = await takePermit(gate, { requestId, accountId, weight, starts }, clock.now());
-  return held
-    ? { kind: 'pass', pass: { gate, ...held } }
-    : { kind: 'full', place: { gate: gate.name, weight, starts } };
+  const gate = gateOfRoute(route);
+  if (calls === 0 || !isLimited(gate)) return { kind: 'unlimited' };
+  const place = placeAt(route, calls);
+  const held = await takePermit(gate, { requestId, accountId, ...place }, clock.now());
+  return held ? { kind: 'pass', pass: { gate, ...held } } : { kind: 'full', place };
 };
 
-/** The place where a request waits for its calls of a route that is one of several. */
+/** The place where a request waits for its calls of a route. */
 export const placeAt = (route: ModelRoute, calls: number): PlaceInQueue => {
-  const gate = gateOfRoute(route) ?? unlimitedGateOf(routeNameOf(route));
+  const gate = gateOfRoute(route);
   return { gate: gate.name, weight: weightOf(calls, gate), starts: calls };
 };
 
@@ -112,21 +99,13 @@ export const giveBack = (
   });
 
 /**
- * Gives back the permit that a request has where it was or waited, according to its record, when it goes to another gate. Never
- * rejects.
+ * Gives back the permit that a request has where it was or waited, according to its record. One of the gate `except`, where it goes next, is
+ * kept. Repeating it is harmless. Never rejects.
  */
-export const leaveFormerGate = async (
-  request: StoredRequest,
-  nextGate: string,
-  clock: Clock,
-): Promise<void> => {
-  if (request.gate !== nextGate) await giveOwnPermitBack(request, clock);
-};
-
-/** Gives back the permit that a request has according to its record. Repeating it is harmless. Never rejects. */
-export const giveOwnPermitBack = (request: StoredRequest, clock: Clock): Promise<void> =>
+export const giveOwnPermitBack = (request: StoredRequest, clock: Clock, except?: string): Promise<void> =>
   quietly(request, clock, async () => {
-    if (request.gate !== undefined) await leaveGate(request.gate, request, clock);
+    const { gate } = request;
+    if (gate !== undefined && gate !== except) await leaveGate(gate, request, clock);
   });
 
 /** Takes a request that makes no more calls out of the queues of its model's routes. Repeating it is harmless. */

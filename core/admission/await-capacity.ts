@@ -45,6 +45,6 @@ export const awaitCapacity = async (
   await waitAtGate(gate, waiter, clock);
   // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
   const lookAt = addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS);
-  await lookAtQueued(requestId, lookAt, routes && gate);
+  await lookAtQueued(requestId, lookAt, gate);
   await startReconcilerIfDead(clock);
 };

@@ -1,3 +1,6 @@
+import { hasOpenTask, isBusyAttempt } from '../provider-calls/attempt-rules.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import type { Instant } from '../time.ts';
 
 /** A limit of a provider's route: most calls running at once, and most calls a second. Null or absent: no limit. */
@@ -18,21 +21,11 @@ export interface Gate {
 /** The name of a route's gate. Earlier releases split a route over several gates: permits of open requests are at the first. */
 export const gateNameOf = (route: string): string => `${route}#0`;
 
-/** The gate of a route; undefined when the route has no limit. */
-export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLimits): Gate | undefined => {
-  if (maxRunning == null && requestsPerSecond == null) return undefined;
-  return {
-    name: gateNameOf(route),
-    permits: maxRunning ?? undefined,
-    intervalMs: requestsPerSecond == null ? undefined : 1000 / requestsPerSecond,
-  };
-};
-
-/** The gate of a route without a limit. */
-export const unlimitedGateOf = (route: string): Gate => ({
+/** The gate of a route with these limits. */
+export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLimits): Gate => ({
   name: gateNameOf(route),
-  permits: undefined,
-  intervalMs: undefined,
+  permits: maxRunning ?? undefined,
+  intervalMs: requestsPerSecond == null ? undefined : 1000 / requestsPerSecond,
 });
 
 /** Whether calls need a pass of a gate. */
@@ -135,25 +128,18 @@ const UNUSED_PERMIT_MS = 60_000;
 export const isLongUnused = ({ startMs, takenMs }: Permit, nowMs: number): boolean =>
   nowMs >= (startMs ?? takenMs) + UNUSED_PERMIT_MS / 2;
 
-/** What decides whether the holder of a permit still needs it. */
-export interface PermitHolder {
-  isEnded: boolean;
-  /**
-   * `open`: a call is being made at the route, or a task is unfinished there. `finished`: all calls are, or they are under way at
-   * another route. `to make`: neither.
-   */
-  calls: 'open' | 'finished' | 'to make';
-  /** `takenMs` of the permit that its latest calls were made with. */
-  usedPermit: number | undefined;
-}
-
 /**
- * Whether a permit can be taken back: its holder has ended or is gone (undefined), its calls are finished, those made with this permit
- * were refused, or it made none for a minute.
+ * Whether the permit of an unfinished request at a gate can be taken back: its calls are finished or under way at another route, those made
+ * with this permit were refused, or it made none for a minute. `latest` are the latest attempts of its calls, `here` those of this route.
  */
-export const isSpare = (permit: Permit, holder: PermitHolder | undefined, nowMs: number): boolean => {
-  if (!holder || holder.isEnded || holder.calls === 'finished') return true;
-  if (holder.calls === 'open') return false;
-  const isUsed = holder.usedPermit === permit.takenMs;
-  return isUsed || nowMs >= (permit.startMs ?? permit.takenMs) + UNUSED_PERMIT_MS;
+export const isSpare = (
+  permit: Permit,
+  { permitMs }: Pick<StoredRequest, 'permitMs'>,
+  { latest, here }: { latest: readonly ProviderAttempt[]; here: readonly ProviderAttempt[] },
+  nowMs: number,
+): boolean => {
+  if (hasOpenTask(here)) return false;
+  const isToMake = latest.length === 0 || latest.some(isBusyAttempt);
+  const isUsed = permitMs === permit.takenMs;
+  return !isToMake || isUsed || nowMs >= (permit.startMs ?? permit.takenMs) + UNUSED_PERMIT_MS;
 };

@@ -7,14 +7,16 @@ import { listingQuery } from '../table/listings.ts';
 import { queryAll } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeOnCondition } from '../table/transactions.ts';
+import { type Gate, type GateState, hasRoom, isLongUnused, type Permit, startOf } from './gate-rules.ts';
 import {
-  type Gate,
-  type GateState,
-  isLongUnused,
-  latestStartMs,
-  type Permit,
-  startOf,
-} from './gate-rules.ts';
+  type Entrant,
+  newcomerUpdate,
+  PERMIT_PREFIX,
+  permitAttribute,
+  permitOf,
+  stepMs,
+  waiterUpdate,
+} from './permit-updates.ts';
 import { type GateWaiter, letInWrite } from './waiters.ts';
 
 const StoredPermit = z.object({
@@ -28,10 +30,6 @@ const StoredGate = z.object({
   queued: z.optional(z.string()),
   nextStartMs: z.optional(z.number()),
 });
-/** Permits are attributes of the gate's item, so that a permit and the room it takes change in one write. */
-const PERMIT_PREFIX = 'permit#';
-const permitAttribute = (requestId: string): string => PERMIT_PREFIX + requestId;
-
 const toGateState = (item: StoredItem = {}): GateState => {
   const stored = Object.entries(item).flatMap(([name, value]) =>
     name.startsWith(PERMIT_PREFIX) ? [[name.slice(PERMIT_PREFIX.length), value] as const] : [],
@@ -47,15 +45,7 @@ const toGateState = (item: StoredItem = {}): GateState => {
   return { used, queued, nextStartMs, permits, unreadable };
 };
 
-/** The request that asks for a permit, and how many calls it is for: at once, and in all. */
-export interface Entrant {
-  requestId: string;
-  accountId: string;
-  weight: number;
-  starts: number;
-}
-
-/** A permit that a request has: taken now, or held from an earlier run or since it was let in. */
+/** A permit that a request has: `isNew` when it was taken now, else held from an earlier run or since it was let in. */
 export interface HeldPermit {
   permit: Permit;
   isNew: boolean;
@@ -75,10 +65,9 @@ export const takePermit = async (
   now: Date,
 ): Promise<HeldPermit | undefined> => {
   const nowMs = now.getTime();
-  // DynamoDB has no `max`, so the update has one form for an idle gate and one for a rate in use.
   let isIdle = true;
   for (let guess = 0; guess < MAX_GUESSES; guess++) {
-    const { state, done } = await tryToTake(gate, entrant, nowMs, isIdle);
+    const { state, done } = await update(gate.name, newcomerUpdate(gate, entrant, nowMs, isIdle));
     const { nextStartMs = 0 } = state;
     if (done) {
       const startMs = isIdle ? nowMs : nextStartMs - stepMs(gate, entrant);
@@ -91,8 +80,7 @@ export const takePermit = async (
       if (permit) return { permit, isNew: false };
       continue;
     }
-    const isFull = gate.permits !== undefined && state.used + entrant.weight > gate.permits;
-    if (isFull || state.queued !== undefined || nextStartMs > latestStartMs(gate, nowMs)) break;
+    if (state.queued !== undefined || !hasRoom(gate, state, entrant.weight, nowMs)) break;
     isIdle = nextStartMs <= nowMs;
   }
   return undefined;
@@ -115,46 +103,6 @@ const renew = async (
   return done ? permit : undefined;
 };
 
-const stepMs = ({ intervalMs = 0 }: Gate, { starts }: Entrant): number => Math.ceil(starts * intervalMs);
-
-const permitOf = ({ accountId, weight }: Entrant, takenMs: number, startMs: number): Permit => ({
-  accountId,
-  weight,
-  takenMs,
-  ...(startMs > takenMs && { startMs }),
-});
-
-const tryToTake = (gate: Gate, entrant: Entrant, nowMs: number, isIdle: boolean): Promise<Updated> => {
-  const step = stepMs(gate, entrant);
-  const isRated = gate.intervalMs !== undefined;
-  const stored =
-    gate.permits === undefined ? [] : [storePermit(gate, entrant, permitOf(entrant, nowMs, nowMs))];
-  return update(
-    gate.name,
-    joined(
-      {
-        condition: 'attribute_not_exists(#permit)',
-        names: { '#permit': permitAttribute(entrant.requestId) },
-      },
-      { condition: 'attribute_not_exists(queued)' },
-      isIdle
-        ? {
-            condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now)',
-            values: { ':now': nowMs },
-          }
-        : {
-            condition: 'nextStartMs > :now AND nextStartMs <= :latest',
-            values: { ':now': nowMs, ':latest': latestStartMs(gate, nowMs) },
-          },
-      ...(isRated && isIdle ? [{ set: 'nextStartMs = :next', values: { ':next': nowMs + step } }] : []),
-      ...(isRated && !isIdle
-        ? [{ set: 'nextStartMs = nextStartMs + :step', values: { ':step': step } }]
-        : []),
-      ...stored,
-    ),
-  );
-};
-
 /**
  * Access pattern 84: takes a permit for the next waiting request and notes it on the waiter. Refused without room, and
  * when the request no longer waits under its token. Returns the gate afterwards; undefined, with nothing written, when refused.
@@ -166,33 +114,11 @@ export const takePermitFor = async (
   now: Date,
 ): Promise<GateState | undefined> => {
   const nowMs = now.getTime();
-  const { startMs, nextStartMs } = startOf(gate, seen, waiter.starts, nowMs);
-  const permit = permitOf(waiter, nowMs, startMs);
-  const rate =
-    gate.intervalMs === undefined
-      ? { condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now)', values: { ':now': nowMs } }
-      : {
-          set: 'nextStartMs = :next',
-          ...(seen.nextStartMs === undefined
-            ? { condition: 'attribute_not_exists(nextStartMs)', values: { ':next': nextStartMs } }
-            : {
-                condition: 'nextStartMs = :seen',
-                values: { ':next': nextStartMs, ':seen': seen.nextStartMs },
-              }),
-        };
+  const given = startOf(gate, seen, waiter.starts, nowMs);
+  const permit = permitOf(waiter, nowMs, given.startMs);
+  const expressions = waiterUpdate(gate, waiter, permit, seen, given.nextStartMs);
   const take: TransactItem = {
-    Update: {
-      TableName: tableName(),
-      Key: gateKey(gate.name),
-      ...joined(
-        {
-          condition: 'attribute_not_exists(#permit)',
-          names: { '#permit': permitAttribute(waiter.requestId) },
-        },
-        rate,
-        storePermit(gate, waiter, permit),
-      ),
-    },
+    Update: { TableName: tableName(), Key: gateKey(gate.name), ...expressions },
   };
   const writes = [take, letInWrite(gate.name, waiter, permit)];
   let isRefused = false;
@@ -204,40 +130,10 @@ export const takePermitFor = async (
   return {
     ...seen,
     used: seen.used + permit.weight,
-    nextStartMs: gate.intervalMs === undefined ? seen.nextStartMs : nextStartMs,
+    nextStartMs: gate.intervalMs === undefined ? seen.nextStartMs : given.nextStartMs,
     permits: new Map(seen.permits).set(waiter.requestId, permit),
   };
 };
-
-/** A part of an update. Parts are joined with `joined`. */
-interface UpdatePart {
-  set?: string;
-  condition?: string;
-  names?: Record<string, string>;
-  values?: Record<string, unknown>;
-}
-
-const joined = (...parts: readonly UpdatePart[]) => ({
-  UpdateExpression: `SET ${parts.flatMap(({ set }) => set ?? []).join(', ')}`,
-  ConditionExpression: parts.flatMap(({ condition }) => condition ?? []).join(' AND '),
-  ExpressionAttributeNames: Object.assign({}, ...parts.map(({ names }) => names)) as Record<string, string>,
-  ExpressionAttributeValues: Object.assign({}, ...parts.map(({ values }) => values)) as Record<
-    string,
-    unknown
-  >,
-});
-
-/** Stores a permit, if there is room for it. */
-const storePermit = (gate: Gate, { weight }: Entrant, permit: Permit): UpdatePart => ({
-  set: '#permit = :permit, used = if_not_exists(used, :zero) + :weight',
-  values: {
-    ':permit': permit,
-    ':zero': 0,
-    ':weight': weight,
-    ...(gate.permits !== undefined && { ':most': gate.permits - weight }),
-  },
-  ...(gate.permits !== undefined && { condition: '(attribute_not_exists(used) OR used <= :most)' }),
-});
 
 /**
  * Access pattern 85: gives a request's permit back; with `takenMs`, only the permit taken then. Returns the

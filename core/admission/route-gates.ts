@@ -1,7 +1,7 @@
 import { listModelRoutes, routesOf } from '../provider-calls/model-routes.ts';
 import type { ModelRoute } from '../provider-calls/providers.ts';
 import { routeNameOf } from '../provider-calls/route-names.ts';
-import { type Gate, gateOf, unlimitedGateOf } from './gate-rules.ts';
+import { type Gate, gateNameOf, gateOf, isLimited } from './gate-rules.ts';
 
 /**
  * The gates of all configured routes that have a limit, or are one of several, by the route's name. Requests wait at one without a limit
@@ -12,25 +12,31 @@ export const listRouteGates = (): Map<string, Gate> =>
     Object.values(listModelRoutes()).flatMap((list) =>
       list.flatMap((route) => {
         const name = routeNameOf(route);
-        const gate = gateOf(name, route) ?? (list.length > 1 ? unlimitedGateOf(name) : undefined);
-        return gate ? [[name, gate] as const] : [];
+        const gate = gateOf(name, route);
+        return isLimited(gate) || list.length > 1 ? [[name, gate] as const] : [];
       }),
     ),
   );
 
-/** The names of all routes that are one of several to a model. */
-export const listAlternatives = (): string[] => [
-  ...new Set(
-    Object.values(listModelRoutes()).flatMap((list) => (list.length > 1 ? list.map(routeNameOf) : [])),
-  ),
-];
+/** The names of all routes that are one of several to a model; with `gateName`, to a model that has the route of that gate. */
+export const listAlternatives = (gateName?: string): string[] => {
+  const lists = Object.values(listModelRoutes()).map((list) => list.map(routeNameOf));
+  const isWanted = (names: readonly string[]): boolean =>
+    names.length > 1 && (gateName === undefined || names.some((name) => gateNameOf(name) === gateName));
+  return [...new Set(lists.filter(isWanted).flat())];
+};
 
-/** The gate of a route; undefined for one that no request waits at. */
-export const gateOfRoute = (route: ModelRoute): Gate | undefined => listRouteGates().get(routeNameOf(route));
+/** The gate of a route; one without limits when the route is not configured, or has none. */
+export const gateOfRoute = (route: ModelRoute): Gate => {
+  const name = routeNameOf(route);
+  return listRouteGates().get(name) ?? gateOf(name, {});
+};
 
-/** The gates of the routes of a model. */
-export const gatesOfModel = (model: string): Gate[] =>
-  routesOf(model).flatMap((route) => gateOfRoute(route) ?? []);
+/** The gates of the routes of a model at which requests may wait. */
+export const gatesOfModel = (model: string): Gate[] => {
+  const gates = listRouteGates();
+  return routesOf(model).flatMap((route) => gates.get(routeNameOf(route)) ?? []);
+};
 
 /** A gate by its name; undefined when it is not configured. */
 export const findGate = (name: string): Gate | undefined =>

@@ -99,22 +99,30 @@ const readableWaiters = (items: readonly StoredItem[]): GateWaiter[] =>
   readableItems(items, (item) => GateWaiter.parse(item));
 
 /**
- * Access pattern 95: every request that waits at a gate, by account and age, eventually consistent unless asked for otherwise. Leaves out
- * those that cannot be read.
+ * Access pattern 95: every request that waits at a gate, by account and age, read as they are consumed, eventually consistent unless asked
+ * for otherwise. Leaves out those that cannot be read.
  */
-export const listAllWaiters = async (
+export const eachWaiter = async function* (
   gateName: string,
-  { isConsistent = false }: { isConsistent?: boolean } = {},
-): Promise<GateWaiter[]> => {
-  const waiters: GateWaiter[] = [];
+  { isConsistent = false } = {},
+): AsyncGenerator<GateWaiter> {
   const query = {
     TableName: tableName(),
     ...itemsBeginning(gateName, GATE_WAITER_PREFIX),
     ConsistentRead: isConsistent,
   };
-  for await (const item of queryAll(query)) waiters.push(...readableWaiters([item]));
+  for await (const item of queryAll(query, FIRST_PAGE)) yield* readableWaiters([item]);
+};
+
+/** As `eachWaiter`, all at once, eventually consistent. */
+export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> => {
+  const waiters: GateWaiter[] = [];
+  for await (const waiter of eachWaiter(gateName)) waiters.push(waiter);
   return waiters;
 };
+
+/** The first page of waiters: enough to find ten that can go elsewhere. */
+const FIRST_PAGE = 50;
 
 const itemsBeginning = (gateName: string, prefix: string) => ({
   KeyConditionExpression: 'PK = :gate AND begins_with(SK, :prefix)',

@@ -2,7 +2,7 @@ import {
   type Asked,
   askForPass,
   giveBack,
-  leaveFormerGate,
+  giveOwnPermitBack,
   leaveQueue,
   leaveRoute,
   type Pass,
@@ -202,7 +202,7 @@ const beginRun = async (
     const { others } = choice;
     if (asked.kind === 'full') {
       if (!isProbe) {
-        await leaveFormerGate(request, gateNameOf(name), clock);
+        await giveOwnPermitBack(request, clock, gateNameOf(name));
         return { kind: 'full', place: { ...asked.place, ...(others.length > 0 && { routes: others }) } };
       }
       except.set(name, 'it is full, and left out');
@@ -216,7 +216,7 @@ const beginRun = async (
       except.set(name, 'another request tries it');
       continue;
     }
-    await leaveFormerGate(request, gateNameOf(name), clock);
+    await giveOwnPermitBack(request, clock, gateNameOf(name));
     if (pass) await startWith(request, pass, clock);
     const { role, passedOver } = choice;
     const onAttempts = {

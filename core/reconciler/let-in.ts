@@ -8,16 +8,16 @@ import {
   hasRoom,
   isLimited,
   isSpare,
-  type PermitHolder,
   runningOf,
   type WaitingAccount,
   weightOf,
 } from '../admission/gate-rules.ts';
 import { takePermitFor, unmarkQueued } from '../admission/gates.ts';
+import { listAlternatives } from '../admission/route-gates.ts';
 import {
+  eachWaiter,
   findOldestWaiter,
   type GateWaiter,
-  listAllWaiters,
   listWaitingAccounts,
   noteServed,
   removeWaiter,
@@ -26,16 +26,21 @@ import {
 import type { Clock } from '../clock.ts';
 import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { logger } from '../observability.ts';
-import { hasOpenTask, isBusyAttempt, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../provider-calls/route-names.ts';
-import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 
-/** Most permits of a gate that are audited in one tick. */
-const AUDITED_AT_ONCE = 12;
+/** Most permits, and most accounts with permits, that are looked at in one tick. */
+const AT_ONCE = 12;
+/** So many of a list at most: in each tick the next ones, in turn. */
+const inTurn = <T>(all: readonly T[], tick: number): T[] => {
+  const from = all.length > AT_ONCE ? (tick * AT_ONCE) % all.length : 0;
+  return [...all.slice(from), ...all.slice(0, from)].slice(0, AT_ONCE);
+};
 
 /** A gate at which requests wait, as read before its accounts. */
 export type QueuedGate = GateState & { queued: string };
@@ -43,7 +48,7 @@ export type QueuedGate = GateState & { queued: string };
 /** Options of letting requests in. */
 export interface LetInOptions {
   clock: Clock;
-  /** The number of the tick: each audits the next permits of a large gate. */
+  /** The number of the tick: each looks at the next permits and accounts of a large gate. */
   tick: number;
   /** Most requests to let in; no limit by default. */
   most?: number;
@@ -57,71 +62,68 @@ export interface LetInOptions {
  * passed over: its execution ends and refunds it when its time in the queue ends.
  *
  * 1. Wake the requests that have a permit: the run that let them in died, or they wait under a newer token. Remove the accounts with
- *    permits that have no waiting request any more.
+ *    permits that have no waiting request any more, also while the gate is full: otherwise the loop would keep running with no request
+ *    waiting. At most 12 accounts in a tick, in turn.
  * 2. At a gate without room for the next request, take spare permits back: at most 12 are audited in a tick, in turn.
  * 3. Take a permit for the next request and note it on the waiter, in one transaction. Then wake the request and take it out of
  *    the queue.
  */
 export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions): Promise<void> => {
-  const { clock, most = Number.POSITIVE_INFINITY } = options;
+  const { clock, tick, most = Number.POSITIVE_INFINITY } = options;
   let accounts = await listWaitingAccounts(gate.name);
   if (accounts.length === 0) {
     await unmarkQueued(gate.name, seen.queued);
     return;
   }
-  const remove = async (account: WaitingAccount): Promise<void> => {
-    await removeWaitingAccount(gate.name, account);
-    accounts = accounts.filter((one) => one !== account);
+  let state: GateState = seen;
+  /** The next request of an account, if that has to take a permit. An account without a request to let in is left out from now on. */
+  const nextOf = async (account: WaitingAccount): Promise<GateWaiter | undefined> => {
+    const head = await findOldestWaiter(gate.name, account.accountId);
+    if (!head) await removeWaitingAccount(gate.name, account);
+    // One whose permit cannot be read could not take another. The other accounts must not wait for it.
+    if (!head || head === 'unreadable' || state.unreadable.has(head.requestId)) {
+      accounts = accounts.filter((one) => one !== account);
+      return undefined;
+    }
+    const hasPermit = head.letInMs !== undefined || state.permits.has(head.requestId);
+    if (!hasPermit) return head;
+    await wakeWaiter(gate.name, head, options);
+    return undefined;
   };
   const running = runningOf(seen);
-  for (const account of accounts.filter(({ accountId }) => running.has(accountId))) {
-    const head = await findOldestWaiter(gate.name, account.accountId);
-    // Also while the gate is full: otherwise the loop would keep running with no request waiting.
-    if (!head) await remove(account);
-    else if (head !== 'unreadable' && hasPermit(head, seen)) await wakeWaiter(gate.name, head, options);
-  }
+  const withPermits = accounts.filter(({ accountId }) => running.has(accountId));
+  for (const account of inTurn(withPermits, tick)) await nextOf(account);
   const now = (): Date => clock.now();
   let isAudited = isFull(gate, seen);
-  let state = isAudited ? await takeSpareBack(gate.name, seen, options) : seen;
+  if (isAudited) state = await takeSpareBack(gate.name, seen, options);
   let letInSoFar = 0;
   while (letInSoFar < most && hasRoom(gate, state, 1, now().getTime())) {
     const account = chooseAccount(accounts, runningOf(state));
     if (!account) return;
-    const head = await findOldestWaiter(gate.name, account.accountId);
-    if (!head) {
-      await remove(account);
-    } else if (head === 'unreadable' || state.unreadable.has(head.requestId)) {
-      // It could not take a permit beside its own. The other accounts must not wait for it.
-      accounts = accounts.filter((one) => one !== account);
-    } else if (hasPermit(head, state)) {
-      await wakeWaiter(gate.name, head, options);
-    } else {
-      // The gate may have become smaller since the request began to wait.
-      const waiter = { ...head, weight: weightOf(head.weight, gate) };
-      if (!hasRoom(gate, state, waiter.weight, now().getTime())) {
-        if (isAudited) return;
-        isAudited = true;
-        state = await takeSpareBack(gate.name, state, options);
-        continue;
-      }
-      const after = await takePermitFor(gate, waiter, state, now());
-      // The gate or the waiter has changed: the next tick reads both.
-      if (!after) return;
-      state = after;
-      letInSoFar++;
-      await wakeWaiter(gate.name, head, options);
-      const servedAt = toInstant(now());
-      await noteServed(gate.name, account.accountId, now());
-      accounts = accounts.map((one) => (one === account ? { ...one, servedAt } : one));
+    const head = await nextOf(account);
+    if (!head) continue;
+    // The gate may have become smaller since the request began to wait.
+    const waiter = { ...head, weight: weightOf(head.weight, gate) };
+    if (!hasRoom(gate, state, waiter.weight, now().getTime())) {
+      if (isAudited) return;
+      isAudited = true;
+      state = await takeSpareBack(gate.name, state, options);
+      continue;
     }
+    const after = await takePermitFor(gate, waiter, state, now());
+    // The gate or the waiter has changed: the next tick reads both.
+    if (!after) return;
+    state = after;
+    letInSoFar++;
+    await wakeWaiter(gate.name, head, options);
+    const servedAt = toInstant(now());
+    await noteServed(gate.name, account.accountId, now());
+    accounts = accounts.map((one) => (one === account ? { ...one, servedAt } : one));
   }
 };
 
 /** Whether a gate has no room for a single call, or stores permits only until they are used. */
 const isFull = ({ permits }: Gate, { used }: GateState): boolean => permits === undefined || used >= permits;
-
-const hasPermit = ({ requestId, letInMs }: GateWaiter, { permits }: GateState): boolean =>
-  letInMs !== undefined || permits.has(requestId);
 
 /** Wakes a waiting request and takes it out of the queue, unless it waits under a newer token by now. */
 const wakeWaiter = async (
@@ -137,15 +139,13 @@ const wakeWaiter = async (
   await lookAtQueued(waiter.requestId, toInstant(clock.now()));
 };
 
-/** Takes back the spare ones of the permits whose turn it is. Returns the gate afterwards. */
+/** Takes back the permits whose turn it is that are spare, or whose requests have ended or are gone. Returns the gate afterwards. */
 const takeSpareBack = async (
   gateName: string,
   seen: GateState,
   { tick, clock }: LetInOptions,
 ): Promise<GateState> => {
-  const permits = [...seen.permits];
-  const from = permits.length > AUDITED_AT_ONCE ? (tick * AUDITED_AT_ONCE) % permits.length : 0;
-  const audited = [...permits.slice(from), ...permits.slice(0, from)].slice(0, AUDITED_AT_ONCE);
+  const audited = inTurn([...seen.permits], tick);
   const { requests, unreadable } = await findRequests(audited.map(([requestId]) => requestId));
   const requestOf = new Map(requests.map((request) => [request.requestId, request]));
   let state = seen;
@@ -154,9 +154,15 @@ const takeSpareBack = async (
       // Its provider may be at work.
       if (unreadable.includes(requestId)) return;
       const request = requestOf.get(requestId);
-      // The calls are read after the request: those of the permit that it names are among them.
-      const holder = request && (await holderOf(request, gateName, clock));
-      if (!isSpare(permit, holder, clock.now().getTime())) return;
+      if (request && !isTerminal(request)) {
+        // Read after the request: the calls of the permit that it names are among them.
+        const latest = latestAttempts(await listAttempts(requestId));
+        // A process that died within its call keeps the permit no longer than it takes to know that.
+        const attempts = await Promise.all(latest.map((attempt) => recordIfDead(attempt, clock)));
+        // An operator may have led its model elsewhere between its permit and its calls.
+        const here = attempts.filter((attempt) => gateNameOf(routeNameOf(attempt)) === gateName);
+        if (!isSpare(permit, request, { latest: attempts, here }, clock.now().getTime())) return;
+      }
       logger.warn('a permit was taken back', { requestId, gate: gateName });
       state = (await leaveGate(gateName, { ...permit, requestId }, clock, permit.takenMs)) ?? state;
     }),
@@ -164,38 +170,35 @@ const takeSpareBack = async (
   return state;
 };
 
-const holderOf = async (request: StoredRequest, gateName: string, clock: Clock): Promise<PermitHolder> => {
-  const isEnded = isTerminal(request);
-  const latest = isEnded ? [] : latestAttempts(await listAttempts(request.requestId));
-  // A process that died within its call keeps the permit no longer than it takes to know that.
-  const attempts = await Promise.all(latest.map((attempt) => recordIfDead(attempt, clock)));
-  // An operator may have led its model elsewhere between its permit and its calls.
-  const here = attempts.filter((attempt) => gateNameOf(routeNameOf(attempt)) === gateName);
-  const isToMake = attempts.length === 0 || attempts.some(isBusyAttempt);
-  return {
-    isEnded,
-    calls: hasOpenTask(here) ? 'open' : isToMake ? 'to make' : 'finished',
-    usedPermit: request.permitMs,
-  };
-};
+/** Which requests of a gate are woken, and how many at most; all by default. */
+export interface Drained {
+  isChosen?: (waiter: GateWaiter) => boolean;
+  most?: number;
+}
 
 /**
- * Wakes requests that wait at a gate, the oldest of an account first: they are dispatched where a route leads now. `chosen` are those to
- * wake. Once none is left, the gate is free for newcomers.
+ * Wakes requests that wait at a gate, the oldest of an account first: they are dispatched where a route leads now. Once none is left, the
+ * gate is free for newcomers. Returns how many were woken.
  */
 export const drainGate = async (
   gateName: string,
   { queued }: QueuedGate,
   options: LetInOptions,
-  chosen: (waiters: readonly GateWaiter[]) => readonly GateWaiter[] = (waiters) => waiters,
-): Promise<void> => {
+  { isChosen = () => true, most = Number.POSITIVE_INFINITY }: Drained = {},
+): Promise<number> => {
   const accounts = await listWaitingAccounts(gateName);
-  const waiters = await listAllWaiters(gateName, { isConsistent: true });
-  const woken = chosen(waiters);
-  for (const waiter of woken) await wakeWaiter(gateName, waiter, options);
-  if (woken.length < waiters.length) return;
+  let [woken, left] = [0, 0];
+  for await (const waiter of eachWaiter(gateName, { isConsistent: true })) {
+    if (woken === most) return woken;
+    if (isChosen(waiter)) {
+      await wakeWaiter(gateName, waiter, options);
+      woken++;
+    } else left++;
+  }
+  if (left > 0) return woken;
   for (const account of accounts) await removeWaitingAccount(gateName, account);
   await unmarkQueued(gateName, queued);
+  return woken;
 };
 
 /** Requests of a route that is left out are woken so many at once, to choose another one. */
@@ -203,26 +206,24 @@ const MOVED_AT_ONCE = 10;
 
 /**
  * Lets the waiting requests of a route that is left out choose again: up to 10 of those that another route may take. When there is no
- * other route for anyone, lets one of them try this one, once it may be tried.
+ * other route for anyone, lets one of them try this one, once it may be tried. Reads no queue while nothing can be done. `circuit` is that
+ * of the route, `all` are those of all routes, by name.
  */
 export const letElsewhere = async (
   gate: Gate,
   seen: QueuedGate,
-  circuits: ReadonlyMap<string, Circuit>,
+  { circuit, all }: { circuit: Circuit; all: ReadonlyMap<string, Circuit> },
   options: LetInOptions,
 ): Promise<void> => {
   const isOpen = (route: string): boolean => {
-    const circuit = circuits.get(route);
-    return circuit !== undefined && !isLeftOut(circuit);
+    const other = all.get(route);
+    return other !== undefined && !isLeftOut(other);
   };
-  const own = [...circuits].find(([route]) => gateNameOf(route) === gate.name)?.[1];
-  const isToTry = own !== undefined && mayProbe(own, options.clock.now());
-  let isAnyMovable = false;
-  await drainGate(gate.name, seen, options, (waiters) => {
-    const movable = waiters.filter(({ routes = [] }) => routes.some(isOpen));
-    isAnyMovable = movable.length > 0;
-    const oldest = waiters.toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1)).slice(0, 1);
-    return isAnyMovable ? movable.slice(0, MOVED_AT_ONCE) : isToTry && !isLimited(gate) ? oldest : [];
-  });
-  if (!isAnyMovable && isToTry && isLimited(gate)) await letIn(gate, seen, { ...options, most: 1 });
+  const isChosen = ({ routes = [] }: GateWaiter): boolean => routes.some(isOpen);
+  const isAnyOpen = listAlternatives(gate.name).some(isOpen);
+  const isMoved =
+    isAnyOpen && (await drainGate(gate.name, seen, options, { isChosen, most: MOVED_AT_ONCE })) > 0;
+  if (isMoved || !mayProbe(circuit, options.clock.now())) return;
+  if (isLimited(gate)) await letIn(gate, seen, { ...options, most: 1 });
+  else await drainGate(gate.name, seen, options, { most: 1 });
 };

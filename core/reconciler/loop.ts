@@ -31,8 +31,6 @@ const ITEMS_PER_PARTITION = 250;
 const LOOKS_AT_ONCE = 8;
 /** Ticks without open work before a run ends, if requests may have begun to wait for it. */
 const IDLE_TICKS = 2;
-/** In which minutes open work is looked for in the partitions of earlier releases. */
-const FORMER_MINUTES = 5;
 /** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
 const SETTLE_MS = 12_000;
 
@@ -68,8 +66,6 @@ interface QueuedAt {
   name: string;
   gate: Gate | undefined;
   state: QueuedGate;
-  /** The circuit of its route, when that is one of several. */
-  circuit: Circuit | undefined;
 }
 
 class Run {
@@ -184,11 +180,9 @@ class Run {
     const now = clock.now();
     const isSlow = now.getTime() >= this.slowAtMs;
     if (isSlow) this.slowAtMs = now.getTime() + SLOW_MS;
-    // Earlier releases listed items in other partitions, too. Files that expire are looked for there in each run.
-    if (isSlow) this.track(startExpiryIfDue(everySeconds, clock, { isCurrent: this.tick > 0 }));
-    const isCurrent = this.tick > 0 || Math.floor(now.getTime() / 60_000) % FORMER_MINUTES !== 0;
+    if (isSlow) this.track(startExpiryIfDue(everySeconds, clock));
     const dueIn = (list: 'START' | 'LOOK', until: Date) =>
-      listDue(list, toInstant(until), ITEMS_PER_PARTITION, { isCurrent });
+      listDue(list, toInstant(until), ITEMS_PER_PARTITION);
     const [looks, starts, queued] = await Promise.all([
       dueIn('LOOK', new Date(this.endMs)),
       isSlow ? dueIn('START', now) : { items: [] },
@@ -215,15 +209,16 @@ class Run {
     });
     // While nobody waits, nobody has to choose again.
     this.circuits = queued.length === 0 ? new Map() : await readCircuits(listAlternatives());
-    const byGate = new Map([...this.circuits].map(([route, circuit]) => [gateNameOf(route), circuit]));
-    return queued.map((at) => ({ ...at, circuit: byGate.get(at.name) }));
+    return queued;
   }
 
-  private async admit({ name, gate, state, circuit }: QueuedAt): Promise<void> {
+  private async admit({ name, gate, state }: QueuedAt): Promise<void> {
     const options = { clock: this.options.clock, tick: this.tick };
+    const circuit = [...this.circuits].find(([route]) => gateNameOf(route) === name)?.[1];
     this.gatesAtWork.add(name);
-    await this.guarded({ gate: name }, () => {
-      if (gate && circuit && isLeftOut(circuit)) return letElsewhere(gate, state, this.circuits, options);
+    await this.guarded<unknown>({ gate: name }, () => {
+      if (gate && circuit && isLeftOut(circuit))
+        return letElsewhere(gate, state, { circuit, all: this.circuits }, options);
       return gate && isLimited(gate) ? letIn(gate, state, options) : drainGate(name, state, options);
     });
     this.gatesAtWork.delete(name);

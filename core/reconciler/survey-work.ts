@@ -10,7 +10,7 @@ import { secondsSince, toInstant } from '../time.ts';
 
 /** Metrics have a point in each span of 5 min. */
 const SPAN_SECONDS = 300;
-/** Items of each of the 16 partitions of a list that are counted: about 20 read units a partition. */
+/** Items of each of the 4 partitions of a list that are counted: about 20 read units a partition. */
 const PER_PARTITION = 1000;
 /** Requests whose debits are read: one call. */
 const SAMPLE_SIZE = 100;

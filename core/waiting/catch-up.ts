@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { stepWhenFinished } from '../executions/step-rules.ts';
 import { wakeExecution } from '../executions/task-tokens.ts';
-import { hasOpenTask } from '../provider-calls/attempt-rules.ts';
-import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { findProviderWait } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -18,8 +18,10 @@ export const catchUp = async (
   clock: Clock,
   timeoutMs: number,
 ): Promise<boolean> => {
-  const { attempts, answered } = await queryTasks(request, providerRouteOf, clock, timeoutMs);
-  await wakeWhenFinished(request.requestId, attempts);
+  const { requestId } = request;
+  const latest = latestAttempts(await listAttempts(requestId));
+  const { attempts, answered } = await queryTasks(latest, { request, providerRouteOf, clock, timeoutMs });
+  await wakeWhenFinished(requestId, attempts);
   return answered;
 };
 

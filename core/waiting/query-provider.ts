@@ -3,11 +3,12 @@ import { UNEXPECTED_ERROR } from '../errors.ts';
 import { deadlineOf } from '../executions/deadline-rules.ts';
 import { type NextStep, stepAfterCalls, stepWhenFinished } from '../executions/step-rules.ts';
 import { workflowSettings } from '../executions/workflow-settings.ts';
-import { isAccepted } from '../provider-calls/attempt-rules.ts';
+import { firstCallAt, isAccepted, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
+import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { checkStatus, isTerminal } from '../requests/request-rules.ts';
-import { findRequest, markProcessing } from '../requests/requests.ts';
+import { markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { queryTasks } from './query-tasks.ts';
 
@@ -27,19 +28,16 @@ export const queryProvider = async (
   providerRouteOf: ProviderRouteOf,
   clock: Clock = systemClock,
 ): Promise<NextStep> => {
-  const request = await findRequest(requestId);
+  const { request, attempts: all } = await findRequestAndAttempts(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
   checkStatus(request);
-  const settings = workflowSettings();
-  const { kind } = request;
-  const found = await queryTasks(request, providerRouteOf, clock, QUERY_TIMEOUT_MS, (firstCallAt) =>
-    deadlineOf({ kind, firstCallAt }, settings),
-  );
-  const { firstCallAt } = found;
-  if (firstCallAt === undefined) return { next: 'fail', error: UNEXPECTED_ERROR };
-  const attempts = await Promise.all(found.attempts.map((attempt) => recordIfDead(attempt, clock)));
+  const firstCall = firstCallAt(all);
+  if (firstCall === undefined) return { next: 'fail', error: UNEXPECTED_ERROR };
+  const deadline = deadlineOf({ kind: request.kind, firstCallAt: firstCall }, workflowSettings());
+  const isOver = (): boolean => toInstant(clock.now()) >= deadline;
+  const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS };
+  const queried = await queryTasks(latestAttempts(all), query, { isLast: isOver() });
+  const attempts = await Promise.all(queried.attempts.map((attempt) => recordIfDead(attempt, clock)));
   if (request.status === 'queued' && isAccepted(attempts)) await markProcessing(request);
-  const deadline = deadlineOf({ kind, firstCallAt }, settings);
-  const now = clock.now();
-  return toInstant(now) >= deadline ? stepWhenFinished(attempts) : stepAfterCalls(attempts, deadline, now);
+  return isOver() ? stepWhenFinished(attempts) : stepAfterCalls(attempts, deadline, clock.now());
 };

@@ -1,17 +1,15 @@
 import type { Clock } from '../clock.ts';
 import { TASK_REFUSED } from '../executions/step-rules.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { firstCallAt, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { UnknownAddressError } from '../provider-calls/provider-address.ts';
 import {
   isOpenTask,
-  listAttempts,
   noteRefusal,
   originOf,
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
-import { findProviderWait, holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
+import { holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { queryFor } from '../provider-calls/queried-request.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -30,45 +28,11 @@ const REFUSED_TASK_MS = SECRET_MAX_AGE_SECONDS * 1000;
 export interface TaskQueryResult {
   /** The latest attempt of every call, with its current outcome. */
   attempts: ProviderAttempt[];
-  /** When the first call of the request began; undefined when there was none. */
-  firstCallAt: Instant | undefined;
   /** Whether the provider answered for every open task. */
   answered: boolean;
-  /** Until when the provider asked not to be queried. */
+  /** Until when the provider asks not to be queried, in an answer to this query. */
   notBefore?: Instant | undefined;
 }
-
-/**
- * Queries every open task of a request, each where it was created, and records the outcomes. A query that fails
- * changes nothing. That a provider does not know a task counts as a failed query for 30 s after the call began; that it
- * refuses us, for 5 min after it first did.
- * Concurrent queries are safe: the first final outcome stands.
- *
- * While the provider's `Retry-After` has not passed, nothing is queried until `deadlineFrom` the first call, when it is the
- * last time.
- */
-export const queryTasks = async (
-  request: StoredRequest,
-  providerRouteOf: ProviderRouteOf,
-  clock: Clock,
-  timeoutMs: number,
-  deadlineFrom?: (firstCallAt: Instant) => Instant,
-): Promise<TaskQueryResult> => {
-  const { requestId } = request;
-  const all = await listAttempts(requestId);
-  const latest = latestAttempts(all);
-  const from = firstCallAt(all);
-  if (latest.some(isOpenTask)) {
-    const now = clock.now();
-    const isLast = from !== undefined && deadlineFrom !== undefined && toInstant(now) >= deadlineFrom(from);
-    if (!(await noteQuery(requestId, now, isLast))) {
-      const notBefore = (await findProviderWait(requestId))?.notBefore;
-      return { attempts: latest, firstCallAt: from, answered: false, notBefore };
-    }
-  }
-  const queried = await queryAttempts(latest, { request, providerRouteOf, clock, timeoutMs });
-  return { ...queried, firstCallAt: from };
-};
 
 /** Options of querying the tasks of a request. */
 export interface TaskQuery {
@@ -81,13 +45,29 @@ export interface TaskQuery {
 }
 
 /**
- * Queries the open tasks among the latest attempts of a request and records their outcomes, as `queryTasks`, whether or not the provider
- * asked not to be queried. Writes nothing for a task that is unfinished.
+ * Queries the open tasks among the latest attempts of a request, and notes that it does. While the provider's `Retry-After` has not passed,
+ * nothing is queried, unless the query `isLast`.
+ */
+export const queryTasks = async (
+  latest: readonly ProviderAttempt[],
+  query: TaskQuery,
+  { isLast = false } = {},
+): Promise<TaskQueryResult> => {
+  const mayQuery =
+    !latest.some(isOpenTask) || (await noteQuery(query.request.requestId, query.clock.now(), isLast));
+  return mayQuery ? queryAttempts(latest, query) : { attempts: [...latest], answered: false };
+};
+
+/**
+ * As `queryTasks`, whether or not the provider asked not to be queried. Each task is queried where it was created, and its outcome recorded;
+ * writes nothing for one that is unfinished. A query that fails changes nothing. That a provider does not know a task counts as a failed
+ * query for 30 s after the call began; that it refuses us, for 5 min after it first did. Concurrent queries are safe: the first final
+ * outcome stands.
  */
 export const queryAttempts = async (
   latest: readonly ProviderAttempt[],
   query: TaskQuery,
-): Promise<Omit<TaskQueryResult, 'firstCallAt'>> => {
+): Promise<TaskQueryResult> => {
   const results = await Promise.all(latest.map((attempt) => queryTask(attempt, query)));
   const retryAfterSeconds = Math.max(0, ...results.map((result) => result.retryAfterSeconds ?? 0));
   const now = query.clock.now();

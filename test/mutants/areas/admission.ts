@@ -4,14 +4,14 @@ import { bugs } from '../mutant.ts';
 export const ADMISSION = bugs('admission', [
   [
     'a route runs one call more than it may',
-    'core/admission/gates.ts',
+    'core/admission/permit-updates.ts',
     "':most': gate.permits - weight",
     "':most': gate.permits - weight + 1",
   ],
   [
     'a newcomer passes requests that wait',
-    'core/admission/gates.ts',
-    "      { condition: 'attribute_not_exists(queued)' },",
+    'core/admission/permit-updates.ts',
+    "    { condition: 'attribute_not_exists(queued)' },",
     '',
   ],
   [
@@ -41,14 +41,14 @@ export const ADMISSION = bugs('admission', [
   [
     'the permit of an open task is taken back',
     'core/admission/gate-rules.ts',
-    "if (holder.calls === 'open') return false;",
-    "if (holder.calls === 'open') return true;",
+    'if (hasOpenTask(here)) return false;',
+    'if (hasOpenTask(here)) return true;',
   ],
   [
     'the permit of a request that stores its files is kept until it ends',
     'core/admission/gate-rules.ts',
-    "holder.isEnded || holder.calls === 'finished'",
-    'holder.isEnded',
+    '!isToMake || isUsed ||',
+    'isUsed ||',
   ],
   [
     'a gate is unmarked though a request has begun to wait',
@@ -59,8 +59,8 @@ export const ADMISSION = bugs('admission', [
   [
     'a request that has a permit, and waits, is not woken',
     'core/reconciler/let-in.ts',
-    'letInMs !== undefined || permits.has(requestId)',
-    'letInMs !== undefined && !permits.has(requestId)',
+    'head.letInMs !== undefined || state.permits.has(head.requestId)',
+    'head.letInMs !== undefined && !state.permits.has(head.requestId)',
   ],
   [
     'a request that waited for its turn in vain pauses its end-user',
@@ -71,7 +71,7 @@ export const ADMISSION = bugs('admission', [
   [
     'a route whose limits are gone leaves the requests that wait',
     'core/reconciler/let-in.ts',
-    'for (const waiter of woken) await wakeWaiter(gateName, waiter, options);',
+    'await wakeWaiter(gateName, waiter, options);',
     '',
   ],
 ]);

@@ -35,8 +35,8 @@ export const WAITING = bugs('waiting', [
   [
     'the deadline is counted anew from every query',
     'core/waiting/query-provider.ts',
-    'const deadline = deadlineOf({ kind, firstCallAt }, settings);',
-    'const deadline = deadlineOf({ kind, firstCallAt: toInstant(clock.now()) }, settings);',
+    'firstCallAt: firstCall }',
+    'firstCallAt: toInstant(clock.now()) }',
   ],
   [
     'what has finished is thrown away at the deadline',

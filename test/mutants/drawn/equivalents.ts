@@ -21,7 +21,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'The listing of the next tick has the item too.',
   ],
   [
-    "clause of a condition dropped in core/admission/gates.ts tryToTake: 'nextStartMs > :now AND nextStartMs <= :latest' => 'nextStartMs <= :latest'",
+    "clause of a condition dropped in core/admission/permit-updates.ts newcomerUpdate: 'nextStartMs > :now AND nextStartMs <= :latest' => 'nextStartMs <= :latest'",
     'The next start of a gate never becomes earlier, and was read as later than now.',
   ],
   [

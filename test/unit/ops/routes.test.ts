@@ -1,6 +1,6 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type Gate, gateOf } from '../../../core/admission/gate-rules.ts';
+import { gateOf } from '../../../core/admission/gate-rules.ts';
 import { takePermit } from '../../../core/admission/gates.ts';
 import { putWaiter } from '../../../core/admission/waiters.ts';
 import { putEnabled } from '../../../core/models/model-settings.ts';
@@ -32,7 +32,7 @@ beforeEach(() => {
 describe('routes list', () => {
   test('has each route with its limit and load, and null where there is no limit or nobody waits', async () => {
     const now = new Date();
-    const gate = gateOf('modelstudio/wan', ROUTES['xW2.7S']) as Gate;
+    const gate = gateOf('modelstudio/wan', ROUTES['xW2.7S']);
     await takePermit(gate, { requestId: 'vid_0', accountId: 'a', weight: 4, starts: 4 }, now);
     for (const minutes of [1, 2]) {
       const createdAt = new Date(now.getTime() - 60_000 * minutes).toISOString();

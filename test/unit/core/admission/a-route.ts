@@ -7,6 +7,7 @@ import { gateKey, gatePartition, requestKey } from '../../../../core/table/keys.
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import type { MemoryTable } from '../../fakes/memory-table.ts';
 
 /** The route of a model with these limits. */
@@ -17,9 +18,26 @@ export const MODEL = 'xSD4.5';
 export const withLimits = <T>(limits: object, run: () => T | Promise<T>): Promise<T> =>
   withEnvironment({ MODEL_ROUTES: JSON.stringify({ [MODEL]: { ...UPSTREAM, ...limits } }) }, run);
 
+interface Limits {
+  maxRunning?: number;
+  requestsPerSecond?: number;
+}
+
+/** Runs with a route of these limits. */
+export const at = (limits: Limits, run: (route: RouteUnderTest) => Promise<void>): Promise<void> =>
+  withLimits(limits, () => run(new RouteUnderTest(limits)));
+
+/** `a1` takes the only permit, and these wait, the first for longest. */
+export const waitInTurn = async (route: RouteUnderTest, ...ids: string[]): Promise<void> => {
+  await route.take('a1');
+  for (const id of ids) {
+    await route.wait(id);
+    route.clock.advance(1);
+  }
+};
+
 /** The only gate of a route with these limits. */
-const gateWith = (limits: { maxRunning?: number; requestsPerSecond?: number }): Gate =>
-  gateOf('modelark/seedream', limits) as Gate;
+const gateWith = (limits: Limits): Gate => gateOf('modelark/seedream', limits);
 
 /** Requests of accounts at one gate, whose executions wait under tokens. */
 export class RouteUnderTest {
@@ -32,8 +50,8 @@ export class RouteUnderTest {
   private readonly memory: MemoryTable;
   private readonly waiters = new Map<string, GateWaiter>();
 
-  constructor(memory: MemoryTable, limits: { maxRunning?: number; requestsPerSecond?: number }) {
-    this.memory = memory;
+  constructor(limits: Limits, table: MemoryTable = memory) {
+    this.memory = table;
     this.gate = gateWith(limits);
   }
 

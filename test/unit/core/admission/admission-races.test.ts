@@ -35,7 +35,7 @@ class Course {
     this.random = randomOf(seed);
     this.maxRunning = maxRunning;
     this.deadly = deadly;
-    this.route = new RouteUnderTest(memory, { maxRunning });
+    this.route = new RouteUnderTest({ maxRunning });
     memory.beforeCall = () => this.pass();
   }
 

@@ -49,6 +49,8 @@ test('a request that waits is looked at a minute after its time in the queue, an
     expect(waiter()).toMatchObject({ taskToken: 'token-1', weight: 1, starts: 1 });
     expect(memory.get(gateKey(GATE))).toHaveProperty('queued');
     expect(place()).toEqual(placeAt('LOOK', 3_660));
+    // Its dispatch may be led elsewhere, and gives back the permit that it was let in with.
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ gate: GATE });
     expect([woken(), starts()]).toEqual([[], 1]);
   }));
 

@@ -8,31 +8,28 @@ import {
   hasRoom,
   isSpare,
   type Permit,
-  type PermitHolder,
   type RouteLimits,
   runningOf,
   startOf,
   type WaitingAccount,
   weightOf,
 } from '../../../../core/admission/gate-rules.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import { anAttempt } from '../../builders/entities.ts';
+import { aDone } from '../../builders/providers.ts';
 
-const aGate = (limits: RouteLimits): Gate => gateOf('up/model', limits) as Gate;
+const aGate = (limits: RouteLimits): Gate => gateOf('up/model', limits);
 
 describe('the gate of a route', () => {
   test.each<[RouteLimits, number | undefined, number | undefined]>([
     [{ maxRunning: 5 }, 5, undefined],
     [{ maxRunning: 200, requestsPerSecond: 5 }, 200, 200],
     [{ requestsPerSecond: 8, maxRunning: null }, undefined, 125],
+    [{}, undefined, undefined],
+    [{ maxRunning: null, requestsPerSecond: null }, undefined, undefined],
   ])('with %j has %s permits and %s ms between two starts', (limits, permits, intervalMs) => {
     expect(gateOf('up/model', limits)).toEqual({ name: 'up/model#0', permits, intervalMs });
   });
-
-  test.each<[RouteLimits]>([[{}], [{ maxRunning: null, requestsPerSecond: null }]])(
-    'with %j does not exist',
-    (limits) => {
-      expect(gateOf('up/model', limits)).toBeUndefined();
-    },
-  );
 });
 
 describe('the room of a gate', () => {
@@ -214,28 +211,42 @@ describe('the next account', () => {
 
 describe('a permit taken at 1,000 ms', () => {
   const permit: Permit = { accountId: 'a', weight: 1, takenMs: 1_000 };
-  const holder = (own: Partial<PermitHolder>): PermitHolder => ({
-    isEnded: false,
-    calls: 'to make',
-    usedPermit: undefined,
-    ...own,
-  });
+  /** Whether it can be taken back when the latest attempts have these outcomes. */
+  const spareAt = (nowMs: number, latest: ProviderAttempt[], permitMs?: number, taken = permit): boolean =>
+    isSpare(taken, { permitMs }, { latest, here: latest.filter(isHere) }, nowMs);
+  const isHere = ({ upstreamModel }: ProviderAttempt): boolean => upstreamModel !== 'other';
+  const anAttemptHere = (outcome: AttemptOutcome | undefined) => anAttempt({ outcome });
+  const OPEN = { kind: 'accepted', taskId: 'task' } as const;
+  const BUSY = { kind: 'busy', reason: 'full' } as const;
 
-  test.each<[string, PermitHolder | undefined, number, boolean]>([
-    ['whose holder is gone is spare', undefined, 1_000, true],
-    ['whose holder has ended is spare', holder({ isEnded: true }), 1_000, true],
-    ['with an open call is kept, however old', holder({ calls: 'open' }), 9_999_999, false],
-    ['whose calls are finished is spare', holder({ calls: 'finished' }), 1_000, true],
-    ['whose calls were refused is spare', holder({ usedPermit: 1_000 }), 1_000, true],
-    ['whose holder called with an earlier permit is kept', holder({ usedPermit: 999 }), 60_999, false],
-    ['without a call is kept for a minute', holder({}), 60_999, false],
-    ['without a call is spare after a minute', holder({}), 61_000, true],
-  ])('%s', (_, held, nowMs, spare) => {
-    expect(isSpare(permit, held, nowMs)).toBe(spare);
+  test.each<[string, ProviderAttempt[], number | undefined, number, boolean]>([
+    ['with a call that is being made is kept', [anAttemptHere(undefined)], 1_000, 9_999_999, false],
+    ['with an open task is kept, however old', [anAttemptHere(OPEN)], 1_000, 9_999_999, false],
+    [
+      'with an open task beside a finished one is kept',
+      [anAttemptHere(aDone('a')), anAttemptHere(OPEN)],
+      1_000,
+      9_999_999,
+      false,
+    ],
+    ['whose calls are finished is spare', [anAttemptHere(aDone('a'))], undefined, 1_000, true],
+    [
+      'whose calls are under way at another route is spare',
+      [anAttempt({ outcome: OPEN, upstreamModel: 'other' })],
+      undefined,
+      1_000,
+      true,
+    ],
+    ['whose calls were refused is spare', [anAttemptHere(BUSY)], 1_000, 1_000, true],
+    ['whose calls were refused with an earlier permit is kept', [anAttemptHere(BUSY)], 999, 60_999, false],
+    ['without a call is kept for a minute', [], undefined, 60_999, false],
+    ['without a call is spare after a minute', [], undefined, 61_000, true],
+  ])('%s', (_, latest, permitMs, nowMs, spare) => {
+    expect(spareAt(nowMs, latest, permitMs)).toBe(spare);
   });
 
   test('without a call counts its minute from its start', () => {
-    expect(isSpare({ ...permit, startMs: 6_000 }, holder({}), 65_999)).toBe(false);
-    expect(isSpare({ ...permit, startMs: 6_000 }, holder({}), 66_000)).toBe(true);
+    expect(spareAt(65_999, [], undefined, { ...permit, startMs: 6_000 })).toBe(false);
+    expect(spareAt(66_000, [], undefined, { ...permit, startMs: 6_000 })).toBe(true);
   });
 });

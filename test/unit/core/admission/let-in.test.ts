@@ -11,22 +11,7 @@ import {
 } from '../../../../core/table/keys.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { MODEL, RouteUnderTest, UPSTREAM, withLimits } from './a-route.ts';
-
-/** Runs with a route of these limits. */
-const at = (
-  limits: { maxRunning?: number; requestsPerSecond?: number },
-  run: (route: RouteUnderTest) => Promise<void>,
-) => withLimits(limits, () => run(new RouteUnderTest(memory, limits)));
-
-/** `a1` has the only permit, and these wait, the first for longest. */
-const waitInTurn = async (route: RouteUnderTest, ...ids: string[]): Promise<void> => {
-  await route.take('a1');
-  for (const id of ids) {
-    await route.wait(id);
-    route.clock.advance(1);
-  }
-};
+import { at, MODEL, type RouteUnderTest, UPSTREAM, waitInTurn } from './a-route.ts';
 
 /** Ends `a1` without giving its permit back. */
 const endWithPermit = (): void => memory.patch(requestKey('a1'), { status: 'failed' });
@@ -210,6 +195,29 @@ describe('the control loop', () => {
         ...{ BatchGetCommand: 1, QueryCommand: 2 },
         ...{ TransactWriteCommand: 1, DeleteCommand: 1, UpdateCommand: 1 },
       });
+    }));
+
+  test('looks for requests that have permits already in the queues of twelve accounts a tick, in turn', () =>
+    at({ maxRunning: 30 }, async (route) => {
+      const accounts = Array.from({ length: 30 }, (_, index) => `account-${String.fromCharCode(65 + index)}`);
+      for (const account of accounts) {
+        await route.take(`${account}1`);
+        // Its permit is not audited.
+        memory.patch(requestKey(`${account}1`), { accountId: 7 });
+      }
+      for (const account of accounts) await route.wait(`${account}2`);
+      const last = `${accounts.at(-1)}1`;
+      await route.wait(last);
+      const reads: number[] = [];
+      for (let tick = 0; tick < 3; tick++) {
+        memory.client.resetHistory();
+        await route.tick(tick);
+        reads.push(memory.calls().QueryCommand ?? 0);
+      }
+
+      // One of the accounts, and one of each account’s queue.
+      expect(reads).toEqual([13, 13, 13]);
+      expect(route.woken).toEqual([last]);
     }));
 
   test('wakes and forgets the requests of a gate that is not configured any more', () =>

@@ -5,13 +5,7 @@ import { postponeStarts, takePermit, takePermitFor } from '../../../../core/admi
 import { gateKey } from '../../../../core/table/keys.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { RouteUnderTest, withLimits } from './a-route.ts';
-
-/** Runs with a route of these limits. */
-const at = (
-  limits: { maxRunning?: number; requestsPerSecond?: number },
-  run: (route: RouteUnderTest) => Promise<void>,
-) => withLimits(limits, () => run(new RouteUnderTest(memory, limits)));
+import { at, type RouteUnderTest } from './a-route.ts';
 
 describe('a permit', () => {
   test('is taken while there is room, by one update', () =>

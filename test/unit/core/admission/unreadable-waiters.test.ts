@@ -5,7 +5,7 @@ import { listAllWaiters } from '../../../../core/admission/waiters.ts';
 import { logger } from '../../../../core/observability.ts';
 import { gateKey, gateWaiterKey, waitingAccountKey } from '../../../../core/table/keys.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { RouteUnderTest, withLimits } from './a-route.ts';
+import { at, type RouteUnderTest, waitInTurn } from './a-route.ts';
 
 const error = jest.spyOn(logger, 'error');
 beforeEach(() => {
@@ -16,17 +16,6 @@ const unread = (): unknown[] => [
   ...new Set(error.mock.calls.map(([, logged]) => (logged as { item: string }).item)),
 ];
 
-const at = (maxRunning: number, run: (route: RouteUnderTest) => Promise<void>) =>
-  withLimits({ maxRunning }, () => run(new RouteUnderTest(memory, { maxRunning })));
-
-/** `a1` has the only permit, and these wait, the first for longest. */
-const waitInTurn = async (route: RouteUnderTest, ...ids: string[]): Promise<void> => {
-  await route.take('a1');
-  for (const id of ids) {
-    await route.wait(id);
-    route.clock.advance(1);
-  }
-};
 const spoilWaiter = (route: RouteUnderTest, id: string): string => {
   const key = gateWaiterKey(route.gate.name, route.waiter(id));
   memory.patch(key, { taskToken: 7 });
@@ -35,7 +24,7 @@ const spoilWaiter = (route: RouteUnderTest, id: string): string => {
 
 describe('a waiting request that cannot be read', () => {
   test('is passed over: those behind it, of its account and of others, are let in', () =>
-    at(1, async (route) => {
+    at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1', 'b2', 'c1');
       const broken = spoilWaiter(route, 'b1');
       await route.leaveThenTick('a1');
@@ -47,7 +36,7 @@ describe('a waiting request that cannot be read', () => {
     }));
 
   test('keeps its account in the queue while it waits, so that a version that can read it lets it in', () =>
-    at(1, async (route) => {
+    at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1');
       spoilWaiter(route, 'b1');
       await route.leaveThenTick('a1');
@@ -65,7 +54,7 @@ describe('a waiting request that cannot be read', () => {
 
 describe('a waiting account that cannot be read', () => {
   test('holds up no other, and is let in again once another of its requests begins to wait', () =>
-    at(1, async (route) => {
+    at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1', 'c1');
       const key = waitingAccountKey(route.gate.name, 'b');
       memory.patch(key, { touched: null });
@@ -79,7 +68,7 @@ describe('a waiting account that cannot be read', () => {
     }));
 
   test('is let in, if only the time of its last turn cannot be read', () =>
-    at(1, async (route) => {
+    at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1');
       memory.patch(waitingAccountKey(route.gate.name, 'b'), { servedAt: 12 });
       await route.leaveThenTick('a1');
@@ -93,7 +82,7 @@ describe('a permit that cannot be read', () => {
     memory.patch(gateKey(route.gate.name), { [`permit#${id}`]: { accountId: 'a', weight: 1 } });
 
   test('keeps its room until its request gives it back, and holds up nobody', () =>
-    at(2, async (route) => {
+    at({ maxRunning: 2 }, async (route) => {
       await route.take('a1');
       await route.take('a2');
       spoilPermit(route, 'a1');
@@ -110,7 +99,7 @@ describe('a permit that cannot be read', () => {
     }));
 
   test('of a request that waits beside it lets the other accounts pass', () =>
-    at(2, async (route) => {
+    at({ maxRunning: 2 }, async (route) => {
       await route.take('a1');
       spoilPermit(route, 'a1');
       await route.wait('a1');

@@ -45,7 +45,7 @@ describe('the deadline of a request', () => {
 
   test('ends the wait for capacity of a request that stores what was produced', () =>
     withLimits({ maxRunning: 1 }, async () => {
-      const route = new RouteUnderTest(memory, { maxRunning: 1 });
+      const route = new RouteUnderTest({ maxRunning: 1 }, memory);
       await route.wait(REQUEST_ID);
       given({ model: MODEL, ...route.waiter(REQUEST_ID) });
       givenBusy(0);

@@ -1,17 +1,27 @@
 import '../../builders/environment.ts';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { waitAtGate } from '../../../../core/admission/admission.ts';
 import { type Circuit, CLOSED } from '../../../../core/admission/circuit-rules.ts';
-import { type Gate, gateOf, unlimitedGateOf } from '../../../../core/admission/gate-rules.ts';
+import { type Gate, gateOf } from '../../../../core/admission/gate-rules.ts';
 import { readGates } from '../../../../core/admission/gates.ts';
 import { letElsewhere } from '../../../../core/reconciler/let-in.ts';
 import { gatePartition } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { withEnvironment } from '../../builders/environment.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const [FIRST, SECOND] = ['modelark/one', 'fal/two'] as const;
-const UNLIMITED = unlimitedGateOf(FIRST);
-const LIMITED = gateOf(FIRST, { maxRunning: 2 }) as Gate;
+const UNLIMITED = gateOf(FIRST, {});
+const LIMITED = gateOf(FIRST, { maxRunning: 2 });
+const ROUTES = {
+  MODEL_ROUTES: JSON.stringify({
+    'xSD4.5': [
+      { provider: 'modelark', upstreamModel: 'one' },
+      { provider: 'fal', upstreamModel: 'two' },
+    ],
+  }),
+};
 
 /** The circuit of a route that is left out until this second. */
 const openUntil = (second: number): Circuit => ({
@@ -54,7 +64,10 @@ const tick = async (gate: Gate, circuits: Record<string, Circuit>): Promise<void
   const queued = state?.queued;
   if (!state || queued === undefined) return;
   const options = { clock: new StoppedClock(), tick: 0, wake };
-  await letElsewhere(gate, { ...state, queued }, new Map(Object.entries(circuits)), options);
+  const all = new Map(Object.entries(circuits));
+  await withEnvironment(ROUTES, () =>
+    letElsewhere(gate, { ...state, queued }, { circuit: circuits[FIRST] ?? CLOSED, all }, options),
+  );
 };
 
 describe('at a route that is left out, the control loop', () => {
@@ -91,6 +104,17 @@ describe('at a route that is left out, the control loop', () => {
     expect(woken).toEqual(['img_00']);
     const [state] = await readGates([gate.name]);
     expect([...(state?.permits.keys() ?? [])]).toEqual(gate === LIMITED ? ['img_00'] : []);
+  });
+
+  test('reads no queue while nobody may be woken, and no more of it than those that it wakes', async () => {
+    await wait(UNLIMITED, 200);
+    memory.client.resetHistory();
+
+    await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: openUntil(60) });
+    expect(memory.calls()).toEqual({ BatchGetCommand: 1 });
+    await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: CLOSED });
+    const reads = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
+    expect(reads.map(({ Limit }) => Limit)).toEqual([undefined, 50]);
   });
 
   test('wakes nobody while a request tries it, or an operator leaves it out', async () => {

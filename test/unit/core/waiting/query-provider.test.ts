@@ -53,14 +53,6 @@ describe('querying the tasks of a request', () => {
   });
 
   test.each<[string, ProviderAnswer]>([
-    ['refused it', { kind: 'failed', failure: FAILURE }],
-    ['no longer knows it', { kind: 'lost', failure: FAILURE }],
-  ])('fails the request when the provider %s', async (_, answer) => {
-    expect(await run(answering(answer), 120)).toEqual({ next: 'fail', error: FAILURE });
-    expect(attempt()).toMatchObject({ outcome: answer });
-  });
-
-  test.each<[string, ProviderAnswer]>([
     ['is at work', { kind: 'waiting' }],
     ['does not answer', { kind: 'busy', reason: 'down' }],
   ])('keeps waiting and changes nothing when the provider %s', async (_, answer) => {
@@ -92,20 +84,6 @@ describe('querying the tasks of a request', () => {
     expect(await run(answering(aDone('a')), 100)).toMatchObject({ next: 'wait', waitSeconds: 500 });
 
     expect(await run(answering(aDone('a')), 600)).toEqual({ next: 'store' });
-  });
-
-  test('queries open tasks only, and waits until the last has finished', async () => {
-    givenAttempt({ call: 1, taskId: 'task-2', outcome: aDone('b') });
-    givenAttempt({ call: 2, ...open('task-3') });
-    const provider = answering({ kind: 'waiting' });
-    provider.query.mockResolvedValueOnce(aDone('a'));
-
-    expect(await run(provider)).toMatchObject({ next: 'wait' });
-    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1', 'task-3']);
-
-    provider.query.mockResolvedValueOnce({ kind: 'failed', failure: FAILURE });
-    expect(await run(provider)).toEqual({ next: 'store' });
-    expect(provider.query).toHaveBeenCalledTimes(3);
   });
 
   test('marks it processing when the dispatch that accepted it failed to', async () => {

@@ -2,12 +2,13 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
 import { logger } from '../../../../core/observability.ts';
+import { latestAttempts } from '../../../../core/provider-calls/attempt-rules.ts';
+import { listAttempts } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
-import { addSeconds } from '../../../../core/time.ts';
 import { queryTasks } from '../../../../core/waiting/query-tasks.ts';
 import { failedTask } from '../../../../providers/failures.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
-import { aVideoRequest } from '../../builders/entities.ts';
+import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -19,8 +20,18 @@ beforeEach(() => {
 });
 
 const FAILURE = { code: 'provider_error', message: 'broke' } as const;
-const look = (provider: Provider, timeoutMs = 1000) =>
-  queryTasks(aVideoRequest(), leadingTo(provider), new StoppedClock(atSeconds(20)), timeoutMs);
+/** Queries the tasks of the request at this second. */
+const query = async (
+  providerRouteOf: ProviderRouteOf,
+  seconds = 20,
+  { timeoutMs = 1000, ...options }: { timeoutMs?: number; isLast?: boolean } = {},
+) =>
+  queryTasks(
+    latestAttempts(await listAttempts(VIDEO_ID)),
+    { request: aVideoRequest(), providerRouteOf, clock: new StoppedClock(atSeconds(seconds)), timeoutMs },
+    options,
+  );
+const look = (provider: Provider, timeoutMs = 1000) => query(leadingTo(provider), 20, { timeoutMs });
 
 describe('querying the tasks of a request', () => {
   test.each<[ProviderAnswer]>([[aDone('a')], [{ kind: 'failed', failure: FAILURE }]])(
@@ -82,9 +93,8 @@ describe('querying the tasks of a request', () => {
   ])('believes that the provider does not know a task made %p s ago: %p', async (seconds, isFinal) => {
     const counted = metricsCounted();
     const lost: ProviderAnswer = { kind: 'lost', failure: FAILURE };
-    const clock = new StoppedClock(atSeconds(seconds));
 
-    const found = await queryTasks(aVideoRequest(), leadingTo(answering(lost)), clock, 1000);
+    const found = await query(leadingTo(answering(lost)), seconds);
 
     expect(found).toMatchObject({ answered: isFinal, attempts: [isFinal ? { outcome: lost } : accepted()] });
     expect(counted()).toEqual(isFinal ? [['ProviderCallLost', { provider: 'modelark' }]] : []);
@@ -100,12 +110,13 @@ describe('querying the tasks of a request', () => {
     expect(provider.query).toHaveBeenCalledTimes(1);
   });
 
-  test('queries open tasks only, and notes no query when there are none', async () => {
+  test('needs no route, and notes no query, when no task is open', async () => {
     request.withAttempt({ outcome: aDone('a'), taskId: 'task-1' });
-    const provider = answering({ kind: 'waiting' });
+    const none = async () => {
+      throw new Error('No upstream is configured.');
+    };
 
-    expect(await look(provider)).toMatchObject({ answered: true, attempts: [{ outcome: aDone('a') }] });
-    expect(provider.query).not.toHaveBeenCalled();
+    expect(await query(none)).toMatchObject({ answered: true, attempts: [{ outcome: aDone('a') }] });
     expect(request.wait()).toBeUndefined();
   });
 
@@ -144,22 +155,11 @@ describe('querying the tasks of a request', () => {
       upstreamModel: 'any',
     }));
 
-    await queryTasks(aVideoRequest(), routes, new StoppedClock(atSeconds(20)), 1000);
+    await query(routes);
 
     expect(routes.mock.calls.map(([, made]) => made)).toEqual([origin, newOrigin]);
     expect(old.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
     expect(today.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-2']);
-  });
-
-  test('queries nothing, and needs no route, when no task is open', async () => {
-    request.withAttempt({ ...accepted(), outcome: aDone('a') });
-    const none = async () => {
-      throw new Error('No upstream is configured.');
-    };
-
-    expect(await queryTasks(aVideoRequest(), none, new StoppedClock(), 1000)).toMatchObject({
-      answered: true,
-    });
   });
 
   test('keeps the outcome that was recorded first', async () => {
@@ -175,8 +175,7 @@ describe('querying the tasks of a request', () => {
   describe('that the provider refuses to tell', () => {
     const REFUSED: ProviderAnswer = { kind: 'refused' };
     const at = (seconds: number) => atSeconds(seconds).toISOString();
-    const lookAt = (seconds: number, answer: ProviderAnswer) =>
-      queryTasks(aVideoRequest(), leadingTo(answering(answer)), new StoppedClock(atSeconds(seconds)), 1000);
+    const lookAt = (seconds: number, answer: ProviderAnswer) => query(leadingTo(answering(answer)), seconds);
 
     test('changes nothing at the first look, which may be a rotation of the key', async () => {
       expect(await lookAt(20, REFUSED)).toMatchObject({ answered: false, attempts: [{ refusedAt: at(20) }] });
@@ -225,9 +224,8 @@ describe('querying the tasks of a request', () => {
   });
 
   describe('whose provider asks to be queried later', () => {
-    const DEADLINE = (from: string) => addSeconds(from, 60);
-    const lookAt = (seconds: number, provider: Provider, deadline?: typeof DEADLINE) =>
-      queryTasks(aVideoRequest(), leadingTo(provider), new StoppedClock(atSeconds(seconds)), 1000, deadline);
+    const lookAt = (seconds: number, provider: Provider, isLast = false) =>
+      query(leadingTo(provider), seconds, { isLast });
     const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 90 };
 
     test('makes no query until then, whoever wants one', async () => {
@@ -235,11 +233,7 @@ describe('querying the tasks of a request', () => {
       expect(await lookAt(20, answering(throttled))).toMatchObject({ answered: false, notBefore });
       const provider = answering(aDone('a'));
 
-      expect(await lookAt(109.999, provider)).toMatchObject({
-        answered: false,
-        notBefore,
-        attempts: [accepted()],
-      });
+      expect(await lookAt(109.999, provider)).toMatchObject({ answered: false, attempts: [accepted()] });
       expect(provider.query).not.toHaveBeenCalled();
       expect(request.wait()).toMatchObject({ queriedAt: atSeconds(20).toISOString(), notBefore });
 
@@ -249,12 +243,11 @@ describe('querying the tasks of a request', () => {
       });
     });
 
-    test('is queried a last time at the deadline: what it produced is delivered', async () => {
-      await lookAt(20, answering(throttled), DEADLINE);
-      const provider = answering(aDone('a'));
+    test('is queried a last time nevertheless: what it produced is delivered', async () => {
+      await lookAt(20, answering(throttled));
 
-      expect(await lookAt(59, provider, DEADLINE)).toMatchObject({ answered: false });
-      expect(await lookAt(60, provider, DEADLINE)).toMatchObject({ attempts: [{ outcome: aDone('a') }] });
+      const last = await lookAt(59, answering(aDone('a')), true);
+      expect(last).toMatchObject({ attempts: [{ outcome: aDone('a') }] });
     });
 
     test('waits for the longest of several', async () => {
