@@ -1,3 +1,4 @@
+import { gateNameOf } from '../admission/gate-rules.ts';
 import {
   type Circuit,
   CLOSED,
@@ -5,9 +6,8 @@ import {
   isWatched,
   mayProbe,
   whyLeftOut,
-} from '../admission/circuit-rules.ts';
-import { currentCircuits } from '../admission/circuits.ts';
-import { gateNameOf } from '../admission/gate-rules.ts';
+} from '../circuits/circuit-rules.ts';
+import { currentCircuits } from '../circuits/circuits.ts';
 import { attemptsHere, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { type ConfiguredRoute, routesFor, routesOf } from '../provider-calls/model-routes.ts';
 import { originOf, type PassedOver, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';

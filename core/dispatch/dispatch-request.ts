@@ -9,10 +9,10 @@ import {
   placeAt,
   startWith,
 } from '../admission/admission.ts';
-import { probeEnd } from '../admission/circuit-rules.ts';
-import { claimProbe } from '../admission/circuits.ts';
 import { gateNameOf } from '../admission/gate-rules.ts';
-import { reportCalls } from '../admission/route-signs.ts';
+import { probeEnd } from '../circuits/circuit-rules.ts';
+import { claimProbe } from '../circuits/circuits.ts';
+import { reportCalls } from '../circuits/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { requiredNumberEnv } from '../environment.ts';

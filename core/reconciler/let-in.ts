@@ -1,5 +1,4 @@
 import { leaveGate } from '../admission/admission.ts';
-import { type Circuit, isLeftOut, mayProbe } from '../admission/circuit-rules.ts';
 import {
   chooseAccount,
   type Gate,
@@ -23,6 +22,7 @@ import {
   removeWaiter,
   removeWaitingAccount,
 } from '../admission/waiters.ts';
+import { type Circuit, isLeftOut, mayProbe } from '../circuits/circuit-rules.ts';
 import type { Clock } from '../clock.ts';
 import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { logger } from '../observability.ts';

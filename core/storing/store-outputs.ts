@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveOwnPermitBack } from '../admission/admission.ts';
-import { reportTasks } from '../admission/route-signs.ts';
+import { reportTasks } from '../circuits/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { storingEndOf } from '../executions/deadline-rules.ts';

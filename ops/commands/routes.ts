@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type Circuit, CLOSED } from '../../core/admission/circuit-rules.ts';
-import { putLeft, readCircuits } from '../../core/admission/circuits.ts';
 import { listRouteLoads } from '../../core/admission/route-loads.ts';
+import { type Circuit, CLOSED } from '../../core/circuits/circuit-rules.ts';
+import { putLeft, readCircuits } from '../../core/circuits/circuits.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { listModelSettings } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';

@@ -22,13 +22,13 @@ export const ROUTES = bugs('routes', [
   ],
   [
     'two requests try a route at once',
-    'core/admission/circuits.ts',
+    'core/circuits/circuits.ts',
     "'((attribute_not_exists(probe) AND openUntil <= :now) OR probeUntil <= :now OR probe = :request)'",
     "'openUntil <= :now'",
   ],
   [
     'a route that is left out is called',
-    'core/admission/circuit-rules.ts',
+    'core/circuits/circuit-rules.ts',
     'opened !== undefined || leftAt !== undefined',
     'leftAt !== undefined',
   ],

@@ -1,9 +1,9 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { waitAtGate } from '../../../../core/admission/admission.ts';
-import { type Circuit, CLOSED } from '../../../../core/admission/circuit-rules.ts';
 import { type Gate, gateOf, unlimitedGateOf } from '../../../../core/admission/gate-rules.ts';
 import { readGates } from '../../../../core/admission/gates.ts';
+import { type Circuit, CLOSED } from '../../../../core/circuits/circuit-rules.ts';
 import { letElsewhere } from '../../../../core/reconciler/let-in.ts';
 import { gatePartition } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { describe, expect, jest, test } from '@jest/globals';
-import { readCircuits } from '../../../../core/admission/circuits.ts';
-import { reportCalls, reportTasks } from '../../../../core/admission/route-signs.ts';
+import { readCircuits } from '../../../../core/circuits/circuits.ts';
+import { reportCalls, reportTasks } from '../../../../core/circuits/route-signs.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { circuitKey } from '../../../../core/table/keys.ts';
