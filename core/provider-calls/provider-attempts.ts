@@ -48,6 +48,7 @@ const KnownOutcome = z.discriminatedUnion('kind', [
     failure: StoredFailure,
     taken: z.optional(z.catch(z.enum(TAKEN), 'unknown')),
     obstacle: KnownObstacle,
+    blamesInput: z.catch(z.optional(z.boolean()), undefined),
     upstream: z.optional(z.object({ code: z.string(), message: z.optional(z.string()) })),
   }),
   z.object({
