@@ -11,6 +11,7 @@ import {
   type Cause,
   type Circuit,
   CLOSED,
+  type Ends,
   isFailing,
   minuteOf,
   pauseAfter,
@@ -29,21 +30,28 @@ const StoredCircuit = z.object({
 /** Counts are attributes of the circuit's item, one for each minute in which anything was counted. */
 const COUNTS = ['bad', 'good'] as const;
 type Count = (typeof COUNTS)[number];
-const countName = (count: Count, minute: number): string => `${count}#${minute}`;
+/** What is counted. */
+const COUNTED = ['calls', 'tasks'] as const;
+type Counted = (typeof COUNTED)[number];
+const countName = (counted: Counted, count: Count, minute: number | string): string =>
+  `${counted}-${count}#${minute}`;
 
 const toCircuit = (item: StoredItem | undefined): Circuit => {
   if (!item) return CLOSED;
   const { cause, openedAt, openUntil, pauseSeconds, probe, probeUntil, leftAt } = StoredCircuit.parse(item);
-  const counts = (count: Count): Map<number, number> =>
-    new Map(
-      Object.entries(item).flatMap(([name, value]) =>
-        name.startsWith(`${count}#`) ? [[Number(name.slice(count.length + 1)), Number(value)] as const] : [],
-      ),
-    );
+  const counts = (counted: Counted, count: Count): Map<number, number> => {
+    const prefix = countName(counted, count, '');
+    const found = Object.entries(item).filter(([name]) => name.startsWith(prefix));
+    return new Map(found.map(([name, value]) => [Number(name.slice(prefix.length)), Number(value)]));
+  };
+  const endsOf = (counted: Counted): Ends => ({
+    bad: counts(counted, 'bad'),
+    good: counts(counted, 'good'),
+  });
   const isOpen = cause !== undefined && openedAt !== undefined && openUntil !== undefined;
   return {
-    bad: counts('bad'),
-    good: counts('good'),
+    calls: endsOf('calls'),
+    tasks: endsOf('tasks'),
     leftAt,
     opened: isOpen
       ? {
@@ -89,21 +97,23 @@ const forget = (route: string): void => {
 };
 
 /**
- * Access pattern 133: counts ends of calls and tasks of a route, and removes counts that are too old. Leaves the route out when
- * so many failed lately, with `cause`.
+ * Access pattern 133: counts ends of calls or tasks of a route, and removes counts that are too old. Leaves the route out when
+ * so many of them failed lately.
  */
 export const countEnds = async (
   route: string,
+  counted: Counted,
   { bad, good }: Record<Count, number>,
-  cause: Cause,
   now: Date,
 ): Promise<void> => {
   const minute = minuteOf(now);
   const known = cached.get(route)?.circuit ?? CLOSED;
-  const old = COUNTS.flatMap((count) =>
-    [...known[count].keys()]
-      .filter((counted) => counted <= minute - WINDOW_MINUTES)
-      .map((counted) => countName(count, counted)),
+  const old = COUNTED.flatMap((each) =>
+    COUNTS.flatMap((count) =>
+      [...known[each][count].keys()]
+        .filter((then) => then <= minute - WINDOW_MINUTES)
+        .map((then) => countName(each, count, then)),
+    ),
   );
   const added = [['bad', bad] as const, ['good', good] as const].filter(([, number]) => number > 0);
   const { Attributes } = await writeItem(
@@ -115,7 +125,7 @@ export const countEnds = async (
         ...(old.length > 0 ? [`REMOVE ${old.map((_, index) => `#old${index}`).join(', ')}`] : []),
       ].join(' '),
       ExpressionAttributeNames: Object.fromEntries([
-        ...added.map(([count]) => [`#${count}`, countName(count, minute)]),
+        ...added.map(([count]) => [`#${count}`, countName(counted, count, minute)]),
         ...old.map((name, index) => [`#old${index}`, name]),
       ]),
       ExpressionAttributeValues: Object.fromEntries(added.map(([count, number]) => [`:${count}`, number])),
@@ -123,7 +133,7 @@ export const countEnds = async (
     }),
   );
   const circuit = remember(route, toCircuit(Attributes), now);
-  if (!circuit.opened && isFailing(circuit, now)) await openCircuit(route, cause, now);
+  if (!circuit.opened && isFailing(circuit[counted], now)) await openCircuit(route, counted, now);
 };
 
 /** Access pattern 134: leaves a route out. Does nothing when it is left out because of failures already. */
@@ -174,8 +184,9 @@ export const claimProbe = async (
 
 /** Access pattern 136: uses a route again, and forgets its counts. Does nothing unless this request tries it. */
 export const closeCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
-  const counts = COUNTS.flatMap((count) =>
-    Array.from({ length: WINDOW_MINUTES + 1 }, (_, ago) => countName(count, minuteOf(now) + 1 - ago)),
+  const minutes = Array.from({ length: WINDOW_MINUTES + 1 }, (_, ago) => minuteOf(now) + 1 - ago);
+  const counts = COUNTED.flatMap((counted) =>
+    COUNTS.flatMap((count) => minutes.map((minute) => countName(counted, count, minute))),
   );
   const isClosed = await writeUnlessRefused(
     new UpdateCommand({

@@ -32,14 +32,14 @@ import {
 import { callbackUrl } from '../provider-calls/callback-urls.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import type { ModelRoute, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { routeNameOf } from '../provider-calls/route-names.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { type Choice, chooseRoute, NO_KEY } from './choose-route.ts';
+import { type Choice, chooseRoute } from './choose-route.ts';
 import { findRoute } from './find-route.ts';
 import { whyLeaving } from './leave-rules.ts';
 import { type CallRun, claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
@@ -114,8 +114,13 @@ const dispatchOnce = async (
     return stepWhileFull(request, firstCallAt(all), begun.place, settings, clock.now());
   }
   const { run, pass, choice, here } = begun;
+  const { role, circuit } = choice;
+  const told = { route: routeNameOf(run.origin), role, cause: circuit.opened?.cause };
   const claimed = await claimCalls(run, callsToMake(run.calls, here, all, clock.now()));
-  if (!claimed) return stopped(request, clock);
+  if (!claimed) {
+    await reportCalls(request, { ...told, made: [], waitedInVain: false }, clock);
+    return stopped(request, clock);
+  }
   const made = await makeCalls(claimed, run);
   const attempts = latestAttempts([...here, ...made]);
   if (run.mode === 'asynchronous' && isAccepted(attempts)) {
@@ -126,13 +131,8 @@ const dispatchOnce = async (
   }
 
   const goesElsewhere = await leavesRoute(request, [...all, ...made], clock.now());
-  const cause = choice.circuit.opened?.cause;
-  await reportCalls(
-    request,
-    made,
-    { waitedInVain: goesElsewhere && attempts.some(isThrottled), cause },
-    clock,
-  );
+  const waitedInVain = goesElsewhere && attempts.some(isThrottled);
+  await reportCalls(request, { ...told, made, waitedInVain }, clock);
   const busy = attempts.filter(isBusyAttempt);
   const step =
     busy.length > 0
@@ -182,12 +182,8 @@ const beginRun = async (
   for (;;) {
     const choice = await chooseRoute(request, all, except, clock.now());
     const found = await findRoute(request, choice, providerRouteOf, clock.now());
-    if (!found) {
-      const keyless = routeNameOf(choice.route as ModelRoute);
-      if (except.get(keyless) === NO_KEY) throw new Error(`No provider of ${request.model} has a key.`);
-      except.set(keyless, NO_KEY);
-      continue;
-    }
+    // Its provider has no key: the next choice is made without it.
+    if (!found) continue;
     const { provider, upstreamModel } = found;
     const { mode, calls } = provider.plan(planned, upstreamModel, await callbackUrl(provider.id, requestId));
     const route = { provider: provider.id, upstreamModel };
@@ -225,6 +221,7 @@ const beginRun = async (
     };
     const run: CallRun = {
       ...{ requestId, calls, mode, provider, deadline, clock, endMs, onAttempts },
+      isRepeated: all.some((attempt) => routeNameOf(attempt) === name),
       origin: { ...route, baseUrl: provider.baseUrl },
       permit:
         pass?.gate.permits === undefined ? undefined : { gate: pass.gate.name, takenMs: pass.permit.takenMs },

@@ -203,7 +203,7 @@ const MOVED_AT_ONCE = 10;
 
 /**
  * Lets the waiting requests of a route that is left out choose again: up to 10 of those that another route may take. When there is no
- * other route for anyone, lets one of them try this one, once it may be tried.
+ * other route for anyone, lets one of them try this one or another one, once it may be tried.
  */
 export const letElsewhere = async (
   gate: Gate,
@@ -211,18 +211,22 @@ export const letElsewhere = async (
   circuits: ReadonlyMap<string, Circuit>,
   options: LetInOptions,
 ): Promise<void> => {
-  const isOpen = (route: string): boolean => {
-    const circuit = circuits.get(route);
-    return circuit !== undefined && !isLeftOut(circuit);
+  const now = options.clock.now();
+  const among = (are: (circuit: Circuit) => boolean) => {
+    const names = new Set([...circuits].flatMap(([route, circuit]) => (are(circuit) ? [route] : [])));
+    return ({ routes = [] }: GateWaiter): boolean => routes.some((route) => names.has(route));
   };
   const own = [...circuits].find(([route]) => gateNameOf(route) === gate.name)?.[1];
-  const isToTry = own !== undefined && mayProbe(own, options.clock.now());
+  const isToTry = own !== undefined && mayProbe(own, now);
+  const needsPermit = isToTry && isLimited(gate);
   let isAnyMovable = false;
   await drainGate(gate.name, seen, options, (waiters) => {
-    const movable = waiters.filter(({ routes = [] }) => routes.some(isOpen));
+    const movable = waiters.filter(among((circuit) => !isLeftOut(circuit)));
     isAnyMovable = movable.length > 0;
-    const oldest = waiters.toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1)).slice(0, 1);
-    return isAnyMovable ? movable.slice(0, MOVED_AT_ONCE) : isToTry && !isLimited(gate) ? oldest : [];
+    if (isAnyMovable) return movable.slice(0, MOVED_AT_ONCE);
+    const able = isToTry ? waiters : waiters.filter(among((circuit) => mayProbe(circuit, now)));
+    const oldestFirst = able.toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1));
+    return needsPermit ? [] : oldestFirst.slice(0, 1);
   });
-  if (!isAnyMovable && isToTry && isLimited(gate)) await letIn(gate, seen, { ...options, most: 1 });
+  if (!isAnyMovable && needsPermit) await letIn(gate, seen, { ...options, most: 1 });
 };

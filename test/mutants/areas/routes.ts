@@ -35,8 +35,8 @@ export const ROUTES = bugs('routes', [
   [
     'requests that wait at a route that is left out stay there',
     'core/reconciler/let-in.ts',
-    'routes.some(isOpen)',
-    'routes.every(isOpen)',
+    'routes.some((route) => names.has(route))',
+    'routes.every((route) => names.has(route))',
   ],
   [
     'a full route is passed over',

@@ -93,6 +93,21 @@ describe('at a route that is left out, the control loop', () => {
     expect([...(state?.permits.keys() ?? [])]).toEqual(gate === LIMITED ? ['img_00'] : []);
   });
 
+  test.each([
+    ['without a limit', UNLIMITED],
+    ['with a limit', LIMITED],
+  ])('wakes one, without a permit, to try another route that is left out: %s', async (_, gate) => {
+    await wait(gate, 1, [FIRST]);
+    await wait(gate, 2, [FIRST, SECOND], 1);
+    const left = { ...CLOSED, leftAt: atSeconds(-9).toISOString() };
+
+    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(60) });
+    expect(woken).toEqual([]);
+    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(-1) });
+    expect(woken).toEqual(['img_01']);
+    expect([...((await readGates([gate.name]))[0]?.permits.keys() ?? [])]).toEqual([]);
+  });
+
   test('wakes nobody while a request tries it, or an operator leaves it out', async () => {
     await wait(LIMITED, 2);
     const { opened } = openUntil(-1);
