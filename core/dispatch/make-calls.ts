@@ -4,9 +4,8 @@ import type { Pace } from '../concurrency/pace.ts';
 import { keepTrying } from '../keep-trying.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isBusyAttempt } from '../provider-calls/attempt-rules.ts';
+import { type ClaimNotes, claimAttempts, type PlannedAttempt } from '../provider-calls/claim-attempts.ts';
 import {
-  type ClaimNotes,
-  claimAttempts,
   keepAttemptAlive,
   type ProviderAttempt,
   recordOutcome,
@@ -64,7 +63,7 @@ export interface CallRun {
  */
 export const claimCalls = async (
   { requestId, mode, origin, clock, permit, lookAt, onAttempts }: CallRun,
-  planned: readonly { call: number; attempt: number }[],
+  planned: readonly PlannedAttempt[],
 ): Promise<ProviderAttempt[] | undefined> => {
   const [claimAt, claimId] = [clock.now(), randomUUID()];
   const notes = {

@@ -40,7 +40,7 @@ export const ROUTES = bugs('routes', [
   ],
   [
     'a full route is passed over',
-    'core/dispatch/dispatch-request.ts',
+    'core/dispatch/begin-run.ts',
     'if (!isProbe)',
     'if (choice.isToWait || choice.others.length < 2)',
   ],

@@ -250,6 +250,20 @@ describe('a request of a model with two routes', () => {
     expect(two.called).toEqual([]);
   });
 
+  test('calls a busy provider once a run while the other route is left out and full', async () => {
+    const two = new TwoRoutes();
+    two.routes = [two.routes[0] ?? {}, { provider: 'fal', upstreamModel: 'two', maxRunning: 1 }];
+    memory.put(gateKey(`${SECOND}#0`), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
+    two.answers[FIRST] = THROTTLED;
+    await two.dispatch();
+    two.clock.advance(121);
+    two.open(SECOND, { forSeconds: -1 });
+
+    expect(await two.dispatch()).toMatchObject({ next: 'retry' });
+    expect(two.called).toEqual([FIRST, FIRST]);
+    expect(two.circuit(FIRST)).toBeUndefined();
+  });
+
   test('gives the permit back with which it was let in at another route', async () => {
     const two = new TwoRoutes();
     two.routes = [{ provider: 'modelark', upstreamModel: 'one', maxRunning: 2 }, two.routes[1] ?? {}];
