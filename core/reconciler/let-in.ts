@@ -201,9 +201,12 @@ export const drainGate = async (
 /** Requests of a route that is left out are woken so many at once, to choose another one. */
 const MOVED_AT_ONCE = 10;
 
+/** In how many ticks one request is woken to try another route, which may be full: each wake costs transitions. */
+const TICKS_PER_TRY = 10;
+
 /**
  * Lets the waiting requests of a route that is left out choose again: up to 10 of those that another route may take. When there is no
- * other route for anyone, lets one of them try this one or another one, once it may be tried.
+ * other route for anyone, lets one of them try this one, and now and then one try another, once it may be tried.
  */
 export const letElsewhere = async (
   gate: Gate,
@@ -212,21 +215,25 @@ export const letElsewhere = async (
   options: LetInOptions,
 ): Promise<void> => {
   const now = options.clock.now();
+  const own = [...circuits].find(([route]) => gateNameOf(route) === gate.name)?.[1];
   const among = (are: (circuit: Circuit) => boolean) => {
     const names = new Set([...circuits].flatMap(([route, circuit]) => (are(circuit) ? [route] : [])));
     return ({ routes = [] }: GateWaiter): boolean => routes.some((route) => names.has(route));
   };
-  const own = [...circuits].find(([route]) => gateNameOf(route) === gate.name)?.[1];
   const isToTry = own !== undefined && mayProbe(own, now);
-  const needsPermit = isToTry && isLimited(gate);
+  const isToTryElsewhere = options.tick % TICKS_PER_TRY === 0;
+  const mayTry = (waiters: readonly GateWaiter[]): readonly GateWaiter[] => {
+    if (isToTry && !isLimited(gate)) return waiters;
+    const canElsewhere = among((circuit) => circuit !== own && mayProbe(circuit, now));
+    return isToTryElsewhere ? waiters.filter(canElsewhere) : [];
+  };
   let isAnyMovable = false;
   await drainGate(gate.name, seen, options, (waiters) => {
     const movable = waiters.filter(among((circuit) => !isLeftOut(circuit)));
     isAnyMovable = movable.length > 0;
     if (isAnyMovable) return movable.slice(0, MOVED_AT_ONCE);
-    const able = isToTry ? waiters : waiters.filter(among((circuit) => mayProbe(circuit, now)));
-    const oldestFirst = able.toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1));
-    return needsPermit ? [] : oldestFirst.slice(0, 1);
+    const oldestFirst = mayTry(waiters).toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1));
+    return oldestFirst.slice(0, 1);
   });
-  if (!isAnyMovable && needsPermit) await letIn(gate, seen, { ...options, most: 1 });
+  if (!isAnyMovable && isToTry && isLimited(gate)) await letIn(gate, seen, { ...options, most: 1 });
 };

@@ -2,11 +2,12 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { waitAtGate } from '../../../../core/admission/admission.ts';
 import { type Gate, gateOf, unlimitedGateOf } from '../../../../core/admission/gate-rules.ts';
-import { readGates } from '../../../../core/admission/gates.ts';
+import { readGates, takePermit } from '../../../../core/admission/gates.ts';
 import { type Circuit, CLOSED } from '../../../../core/circuits/circuit-rules.ts';
 import { letElsewhere } from '../../../../core/reconciler/let-in.ts';
-import { gatePartition } from '../../../../core/table/keys.ts';
+import { gatePartition, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { anAttempt, anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const [FIRST, SECOND] = ['modelark/one', 'fal/two'] as const;
@@ -49,11 +50,11 @@ const wait = async (
 };
 
 /** A tick of the loop at a gate whose route is left out. */
-const tick = async (gate: Gate, circuits: Record<string, Circuit>): Promise<void> => {
+const tick = async (gate: Gate, circuits: Record<string, Circuit>, number = 0): Promise<void> => {
   const [state] = await readGates([gate.name]);
   const queued = state?.queued;
   if (!state || queued === undefined) return;
-  const options = { clock: new StoppedClock(), tick: 0, wake };
+  const options = { clock: new StoppedClock(), tick: number, wake };
   await letElsewhere(gate, { ...state, queued }, new Map(Object.entries(circuits)), options);
 };
 
@@ -103,9 +104,31 @@ describe('at a route that is left out, the control loop', () => {
 
     await tick(gate, { [FIRST]: left, [SECOND]: openUntil(60) });
     expect(woken).toEqual([]);
-    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(-1) });
+    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(-1) }, 9);
+    expect(woken).toEqual([]);
+    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(-1) }, 10);
     expect(woken).toEqual(['img_01']);
     expect([...((await readGates([gate.name]))[0]?.permits.keys() ?? [])]).toEqual([]);
+  });
+
+  test('wakes one to try another route while it is full itself', async () => {
+    const requestId = 'img_99';
+    memory.put(requestKey(requestId), anImageRequest({ requestId, status: 'processing' }));
+    const [provider = '', upstreamModel = ''] = FIRST.split('/');
+    const task = anAttempt({
+      requestId,
+      provider,
+      upstreamModel,
+      outcome: { kind: 'accepted', taskId: 't' },
+    });
+    memory.put(providerAttemptKey(requestId, 0, 0), task);
+    const permit = { requestId, accountId: 'acc_9', weight: 2, starts: 2 };
+    await takePermit(LIMITED, permit, new StoppedClock().now());
+    await wait(LIMITED, 2);
+
+    await tick(LIMITED, { [FIRST]: openUntil(-1), [SECOND]: openUntil(-1) });
+
+    expect(woken).toEqual(['img_00']);
   });
 
   test('wakes nobody while a request tries it, or an operator leaves it out', async () => {
