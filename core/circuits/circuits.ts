@@ -1,4 +1,4 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { logger } from '../observability.ts';
 import { batchGetAll } from '../table/batches.ts';
@@ -91,9 +91,15 @@ export const currentCircuits = async (
   return new Map(routes.map((route) => [route, cached.get(route)?.circuit ?? CLOSED]));
 };
 
-/** Forgets what was read of a route: it has changed. */
-const forget = (route: string): void => {
-  cached.delete(route);
+/** An update of the circuit of a route. */
+const updateOf = (route: string, update: Omit<UpdateCommandInput, 'TableName' | 'Key'>): UpdateCommand =>
+  new UpdateCommand({ TableName: tableName(), Key: circuitKey(route), ...update });
+
+/** Updates a circuit if its condition holds, and forgets what was read of it. Returns whether it held. */
+const change = async (...update: Parameters<typeof updateOf>): Promise<boolean> => {
+  const isDone = await writeUnlessRefused(updateOf(...update));
+  cached.delete(update[0]);
+  return isDone;
 };
 
 /**
@@ -117,9 +123,7 @@ export const countEnds = async (
   );
   const added = [['bad', bad] as const, ['good', good] as const].filter(([, number]) => number > 0);
   const { Attributes } = await writeItem(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
+    updateOf(route, {
       UpdateExpression: [
         `ADD ${added.map(([count]) => `#${count} :${count}`).join(', ')}`,
         ...(old.length > 0 ? [`REMOVE ${old.map((_, index) => `#old${index}`).join(', ')}`] : []),
@@ -139,21 +143,16 @@ export const countEnds = async (
 /** Access pattern 134: leaves a route out. Does nothing when it is left out because of failures already. */
 export const openCircuit = async (route: string, cause: Cause, now: Date): Promise<void> => {
   const pauseSeconds = pauseAfter(undefined);
-  const isOpened = await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      UpdateExpression: 'SET cause = :cause, openedAt = :now, openUntil = :until, pauseSeconds = :pause',
-      ConditionExpression: 'attribute_not_exists(openedAt)',
-      ExpressionAttributeValues: {
-        ':cause': cause,
-        ':now': toInstant(now),
-        ':until': addSeconds(toInstant(now), pauseSeconds),
-        ':pause': pauseSeconds,
-      },
-    }),
-  );
-  forget(route);
+  const isOpened = await change(route, {
+    UpdateExpression: 'SET cause = :cause, openedAt = :now, openUntil = :until, pauseSeconds = :pause',
+    ConditionExpression: 'attribute_not_exists(openedAt)',
+    ExpressionAttributeValues: {
+      ':cause': cause,
+      ':now': toInstant(now),
+      ':until': addSeconds(toInstant(now), pauseSeconds),
+      ':pause': pauseSeconds,
+    },
+  });
   if (isOpened) logger.error('a route is left out', { route, cause });
 };
 
@@ -161,26 +160,14 @@ export const openCircuit = async (route: string, cause: Cause, now: Date): Promi
  * Access pattern 135: lets one request try a route that is left out, until then. False when another one tries it, or none may yet. Repeating
  * it is harmless.
  */
-export const claimProbe = async (
-  route: string,
-  requestId: string,
-  until: Instant,
-  now: Date,
-): Promise<boolean> => {
-  const isClaimed = await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      UpdateExpression: 'SET probe = :request, probeUntil = :until',
-      ConditionExpression:
-        'attribute_exists(openedAt) AND attribute_not_exists(leftAt) AND ' +
-        '((attribute_not_exists(probe) AND openUntil <= :now) OR probeUntil <= :now OR probe = :request)',
-      ExpressionAttributeValues: { ':request': requestId, ':until': until, ':now': toInstant(now) },
-    }),
-  );
-  forget(route);
-  return isClaimed;
-};
+export const claimProbe = (route: string, requestId: string, until: Instant, now: Date): Promise<boolean> =>
+  change(route, {
+    UpdateExpression: 'SET probe = :request, probeUntil = :until',
+    ConditionExpression:
+      'attribute_exists(openedAt) AND attribute_not_exists(leftAt) AND ' +
+      '((attribute_not_exists(probe) AND openUntil <= :now) OR probeUntil <= :now OR probe = :request)',
+    ExpressionAttributeValues: { ':request': requestId, ':until': until, ':now': toInstant(now) },
+  });
 
 /** Access pattern 136: uses a route again, and forgets its counts. Does nothing unless this request tries it. */
 export const closeCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
@@ -188,55 +175,40 @@ export const closeCircuit = async (route: string, requestId: string, now: Date):
   const counts = COUNTED.flatMap((counted) =>
     COUNTS.flatMap((count) => minutes.map((minute) => countName(counted, count, minute))),
   );
-  const isClosed = await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      UpdateExpression: `REMOVE cause, openedAt, openUntil, pauseSeconds, probe, probeUntil, ${counts
-        .map((_, index) => `#count${index}`)
-        .join(', ')}`,
-      ConditionExpression: 'probe = :request',
-      ExpressionAttributeNames: Object.fromEntries(counts.map((name, index) => [`#count${index}`, name])),
-      ExpressionAttributeValues: { ':request': requestId },
-    }),
-  );
-  forget(route);
+  const removed = counts.map((_, index) => `#count${index}`).join(', ');
+  const isClosed = await change(route, {
+    UpdateExpression: `REMOVE cause, openedAt, openUntil, pauseSeconds, probe, probeUntil, ${removed}`,
+    ConditionExpression: 'probe = :request',
+    ExpressionAttributeNames: Object.fromEntries(counts.map((name, index) => [`#count${index}`, name])),
+    ExpressionAttributeValues: { ':request': requestId },
+  });
   if (isClosed) logger.info('a route is used again', { route, requestId });
 };
 
 /** Access pattern 137: leaves a route out for longer after a probe that failed. Does nothing unless this request tries it. */
 export const reopenCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
   const { opened } = (await readCircuits([route])).get(route) ?? CLOSED;
-  const next = pauseAfter(opened?.pauseSeconds);
-  await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      UpdateExpression: 'SET openUntil = :until, pauseSeconds = :pause REMOVE probe, probeUntil',
-      ConditionExpression: 'probe = :request',
-      ExpressionAttributeValues: {
-        ':request': requestId,
-        ':until': addSeconds(toInstant(now), next),
-        ':pause': next,
-      },
-    }),
-  );
-  forget(route);
+  if (opened?.probe?.requestId !== requestId) return;
+  const pauseSeconds = pauseAfter(opened.pauseSeconds);
+  await change(route, {
+    UpdateExpression: 'SET openUntil = :until, pauseSeconds = :pause REMOVE probe, probeUntil',
+    ConditionExpression: 'probe = :request',
+    ExpressionAttributeValues: {
+      ':request': requestId,
+      ':until': addSeconds(toInstant(now), pauseSeconds),
+      ':pause': pauseSeconds,
+    },
+  });
 };
 
 /** Access pattern 138: an operator leaves a route out, or with `undefined` uses it again. Failures leave it out besides. */
 export const putLeft = async (route: string, leftAt: Instant | undefined, beside: Beside): Promise<void> => {
+  const left = {
+    UpdateExpression: 'SET leftAt = if_not_exists(leftAt, :now)',
+    ExpressionAttributeValues: { ':now': leftAt },
+  };
   await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      ...(leftAt === undefined
-        ? { UpdateExpression: 'REMOVE leftAt' }
-        : {
-            UpdateExpression: 'SET leftAt = if_not_exists(leftAt, :now)',
-            ExpressionAttributeValues: { ':now': leftAt },
-          }),
-    }),
+    updateOf(route, leftAt === undefined ? { UpdateExpression: 'REMOVE leftAt' } : left),
     beside,
   );
 };
