@@ -99,6 +99,24 @@ describe('a route whose calls fail', () => {
     expect(two.circuit(FIRST)?.openedAt).toBeUndefined();
   });
 
+  test.each(['calls', 'tasks'])(
+    'or whose %s do is watched, and forgets that once it is used again',
+    async (what) => {
+      const two = new TwoRoutes();
+      const failed = { [`${what}-bad#${Math.floor(two.clock.now().getTime() / 60_000)}`]: 4 };
+      memory.put(circuitKey(FIRST), failed);
+      await two.dispatch();
+      expect(attempts()).toMatchObject([{ circuit: 'all' }]);
+
+      two.open(FIRST, { forSeconds: -1 });
+      memory.patch(circuitKey(FIRST), failed);
+      two.clock.advance(2);
+      await burst(two, 1);
+      expect(two.circuit(FIRST)).not.toHaveProperty('openedAt');
+      expect(Object.keys(two.circuit(FIRST) ?? {})).not.toContain(Object.keys(failed)[0]);
+    },
+  );
+
   test('of more than five minutes ago is not left out, and their counts are removed', async () => {
     const two = new TwoRoutes();
     two.answers[FIRST] = BROKEN;
