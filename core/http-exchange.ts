@@ -14,6 +14,8 @@ export interface ExchangeOptions {
   lookup?: LookupFunction;
   /** Longest wait for the headers, and for each next part of the body; unlimited by default. */
   silenceLimitMs?: number;
+  /** Called once there is a connection, TLS included. What fails before was not sent. */
+  onConnected?: () => void;
   /** Reading a longer body throws `ResponseExceededMaxSizeError`; unlimited by default. */
   maxResponseBytes?: number | undefined;
 }
@@ -104,7 +106,10 @@ export const exchange = async (url: URL, options: ExchangeOptions): Promise<Exch
       () => end(new ConnectTimeoutError('The connection took too long.')),
       CONNECT_TIMEOUT_MS,
     );
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      options.onConnected?.();
+    });
     socket.once('close', () => clearTimeout(timer));
   });
   request.setSocketKeepAlive(true, PROBE_AFTER_MS);

@@ -47,6 +47,8 @@ export const METRIC = {
   oldestWaitingOfRoute: 'OldestWaitingOfRoute',
   /** The provider refused our credential, account or model. An operator must act. */
   providerAccessRefused: 'ProviderAccessRefused',
+  /** The provider refused what was asked for, but not for its content. */
+  providerInputRefused: 'ProviderInputRefused',
   /** A provider call whose outcome cannot be determined. */
   providerCallLost: 'ProviderCallLost',
   /** A provider task in a state the adapter does not know; it counts as running. */
@@ -100,6 +102,7 @@ export const METRIC_DIMENSIONS = {
   [METRIC.oldestWaiting]: [],
   [METRIC.oldestWaitingOfRoute]: ['route'],
   [METRIC.providerAccessRefused]: ['provider'],
+  [METRIC.providerInputRefused]: ['provider'],
   [METRIC.providerCallLost]: ['provider'],
   [METRIC.unknownProviderState]: ['provider'],
   [METRIC.executionLost]: [],

@@ -3,7 +3,7 @@ import { countMetric, logger, METRIC } from '../core/observability.ts';
 import type { CancelAnswer, ProviderAnswer, Taken, UpstreamError } from '../core/provider-calls/providers.ts';
 import { queriedRequest } from '../core/provider-calls/queried-request.ts';
 import type { ProviderId } from '../core/provider-names.ts';
-import type { HttpAnswer } from './http.ts';
+import type { Answered, HttpAnswer } from './http.ts';
 import { logUnreadable } from './reading.ts';
 
 /** The class of a provider's error code. */
@@ -14,6 +14,10 @@ export type ErrorClass =
   | 'busy'
   /** Nothing was accepted: the provider is full, or our quota there is used up. Repeat the same call once. */
   | 'quota'
+  /** The request is at fault, by a field or by a file that cannot be had or used. */
+  | 'input'
+  /** The same, of a file whose server was too slow. */
+  | 'slow-input'
   /** The provider itself ran out of time. */
   | 'timeout'
   /** Our credential, account, quota or model was refused: the operator must act. */
@@ -24,15 +28,24 @@ export type ErrorClass =
 /** The class of a provider's error by HTTP status, absent for a code inside a result, and error code. */
 export type Classify = (status: number | undefined, code: string) => ErrorClass;
 
-type Answered = Extract<HttpAnswer, { kind: 'answered' }>;
 type Unanswered = Exclude<HttpAnswer, Answered>;
 
-const FAILURES = {
+const ERROR: Failure = { code: 'provider_error', message: 'The upstream provider returned an error.' };
+const TIMEOUT: Failure = { code: 'provider_timeout', message: 'The upstream provider timed out.' };
+const UNABLE: Failure = {
+  code: 'provider_error',
+  message: 'The upstream provider could not process the request.',
+};
+const FAILURES: Record<ErrorClass, Failure> = {
   content: { code: 'content_policy', message: 'The content filter of the provider refused the request.' },
-  timeout: { code: 'provider_timeout', message: 'The upstream provider timed out.' },
-  access: { code: 'provider_error', message: 'The upstream provider could not process the request.' },
-  error: { code: 'provider_error', message: 'The upstream provider returned an error.' },
-} satisfies Record<Exclude<ErrorClass, 'busy' | 'quota'>, Failure>;
+  busy: ERROR,
+  quota: UNABLE,
+  input: ERROR,
+  'slow-input': TIMEOUT,
+  timeout: TIMEOUT,
+  access: UNABLE,
+  error: ERROR,
+};
 
 const LOST: Failure = { code: 'provider_error', message: 'The answer of the upstream provider was lost.' };
 
@@ -46,10 +59,7 @@ const callIdOf = (http: HttpAnswer): string | undefined =>
   http.kind === 'answered' ? http.providerRequestId : undefined;
 
 /** The failure to record for a refused output or task. */
-export const failureOf = (errorClass: ErrorClass): Failure => {
-  if (errorClass === 'busy') return FAILURES.error;
-  return FAILURES[errorClass === 'quota' ? 'access' : errorClass];
-};
+export const failureOf = (errorClass: ErrorClass): Failure => FAILURES[errorClass];
 
 /** Most characters kept of a provider's own error: a line or two to read, whatever it sends. */
 const MAX_CODE_CHARACTERS = 100;
@@ -73,67 +83,87 @@ const noteRefusal = (
 ): void => {
   logger.warn('provider refused', { ...queriedRequest(), provider, ...refusal });
   if (refusal.errorClass === 'access') countMetric(METRIC.providerAccessRefused, { provider });
+  if (isOfInput(refusal.errorClass)) countMetric(METRIC.providerInputRefused, { provider });
 };
 
+/** A provider's error as a body tells it: its code, and its message for operators. */
+export interface ToldError {
+  code: string;
+  message?: string | undefined;
+}
+
 /**
- * The answer for a creation call that the provider refused, by the code in its body; undefined when it has none. `message` is the
- * provider's own, for operators. A 4xx, even from a gateway, was surely not taken. A 5xx may have been.
+ * The answer for a creation call that the provider refused, by the error in its body; undefined when it has none. By default a 4xx, even from
+ * a gateway, was surely not taken, and a 5xx may have been.
  */
 export const refusedCreation = (
   provider: ProviderId,
   answer: Answered,
-  code: string | undefined,
+  error: ToldError | undefined,
   classify: Classify,
-  message?: string,
+  takenBy: (status: number) => Taken = takenByStatus,
 ): ProviderAnswer => {
   const { status, retryAfterSeconds, providerRequestId } = answer;
-  const isRefused = status >= 400 && status < 500;
-  if (code === undefined) {
+  if (error === undefined) {
     logUnreadable(provider, 'creation', status, answer.body);
-    if (!isRefused) return lost(provider, `an answer of status ${status} that cannot be read`);
+    if (status < 400 || status >= 500)
+      return lost(provider, `an answer of status ${status} that cannot be read`);
   }
-  const upstreamCode = code ?? `HTTP ${status}`;
-  const errorClass = classify(status, upstreamCode);
+  const upstreamCode = error?.code ?? `HTTP ${status}`;
+  const taken = takenBy(status);
+  const told = classify(status, upstreamCode);
+  const errorClass = told === 'error' && taken === 'no' ? 'input' : told;
   noteRefusal(provider, { errorClass, upstreamCode, status, providerRequestId });
-  const upstream = upstreamError(upstreamCode, message);
+  const upstream = upstreamError(upstreamCode, error?.message);
   if (errorClass === 'busy' || errorClass === 'quota') {
     const repeated = errorClass === 'quota' ? { ifRepeated: failureOf(errorClass), upstream } : {};
     const reason = `${provider} answered ${upstreamCode}.`;
     return { kind: 'busy', reason, obstacle: 'throttled', retryAfterSeconds, ...repeated };
   }
-  const taken = takenBy(status);
-  const isRefusal = errorClass === 'access' && taken === 'no';
-  const obstacle = isRefusal ? { obstacle: 'access' as const } : {};
-  return { kind: 'failed', failure: failureOf(errorClass), taken, ...obstacle, upstream };
+  const obstacle = errorClass === 'access' && taken === 'no' ? { obstacle: 'access' as const } : {};
+  return {
+    kind: 'failed',
+    failure: failureOf(errorClass),
+    taken,
+    ...obstacle,
+    ...blame(errorClass),
+    upstream,
+  };
 };
 
-const takenBy = (status: number): Taken => {
+const takenByStatus = (status: number): Taken => {
   if (status < 400) return 'yes';
   return status < 500 ? 'no' : 'unknown';
 };
+
+const isOfInput = (errorClass: ErrorClass): boolean => errorClass === 'input' || errorClass === 'slow-input';
+
+/** Marks a failure for which the request is at fault. */
+export const blame = (errorClass: ErrorClass): { blamesInput?: true } =>
+  isOfInput(errorClass) ? { blamesInput: true } : {};
 
 /** The answer for a creation call without a response. If the provider may have received it, it is lost. */
 export const unansweredCreation = (provider: ProviderId, answer: Unanswered): ProviderAnswer => {
   if (answer.kind === 'unreached')
     return { kind: 'busy', reason: `${provider} was not reached: ${answer.reason}.`, obstacle: 'unreached' };
-  if (answer.kind === 'timed-out') return { kind: 'failed', failure: FAILURES.timeout, taken: 'unknown' };
+  if (answer.kind === 'timed-out') return { kind: 'failed', failure: TIMEOUT, taken: 'unknown' };
   return lost(provider, answer.reason);
 };
 
-/** The answer for a task that ended without a result, by its error code. `message` is the provider's own, for operators. */
+/** The answer for a task that ended without a result, by its error. */
 export const failedTask = (
   provider: ProviderId,
-  upstreamCode: string,
+  { code, message }: ToldError,
   classify: Classify,
   http: HttpAnswer,
-  message?: string,
 ): ProviderAnswer => {
-  const errorClass = classify(undefined, upstreamCode);
-  noteRefusal(provider, { errorClass, upstreamCode, providerRequestId: callIdOf(http) });
+  const errorClass = classify(undefined, code);
+  noteRefusal(provider, { errorClass, upstreamCode: code, providerRequestId: callIdOf(http) });
   return {
     kind: 'failed',
     failure: failureOf(errorClass),
-    upstream: upstreamError(upstreamCode, message),
+    ...blame(errorClass),
+    upstream: upstreamError(code, message),
   };
 };
 

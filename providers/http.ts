@@ -12,25 +12,13 @@ export type HttpAnswer =
       retryAfterSeconds?: number | undefined;
       providerRequestId?: string | undefined;
     }
-  /** No connection was made: the provider has not received the call. */
+  /** No connection was made, TLS included: the provider has not received the call. */
   | { kind: 'unreached'; reason: string }
   /** The caller's signal ended the call. */
   | { kind: 'timed-out' }
   /** The connection broke after the call was sent: the provider may have received it. */
   | { kind: 'broken'; reason: string };
-
-/** Error codes that occur before a request is sent. */
-const UNREACHED_CODES = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'CONNECT_TIMEOUT',
-]);
-
-/** Whether an error is of a connection that was made: the network may become unreachable after the call was sent. */
-const isOfConnection = (syscall: string | undefined): boolean => syscall === 'read' || syscall === 'write';
+export type Answered = Extract<HttpAnswer, { kind: 'answered' }>;
 
 /**
  * Sends JSON and reads JSON. Never rejects for a network fault or an HTTP status. Has no time limit of its
@@ -42,12 +30,16 @@ export const callProvider = async (
   url: string,
   options: { headers: Record<string, string>; body?: Record<string, unknown>; signal: AbortSignal },
 ): Promise<HttpAnswer> => {
+  let isConnected = false;
   try {
     const { statusCode, headers, body } = await exchange(new URL(url), {
       method,
       headers: { 'content-type': 'application/json', 'user-agent': userAgent(), ...options.headers },
       body: options.body && JSON.stringify(options.body),
       signal: options.signal,
+      onConnected: () => {
+        isConnected = true;
+      },
     });
     const retryAfterSeconds = retryAfterOf(headers['retry-after'], new Date());
     const parsed = parseJson(await text(body));
@@ -55,11 +47,8 @@ export const callProvider = async (
     return { kind: 'answered', status: statusCode, body: parsed, retryAfterSeconds, providerRequestId };
   } catch (error) {
     if (options.signal.aborted) return { kind: 'timed-out' };
-    const { name, code = name, syscall } = error as NodeJS.ErrnoException;
-    return {
-      kind: UNREACHED_CODES.has(code) && !isOfConnection(syscall) ? 'unreached' : 'broken',
-      reason: code,
-    };
+    const code = String((error as { code?: unknown }).code ?? (error as Error).name);
+    return { kind: isConnected ? 'broken' : 'unreached', reason: code };
   }
 };
 

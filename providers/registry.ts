@@ -5,10 +5,11 @@ import type { Provider, ProviderRoute, RouteOrOrigin } from '../core/provider-ca
 import { namesOfProvider, type ProviderId } from '../core/provider-names.ts';
 import { readSecret } from '../core/secrets.ts';
 import { Fal } from './fal/fal.ts';
+import type { Connection } from './http-provider.ts';
 import { ModelArk } from './modelark/modelark.ts';
 import { ModelStudio } from './modelstudio/modelstudio.ts';
 
-const ADAPTERS: Record<ProviderId, new (connection: { baseUrl: string; apiKey: string }) => Provider> = {
+const ADAPTERS: Record<ProviderId, new (connection: Connection) => Provider> = {
   modelark: ModelArk,
   modelstudio: ModelStudio,
   fal: Fal,

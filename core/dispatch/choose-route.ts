@@ -1,3 +1,4 @@
+import { gateNameOf } from '../admission/gate-rules.ts';
 import {
   type Circuit,
   CLOSED,
@@ -5,15 +6,15 @@ import {
   isWatched,
   mayProbe,
   whyLeftOut,
-} from '../admission/circuit-rules.ts';
-import { currentCircuits } from '../admission/circuits.ts';
-import { gateNameOf } from '../admission/gate-rules.ts';
+} from '../circuits/circuit-rules.ts';
+import { currentCircuits } from '../circuits/circuits.ts';
 import { attemptsHere, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { type ConfiguredRoute, routesFor, routesOf } from '../provider-calls/model-routes.ts';
 import { originOf, type PassedOver, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { RouteOrOrigin } from '../provider-calls/providers.ts';
 import { routeNameOf } from '../provider-calls/route-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import { keylessProviders } from './find-route.ts';
 import { isMovable, whyLeaving } from './leave-rules.ts';
 
 /** Where a request goes. */
@@ -54,12 +55,13 @@ export const chooseRoute = async (
   if (stays) return { ...ONLY, route: originOf(stays) };
   const isHere = (route: ConfiguredRoute): boolean =>
     here.some((attempt) => routeNameOf(attempt) === routeNameOf(route));
-  const routes = routesFor(request);
-  if (routesOf(request.model).length < 2) {
+  const configured = routesOf(request.model);
+  if (configured.length < 2) {
     const failed = here.find(({ outcome }) => outcome?.kind === 'failed');
     if (failed) return { ...ONLY, route: originOf(failed) };
-    return { ...ONLY, route: undefined, isMoved: !routes.some(isHere) };
+    return { ...ONLY, route: undefined, isMoved: !configured.some(isHere) };
   }
+  const { routes, unfit } = routesFor(request, keylessProviders(now));
   const others = routes.map(routeNameOf);
   const circuits = await currentCircuits(others, now);
   const circuitOf = (route: ConfiguredRoute): Circuit => circuits.get(routeNameOf(route)) ?? CLOSED;
@@ -70,13 +72,19 @@ export const chooseRoute = async (
     const circuit = circuitOf(route);
     const role = isProbe ? 'probe' : isWatched(circuit, now) ? 'all' : 'failures';
     const isMoved = !isHere(route);
-    return { ...ONLY, route: { provider, upstreamModel }, isMoved, others, circuit, role, passedOver };
+    const unfitBefore = [...unfit]
+      .filter(([one]) => configured.indexOf(one) < configured.indexOf(route))
+      .map(([one, reason]) => ({ route: routeNameOf(one), why: reason }));
+    return {
+      ...{ route: { provider, upstreamModel }, isMoved, isToWait: false, others, circuit, role },
+      passedOver: [...unfitBefore, ...passedOver],
+    };
   };
   for (const route of inOrder(routes, request, isHere, why !== undefined)) {
     const circuit = circuitOf(route);
     const problem = except.get(routeNameOf(route)) ?? (isHere(route) ? why : undefined);
     if (problem === undefined && !isLeftOut(circuit)) return chosen(route);
-    if (problem === undefined && mayProbe(circuit, now)) return chosen(route, true);
+    if (problem === undefined && mayProbe(circuit, now, request.requestId)) return chosen(route, true);
     passedOver.push({ route: routeNameOf(route), why: problem ?? whyLeftOut(circuit) });
   }
   // Nobody else takes it: it stays where it is, as long as that is not left out.
@@ -85,13 +93,10 @@ export const chooseRoute = async (
     // It may have waited here until the route was used again.
     return { ...chosen(only), isMoved: here.some(({ outcome }) => outcome?.kind === 'failed') };
   }
-  const first = routes.find((route) => except.get(routeNameOf(route)) !== NO_KEY) ?? routes[0];
-  if (!first) return { ...ONLY, route: undefined };
+  const [first] = routes;
+  if (!first) throw new Error(`${request.model} has no route.`);
   return { ...chosen(first), isToWait: true };
 };
-
-/** Why a route is not used whose provider has no key. */
-export const NO_KEY = 'its provider has no key';
 
 /** The route where a request is or waits comes first, unless it leaves that. */
 const inOrder = (

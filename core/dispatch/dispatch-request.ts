@@ -1,25 +1,9 @@
-import {
-  type Asked,
-  askForPass,
-  giveBack,
-  giveOwnPermitBack,
-  leaveQueue,
-  leaveRoute,
-  type Pass,
-  placeAt,
-  startWith,
-} from '../admission/admission.ts';
-import { probeEnd } from '../admission/circuit-rules.ts';
-import { claimProbe } from '../admission/circuits.ts';
-import { gateNameOf } from '../admission/gate-rules.ts';
-import { reportCalls } from '../admission/route-signs.ts';
+import { giveBack, leaveQueue, leaveRoute, type Pass } from '../admission/admission.ts';
+import { reportCalls } from '../circuits/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { Pace } from '../concurrency/pace.ts';
-import { requiredNumberEnv } from '../environment.ts';
 import { deadlineOf } from '../executions/deadline-rules.ts';
-import { type NextStep, type PlaceInQueue, stepAfterCalls } from '../executions/step-rules.ts';
+import { type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
 import { workflowSettings } from '../executions/workflow-settings.ts';
-import { withClipUrls } from '../files/clip-urls.ts';
 import {
   attemptsHere,
   firstCallAt,
@@ -27,29 +11,24 @@ import {
   isAccepted,
   isBusyAttempt,
   latestAttempts,
-  repeatableAt,
 } from '../provider-calls/attempt-rules.ts';
-import { callbackUrl } from '../provider-calls/callback-urls.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import type { ModelRoute, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { routeNameOf } from '../provider-calls/route-names.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
-import { dueListOf } from '../table/keys.ts';
-import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { type Choice, chooseRoute, NO_KEY } from './choose-route.ts';
-import { findRoute } from './find-route.ts';
+import { addSeconds, toInstant } from '../time.ts';
+import { beginRun, silentUntil } from './begin-run.ts';
+import { chooseRoute } from './choose-route.ts';
 import { whyLeaving } from './leave-rules.ts';
-import { type CallRun, claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
+import { claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
 import { stepWhileBusy, stepWhileFull } from './pause-rules.ts';
 
 /** The time of a function whose limit is not known, and what is left to return and log at its end. */
 const DEFAULT_TIME_LEFT_MS = 30_000;
 const RESERVED_MS = 5_000;
-/** How much longer than until the deadline a provider can fetch reference videos: its clock may differ. */
-const CLIP_URL_SLACK_SECONDS = 300;
 
 /**
  * Makes the provider calls of a request: each planned call once, however often this runs.
@@ -114,8 +93,13 @@ const dispatchOnce = async (
     return stepWhileFull(request, firstCallAt(all), begun.place, settings, clock.now());
   }
   const { run, pass, choice, here } = begun;
-  const claimed = await claimCalls(run, callsToMake(run.calls, here, all, clock.now()));
-  if (!claimed) return stopped(request, clock);
+  const { role, circuit } = choice;
+  const told = { route: routeNameOf(run.origin), role, cause: circuit.opened?.cause };
+  const claimed = await claimCalls(run, begun.due);
+  if (!claimed) {
+    await reportCalls(request, { ...told, made: [], waitedInVain: false }, clock);
+    return stopped(request, clock);
+  }
   const made = await makeCalls(claimed, run);
   const attempts = latestAttempts([...here, ...made]);
   if (run.mode === 'asynchronous' && isAccepted(attempts)) {
@@ -125,14 +109,9 @@ const dispatchOnce = async (
     await markProcessing(request, firstLookAt);
   }
 
-  const goesElsewhere = await leavesRoute(request, [...all, ...made], clock.now());
-  const cause = choice.circuit.opened?.cause;
-  await reportCalls(
-    request,
-    made,
-    { waitedInVain: goesElsewhere && attempts.some(isThrottled), cause },
-    clock,
-  );
+  const goesElsewhere = await leavesRoute(request, [...all, ...made], begun.except, clock.now());
+  const waitedInVain = goesElsewhere && attempts.some(isThrottled);
+  await reportCalls(request, { ...told, made, waitedInVain }, clock);
   const busy = attempts.filter(isBusyAttempt);
   const step =
     busy.length > 0
@@ -148,105 +127,17 @@ const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> 
   return { next: 'stop' };
 };
 
-/** What a run begins with. */
-interface Beginning {
-  /** All attempts of the request, and the latest ones at its route. */
-  all: readonly ProviderAttempt[];
-  stored: readonly ProviderAttempt[];
-  deadline: Instant;
-  providerRouteOf: ProviderRouteOf;
-  clock: Clock;
-  endMs: number;
-}
-
-/** The beginning of a run: its route, plan and pass, or where it waits. */
-type Begun =
-  | { kind: 'full'; place: PlaceInQueue }
-  | {
-      kind: 'run';
-      run: CallRun;
-      pass: Pass | undefined;
-      choice: Choice;
-      /** The latest attempts at the chosen route. */
-      here: readonly ProviderAttempt[];
-    };
-
-/** Chooses the route of a run and takes its pass. A route that cannot be used or tried after all is passed over. */
-const beginRun = async (
-  request: StoredRequest,
-  { all, stored, deadline, providerRouteOf, clock, endMs }: Beginning,
-): Promise<Begun> => {
-  const { requestId } = request;
-  const except = new Map<string, string>();
-  const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
-  for (;;) {
-    const choice = await chooseRoute(request, all, except, clock.now());
-    const found = await findRoute(request, choice, providerRouteOf, clock.now());
-    if (!found) {
-      const keyless = routeNameOf(choice.route as ModelRoute);
-      if (except.get(keyless) === NO_KEY) throw new Error(`No provider of ${request.model} has a key.`);
-      except.set(keyless, NO_KEY);
-      continue;
-    }
-    const { provider, upstreamModel } = found;
-    const { mode, calls } = provider.plan(planned, upstreamModel, await callbackUrl(provider.id, requestId));
-    const route = { provider: provider.id, upstreamModel };
-    const name = routeNameOf(route);
-    // A request that waits has no call that counts: it makes all of them at its next route.
-    const here = choice.isMoved || choice.isToWait ? [] : stored;
-    const wanted = callsToMake(calls, here, all).length;
-    const asked: Asked = choice.isToWait
-      ? { kind: 'full', place: placeAt(route, wanted) }
-      : await askForPass(request, route, wanted, clock);
-    const isProbe = choice.role === 'probe';
-    const { others } = choice;
-    if (asked.kind === 'full') {
-      if (!isProbe) {
-        await giveOwnPermitBack(request, clock, gateNameOf(name));
-        return { kind: 'full', place: { ...asked.place, ...(others.length > 0 && { routes: others }) } };
-      }
-      except.set(name, 'it is full, and left out');
-      continue;
-    }
-    const pass = asked.kind === 'pass' ? asked.pass : undefined;
-    const isAnsweredAtOnce = mode === 'asynchronous' && choice.circuit.opened?.cause !== 'tasks';
-    const now = clock.now();
-    if (isProbe && !(await claimProbe(name, requestId, probeEnd(isAnsweredAtOnce, deadline, now), now))) {
-      if (pass) await giveBack(request, pass, clock);
-      except.set(name, 'another request tries it');
-      continue;
-    }
-    await giveOwnPermitBack(request, clock, gateNameOf(name));
-    if (pass) await startWith(request, pass, clock);
-    const { role, passedOver } = choice;
-    const onAttempts = {
-      ...(role && { circuit: role }),
-      ...(passedOver.length > 0 && { passedOver }),
-    };
-    const run: CallRun = {
-      ...{ requestId, calls, mode, provider, deadline, clock, endMs, onAttempts },
-      origin: { ...route, baseUrl: provider.baseUrl },
-      permit:
-        pass?.gate.permits === undefined ? undefined : { gate: pass.gate.name, takenMs: pass.permit.takenMs },
-      lookAt: lookAfterQueue(request, clock),
-      pace: new Pace(pass?.permit.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () =>
-        clock.now().getTime(),
-      ),
-    };
-    return { kind: 'run', run, pass, choice, here };
-  }
-};
-
 /** Whether a request leaves the route of its latest calls now, because there is another one that it can go to, or be tried at. */
 const leavesRoute = async (
   request: StoredRequest,
   all: readonly ProviderAttempt[],
+  except: ReadonlyMap<string, string>,
   now: Date,
 ): Promise<boolean> => {
   const here = attemptsHere(all);
   const [first] = here;
   if (!first || whyLeaving(here, now) === undefined) return false;
-  const { route, isToWait } = await chooseRoute(request, all, new Map(), now);
+  const { route, isToWait } = await chooseRoute(request, all, except, now);
   return !isToWait && route !== undefined && routeNameOf(route) !== routeNameOf(first);
 };
 
@@ -263,37 +154,4 @@ const giveBackAfter = async (
 ): Promise<void> => {
   if (hasOpenTask(attempts)) return;
   await giveBack(request, pass, clock, step.next === 'retry' ? step.waitSeconds : 0);
-};
-
-/** When to query a provider that has not called back. */
-const silentUntil = (clock: Clock): Instant =>
-  addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
-
-/**
- * The next due time of a request that waited for capacity and was due at the end of that wait; undefined for
- * any other.
- */
-const lookAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
-  const soon = silentUntil(clock);
-  return dueListOf(GSI1PK) === 'LOOK' && GSI1SK > soon ? soon : undefined;
-};
-
-/**
- * The planned calls that were never made at this route, or that a busy provider takes again, each with its next attempt. With `now`, only
- * those that it takes by then. `here` are the latest attempts at the route, `all` those at any.
- */
-const callsToMake = (
-  calls: readonly ProviderCall[],
-  here: readonly ProviderAttempt[],
-  all: readonly ProviderAttempt[],
-  now?: Date,
-): { call: number; attempt: number }[] => {
-  const next = 1 + Math.max(-1, ...all.map(({ attempt }) => attempt));
-  return calls.flatMap((_, call) => {
-    const last = here.find((attempt) => attempt.call === call);
-    if (!last) return [{ call, attempt: next }];
-    return isBusyAttempt(last) && (now === undefined || repeatableAt(last) <= toInstant(now))
-      ? [{ call, attempt: last.attempt + 1 }]
-      : [];
-  });
 };

@@ -4,9 +4,8 @@ import type { Pace } from '../concurrency/pace.ts';
 import { keepTrying } from '../keep-trying.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isBusyAttempt } from '../provider-calls/attempt-rules.ts';
+import { type ClaimNotes, claimAttempts, type PlannedAttempt } from '../provider-calls/claim-attempts.ts';
 import {
-  type ClaimNotes,
-  claimAttempts,
   keepAttemptAlive,
   type ProviderAttempt,
   recordOutcome,
@@ -52,6 +51,8 @@ export interface CallRun {
   lookAt: Instant | undefined;
   /** How its calls are spaced. */
   pace: Pace;
+  /** Whether the request made calls at this route before. */
+  isRepeated: boolean;
   /** What is kept with its attempts. */
   onAttempts: ClaimNotes['onAttempts'];
 }
@@ -62,7 +63,7 @@ export interface CallRun {
  */
 export const claimCalls = async (
   { requestId, mode, origin, clock, permit, lookAt, onAttempts }: CallRun,
-  planned: readonly { call: number; attempt: number }[],
+  planned: readonly PlannedAttempt[],
 ): Promise<ProviderAttempt[] | undefined> => {
   const [claimAt, claimId] = [clock.now(), randomUUID()];
   const notes = {
@@ -131,13 +132,13 @@ const makeUntilTaken = async (
   underWay: UnderWay,
   run: CallRun,
 ): Promise<ProviderAttempt[]> => {
-  const made = [await underWay.during(makeCall(first, run))];
+  const made = [await underWay.during(makeCall(first, run, run.isRepeated))];
   for (let last = made[0]; last && isBusyAttempt(last); last = made.at(-1)) {
     const { waitSeconds } = stepWhileBusy([last], run.deadline, run.clock.now(), Math.random());
     if (!(await underWay.pause(waitSeconds * 1000)) || !hasTimeForCall(run)) break;
     const claimed = await claimCalls(run, [{ call: last.call, attempt: last.attempt + 1 }]);
     if (!claimed?.[0]) break;
-    made.push(await underWay.during(makeCall(claimed[0], run)));
+    made.push(await underWay.during(makeCall(claimed[0], run, true)));
   }
   return made;
 };
@@ -155,17 +156,13 @@ const hasTimeForCall = (run: CallRun): boolean => {
 };
 
 /**
- * The answer to record for an attempt. If this is a repetition, `ifRepeated` replaces a busy answer: it is
+ * The answer to record for a call. If it was repeated, `ifRepeated` replaces a busy answer: it is
  * final, and the operator must act.
  */
-const answerTo = (
-  { attempt }: ProviderAttempt,
-  answer: ProviderAnswer,
-  provider: ProviderId,
-): ProviderAnswer => {
+const answerTo = (answer: ProviderAnswer, isRepeated: boolean, provider: ProviderId): ProviderAnswer => {
   if (answer.kind !== 'busy' || answer.ifRepeated === undefined) return answer;
   const { ifRepeated, upstream, ...busy } = answer;
-  if (attempt === 0) return busy;
+  if (!isRepeated) return busy;
   logger.error('provider is full, or the quota is used up', { provider, reason: busy.reason });
   countMetric(METRIC.providerAccessRefused, { provider });
   return {
@@ -190,7 +187,11 @@ const logCall = (
 };
 
 /** Makes a claimed call and records its outcome. The attempt is marked alive until that is done. */
-const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<ProviderAttempt> => {
+const makeCall = async (
+  attempt: ProviderAttempt,
+  run: CallRun,
+  isRepeated: boolean,
+): Promise<ProviderAttempt> => {
   const { calls, provider, clock, endMs, pace } = run;
   const call = calls[attempt.call];
   if (!call) throw new Error(`Call ${attempt.call} of ${attempt.requestId} is not in the plan.`);
@@ -206,7 +207,7 @@ const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<Provide
       logCall(attempt, answer, clock.now().getTime() - startedMs);
       return answer;
     });
-    const answer = answerTo(attempt, submitted, provider.id);
+    const answer = answerTo(submitted, isRepeated, provider.id);
     if (answer.kind === 'waiting' || answer.kind === 'refused')
       throw new Error(`${provider.id} answered a creation with "${answer.kind}".`);
     const answeredAt = clock.now();

@@ -1,5 +1,5 @@
 import { leaveRoute } from '../admission/admission.ts';
-import { reportTasks } from '../admission/route-signs.ts';
+import { reportTasks } from '../circuits/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { possibleClipsOf } from '../files/possible-files.ts';

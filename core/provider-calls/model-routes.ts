@@ -87,16 +87,40 @@ export const earlyLimitsOf = (
     .filter(({ provider }) => credentials.has(provider))
     .map((route) => (route.refusesEarly ? limitsOf(route) : {}));
 
+const NO_KEY = 'its provider has no key';
+const NO_HOST = 'it is served at hosts of a workspace only';
+/** Why a route does not get a request, in words for an operator, the best reason first. */
+const UNFIT = ['it does not take this request', NO_HOST, NO_KEY] as const;
+
+/** Why a route gets no request at all, in words for an operator; undefined when it can have some. */
+export const routeProblem = (
+  route: ConfiguredRoute,
+  hasKey: (provider: ProviderId) => boolean,
+): string | undefined => {
+  if (!hasKey(route.provider)) return NO_KEY;
+  return lacksHost(route, hostOf(route)) ? NO_HOST : undefined;
+};
+
 /**
- * The routes of a model that take a request, the first one first. Where no route takes it, all that are served: a provider
- * then refuses it.
+ * The routes of a model for a request, the first one first, and why the others are none. They are those that take it. Where no route does,
+ * they are those that would be called: a provider then refuses it. `keyless` are providers known to have no key.
  */
-export const routesFor = (request: StoredRequest): readonly ConfiguredRoute[] => {
-  const routes = routesOf(request.model);
-  if (routes.length < 2) return routes;
-  const served = routes.filter((route) => !lacksHost(route, hostOf(route)));
-  const taking = served.filter((route) => takesRequest(limitsOf(route), request));
-  return [taking, served, routes].find((list) => list.length > 0) ?? [];
+export const routesFor = (
+  request: StoredRequest,
+  keyless: ReadonlySet<ProviderId> = new Set(),
+): { routes: ConfiguredRoute[]; unfit: Map<ConfiguredRoute, string> } => {
+  const hasKey = (provider: ProviderId): boolean => !keyless.has(provider);
+  const judged = routesOf(request.model).map((route) => {
+    const problem = routeProblem(route, hasKey);
+    return { route, why: problem ?? (takesRequest(limitsOf(route), request) ? undefined : UNFIT[0]) };
+  });
+  const best = [undefined, ...UNFIT].find((reason) => judged.some(({ why }) => why === reason));
+  return {
+    routes: judged.flatMap(({ route, why }) => (why === best ? [route] : [])),
+    unfit: new Map(
+      judged.flatMap(({ route, why }) => (why === undefined || why === best ? [] : [[route, why]])),
+    ),
+  };
 };
 
 /**

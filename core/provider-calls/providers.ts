@@ -46,13 +46,15 @@ type ProviderMeaning =
   | { kind: 'waiting' }
   /**
    * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that
-   * failed has none: it was taken. Without an `obstacle`, no other provider is asked either.
+   * failed has none: it was taken. Without an `obstacle`, no other provider is asked either. `blamesInput`: the request was at
+   * fault, such as by a file. That tells nothing of the provider.
    */
   | {
       kind: 'failed';
       failure: Failure;
       taken?: Taken | undefined;
       obstacle?: Obstacle | undefined;
+      blamesInput?: boolean | undefined;
       upstream?: UpstreamError | undefined;
     }
   /**

@@ -1,5 +1,4 @@
 import { leaveGate } from '../admission/admission.ts';
-import { type Circuit, isLeftOut, mayProbe } from '../admission/circuit-rules.ts';
 import {
   chooseAccount,
   type Gate,
@@ -23,6 +22,7 @@ import {
   removeWaiter,
   removeWaitingAccount,
 } from '../admission/waiters.ts';
+import { type Circuit, isLeftOut, mayProbe } from '../circuits/circuit-rules.ts';
 import type { Clock } from '../clock.ts';
 import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { logger } from '../observability.ts';
@@ -204,10 +204,13 @@ export const drainGate = async (
 /** Requests of a route that is left out are woken so many at once, to choose another one. */
 const MOVED_AT_ONCE = 10;
 
+/** In how many ticks one request is woken to try another route, which may be full: each wake costs transitions. */
+const TICKS_PER_TRY = 10;
+
 /**
  * Lets the waiting requests of a route that is left out choose again: up to 10 of those that another route may take. When there is no
- * other route for anyone, lets one of them try this one, once it may be tried. Reads no queue while nothing can be done. `circuit` is that
- * of the route, `all` are those of all routes, by name.
+ * other route for anyone, lets one of them try this one, and now and then one try another, once it may be tried. Reads no queue while
+ * nothing can be done. `circuit` is that of the route, `all` are those of all routes, by name.
  */
 export const letElsewhere = async (
   gate: Gate,
@@ -215,15 +218,20 @@ export const letElsewhere = async (
   { circuit, all }: { circuit: Circuit; all: ReadonlyMap<string, Circuit> },
   options: LetInOptions,
 ): Promise<void> => {
-  const isOpen = (route: string): boolean => {
-    const other = all.get(route);
-    return other !== undefined && !isLeftOut(other);
+  const now = options.clock.now();
+  const others = [...all].filter(([route]) => gateNameOf(route) !== gate.name);
+  const wakeFor = async (suits: (other: Circuit) => boolean, most: number): Promise<number> => {
+    const suited = new Set(others.flatMap(([route, other]) => (suits(other) ? [route] : [])));
+    if (!listAlternatives(gate.name).some((route) => suited.has(route))) return 0;
+    const isChosen = ({ routes = [] }: GateWaiter): boolean => routes.some((route) => suited.has(route));
+    return drainGate(gate.name, seen, options, { isChosen, most });
   };
-  const isChosen = ({ routes = [] }: GateWaiter): boolean => routes.some(isOpen);
-  const isAnyOpen = listAlternatives(gate.name).some(isOpen);
-  const isMoved =
-    isAnyOpen && (await drainGate(gate.name, seen, options, { isChosen, most: MOVED_AT_ONCE })) > 0;
-  if (isMoved || !mayProbe(circuit, options.clock.now())) return;
-  if (isLimited(gate)) await letIn(gate, seen, { ...options, most: 1 });
-  else await drainGate(gate.name, seen, options, { most: 1 });
+  if ((await wakeFor((other) => !isLeftOut(other), MOVED_AT_ONCE)) > 0) return;
+  const isToTry = mayProbe(circuit, now);
+  if (isToTry && !isLimited(gate)) {
+    await drainGate(gate.name, seen, options, { most: 1 });
+    return;
+  }
+  if (options.tick % TICKS_PER_TRY === 0) await wakeFor((other) => mayProbe(other, now), 1);
+  if (isToTry) await letIn(gate, seen, { ...options, most: 1 });
 };

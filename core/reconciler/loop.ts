@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Circuit, isLeftOut } from '../admission/circuit-rules.ts';
-import { readCircuits } from '../admission/circuits.ts';
 import { type Gate, gateNameOf, isLimited } from '../admission/gate-rules.ts';
 import { listGates, readGates } from '../admission/gates.ts';
 import { listAlternatives, listRouteGates } from '../admission/route-gates.ts';
+import { type Circuit, isLeftOut } from '../circuits/circuit-rules.ts';
+import { readCircuits } from '../circuits/circuits.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../executions/reconciler-run.ts';

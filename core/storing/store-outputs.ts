@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveOwnPermitBack } from '../admission/admission.ts';
-import { reportTasks } from '../admission/route-signs.ts';
+import { reportTasks } from '../circuits/route-signs.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { storingEndOf } from '../executions/deadline-rules.ts';
@@ -64,7 +64,6 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   checkStatus(request);
   // The provider has finished: its capacity is free while the files are copied.
   await giveOwnPermitBack(request, clock);
-  await reportTasks(request, latestAttempts(attempts), clock);
   const produced = producedOutputs(latestAttempts(attempts)).slice(0, maxOutputs(request));
   const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
   const pending = new Set<number>();
@@ -84,6 +83,8 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, {});
     if (await recordOutputs(requestId, outputs)) {
       reportUsage(request, latestAttempts(attempts));
+      // Only here: runs that are repeated would count its tasks again.
+      await reportTasks(request, latestAttempts(attempts), clock);
       // The provider has made all that it will, and needs them no more.
       await removeObjects(possibleClipsOf(request));
       return;

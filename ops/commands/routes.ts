@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
-import { type Circuit, CLOSED } from '../../core/admission/circuit-rules.ts';
-import { putLeft, readCircuits } from '../../core/admission/circuits.ts';
 import { listRouteLoads } from '../../core/admission/route-loads.ts';
+import { type Circuit, CLOSED } from '../../core/circuits/circuit-rules.ts';
+import { putLeft, readCircuits } from '../../core/circuits/circuits.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { listModelSettings } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
-import { type ConfiguredRoute, listModelRoutes } from '../../core/provider-calls/model-routes.ts';
+import {
+  type ConfiguredRoute,
+  listModelRoutes,
+  routeProblem,
+} from '../../core/provider-calls/model-routes.ts';
 import { routeNameOf } from '../../core/provider-calls/route-names.ts';
 import { toInstant } from '../../core/time.ts';
 import { formatFields, formatTable } from '../output.ts';
@@ -47,20 +51,23 @@ const setLeft =
     return { value: { route, leftOut: isLeft }, text: (columns) => formatFields(fields, columns) };
   };
 
-/** Throws `UsageError` when a model would have no route left: its requests would wait in vain. */
+/** Throws `UsageError` when a model would have no route left that can be used: its requests would wait in vain. */
 const checkOthers = async (
   route: string,
   models: readonly string[],
   routes: ReturnType<typeof listRoutes>,
 ): Promise<void> => {
-  const circuits = await readCircuits([...new Set(routes.map((one) => routeNameOf(one.route)))]);
+  const [circuits, credentials] = await Promise.all([
+    readCircuits([...new Set(routes.map((one) => routeNameOf(one.route)))]),
+    listCredentials(new Date()),
+  ]);
+  const isUsed = (one: ConfiguredRoute): boolean =>
+    circuits.get(routeNameOf(one))?.leftAt === undefined &&
+    routeProblem(one, (provider) => credentials.has(provider)) === undefined;
   for (const model of models) {
-    const others = routes
-      .filter((one) => one.model === model)
-      .map((one) => routeNameOf(one.route))
-      .filter((name) => name !== route && circuits.get(name)?.leftAt === undefined);
-    if (others.length === 0)
-      throw new UsageError(`${model} has no other route: models disable refuses its requests.`);
+    const others = routes.filter((one) => one.model === model && routeNameOf(one.route) !== route);
+    if (!others.some((one) => isUsed(one.route)))
+      throw new UsageError(`${model} has no other route to use: models disable refuses its requests.`);
   }
 };
 
@@ -76,14 +83,16 @@ const list: Verb<object> = async (_options, connected) => {
   ]);
   const value = routes.map(({ model, route, position }) => {
     const load = loads.get(routeNameOf(route));
-    const isOn = credentials.has(route.provider) && settings.get(model)?.enabled !== false;
+    const isDisabled = settings.get(model)?.enabled === false;
+    const problem = routeProblem(route, (provider) => credentials.has(provider));
+    const off = isDisabled ? 'its model is switched off' : problem;
     const oldestMs = load?.oldestAt === undefined ? undefined : now.getTime() - Date.parse(load.oldestAt);
     return {
       model,
       provider: route.provider,
       upstreamModel: route.upstreamModel,
       position,
-      ...stateOf(isOn, circuits.get(routeNameOf(route)) ?? CLOSED),
+      ...stateOf(off, circuits.get(routeNameOf(route)) ?? CLOSED),
       running: load?.running ?? null,
       maxRunning: route.maxRunning ?? null,
       waiting: load?.waiting ?? null,
@@ -109,8 +118,8 @@ const list: Verb<object> = async (_options, connected) => {
 };
 
 /** Whether a route is used, and if not, why and since when. `open` is the open circuit: requests go elsewhere. */
-const stateOf = (isOn: boolean, { opened, leftAt }: Circuit) => {
-  if (!isOn) return { state: 'off', cause: null, since: null };
+const stateOf = (off: string | undefined, { opened, leftAt }: Circuit) => {
+  if (off !== undefined) return { state: 'off', cause: off, since: null };
   if (leftAt !== undefined) return { state: 'left', cause: 'by hand', since: leftAt };
   if (opened === undefined) return { state: 'on', cause: null, since: null };
   return { state: opened.probe ? 'trying' : 'open', cause: opened.cause, since: opened.since };

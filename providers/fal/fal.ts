@@ -1,25 +1,22 @@
 import * as z from 'zod/mini';
-import type { RequestKind } from '../../core/ids.ts';
 import type {
   CancelAnswer,
-  Provider,
   ProviderAnswer,
   ProviderCall,
   ProviderPlan,
 } from '../../core/provider-calls/providers.ts';
-import { callsBackFor } from '../../core/provider-names.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import {
   cancelAnswerOf,
   failedTask,
   refusedCreation,
-  unansweredCreation,
   unknownState,
   unknownTask,
   untoldTask,
   withCallId,
 } from '../failures.ts';
-import { callProvider, type HttpAnswer } from '../http.ts';
+import type { Answered, HttpAnswer } from '../http.ts';
+import { type Connection, HttpProvider } from '../http-provider.ts';
 import { optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { falImageInputs } from './images.ts';
 import { classifyFalError, submitOutcomeOf } from './outcomes.ts';
@@ -44,19 +41,12 @@ const SUBMIT_HEADERS = {
  * fal.ai, by its queue. All calls are tasks that call back, once, at the end. A task's id is its application and its request's id:
  * `alibaba/wan-3.0/<request id>`. Its input is checked when it runs: a wrong field is accepted and fails.
  */
-export class Fal implements Provider {
+export class Fal extends HttpProvider {
   readonly id = 'fal';
-  readonly baseUrl: string;
-  private readonly apiKey: string;
 
-  /** `baseUrl` is the queue's: `https://queue.fal.run`. The key is `<id>:<secret>`. */
-  constructor({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
-    this.baseUrl = baseUrl;
-    this.apiKey = apiKey;
-  }
-
-  callsBack(kind: RequestKind): boolean {
-    return callsBackFor(this.id, kind);
+  /** The base URL is the queue's: `https://queue.fal.run`. The key is `<id>:<secret>`. */
+  constructor(connection: Connection) {
+    super(connection, 'Key');
   }
 
   plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {
@@ -76,29 +66,22 @@ export class Fal implements Provider {
     };
   }
 
-  async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
-    const headers = { ...this.authorization(), ...call.headers };
-    const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
-    return withCallId(this.readSubmit(answer, call.path), answer);
-  }
-
-  private readSubmit(answer: HttpAnswer, path: string): ProviderAnswer {
-    if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
+  protected readCreation(answer: Answered, { path }: ProviderCall): ProviderAnswer {
     const isTaken = answer.status >= 200 && answer.status < 300;
     const task = isTaken ? readBody(Submitted, answer.body) : undefined;
     if (task) return { kind: 'accepted', taskId: `${applicationOf(path)}/${task.request_id}` };
-    const error = falErrorOf(answer);
-    const told = refusedCreation(this.id, answer, error?.code, classifyFalError, error?.message);
-    return told.kind === 'failed' ? { ...told, taken: submitOutcomeOf(answer.status).taken } : told;
+    const takenBy = (status: number) => submitOutcomeOf(status).taken;
+    return refusedCreation(this.id, answer, falErrorOf(answer), classifyFalError, takenBy);
   }
 
-  async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
-    const url = this.taskUrl(taskId);
-    const answer = await callProvider('GET', `${url}/status`, { headers: this.authorization(), signal });
+  /** A completed request tells by its result what became of it: a second call. */
+  override async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
+    const path = this.taskPath(taskId);
+    const answer = await this.call('GET', `${path}/status`, signal);
     const state = this.readState(answer);
     if (state !== 'completed') return withCallId(state, answer);
-    const result = await callProvider('GET', url, { headers: this.authorization(), signal });
-    return withCallId(readFalResult(result), result);
+    const result = await this.call('GET', path, signal);
+    return withCallId(this.readTask(result), result);
   }
 
   /** What a status means. Every request ends as completed, whatever became of it; mostly only its result tells. */
@@ -107,35 +90,36 @@ export class Fal implements Provider {
     const isTold = answer.kind === 'answered' && (answer.status === 200 || answer.status === 202);
     const state = isTold ? readBody(State, answer.body) : undefined;
     if (!state) return untoldTask(this.id, answer, falErrorOf(answer)?.code, classifyFalError);
-    const { status, error, error_type: code } = state;
+    const { status, error: message, error_type: code } = state;
     switch (status) {
       case 'IN_QUEUE':
       case 'IN_PROGRESS':
         return { kind: 'waiting' };
       case 'COMPLETED':
-        return code === undefined ? 'completed' : failedTask(this.id, code, classifyFalError, answer, error);
+        return code === undefined
+          ? 'completed'
+          : failedTask(this.id, { code, message }, classifyFalError, answer);
       default:
         return unknownState(this.id, status);
     }
   }
 
+  protected readTask(answer: HttpAnswer): ProviderAnswer {
+    return readFalResult(answer);
+  }
+
   /** Takes a task out of the queue. One that runs is asked to stop, and may go on and be billed. */
   async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
-    const url = `${this.taskUrl(taskId)}/cancel`;
-    const answer = await callProvider('PUT', url, { headers: this.authorization(), signal });
+    const answer = await this.call('PUT', `${this.taskPath(taskId)}/cancel`, signal);
     const isRefused = answer.kind === 'answered' && answer.status >= 400;
     const state = isRefused ? readBody(CancelState, answer.body)?.status : undefined;
     return cancelAnswerOf(answer, state ?? (isRefused ? falErrorOf(answer)?.code : undefined));
   }
 
-  private taskUrl(taskId: string): string {
+  protected taskPath(taskId: string): string {
     const [owner = '', app = '', ...rest] = taskId.split('/');
     const [ownerPart, appPart, id] = [owner, app, rest.join('/')].map(encodeURIComponent);
-    return `${this.baseUrl}/${ownerPart}/${appPart}/requests/${id}`;
-  }
-
-  private authorization(): Record<string, string> {
-    return { authorization: `Key ${this.apiKey}` };
+    return `/${ownerPart}/${appPart}/requests/${id}`;
   }
 }
 

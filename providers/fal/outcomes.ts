@@ -34,10 +34,13 @@ export const submitOutcomeOf = (status: number): SubmitOutcome =>
   SUBMIT_OUTCOMES.find((row) => row.status.test(String(status))) ?? UNHEARD_OF;
 
 const TIMEOUT = /^(request_timeout|startup_timeout|generation_timeout)$/;
+/** Errors of fal or of a model's maker; any other of a result is about the input. */
+const THEIRS = /^(internal_|downstream_|runner_|client_|HTTP 5)/;
 
 /** The class of an error of fal, by its code (`type` of a model's error, `error_type` of the platform's), else by its HTTP status. */
 export const classifyFalError = (status: number | undefined, code: string): ErrorClass => {
   if (code === 'content_policy_violation') return 'content';
   if (TIMEOUT.test(code)) return 'timeout';
-  return status === undefined ? 'error' : submitOutcomeOf(status).errorClass;
+  if (status !== undefined) return submitOutcomeOf(status).errorClass;
+  return THEIRS.test(code) ? 'error' : 'input';
 };

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderOutput } from '../../core/provider-calls/providers.ts';
-import { type Classify, failedTask, failureOf, untoldTask } from '../failures.ts';
+import { type Classify, failedTask, failureOf, type ToldError, untoldTask } from '../failures.ts';
 import type { HttpAnswer } from '../http.ts';
 import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { classifyFalError } from './outcomes.ts';
@@ -10,9 +10,7 @@ const PlatformError = z.object({ error_type: requiredText(), detail: saidText(),
 const PlainError = z.object({ detail: requiredText() });
 
 /** An error as a body of fal tells it. */
-export interface FalError {
-  code: string;
-  message?: string | undefined;
+export interface FalError extends ToldError {
   /** Whether it has a code of fal: any other may come from a gateway. */
   isCoded: boolean;
 }
@@ -55,7 +53,7 @@ export const readFalResult = (answer: HttpAnswer): ProviderAnswer => {
   const untold = () => untoldTask('fal', answer, error?.code, classifyResult);
   if (answer.kind !== 'answered' || UNTOLD.has(answer.status)) return untold();
   if (error && (error.isCoded || answer.status === 422)) {
-    return failedTask('fal', error.code, classifyFalError, answer, error.message);
+    return failedTask('fal', error, classifyFalError, answer);
   }
   const output = answer.status === 200 ? readBody(Output, answer.body) : undefined;
   return output && isOutput(answer.body) ? mediaOf(output) : untold();

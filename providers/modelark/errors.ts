@@ -6,6 +6,8 @@ const CONTENT = /SensitiveContentDetected|RiskDetection(?!Error)|^InputText.*Pol
 const QUOTA = /^(QuotaExceeded|SetLimitExceeded)/;
 const ACCESS =
   /^(AuthenticationError|InvalidAccountStatus|AccountOverdueError|AccessDenied|OperationDenied|InvalidEndpointOrModel|ModelNotOpen)/;
+/** A field, or a file that cannot be had or used. */
+const INPUT = /^(MissingParameter|InvalidParameter|InvalidImageURL)/;
 
 /**
  * The class of a ModelArk error. `status` is the HTTP status, absent for a code inside a result. A 5xx is not
@@ -15,6 +17,7 @@ export const classifyArkError = (status: number | undefined, code: string): Erro
   if (CONTENT.test(code)) return 'content';
   if (QUOTA.test(code)) return status === 429 ? 'quota' : 'access';
   if (ACCESS.test(code)) return 'access';
+  if (INPUT.test(code)) return 'input';
   if (status === 401 || status === 403 || status === 404) return 'access';
   if (status === 429) return 'busy';
   return 'error';

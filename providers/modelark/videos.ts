@@ -74,7 +74,7 @@ export const readArkTask = (answer: HttpAnswer): ProviderAnswer | undefined => {
       return { kind: 'failed', failure: failureOf('timeout') };
     case 'failed':
     case 'cancelled':
-      return failedTask('modelark', error?.code ?? status, classifyArkError, answer, error?.message);
+      return failedTask('modelark', { ...error, code: error?.code ?? status }, classifyArkError, answer);
     default:
       return unknownState('modelark', status);
   }

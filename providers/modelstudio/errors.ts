@@ -7,6 +7,8 @@ const EXHAUSTED =
 const ACCESS =
   /^(InvalidApiKey|AccessDenied|Model\.AccessDenied|Workspace\.AccessDenied|Arrearage|ModelNotFound|WorkSpaceNotFound|NotFound)/;
 const TIMEOUT = /^(InternalError\.Timeout|RequestTimeOut|ResponseTimeout|GatewayTimeout)/;
+/** A field, or a file that cannot be had, used or inspected. */
+const INPUT = /^(InvalidParameter|BadRequest\.|InvalidURL|InternalError\.DataInspection)/;
 
 /**
  * The class of a Model Studio error. `status` is the HTTP status, absent for a failed task.
@@ -16,6 +18,8 @@ const TIMEOUT = /^(InternalError\.Timeout|RequestTimeOut|ResponseTimeout|Gateway
 export const classifyModelStudioError = (status: number | undefined, code: string): ErrorClass => {
   if (CONTENT.test(code)) return 'content';
   if (EXHAUSTED.test(code) || ACCESS.test(code)) return 'access';
+  if (INPUT.test(code)) return 'input';
+  if (code === 'GatewayTimeout.InputDownload') return 'slow-input';
   if (TIMEOUT.test(code)) return 'timeout';
   if (status === 401 || status === 403 || status === 404) return 'access';
   if (status === 429) return 'busy';

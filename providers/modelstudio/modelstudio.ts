@@ -1,27 +1,22 @@
 import * as z from 'zod/mini';
-import type { RequestKind } from '../../core/ids.ts';
 import type {
   CancelAnswer,
-  Provider,
   ProviderAnswer,
-  ProviderCall,
   ProviderPlan,
   ProviderUsage,
 } from '../../core/provider-calls/providers.ts';
-import { callsBackFor } from '../../core/provider-names.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import {
   cancelAnswerOf,
   failedTask,
   failureOf,
   refusedCreation,
-  unansweredCreation,
   unknownState,
   unknownTask,
   untoldTask,
-  withCallId,
 } from '../failures.ts';
-import { callProvider, type HttpAnswer } from '../http.ts';
+import type { Answered, HttpAnswer } from '../http.ts';
+import { HttpProvider } from '../http-provider.ts';
 import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
@@ -53,21 +48,12 @@ const TaskBody = z.object({
   usage: z.optional(z.unknown()),
 });
 
-/** Alibaba Cloud Model Studio. Images are synchronous or tasks, by model; videos are tasks. It never calls back. */
-export class ModelStudio implements Provider {
+/**
+ * Alibaba Cloud Model Studio. Images are synchronous or tasks, by model; videos are tasks. It never calls back. Its base URL is the
+ * workspace's host: `https://<WorkspaceId>.<region>.maas.aliyuncs.com`.
+ */
+export class ModelStudio extends HttpProvider {
   readonly id = 'modelstudio';
-  readonly baseUrl: string;
-  private readonly apiKey: string;
-
-  /** `baseUrl` is the workspace's host: `https://<WorkspaceId>.<region>.maas.aliyuncs.com`. */
-  constructor({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
-    this.baseUrl = baseUrl;
-    this.apiKey = apiKey;
-  }
-
-  callsBack(kind: RequestKind): boolean {
-    return callsBackFor(this.id, kind);
-  }
 
   plan(request: StoredRequest, upstreamModel: string): ProviderPlan {
     return request.kind === 'image'
@@ -75,34 +61,22 @@ export class ModelStudio implements Provider {
       : planModelStudioVideo(request, upstreamModel);
   }
 
-  async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
-    const headers = { ...this.authorization(), ...call.headers };
-    const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
-    return withCallId(this.readCreation(answer), answer);
-  }
-
-  private readCreation(answer: HttpAnswer): ProviderAnswer {
-    if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
+  protected readCreation(answer: Answered): ProviderAnswer {
     const task = readBody(CreatedTask, answer.body);
     if (task) return { kind: 'accepted', taskId: task.output.task_id };
     const images = readBody(ImagesBody, answer.body);
     if (images) return produced(images.output.choices, images.usage, 'yes');
-    const { code, message } = errorOf(answer) ?? {};
-    return refusedCreation(this.id, answer, code, classifyModelStudioError, message);
+    return refusedCreation(this.id, answer, errorOf(answer), classifyModelStudioError);
   }
 
-  async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
-    const answer = await callProvider('GET', this.taskUrl(taskId), {
-      headers: this.authorization(),
-      signal,
-    });
-    return withCallId(this.readTask(answer), answer);
+  protected taskPath(taskId: string): string {
+    return `/api/v1/tasks/${encodeURIComponent(taskId)}`;
   }
 
-  private readTask(answer: HttpAnswer): ProviderAnswer {
+  protected readTask(answer: HttpAnswer): ProviderAnswer {
     const isTold = answer.kind === 'answered' && answer.status === 200;
     const task = isTold ? readBody(TaskBody, answer.body) : undefined;
-    if (!task) return untoldTask(this.id, answer, codeOf(answer), classifyModelStudioError);
+    if (!task) return untoldTask(this.id, answer, errorOf(answer)?.code, classifyModelStudioError);
     const { task_status: status, code = status, message, choices = [], video_url: video } = task.output;
     switch (status) {
       case 'SUCCEEDED':
@@ -111,7 +85,7 @@ export class ModelStudio implements Provider {
           : { kind: 'done', outputs: [{ url: video }], ...usageOf(task.usage) };
       case 'FAILED':
       case 'CANCELED':
-        return failedTask(this.id, code, classifyModelStudioError, answer, message);
+        return failedTask(this.id, { code, message }, classifyModelStudioError, answer);
       case 'UNKNOWN':
         return unknownTask();
       case 'PENDING':
@@ -123,26 +97,13 @@ export class ModelStudio implements Provider {
   }
 
   async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
-    const answer = await callProvider('POST', `${this.taskUrl(taskId)}/cancel`, {
-      headers: this.authorization(),
-      signal,
-    });
-    return cancelAnswerOf(answer, codeOf(answer));
-  }
-
-  private taskUrl(taskId: string): string {
-    return `${this.baseUrl}/api/v1/tasks/${encodeURIComponent(taskId)}`;
-  }
-
-  private authorization(): Record<string, string> {
-    return { authorization: `Bearer ${this.apiKey}` };
+    const answer = await this.call('POST', `${this.taskPath(taskId)}/cancel`, signal);
+    return cancelAnswerOf(answer, errorOf(answer)?.code);
   }
 }
 
 const errorOf = (answer: HttpAnswer): z.output<typeof ErrorBody> | undefined =>
   answer.kind === 'answered' ? readBody(ErrorBody, answer.body) : undefined;
-
-const codeOf = (answer: HttpAnswer): string | undefined => errorOf(answer)?.code;
 
 /** Every image of every choice: a response may hold one choice with many images or many choices. */
 const produced = (choices: z.output<typeof Choices>, usage: unknown, taken?: 'yes'): ProviderAnswer => {

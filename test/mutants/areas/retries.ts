@@ -10,19 +10,19 @@ export const RETRIES = bugs('retries', [
   ],
   [
     "another run's claim of a provider call is ignored",
-    'core/provider-calls/provider-attempts.ts',
+    'core/provider-calls/claim-attempts.ts',
     "ConditionExpression: 'attribute_not_exists(PK)'",
     "ConditionExpression: 'attribute_not_exists(finishedAt)'",
   ],
   [
     'a claim whose answer was lost is taken for another run',
-    'core/provider-calls/provider-attempts.ts',
+    'core/provider-calls/claim-attempts.ts',
     'item !== undefined && item.claimId !== claimId',
     'item !== undefined',
   ],
   [
     'a provider is called for a request that has ended',
-    'core/provider-calls/provider-attempts.ts',
+    'core/provider-calls/claim-attempts.ts',
     "'#status IN (:queued, :processing)'",
     "'#status <> :queued OR #status <> :processing'",
   ],

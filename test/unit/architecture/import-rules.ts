@@ -14,6 +14,7 @@ export const CORE_ORDER = [
   'end-users',
   'ledger',
   'provider-calls',
+  'circuits',
   'executions',
   'guarded-http',
   'files',

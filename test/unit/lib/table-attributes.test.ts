@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { consumeApiKey } from '../../../core/accounts/consume-api-key.ts';
 import { blockEndUser, unblockEndUser } from '../../../core/end-users/end-users.ts';
 import { putEndUserBudget } from '../../../core/ledger/end-user-budgets.ts';
+import { claimAttempts } from '../../../core/provider-calls/claim-attempts.ts';
 import {
-  claimAttempts,
   keepAttemptAlive,
   noteRefusal,
   recordCancellation,

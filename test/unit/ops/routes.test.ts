@@ -17,10 +17,19 @@ const ROUTES = {
     { provider: 'modelstudio', upstreamModel: 'qwen' },
     { provider: 'fal', upstreamModel: 'alibaba/qwen-image-3' },
   ],
+  'xZI1.0Pro': [
+    { provider: 'modelstudio', upstreamModel: 'z-image' },
+    { provider: 'modelark', upstreamModel: 'z-image' },
+  ],
 };
 const { ops, json } = describeLocalRun({
   ModelRoutes: JSON.stringify(ROUTES),
-  ...Object.fromEntries(PROVIDER_IDS.map((id) => [namesOfProvider(id).secretOutput, `arn:${id}-key`])),
+  ...Object.fromEntries(
+    PROVIDER_IDS.flatMap((id) => [
+      [namesOfProvider(id).secretOutput, `arn:${id}-key`],
+      [namesOfProvider(id).baseUrlOutput, `https://${id}.example`],
+    ]),
+  ),
 });
 
 // One provider has no key.
@@ -51,7 +60,7 @@ describe('routes list', () => {
       },
       {
         ...{ model: 'xSD4.5', provider: 'modelark', upstreamModel: 'seedream', position: 1 },
-        ...{ state: 'off', cause: null, since: null },
+        ...{ state: 'off', cause: 'its model is switched off', since: null },
         ...{ running: null, maxRunning: null, waiting: 0, oldestWaitingSeconds: null },
       },
       {
@@ -64,6 +73,10 @@ describe('routes list', () => {
         ...{ state: 'on', cause: null, since: null },
         ...{ running: null, maxRunning: null, waiting: 0, oldestWaitingSeconds: null },
       },
+      expect.objectContaining({ model: 'xZI1.0Pro', position: 1, state: 'on' }),
+      expect.objectContaining({
+        ...{ model: 'xZI1.0Pro', position: 2, state: 'off', cause: 'its provider has no key', since: null },
+      }),
     ]);
     expect((found as { oldestWaitingSeconds: number }[])[0]?.oldestWaitingSeconds).toBeGreaterThanOrEqual(
       120,
@@ -110,9 +123,19 @@ describe('a route', () => {
     for (const route of ['modelark/seedream', FAL]) {
       if (route === FAL) await json('routes', 'leave', 'modelstudio/qwen');
       const { status, stderr } = await ops('routes', 'leave', route);
-      expect([status, stderr]).toEqual([2, expect.stringContaining('has no other route: models disable')]);
-      expect(await stateOf(route)).toMatchObject({ cause: null });
+      expect([status, stderr]).toEqual([
+        2,
+        expect.stringContaining('has no other route to use: models disable'),
+      ]);
+      expect(await stateOf(route)).toMatchObject({ since: null });
     }
+  });
+
+  test('is not left out when the provider of the other one has no key', async () => {
+    expect(await ops('routes', 'leave', 'modelstudio/z-image')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('xZI1.0Pro has no other route to use'),
+    });
   });
 
   test('that nobody configured is not found', async () => {

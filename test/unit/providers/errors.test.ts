@@ -24,13 +24,12 @@ describe('an error of ModelArk', () => {
           'MissingParameter.prompt',
           'InvalidParameter',
           'InvalidParameter.size',
-          'InvalidEndpoint.ClosedEndpoint',
           'InvalidImageURL.EmptyURL',
-          'ContentSecurityDetectionError',
         ],
         400,
-        'error',
+        'input',
       ],
+      [['InvalidEndpoint.ClosedEndpoint', 'ContentSecurityDetectionError'], 400, 'error'],
       [
         [
           ...SENSITIVE,
@@ -93,6 +92,7 @@ describe('an error of ModelArk', () => {
       [['InternalServiceError', 'ServerOverloaded', 'SomethingNew'], 500, 'error'],
       // Inside a result there is no HTTP status.
       [['OutputImageSensitiveContentDetected', 'OutputImageRiskDetection'], undefined, 'content'],
+      [['InvalidParameter.image'], undefined, 'input'],
       [['InternalServiceError', 'ServerOverloaded', 'SomethingNew'], undefined, 'error'],
     ]),
   )('%s with status %p means %s', (code, status, errorClass) => {
@@ -105,8 +105,8 @@ describe('an error of Model Studio', () => {
     cases([
       [['DataInspectionFailed', 'data_inspection_failed', 'IPInfringementSuspect'], 400, 'content'],
       [['DataInspectionFailed', 'IPInfringementSuspect'], undefined, 'content'],
-      [['InvalidParameter.DataInspection'], 400, 'error'],
-      [['InternalError.DataInspection'], 500, 'error'],
+      [['InvalidParameter.DataInspection'], 400, 'input'],
+      [['InternalError.DataInspection'], 500, 'input'],
       [
         [
           'InvalidParameter',
@@ -116,11 +116,11 @@ describe('an error of Model Studio', () => {
           'BadRequest.TooLarge',
           'BadRequest.InputDownloadFailed',
           'InvalidURL',
-          'UnsupportedOperation',
         ],
         400,
-        'error',
+        'input',
       ],
+      [['UnsupportedOperation'], 400, 'error'],
       [['InvalidApiKey', 'SomethingNew'], 401, 'access'],
       [
         [
@@ -158,9 +158,11 @@ describe('an error of Model Studio', () => {
       [['ServiceUnavailable', 'ModelUnavailable'], 503, 'error'],
       [['InternalError.Timeout', 'RequestTimeOut', 'ResponseTimeout'], 500, 'timeout'],
       [['RequestTimeOut', 'ResponseTimeout'], 503, 'timeout'],
-      [['GatewayTimeout.InputDownload'], 504, 'timeout'],
+      [['GatewayTimeout'], 504, 'timeout'],
+      [['GatewayTimeout.InputDownload'], 504, 'slow-input'],
       // A failed task has no HTTP status.
-      [['InvalidParameter', 'Throttling', 'InternalError', 'FAILED', 'CANCELED'], undefined, 'error'],
+      [['InvalidParameter', 'InvalidParameter.FileDownload'], undefined, 'input'],
+      [['Throttling', 'InternalError', 'FAILED', 'CANCELED'], undefined, 'error'],
       [['InternalError.Timeout'], undefined, 'timeout'],
     ]),
   )('%s with status %p means %s', (code, status, errorClass) => {

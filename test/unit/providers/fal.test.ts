@@ -181,7 +181,8 @@ describe('the result of a request to fal', () => {
     });
   });
 
-  test.each([
+  const BLAMED = { blamesInput: true };
+  test.each<[string, number, object, object, object?]>([
     [
       'every image flagged',
       200,
@@ -199,8 +200,10 @@ describe('the result of a request to fal', () => {
       422,
       { detail: [{ type: 'missing', msg: 'no', loc: ['body'] }] },
       FAILURE.error,
+      BLAMED,
     ],
-    ['an error in words', 422, { detail: 'no' }, FAILURE.error],
+    ['an error in words', 422, { detail: 'no' }, FAILURE.error, BLAMED],
+    ['a maker that is down', 400, { detail: [{ type: 'downstream_service_error' }] }, FAILURE.error],
     [
       'a model that took too long',
       504,
@@ -209,8 +212,8 @@ describe('the result of a request to fal', () => {
     ],
     ['a runner that broke', 503, { detail: 'no', error_type: 'runner_disconnected' }, FAILURE.error],
     ['no video', 200, { video: null }, FAILURE.error],
-  ])('fails for %s', async (_, status, body, failure) => {
-    expect(withoutUpstream(await result(status, body))).toEqual({ kind: 'failed', failure });
+  ])('fails for %s', async (_, status, body, failure, blamed = {}) => {
+    expect(withoutUpstream(await result(status, body))).toEqual({ kind: 'failed', failure, ...blamed });
   });
 
   test.each([

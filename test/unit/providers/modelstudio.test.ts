@@ -126,7 +126,11 @@ describe('a task of Model Studio', () => {
       { code: 'DataInspectionFailed', message: 'blocked' },
       { kind: 'failed', failure: FAILURE.content },
     ],
-    ['FAILED', { code: 'InvalidParameter', message: 'mixed' }, { kind: 'failed', failure: FAILURE.error }],
+    [
+      'FAILED',
+      { code: 'InvalidParameter', message: 'mixed' },
+      { kind: 'failed', failure: FAILURE.error, blamesInput: true },
+    ],
     ['FAILED', { code: 'InternalError.Timeout' }, { kind: 'failed', failure: FAILURE.timeout }],
     ['FAILED', { code: 'Throttling' }, { kind: 'failed', failure: FAILURE.error }],
     ['FAILED', {}, { kind: 'failed', failure: FAILURE.error }],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { circuitKey, gateKey, requestKey } from '../../../../core/table/keys.ts';
-import { anImageRequest } from '../../builders/entities.ts';
+import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { attempts, memory } from './a-dispatch.ts';
 import {
@@ -58,6 +58,7 @@ describe('a route whose calls fail', () => {
   test.each<[string, ProviderAnswer]>([
     ['content', CONTENT],
     ['input', INVALID],
+    ['slow files', { ...BROKEN, blamesInput: true }],
     ['number', THROTTLED],
   ])('for their own %s is not left out', async (_, answer) => {
     const two = new TwoRoutes();
@@ -84,6 +85,38 @@ describe('a route whose calls fail', () => {
     expect(two.circuit(FIRST)?.openedAt).toBeUndefined();
   });
 
+  test('less often than others create tasks is not left out', async () => {
+    const two = new TwoRoutes();
+    for (let round = 0; round < 6; round++) {
+      two.answers[FIRST] = BROKEN;
+      await burst(two, 1);
+      two.answers[FIRST] = ACCEPTED;
+      await burst(two, 2);
+      two.clock.advance(2);
+    }
+
+    expect(callsOf(two, SECOND)).toBe(0);
+    expect(two.circuit(FIRST)?.openedAt).toBeUndefined();
+  });
+
+  test.each(['calls', 'tasks'])(
+    'or whose %s do is watched, and forgets that once it is used again',
+    async (what) => {
+      const two = new TwoRoutes();
+      const failed = { [`${what}-bad#${Math.floor(two.clock.now().getTime() / 60_000)}`]: 4 };
+      memory.put(circuitKey(FIRST), failed);
+      await two.dispatch();
+      expect(attempts()).toMatchObject([{ circuit: 'all' }]);
+
+      two.open(FIRST, { forSeconds: -1 });
+      memory.patch(circuitKey(FIRST), failed);
+      two.clock.advance(2);
+      await burst(two, 1);
+      expect(two.circuit(FIRST)).not.toHaveProperty('openedAt');
+      expect(Object.keys(two.circuit(FIRST) ?? {})).not.toContain(Object.keys(failed)[0]);
+    },
+  );
+
   test('of more than five minutes ago is not left out, and their counts are removed', async () => {
     const two = new TwoRoutes();
     two.answers[FIRST] = BROKEN;
@@ -92,7 +125,9 @@ describe('a route whose calls fail', () => {
     await burst(two, 4);
 
     expect(callsOf(two, FIRST)).toBe(8);
-    expect(Object.keys(two.circuit(FIRST) ?? {}).filter((name) => name.startsWith('bad#'))).toHaveLength(1);
+    expect(
+      Object.keys(two.circuit(FIRST) ?? {}).filter((name) => name.startsWith('calls-bad#')),
+    ).toHaveLength(1);
   });
 });
 
@@ -157,6 +192,8 @@ describe('a route that is left out', () => {
     ['calls', 'the provider is too busy', THROTTLED, false],
     ['calls', 'the input is refused', INVALID, false],
     ['access', 'our key is refused', NO_ACCESS, false],
+    ['tasks', 'the content is refused', CONTENT, false],
+    ['tasks', 'the outputs are there at once', aDone('https://a.example/1'), true],
   ])('for %s is used again when %s: %j %p', async (cause, _, answer, isUsed) => {
     const two = new TwoRoutes();
     two.open(FIRST, { forSeconds: -1, cause });
@@ -177,6 +214,31 @@ describe('a route that is left out', () => {
     expect(two.called).toEqual([FIRST]);
     expect(attempts()).toMatchObject([{ circuit: 'probe' }]);
     expect(two.circuit(FIRST)).toMatchObject({ cause: 'tasks', probe: attempts()[0]?.requestId });
+  });
+
+  test('can be tried by others when the request that was to try it has ended', async () => {
+    const two = new TwoRoutes();
+    two.open(FIRST, { forSeconds: -1 });
+    memory.beforeCall = () => {
+      if (two.circuit(FIRST)?.probe !== undefined) memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+    };
+
+    expect(await two.dispatch()).toEqual({ next: 'stop' });
+    expect(two.called).toEqual([]);
+    expect(two.circuit(FIRST)).toMatchObject({ pauseSeconds: 60 });
+    expect(two.circuit(FIRST)).not.toHaveProperty('probe');
+  });
+
+  test('is tried by the same request after a run that died before its call', async () => {
+    const two = new TwoRoutes();
+    two.open(FIRST, { forSeconds: -1 });
+    const probeUntil = new Date(two.clock.now().getTime() + 90_000).toISOString();
+    memory.patch(circuitKey(FIRST), { probe: REQUEST_ID, probeUntil });
+
+    await two.dispatch();
+
+    expect(two.called).toEqual([FIRST]);
+    expect(two.circuit(FIRST)?.openedAt).toBeUndefined();
   });
 
   test('is not tried when it is full', async () => {

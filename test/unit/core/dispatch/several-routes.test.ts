@@ -42,6 +42,35 @@ describe('a request of a model with two routes', () => {
     await two.dispatch();
 
     expect(two.called).toEqual([SECOND]);
+    expect(attempts()).toMatchObject([
+      { passedOver: [{ route: FIRST, why: 'it does not take this request' }] },
+    ]);
+  });
+
+  test('goes to one that refuses it when the provider of the one that takes it has no key', async () => {
+    const two = new TwoRoutes();
+    two.routes = [two.routes[0] ?? {}, { provider: 'fal', upstreamModel: 'two' }];
+    two.routes = two.routes.map((route, index) =>
+      index === 0 ? { ...route, limits: { images: 1 } } : route,
+    );
+    two.keyless.add('fal');
+    two.answers[FIRST] = INVALID;
+    two.given({ images: 2 });
+
+    expect(await two.dispatch()).toEqual({ next: 'fail', error: INVALID.failure });
+    expect(two.called).toEqual([FIRST]);
+  });
+
+  test('repeats a call once at each route whose quota seems to be used up', async () => {
+    const two = new TwoRoutes();
+    two.answers[FIRST] = NO_ACCESS;
+    two.answers[SECOND] = { ...THROTTLED, ifRepeated: NO_ACCESS.failure };
+
+    expect(await two.dispatch()).toMatchObject({ next: 'retry' });
+    expect(attempts().at(-1)).toMatchObject({ provider: 'fal', outcome: { kind: 'busy' } });
+    two.clock.advance(20);
+    expect(await two.dispatch()).toMatchObject({ next: 'fail' });
+    expect(attempts().at(-1)).toMatchObject({ outcome: { kind: 'failed', obstacle: 'quota' } });
   });
 
   test('goes to the first one whose provider has a key, and looks for a key once in five minutes', async () => {
@@ -219,6 +248,20 @@ describe('a request of a model with two routes', () => {
       routes: [FIRST, SECOND],
     });
     expect(two.called).toEqual([]);
+  });
+
+  test('calls a busy provider once a run while the other route is left out and full', async () => {
+    const two = new TwoRoutes();
+    two.routes = [two.routes[0] ?? {}, { provider: 'fal', upstreamModel: 'two', maxRunning: 1 }];
+    memory.put(gateKey(`${SECOND}#0`), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
+    two.answers[FIRST] = THROTTLED;
+    await two.dispatch();
+    two.clock.advance(121);
+    two.open(SECOND, { forSeconds: -1 });
+
+    expect(await two.dispatch()).toMatchObject({ next: 'retry' });
+    expect(two.called).toEqual([FIRST, FIRST]);
+    expect(two.circuit(FIRST)).toBeUndefined();
   });
 
   test('gives the permit back with which it was let in at another route', async () => {

@@ -82,7 +82,7 @@ describe('a list of routes', () => {
       { ...SECOND, limits: second },
     ];
 
-    const found = await under(routes, () => routesFor(request));
+    const { routes: found } = await under(routes, () => routesFor(request));
 
     expect(found.map(({ provider }) => provider)).toEqual(providers);
   });
@@ -93,7 +93,8 @@ describe('a list of routes', () => {
 
     const found = await withEnvironment(host, () => under(routes, () => routesFor(request)));
 
-    expect(found).toEqual([SECOND]);
+    expect(found.routes).toEqual([SECOND]);
+    expect([...found.unfit.values()]).toEqual(['it is served at hosts of a workspace only']);
   });
 
   test.each([

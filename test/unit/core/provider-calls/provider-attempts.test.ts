@@ -1,9 +1,9 @@
 import '../../builders/environment.ts';
 import { QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';
 import {
   type AttemptOutcome,
-  claimAttempts,
   keepAttemptAlive,
   listAttempts,
   recordOutcome,

@@ -2,12 +2,13 @@ import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { waitAtGate } from '../../../../core/admission/admission.ts';
-import { type Circuit, CLOSED } from '../../../../core/admission/circuit-rules.ts';
 import { type Gate, gateOf } from '../../../../core/admission/gate-rules.ts';
-import { readGates } from '../../../../core/admission/gates.ts';
+import { readGates, takePermit } from '../../../../core/admission/gates.ts';
+import { type Circuit, CLOSED } from '../../../../core/circuits/circuit-rules.ts';
 import { letElsewhere } from '../../../../core/reconciler/let-in.ts';
-import { gatePartition } from '../../../../core/table/keys.ts';
+import { gatePartition, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { anAttempt, anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
@@ -59,11 +60,11 @@ const wait = async (
 };
 
 /** A tick of the loop at a gate whose route is left out. */
-const tick = async (gate: Gate, circuits: Record<string, Circuit>): Promise<void> => {
+const tick = async (gate: Gate, circuits: Record<string, Circuit>, number = 0): Promise<void> => {
   const [state] = await readGates([gate.name]);
   const queued = state?.queued;
   if (!state || queued === undefined) return;
-  const options = { clock: new StoppedClock(), tick: 0, wake };
+  const options = { clock: new StoppedClock(), tick: number, wake };
   const all = new Map(Object.entries(circuits));
   await withEnvironment(ROUTES, () =>
     letElsewhere(gate, { ...state, queued }, { circuit: circuits[FIRST] ?? CLOSED, all }, options),
@@ -115,6 +116,43 @@ describe('at a route that is left out, the control loop', () => {
     await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: CLOSED });
     const reads = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
     expect(reads.map(({ Limit }) => Limit)).toEqual([undefined, 50]);
+  });
+
+  test.each([
+    ['without a limit', UNLIMITED],
+    ['with a limit', LIMITED],
+  ])('wakes one, without a permit, to try another route that is left out: %s', async (_, gate) => {
+    await wait(gate, 1, [FIRST]);
+    await wait(gate, 2, [FIRST, SECOND], 1);
+    const left = { ...CLOSED, leftAt: atSeconds(-9).toISOString() };
+
+    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(60) });
+    expect(woken).toEqual([]);
+    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(-1) }, 9);
+    expect(woken).toEqual([]);
+    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(-1) }, 10);
+    expect(woken).toEqual(['img_01']);
+    expect([...((await readGates([gate.name]))[0]?.permits.keys() ?? [])]).toEqual([]);
+  });
+
+  test('wakes one to try another route while it is full itself', async () => {
+    const requestId = 'img_99';
+    memory.put(requestKey(requestId), anImageRequest({ requestId, status: 'processing' }));
+    const [provider = '', upstreamModel = ''] = FIRST.split('/');
+    const task = anAttempt({
+      requestId,
+      provider,
+      upstreamModel,
+      outcome: { kind: 'accepted', taskId: 't' },
+    });
+    memory.put(providerAttemptKey(requestId, 0, 0), task);
+    const permit = { requestId, accountId: 'acc_9', weight: 2, starts: 2 };
+    await takePermit(LIMITED, permit, new StoppedClock().now());
+    await wait(LIMITED, 2);
+
+    await tick(LIMITED, { [FIRST]: openUntil(-1), [SECOND]: openUntil(-1) });
+
+    expect(woken).toEqual(['img_00']);
   });
 
   test('wakes nobody while a request tries it, or an operator leaves it out', async () => {

@@ -2,11 +2,13 @@ import '../../builders/environment.ts';
 import { Readable } from 'node:stream';
 import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { circuitKey, providerAttemptKey } from '../../../../core/table/keys.ts';
 import { anImage } from '../../../../packages/media/test/images.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
-import { REQUEST_ID } from '../../builders/entities.ts';
+import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { file, keyOf, ProducedOutputs, status, withMetadata } from '../../builders/produced-outputs.ts';
+import { aDone } from '../../builders/providers.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
 
 const pause = jest.fn(async (_milliseconds: number) => undefined);
@@ -177,6 +179,23 @@ describe('an output that cannot be stored', () => {
 
     expect(produced.recorded()).toMatchObject([{ objectKey: keyOf('0.png') }, {}]);
     expect((produced.recorded() as object[])[1]).toStrictEqual({ index: 1 });
+  });
+
+  test('counts a failed task of its route once, however often storing is repeated', async () => {
+    produced.serve({ '/a': status(503) });
+    produced.given(['/a']);
+    const failed = { kind: 'failed', failure: { code: 'provider_error', message: 'no' } } as const;
+    for (const [call, outcome] of [[0, aDone(`${server.url}/a`)] as const, [1, failed] as const]) {
+      const attempt = anAttempt({ call, taskId: `task-${call}`, outcome, circuit: 'failures' });
+      produced.memory.put(providerAttemptKey(REQUEST_ID, call, 0), attempt);
+    }
+    for (let count = 0; count < 3; count++)
+      await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
+    await storeAtTheEnd();
+
+    const circuit = produced.memory.get(circuitKey('modelstudio/qwen-image')) ?? {};
+    const counts = Object.entries(circuit).filter(([name]) => name.startsWith('tasks-bad#'));
+    expect(counts.map(([, count]) => count)).toEqual([1]);
   });
 
   test('survives an outage of the bucket of 10 min', async () => {

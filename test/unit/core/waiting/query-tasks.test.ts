@@ -63,7 +63,7 @@ describe('querying the tasks of a request', () => {
   test("names the request in the adapter's own log line of a refusal", async () => {
     const warn = jest.spyOn(logger, 'warn').mockClear();
     const refusing = answering(async () =>
-      failedTask('modelark', 'Full', () => 'error', { kind: 'timed-out' }),
+      failedTask('modelark', { code: 'Full' }, () => 'error', { kind: 'timed-out' }),
     );
 
     await look(refusing);

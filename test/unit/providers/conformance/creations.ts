@@ -147,8 +147,8 @@ export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => 
 
     test.each([
       [429, { kind: 'busy', reason: expect.stringContaining('429'), obstacle: 'throttled' }],
-      [400, { kind: 'failed', failure: FAILURE.error, taken: 'no' }],
-      [413, { kind: 'failed', failure: FAILURE.error, taken: 'no' }],
+      [400, { kind: 'failed', failure: FAILURE.error, taken: 'no', blamesInput: true }],
+      [413, { kind: 'failed', failure: FAILURE.error, taken: 'no', blamesInput: true }],
       [401, { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' }],
       [403, { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' }],
       [404, { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' }],
@@ -173,6 +173,9 @@ const takenBy = (answer: ProviderAnswer): Taken => {
 const obstacleOf = (answer: ProviderAnswer): Obstacle | undefined =>
   'obstacle' in answer ? answer.obstacle : undefined;
 
+/** What a failure has that says nothing of the provider. */
+const BLAMED = { blamesInput: true };
+
 /** The meaning of each answer to a creation, and whether the provider certainly did not take the call. */
 export const describeVerdicts = (wire: Wire): void => {
   const { Adapter, errors, created, images, partial, taskId = (id) => id } = wire;
@@ -184,7 +187,7 @@ export const describeVerdicts = (wire: Wire): void => {
     test.each<[string, WireAnswer, Partial<ProviderAnswer>, Taken]>([
       ['a task', created('task-1'), { kind: 'accepted', taskId: taskId('task-1') }, 'yes'],
       ['a content decision', errors.content, { kind: 'failed', failure: FAILURE.content }, 'no'],
-      ['an invalid input', errors.invalid, { kind: 'failed', failure: FAILURE.error }, 'no'],
+      ['an invalid input', errors.invalid, { kind: 'failed', failure: FAILURE.error, ...BLAMED }, 'no'],
       ['too much to do', errors.throttled, { kind: 'busy' }, 'no'],
       ['a broken provider', errors.broken, { kind: 'failed', failure: FAILURE.error }, 'unknown'],
       ['an error that is no error', { ...errors.content, status: 200 }, { failure: FAILURE.content }, 'yes'],
@@ -198,6 +201,10 @@ export const describeVerdicts = (wire: Wire): void => {
 
       expect(told).toMatchObject(expected);
       expect(takenBy(told)).toBe(taken);
+      expect('blamesInput' in told).toBe('blamesInput' in expected);
+      expect(counted().filter(([name]) => name === 'ProviderInputRefused')).toHaveLength(
+        'blamesInput' in expected ? 1 : 0,
+      );
       expect(obstacleOf(told)).toBe(told.kind === 'busy' ? 'throttled' : undefined);
       expect(server.requests).toHaveLength(1);
       expect(counted().filter(([name]) => name === 'ProviderAccessRefused')).toEqual([]);

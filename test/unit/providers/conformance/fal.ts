@@ -43,7 +43,12 @@ export const FAL_WIRE: Wire = {
     broken: platformError(500, 'internal_error'),
   },
   outcomes: [
-    ['a bad request', platformError(400, 'bad_request'), { kind: 'failed', failure: FAILURE.error }, 'no'],
+    [
+      'a bad request',
+      platformError(400, 'bad_request'),
+      { kind: 'failed', failure: FAILURE.error, blamesInput: true },
+      'no',
+    ],
     ['a full queue', platformError(429), { kind: 'busy' }, 'no'],
     ['a client that left', platformError(499, 'client_disconnected'), { kind: 'failed' }, 'unknown'],
     ['a slow client', { status: 408, body: '' }, { kind: 'failed' }, 'unknown'],
@@ -68,6 +73,7 @@ export const FAL_WIRE: Wire = {
     empty: output({ images: [] }),
     failed: {
       content: completed(modelError(422, 'content_policy_violation')),
+      invalid: completed(modelError(422, 'image_too_small')),
       broken: completed(modelError(500, 'internal_server_error')),
     },
     timedOut: state('COMPLETED', { error: 'In detail.', error_type: 'request_timeout' }),

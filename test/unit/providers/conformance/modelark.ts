@@ -56,6 +56,7 @@ export const MODELARK_WIRE: Wire = {
       content: task('failed', {
         error: { code: 'OutputVideoSensitiveContentDetected', message: 'In detail.' },
       }),
+      invalid: task('failed', { error: { code: 'InvalidParameter.image', message: 'In detail.' } }),
       broken: task('failed', { error: { code: 'InternalServiceError', message: 'In detail.' } }),
     },
     timedOut: task('expired'),

@@ -45,6 +45,7 @@ export const MODELSTUDIO_WIRE: Wire = {
     empty: task('SUCCEEDED'),
     failed: {
       content: task('FAILED', { code: 'DataInspectionFailed', message: 'In detail.' }),
+      invalid: task('FAILED', { code: 'InvalidParameter.FileDownload', message: 'In detail.' }),
       broken: task('FAILED', { code: 'InternalError', message: 'In detail.' }),
     },
     timedOut: task('FAILED', { code: 'InternalError.Timeout' }),

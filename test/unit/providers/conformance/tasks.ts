@@ -15,6 +15,7 @@ import {
 } from './server.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
+const INPUT_FAILURE = { kind: 'failed', failure: FAILURE.error } as const;
 const VIDEO_URL = 'https://files.example.com/video.mp4';
 
 /** The meaning of a task's states, and of answers that do not give one. */
@@ -66,6 +67,7 @@ export const describeTasks = (wire: Wire): void => {
       ['done', tasks.done(VIDEO_URL), { kind: 'done', outputs: [{ url: VIDEO_URL }] }],
       ['done without an output', tasks.empty, { kind: 'failed', failure: FAILURE.error }],
       ['refused for its content', tasks.failed.content, { kind: 'failed', failure: FAILURE.content }],
+      ['failed for its input', tasks.failed.invalid, { ...INPUT_FAILURE, blamesInput: true }],
       ['broken', tasks.failed.broken, { kind: 'failed', failure: FAILURE.error }],
       ['timed out upstream', tasks.timedOut, { kind: 'failed', failure: FAILURE.timeout }],
       ['cancelled', tasks.cancelled, { kind: 'failed', failure: FAILURE.error }],

@@ -56,7 +56,8 @@ export interface Wire {
     done: (...urls: string[]) => WireAnswer;
     /** Finished without any output. */
     empty: WireAnswer;
-    failed: Record<'content' | 'broken', WireAnswer>;
+    /** Refused for its content; failed for another reason of its input; failed by itself. */
+    failed: Record<'content' | 'invalid' | 'broken', WireAnswer>;
     /** Ended because the provider ran out of time, or somebody cancelled it. */
     timedOut: WireAnswer;
     cancelled: WireAnswer;

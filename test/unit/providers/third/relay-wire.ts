@@ -31,6 +31,7 @@ export const RELAY_WIRE: Wire = {
     empty: prediction('succeeded', { output: [] }),
     failed: {
       content: prediction('failed', { error: 'E005: flagged. In detail.' }),
+      invalid: prediction('failed', { error: 'E006: invalid input. In detail.' }),
       broken: prediction('failed', { error: 'CUDA out of memory. In detail.' }),
     },
     timedOut: prediction('aborted'),

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
 import type {
   CancelAnswer,
-  Provider,
   ProviderAnswer,
-  ProviderCall,
   ProviderPlan,
 } from '../../../../core/provider-calls/providers.ts';
 import type { ProviderId } from '../../../../core/provider-names.ts';
@@ -14,13 +12,13 @@ import {
   failedTask,
   failureOf,
   refusedCreation,
-  unansweredCreation,
+  type ToldError,
   unknownState,
   unknownTask,
   untoldTask,
-  withCallId,
 } from '../../../../providers/failures.ts';
-import { callProvider, type HttpAnswer } from '../../../../providers/http.ts';
+import type { Answered, HttpAnswer } from '../../../../providers/http.ts';
+import { HttpProvider } from '../../../../providers/http-provider.ts';
 import { optional, optionalText, readBody, requiredText } from '../../../../providers/reading.ts';
 
 const Prediction = z.object({
@@ -36,6 +34,7 @@ const ErrorBody = z.object({ title: requiredText() });
  */
 const classify = (status: number | undefined, code: string): ErrorClass => {
   if (/flagged|^E005/i.test(code)) return 'content';
+  if (code.startsWith('E006')) return 'input';
   if (status === 401 || status === 402 || status === 403 || status === 404) return 'access';
   return status === 429 ? 'busy' : 'error';
 };
@@ -44,17 +43,10 @@ const classify = (status: number | undefined, code: string): ErrorClass => {
  * The third provider of `docs/add-a-provider.md`, in the style of Replicate: predictions that call back. It is made up, and
  * lives in this test alone.
  */
-export class Relay implements Provider {
+export class Relay extends HttpProvider {
   readonly id = 'relay' as ProviderId;
-  readonly baseUrl: string;
-  private readonly apiKey: string;
 
-  constructor({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
-    this.baseUrl = baseUrl;
-    this.apiKey = apiKey;
-  }
-
-  callsBack(): boolean {
+  override callsBack(): boolean {
     return true;
   }
 
@@ -67,30 +59,22 @@ export class Relay implements Provider {
     return { mode: 'asynchronous', calls: [{ path: '/predictions', headers: {}, body }] };
   }
 
-  async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
-    const headers = { ...this.authorization(), ...call.headers };
-    const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
-    return withCallId(this.readCreation(answer), answer);
-  }
-
-  private readCreation(answer: HttpAnswer): ProviderAnswer {
-    if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
+  protected readCreation(answer: Answered): ProviderAnswer {
     const task = readBody(Prediction, answer.body);
     if (task) return { kind: 'accepted', taskId: task.id };
-    return refusedCreation(this.id, answer, codeOf(answer), classify);
+    return refusedCreation(this.id, answer, errorOf(answer), classify);
   }
 
-  async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
-    const answer = await callProvider('GET', this.taskUrl(taskId), { headers: this.authorization(), signal });
-    return withCallId(this.readTask(answer), answer);
+  protected taskPath(taskId: string): string {
+    return `/predictions/${encodeURIComponent(taskId)}`;
   }
 
-  private readTask(answer: HttpAnswer): ProviderAnswer {
+  protected readTask(answer: HttpAnswer): ProviderAnswer {
     if (answer.kind === 'answered' && answer.status === 404) return unknownTask();
     const isTold = answer.kind === 'answered' && answer.status === 200;
     const task = isTold ? readBody(Prediction, answer.body) : undefined;
-    if (!task) return untoldTask(this.id, answer, codeOf(answer), classify);
-    const { status, output = [], error = status } = task;
+    if (!task) return untoldTask(this.id, answer, errorOf(answer)?.code, classify);
+    const { status, output = [], error: code = status } = task;
     switch (status) {
       case 'starting':
       case 'processing':
@@ -103,28 +87,20 @@ export class Relay implements Provider {
         return { kind: 'failed', failure: failureOf('timeout') };
       case 'failed':
       case 'canceled':
-        return failedTask(this.id, error, classify, answer);
+        return failedTask(this.id, { code }, classify, answer);
       default:
         return unknownState(this.id, status);
     }
   }
 
   async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
-    const answer = await callProvider('POST', `${this.taskUrl(taskId)}/cancel`, {
-      headers: this.authorization(),
-      signal,
-    });
-    return cancelAnswerOf(answer, codeOf(answer));
-  }
-
-  private taskUrl(taskId: string): string {
-    return `${this.baseUrl}/predictions/${encodeURIComponent(taskId)}`;
-  }
-
-  private authorization(): Record<string, string> {
-    return { authorization: `Bearer ${this.apiKey}` };
+    const answer = await this.call('POST', `${this.taskPath(taskId)}/cancel`, signal);
+    return cancelAnswerOf(answer, errorOf(answer)?.code);
   }
 }
 
-const codeOf = (answer: HttpAnswer): string | undefined =>
-  answer.kind === 'answered' ? readBody(ErrorBody, answer.body)?.title : undefined;
+/** The error in a body, by its title. */
+const errorOf = (answer: HttpAnswer): ToldError | undefined => {
+  const told = answer.kind === 'answered' ? readBody(ErrorBody, answer.body) : undefined;
+  return told && { code: told.title };
+};

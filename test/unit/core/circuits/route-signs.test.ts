@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { describe, expect, jest, test } from '@jest/globals';
-import { readCircuits } from '../../../../core/admission/circuits.ts';
-import { reportCalls, reportTasks } from '../../../../core/admission/route-signs.ts';
+import { readCircuits } from '../../../../core/circuits/circuits.ts';
+import { type CallsMade, reportCalls, reportTasks } from '../../../../core/circuits/route-signs.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { circuitKey } from '../../../../core/table/keys.ts';
@@ -14,12 +14,23 @@ const ROUTE = 'modelstudio/qwen-image';
 const request = { requestId: REQUEST_ID };
 const FAILURE = { code: 'provider_error', message: 'no' } as const;
 const FAILED = { kind: 'failed', failure: FAILURE } as const;
+const BAD_INPUT = { ...FAILED, blamesInput: true } as const;
 const CONTENT = { kind: 'failed', failure: { code: 'content_policy', message: 'no' } } as const;
 
 /** A task that ended so. */
 const aTask = (outcome: ProviderAttempt['outcome'], circuit: ProviderAttempt['circuit'] = 'failures') =>
   anAttempt({ taskId: 'task-1', outcome, circuit });
 const stored = () => memory.get(circuitKey(ROUTE));
+/** What was counted under this name, minute by minute. */
+const countsOf = (name: string): unknown[] =>
+  Object.entries(stored() ?? {}).flatMap(([key, value]) => (key.startsWith(`${name}#`) ? [value] : []));
+/** Tells how calls ended, of a request that is none of the probes by default. */
+const tell = (made: ProviderAttempt[], told: Partial<CallsMade>): Promise<void> =>
+  reportCalls(
+    request,
+    { ...{ route: ROUTE, role: 'failures', cause: undefined, waitedInVain: false }, made, ...told },
+    new StoppedClock(),
+  );
 /** The circuit of the route, left out for its tasks and tried by the request. */
 const tried = (): void =>
   memory.put(circuitKey(ROUTE), {
@@ -40,6 +51,7 @@ describe('the tasks of a route', () => {
   test.each<[string, ProviderAttempt['outcome'], ProviderAttempt['circuit']]>([
     ['work', aDone('a'), 'failures'],
     ['are refused for their content', CONTENT, 'failures'],
+    ['fail for what was asked', BAD_INPUT, 'failures'],
     ['were lost', { kind: 'lost', failure: FAILURE }, 'failures'],
     ['never ended', { kind: 'accepted', taskId: 'task-1' }, 'failures'],
     ['are of a model with one route', FAILED, undefined],
@@ -52,7 +64,17 @@ describe('the tasks of a route', () => {
   test('that work are counted while something fails', async () => {
     await reportTasks(request, [aTask(aDone('a'), 'all')], new StoppedClock());
 
-    expect(Object.keys(stored() ?? {}).filter((name) => name.startsWith('good#'))).toHaveLength(1);
+    expect(countsOf('tasks-good')).toEqual([1]);
+  });
+
+  test('leave it out however many calls work', async () => {
+    const calls = Array.from({ length: 40 }, () =>
+      anAttempt({ outcome: { kind: 'accepted', taskId: 'task-1' } }),
+    );
+    await tell(calls, { role: 'all' });
+    for (let count = 0; count < 5; count++) await reportTasks(request, [aTask(FAILED)], new StoppedClock());
+
+    expect(stored()).toMatchObject({ cause: 'tasks' });
   });
 
   test.each<[string, ProviderAttempt['outcome']]>([
@@ -63,6 +85,23 @@ describe('the tasks of a route', () => {
     await reportTasks(request, [aTask(outcome, 'probe')], new StoppedClock());
 
     expect((await readCircuits([ROUTE])).get(ROUTE)).toMatchObject({ opened: undefined });
+  });
+
+  test.each<[string, ProviderAttempt]>([
+    ['is lost', aTask({ kind: 'lost', failure: FAILURE }, 'probe')],
+    ['does not end in time', aTask({ kind: 'accepted', taskId: 'task-1' }, 'probe')],
+    ['fails for what was asked', aTask(BAD_INPUT, 'probe')],
+    ['never came to be', anAttempt({ outcome: { kind: 'lost', failure: FAILURE }, circuit: 'probe' })],
+  ])('let another request try it when that of the probe %s', async (_, attempt) => {
+    tried();
+    await reportTasks(
+      request,
+      [anAttempt({ outcome: CONTENT, circuit: 'failures' }), attempt],
+      new StoppedClock(),
+    );
+
+    expect(stored()).toMatchObject({ cause: 'tasks', pauseSeconds: 240 });
+    expect(stored()).not.toHaveProperty('probe');
   });
 
   test('leave it out for twice as long, at most 5 min, when that of the probe fails', async () => {
@@ -88,13 +127,10 @@ describe('the tasks of a route', () => {
 
 test('a request that waited in vain for its provider counts as one failure', async () => {
   const busy = { kind: 'busy', reason: 'full', obstacle: 'throttled' } as const;
-  const made = [anAttempt({ outcome: busy, circuit: 'failures' })];
 
-  await reportCalls(request, made, { waitedInVain: true, cause: undefined }, new StoppedClock());
+  await tell([anAttempt({ outcome: busy })], { waitedInVain: true });
 
-  expect(Object.entries(stored() ?? {}).filter(([name]) => name.startsWith('bad#'))).toEqual([
-    [expect.any(String), 1],
-  ]);
+  expect(countsOf('calls-bad')).toEqual([1]);
 });
 
 test('a circuit that cannot be written is logged and costs the request nothing', async () => {

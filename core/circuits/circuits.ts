@@ -1,4 +1,4 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { logger } from '../observability.ts';
 import { batchGet } from '../table/batches.ts';
@@ -11,6 +11,7 @@ import {
   type Cause,
   type Circuit,
   CLOSED,
+  type Ends,
   isFailing,
   minuteOf,
   pauseAfter,
@@ -29,21 +30,28 @@ const StoredCircuit = z.object({
 /** Counts are attributes of the circuit's item, one for each minute in which anything was counted. */
 const COUNTS = ['bad', 'good'] as const;
 type Count = (typeof COUNTS)[number];
-const countName = (count: Count, minute: number): string => `${count}#${minute}`;
+/** What is counted. */
+const COUNTED = ['calls', 'tasks'] as const;
+type Counted = (typeof COUNTED)[number];
+const countName = (counted: Counted, count: Count, minute: number | string): string =>
+  `${counted}-${count}#${minute}`;
 
 const toCircuit = (item: StoredItem | undefined): Circuit => {
   if (!item) return CLOSED;
   const { cause, openedAt, openUntil, pauseSeconds, probe, probeUntil, leftAt } = StoredCircuit.parse(item);
-  const counts = (count: Count): Map<number, number> =>
-    new Map(
-      Object.entries(item).flatMap(([name, value]) =>
-        name.startsWith(`${count}#`) ? [[Number(name.slice(count.length + 1)), Number(value)] as const] : [],
-      ),
-    );
+  const counts = (counted: Counted, count: Count): Map<number, number> => {
+    const prefix = countName(counted, count, '');
+    const found = Object.entries(item).filter(([name]) => name.startsWith(prefix));
+    return new Map(found.map(([name, value]) => [Number(name.slice(prefix.length)), Number(value)]));
+  };
+  const endsOf = (counted: Counted): Ends => ({
+    bad: counts(counted, 'bad'),
+    good: counts(counted, 'good'),
+  });
   const isOpen = cause !== undefined && openedAt !== undefined && openUntil !== undefined;
   return {
-    bad: counts('bad'),
-    good: counts('good'),
+    calls: endsOf('calls'),
+    tasks: endsOf('tasks'),
     leftAt,
     opened: isOpen
       ? {
@@ -83,39 +91,45 @@ export const currentCircuits = async (
   return new Map(routes.map((route) => [route, cached.get(route)?.circuit ?? CLOSED]));
 };
 
-/** Forgets what was read of a route: it has changed. */
-const forget = (route: string): void => {
-  cached.delete(route);
+/** An update of the circuit of a route. */
+const updateOf = (route: string, update: Omit<UpdateCommandInput, 'TableName' | 'Key'>): UpdateCommand =>
+  new UpdateCommand({ TableName: tableName(), Key: circuitKey(route), ...update });
+
+/** Updates a circuit if its condition holds, and forgets what was read of it. Returns whether it held. */
+const change = async (...update: Parameters<typeof updateOf>): Promise<boolean> => {
+  const isDone = await writeUnlessRefused(updateOf(...update));
+  cached.delete(update[0]);
+  return isDone;
 };
 
 /**
- * Access pattern 133: counts ends of calls and tasks of a route, and removes counts that are too old. Leaves the route out when
- * so many failed lately, with `cause`.
+ * Access pattern 133: counts ends of calls or tasks of a route, and removes counts that are too old. Leaves the route out when
+ * so many of them failed lately.
  */
 export const countEnds = async (
   route: string,
+  counted: Counted,
   { bad, good }: Record<Count, number>,
-  cause: Cause,
   now: Date,
 ): Promise<void> => {
   const minute = minuteOf(now);
   const known = cached.get(route)?.circuit ?? CLOSED;
-  const old = COUNTS.flatMap((count) =>
-    [...known[count].keys()]
-      .filter((counted) => counted <= minute - WINDOW_MINUTES)
-      .map((counted) => countName(count, counted)),
+  const old = COUNTED.flatMap((each) =>
+    COUNTS.flatMap((count) =>
+      [...known[each][count].keys()]
+        .filter((then) => then <= minute - WINDOW_MINUTES)
+        .map((then) => countName(each, count, then)),
+    ),
   );
   const added = [['bad', bad] as const, ['good', good] as const].filter(([, number]) => number > 0);
   const { Attributes } = await writeItem(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
+    updateOf(route, {
       UpdateExpression: [
         `ADD ${added.map(([count]) => `#${count} :${count}`).join(', ')}`,
         ...(old.length > 0 ? [`REMOVE ${old.map((_, index) => `#old${index}`).join(', ')}`] : []),
       ].join(' '),
       ExpressionAttributeNames: Object.fromEntries([
-        ...added.map(([count]) => [`#${count}`, countName(count, minute)]),
+        ...added.map(([count]) => [`#${count}`, countName(counted, count, minute)]),
         ...old.map((name, index) => [`#old${index}`, name]),
       ]),
       ExpressionAttributeValues: Object.fromEntries(added.map(([count, number]) => [`:${count}`, number])),
@@ -123,27 +137,22 @@ export const countEnds = async (
     }),
   );
   const circuit = remember(route, toCircuit(Attributes), now);
-  if (!circuit.opened && isFailing(circuit, now)) await openCircuit(route, cause, now);
+  if (!circuit.opened && isFailing(circuit[counted], now)) await openCircuit(route, counted, now);
 };
 
 /** Access pattern 134: leaves a route out. Does nothing when it is left out because of failures already. */
 export const openCircuit = async (route: string, cause: Cause, now: Date): Promise<void> => {
   const pauseSeconds = pauseAfter(undefined);
-  const isOpened = await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      UpdateExpression: 'SET cause = :cause, openedAt = :now, openUntil = :until, pauseSeconds = :pause',
-      ConditionExpression: 'attribute_not_exists(openedAt)',
-      ExpressionAttributeValues: {
-        ':cause': cause,
-        ':now': toInstant(now),
-        ':until': addSeconds(toInstant(now), pauseSeconds),
-        ':pause': pauseSeconds,
-      },
-    }),
-  );
-  forget(route);
+  const isOpened = await change(route, {
+    UpdateExpression: 'SET cause = :cause, openedAt = :now, openUntil = :until, pauseSeconds = :pause',
+    ConditionExpression: 'attribute_not_exists(openedAt)',
+    ExpressionAttributeValues: {
+      ':cause': cause,
+      ':now': toInstant(now),
+      ':until': addSeconds(toInstant(now), pauseSeconds),
+      ':pause': pauseSeconds,
+    },
+  });
   if (isOpened) logger.error('a route is left out', { route, cause });
 };
 
@@ -151,81 +160,55 @@ export const openCircuit = async (route: string, cause: Cause, now: Date): Promi
  * Access pattern 135: lets one request try a route that is left out, until then. False when another one tries it, or none may yet. Repeating
  * it is harmless.
  */
-export const claimProbe = async (
-  route: string,
-  requestId: string,
-  until: Instant,
-  now: Date,
-): Promise<boolean> => {
-  const isClaimed = await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      UpdateExpression: 'SET probe = :request, probeUntil = :until',
-      ConditionExpression:
-        'attribute_exists(openedAt) AND attribute_not_exists(leftAt) AND ' +
-        '((attribute_not_exists(probe) AND openUntil <= :now) OR probeUntil <= :now OR probe = :request)',
-      ExpressionAttributeValues: { ':request': requestId, ':until': until, ':now': toInstant(now) },
-    }),
-  );
-  forget(route);
-  return isClaimed;
-};
+export const claimProbe = (route: string, requestId: string, until: Instant, now: Date): Promise<boolean> =>
+  change(route, {
+    UpdateExpression: 'SET probe = :request, probeUntil = :until',
+    ConditionExpression:
+      'attribute_exists(openedAt) AND attribute_not_exists(leftAt) AND ' +
+      '((attribute_not_exists(probe) AND openUntil <= :now) OR probeUntil <= :now OR probe = :request)',
+    ExpressionAttributeValues: { ':request': requestId, ':until': until, ':now': toInstant(now) },
+  });
 
 /** Access pattern 136: uses a route again, and forgets its counts. Does nothing unless this request tries it. */
 export const closeCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
-  const counts = COUNTS.flatMap((count) =>
-    Array.from({ length: WINDOW_MINUTES + 1 }, (_, ago) => countName(count, minuteOf(now) + 1 - ago)),
+  const minutes = Array.from({ length: WINDOW_MINUTES + 1 }, (_, ago) => minuteOf(now) + 1 - ago);
+  const counts = COUNTED.flatMap((counted) =>
+    COUNTS.flatMap((count) => minutes.map((minute) => countName(counted, count, minute))),
   );
-  const isClosed = await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      UpdateExpression: `REMOVE cause, openedAt, openUntil, pauseSeconds, probe, probeUntil, ${counts
-        .map((_, index) => `#count${index}`)
-        .join(', ')}`,
-      ConditionExpression: 'probe = :request',
-      ExpressionAttributeNames: Object.fromEntries(counts.map((name, index) => [`#count${index}`, name])),
-      ExpressionAttributeValues: { ':request': requestId },
-    }),
-  );
-  forget(route);
+  const removed = counts.map((_, index) => `#count${index}`).join(', ');
+  const isClosed = await change(route, {
+    UpdateExpression: `REMOVE cause, openedAt, openUntil, pauseSeconds, probe, probeUntil, ${removed}`,
+    ConditionExpression: 'probe = :request',
+    ExpressionAttributeNames: Object.fromEntries(counts.map((name, index) => [`#count${index}`, name])),
+    ExpressionAttributeValues: { ':request': requestId },
+  });
   if (isClosed) logger.info('a route is used again', { route, requestId });
 };
 
 /** Access pattern 137: leaves a route out for longer after a probe that failed. Does nothing unless this request tries it. */
 export const reopenCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
   const { opened } = (await readCircuits([route])).get(route) ?? CLOSED;
-  const next = pauseAfter(opened?.pauseSeconds);
-  await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      UpdateExpression: 'SET openUntil = :until, pauseSeconds = :pause REMOVE probe, probeUntil',
-      ConditionExpression: 'probe = :request',
-      ExpressionAttributeValues: {
-        ':request': requestId,
-        ':until': addSeconds(toInstant(now), next),
-        ':pause': next,
-      },
-    }),
-  );
-  forget(route);
+  if (opened?.probe?.requestId !== requestId) return;
+  const pauseSeconds = pauseAfter(opened.pauseSeconds);
+  await change(route, {
+    UpdateExpression: 'SET openUntil = :until, pauseSeconds = :pause REMOVE probe, probeUntil',
+    ConditionExpression: 'probe = :request',
+    ExpressionAttributeValues: {
+      ':request': requestId,
+      ':until': addSeconds(toInstant(now), pauseSeconds),
+      ':pause': pauseSeconds,
+    },
+  });
 };
 
 /** Access pattern 138: an operator leaves a route out, or with `undefined` uses it again. Failures leave it out besides. */
 export const putLeft = async (route: string, leftAt: Instant | undefined, beside: Beside): Promise<void> => {
+  const left = {
+    UpdateExpression: 'SET leftAt = if_not_exists(leftAt, :now)',
+    ExpressionAttributeValues: { ':now': leftAt },
+  };
   await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: circuitKey(route),
-      ...(leftAt === undefined
-        ? { UpdateExpression: 'REMOVE leftAt' }
-        : {
-            UpdateExpression: 'SET leftAt = if_not_exists(leftAt, :now)',
-            ExpressionAttributeValues: { ':now': leftAt },
-          }),
-    }),
+    updateOf(route, leftAt === undefined ? { UpdateExpression: 'REMOVE leftAt' } : left),
     beside,
   );
 };

@@ -1,6 +1,12 @@
-import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { takenOf } from '../provider-calls/taken.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
+
+/** How often calls or tasks of a route failed and worked, by the minute they were counted in: minutes since 1970. */
+export interface Ends {
+  bad: ReadonlyMap<number, number>;
+  good: ReadonlyMap<number, number>;
+}
 
 /** What a route was left out for: failed calls, a refusal of our key, account or model, or failed tasks. */
 export const CAUSES = ['calls', 'access', 'tasks'] as const;
@@ -23,21 +29,25 @@ export interface Circuit {
     | undefined;
   /** Since when an operator leaves it out. */
   leftAt?: Instant | undefined;
-  /** Ends of calls and tasks by the minute they were counted in: minutes since 1970. */
-  bad: ReadonlyMap<number, number>;
-  good: ReadonlyMap<number, number>;
+  /** Counted apart: a task that fails was a call that worked. */
+  calls: Ends;
+  tasks: Ends;
 }
 
+const NONE: Ends = { bad: new Map(), good: new Map() };
 /** A route that nothing is known of. */
-export const CLOSED: Circuit = { bad: new Map(), good: new Map() };
+export const CLOSED: Circuit = { calls: NONE, tasks: NONE };
 
 /** Whether requests go elsewhere. */
 export const isLeftOut = ({ opened, leftAt }: Circuit): boolean =>
   opened !== undefined || leftAt !== undefined;
 
-/** Whether one request may try a route that is left out because of failures. */
-export const mayProbe = ({ opened, leftAt }: Circuit, now: Date): boolean =>
-  opened !== undefined && leftAt === undefined && toInstant(now) >= (opened.probe?.until ?? opened.until);
+/** Whether one request may try a route that is left out because of failures; with an id, also the request that tries it already. */
+export const mayProbe = ({ opened, leftAt }: Circuit, now: Date, requestId?: string): boolean => {
+  if (opened === undefined || leftAt !== undefined) return false;
+  const isOwn = opened.probe !== undefined && opened.probe.requestId === requestId;
+  return isOwn || toInstant(now) >= (opened.probe?.until ?? opened.until);
+};
 
 /** Why a route is left out, in words for an operator. */
 export const whyLeftOut = ({ opened, leftAt }: Circuit): string => {
@@ -75,50 +85,64 @@ const inWindow = (counts: ReadonlyMap<number, number>, now: Date): number =>
   );
 
 /** Whether anything failed lately, so that what works is counted too. */
-export const isWatched = ({ bad }: Circuit, now: Date): boolean => inWindow(bad, now) > 0;
+export const isWatched = ({ calls, tasks }: Circuit, now: Date): boolean =>
+  [calls, tasks].some(({ bad }) => inWindow(bad, now) > 0);
 
 /** Whether so many failed lately that the route is left out. */
-export const isFailing = ({ bad, good }: Circuit, now: Date): boolean => {
+export const isFailing = ({ bad, good }: Ends, now: Date): boolean => {
   const failed = inWindow(bad, now);
   return failed >= FEWEST_BAD && failed >= inWindow(good, now);
 };
 
 /** What the end of a call or task tells of its route. */
 export type Sign =
-  /** It works. A content decision is one, too. */
-  | 'good'
+  /** It made what was asked for. */
+  | 'done'
+  /** It works, and decided about the content. */
+  | 'content'
+  /** It created a task. */
+  | 'accepted'
   | 'bad'
   /** It refused our key, our account or the model. */
   | 'refused'
-  /** It created a task. */
-  | 'accepted'
+  /** Such as that the input was at fault: otherwise one caller could have a route left out for all. */
   | 'nothing';
 
+/** The signs of a call that a provider handled. */
+export const WORKS: readonly Sign[] = ['done', 'content', 'accepted'];
+
+type Ended = Pick<ProviderAttempt, 'taskId' | 'outcome'>;
+
 /** What the answer to a creation call tells of its route. */
-export const signOfCall = (attempt: Pick<ProviderAttempt, 'taskId' | 'outcome'>): Sign => {
+export const signOfCall = (attempt: Ended): Sign => {
   const { outcome } = attempt;
   switch (outcome?.kind) {
     case 'accepted':
-      return 'accepted';
     case 'done':
-      return 'good';
+      return outcome.kind;
     case 'lost':
       return 'bad';
     case 'busy':
       return outcome.obstacle === 'unreached' ? 'bad' : 'nothing';
     case 'failed':
-      if (outcome.failure.code === 'content_policy') return 'good';
       if (outcome.obstacle === 'access') return 'refused';
-      return outcome.obstacle === 'quota' || takenOf(attempt) !== 'no' ? 'bad' : 'nothing';
+      if (outcome.obstacle === 'quota') return 'bad';
+      return takenOf(attempt) === 'no' && outcome.failure.code !== 'content_policy'
+        ? 'nothing'
+        : signOfFailure(outcome);
     default:
       return 'nothing';
   }
 };
 
 /** What an attempt tells of its route once its task has ended. One that was lost or never ended tells nothing: it may be ours. */
-export const signOfTask = ({ taskId, outcome }: Pick<ProviderAttempt, 'taskId' | 'outcome'>): Sign => {
+export const signOfTask = ({ taskId, outcome }: Ended): Sign => {
   if (taskId === undefined) return 'nothing';
-  if (outcome?.kind === 'done') return 'good';
-  if (outcome?.kind !== 'failed') return 'nothing';
-  return outcome.failure.code === 'content_policy' ? 'good' : 'bad';
+  if (outcome?.kind === 'done') return 'done';
+  return outcome?.kind === 'failed' ? signOfFailure(outcome) : 'nothing';
+};
+
+const signOfFailure = ({ failure, blamesInput }: Extract<AttemptOutcome, { kind: 'failed' }>): Sign => {
+  if (failure.code === 'content_policy') return 'content';
+  return blamesInput ? 'nothing' : 'bad';
 };

@@ -1,0 +1,90 @@
+import type { Clock } from '../clock.ts';
+import { logger } from '../observability.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { routeNameOf } from '../provider-calls/route-names.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { type Cause, type Sign, signOfCall, signOfTask, WORKS } from './circuit-rules.ts';
+import { closeCircuit, countEnds, openCircuit, reopenCircuit } from './circuits.ts';
+
+/** The request of some attempts. */
+type Told = Pick<StoredRequest, 'requestId'>;
+
+/** A run of calls at a route. */
+export interface CallsMade {
+  /** The name of the route. */
+  route: string;
+  /** How their ends count; undefined for a model with one route. */
+  role: ProviderAttempt['circuit'];
+  /** Why the route was left out, when the calls try it. */
+  cause: Cause | undefined;
+  /** None when the request had ended before. */
+  made: readonly ProviderAttempt[];
+  /** Whether the request goes elsewhere because the provider was too busy for too long. */
+  waitedInVain: boolean;
+}
+
+/**
+ * Tells the circuit of a route how the creation calls of a run ended there. Writes nothing while all works, nor for a model with one
+ * route. Never rejects.
+ */
+export const reportCalls = (
+  request: Told,
+  { route, role, cause, made, waitedInVain }: CallsMade,
+  clock: Clock,
+): Promise<void> =>
+  quietly(request, async () => {
+    if (role === undefined) return;
+    const now = clock.now();
+    const signs = made.map(signOfCall);
+    const has = (sign: Sign): boolean => signs.includes(sign);
+    if (role === 'probe') {
+      const hasFailed = has('bad') || has('refused');
+      // Only what it makes shows that a route works whose tasks failed.
+      const works = cause === 'tasks' ? has('done') : WORKS.some(has);
+      if (!hasFailed && works) await closeCircuit(route, request.requestId, now);
+      else if (hasFailed || !has('accepted')) await reopenCircuit(route, request.requestId, now);
+      return;
+    }
+    if (has('refused')) return openCircuit(route, 'access', now);
+    const ends = endsIn(signs, role);
+    await count(route, 'calls', { ...ends, bad: ends.bad + (waitedInVain ? 1 : 0) }, now);
+  });
+
+/** As `reportCalls`, for the tasks of a request that ends. */
+export const reportTasks = (
+  request: Told,
+  attempts: readonly ProviderAttempt[],
+  clock: Clock,
+): Promise<void> =>
+  quietly(request, async () => {
+    const told = attempts.find(({ circuit }) => circuit === 'probe') ?? attempts[0];
+    if (told?.circuit === undefined) return;
+    const route = routeNameOf(told);
+    const signs = attempts.map(signOfTask);
+    const now = clock.now();
+    if (told.circuit !== 'probe') return count(route, 'tasks', endsIn(signs, told.circuit), now);
+    const works = !signs.includes('bad') && WORKS.some((sign) => signs.includes(sign));
+    if (works) await closeCircuit(route, request.requestId, now);
+    else await reopenCircuit(route, request.requestId, now);
+  });
+
+type Counts = Parameters<typeof countEnds>[2];
+
+/** What worked is counted only while something fails. */
+const endsIn = (signs: readonly Sign[], role: 'failures' | 'all'): Counts => ({
+  bad: signs.filter((sign) => sign === 'bad').length,
+  good: role === 'all' ? signs.filter((sign) => WORKS.includes(sign)).length : 0,
+});
+
+const count = async (route: string, counted: 'calls' | 'tasks', ends: Counts, now: Date): Promise<void> => {
+  if (ends.bad + ends.good > 0) await countEnds(route, counted, ends, now);
+};
+
+/** A circuit that cannot be written must not cost a request its result. */
+const quietly = async ({ requestId }: Told, act: () => Promise<void>): Promise<void> => {
+  try {
+    await act();
+  } catch (error) {
+    logger.error('a circuit could not be told', { requestId, error: error as Error });
+  }
+};

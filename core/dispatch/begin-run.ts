@@ -1,0 +1,153 @@
+import {
+  type Asked,
+  askForPass,
+  giveBack,
+  giveOwnPermitBack,
+  type Pass,
+  placeAt,
+  startWith,
+} from '../admission/admission.ts';
+import { gateNameOf } from '../admission/gate-rules.ts';
+import { probeEnd } from '../circuits/circuit-rules.ts';
+import { claimProbe } from '../circuits/circuits.ts';
+import type { Clock } from '../clock.ts';
+import { Pace } from '../concurrency/pace.ts';
+import { requiredNumberEnv } from '../environment.ts';
+import type { PlaceInQueue } from '../executions/step-rules.ts';
+import { withClipUrls } from '../files/clip-urls.ts';
+import { isBusyAttempt, repeatableAt } from '../provider-calls/attempt-rules.ts';
+import { callbackUrl } from '../provider-calls/callback-urls.ts';
+import type { PlannedAttempt } from '../provider-calls/claim-attempts.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
+import { routeNameOf } from '../provider-calls/route-names.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { dueListOf } from '../table/keys.ts';
+import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { type Choice, chooseRoute } from './choose-route.ts';
+import { findRoute } from './find-route.ts';
+import type { CallRun } from './make-calls.ts';
+
+/** How much longer than until the deadline a provider can fetch reference videos: its clock may differ. */
+const CLIP_URL_SLACK_SECONDS = 300;
+
+/** What a run begins with. */
+interface Beginning {
+  /** All attempts of the request, and the latest ones at its route. */
+  all: readonly ProviderAttempt[];
+  stored: readonly ProviderAttempt[];
+  deadline: Instant;
+  providerRouteOf: ProviderRouteOf;
+  clock: Clock;
+  endMs: number;
+}
+
+/** The beginning of a run: its route, plan and pass, or where it waits. */
+type Begun =
+  | { kind: 'full'; place: PlaceInQueue }
+  | {
+      kind: 'run';
+      run: CallRun;
+      pass: Pass | undefined;
+      choice: Choice;
+      /** Routes that could not be used, by name, with the reason. */
+      except: ReadonlyMap<string, string>;
+      /** The latest attempts at the chosen route, and the next one of each call that is to be made now. */
+      here: readonly ProviderAttempt[];
+      due: PlannedAttempt[];
+    };
+
+/** Chooses the route of a run and takes its pass. A route that cannot be used or tried after all is passed over. */
+export const beginRun = async (
+  request: StoredRequest,
+  { all, stored, deadline, providerRouteOf, clock, endMs }: Beginning,
+): Promise<Begun> => {
+  const { requestId } = request;
+  const except = new Map<string, string>();
+  const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
+  for (;;) {
+    const choice = await chooseRoute(request, all, except, clock.now());
+    const found = await findRoute(request, choice, providerRouteOf, clock.now());
+    // Its provider has no key: the next choice is made without it.
+    if (!found) continue;
+    const { provider, upstreamModel } = found;
+    const { mode, calls } = provider.plan(planned, upstreamModel, await callbackUrl(provider.id, requestId));
+    const route = { provider: provider.id, upstreamModel };
+    const name = routeNameOf(route);
+    // A request that waits has no call that counts: it makes all of them at its next route.
+    const here = choice.isMoved || choice.isToWait ? [] : stored;
+    const wanted = callsToMake(calls, here, all).length;
+    const asked: Asked = choice.isToWait
+      ? { kind: 'full', place: placeAt(route, wanted) }
+      : await askForPass(request, route, wanted, clock);
+    const { others, role, passedOver, circuit } = choice;
+    const isProbe = role === 'probe';
+    if (asked.kind === 'full') {
+      if (!isProbe) {
+        await giveOwnPermitBack(request, clock, gateNameOf(name));
+        return { kind: 'full', place: { ...asked.place, ...(others.length > 0 && { routes: others }) } };
+      }
+      except.set(name, 'it is full, and left out');
+      continue;
+    }
+    const pass = asked.kind === 'pass' ? asked.pass : undefined;
+    const isAnsweredAtOnce = mode === 'asynchronous' && circuit.opened?.cause !== 'tasks';
+    const now = clock.now();
+    if (isProbe && !(await claimProbe(name, requestId, probeEnd(isAnsweredAtOnce, deadline, now), now))) {
+      if (pass) await giveBack(request, pass, clock);
+      except.set(name, 'another request tries it');
+      continue;
+    }
+    await giveOwnPermitBack(request, clock, gateNameOf(name));
+    if (pass) await startWith(request, pass, clock);
+    const onAttempts = {
+      ...(role && { circuit: role }),
+      ...(passedOver.length > 0 && { passedOver }),
+    };
+    const run: CallRun = {
+      ...{ requestId, calls, mode, provider, deadline, clock, endMs, onAttempts },
+      isRepeated: all.some((attempt) => routeNameOf(attempt) === name),
+      origin: { ...route, baseUrl: provider.baseUrl },
+      permit:
+        pass?.gate.permits === undefined ? undefined : { gate: pass.gate.name, takenMs: pass.permit.takenMs },
+      lookAt: lookAfterQueue(request, clock),
+      pace: new Pace(pass?.permit.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () =>
+        clock.now().getTime(),
+      ),
+    };
+    return { kind: 'run', run, pass, choice, except, here, due: callsToMake(calls, here, all, clock.now()) };
+  }
+};
+
+/** When to query a provider that has not called back. */
+export const silentUntil = (clock: Clock): Instant =>
+  addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
+
+/**
+ * The next due time of a request that waited for capacity and was due at the end of that wait; undefined for
+ * any other.
+ */
+const lookAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
+  const soon = silentUntil(clock);
+  return dueListOf(GSI1PK) === 'LOOK' && GSI1SK > soon ? soon : undefined;
+};
+
+/**
+ * The planned calls that were never made at this route, or that a busy provider takes again, each with its next attempt. With `now`, only
+ * those that it takes by then. `here` are the latest attempts at the route, `all` those at any.
+ */
+const callsToMake = (
+  calls: readonly ProviderCall[],
+  here: readonly ProviderAttempt[],
+  all: readonly ProviderAttempt[],
+  now?: Date,
+): PlannedAttempt[] => {
+  const next = 1 + Math.max(-1, ...all.map(({ attempt }) => attempt));
+  return calls.flatMap((_, call) => {
+    const last = here.find((attempt) => attempt.call === call);
+    if (!last) return [{ call, attempt: next }];
+    return isBusyAttempt(last) && (now === undefined || repeatableAt(last) <= toInstant(now))
+      ? [{ call, attempt: last.attempt + 1 }]
+      : [];
+  });
+};
