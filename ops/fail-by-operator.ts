@@ -95,7 +95,7 @@ const unfinishedPages = async function* (
   for (const list of UNFINISHED) {
     let position: DuePosition | undefined;
     do {
-      const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, { from: position });
+      const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, position);
       const { requests, unreadable } = await findRequests([...new Set(items.flatMap(requestIdOf))]);
       yield { requests: requests.filter((request) => !isTerminal(request)), unreadable };
       position = next;

@@ -5,8 +5,8 @@ import { addSeconds, type Instant, toInstant } from '../time.ts';
 
 /** Requests in a batch, which one run of a function handles: with one file each, a tenth of what S3 removes in a call. */
 const BATCH_SIZE = 100;
-/** Requests of each of the 16 partitions on a page: with all ids, half of what a state may hold (256 KB). */
-const PER_PARTITION = 250;
+/** Requests of each of the 4 partitions on a page: with all ids, half of what a state may hold (256 KB). */
+const PER_PARTITION = 1_000;
 /**
  * Pages of one execution. Each takes up to 400 of the 25,000 events that the history of an execution may have;
  * retries take more.
@@ -31,11 +31,9 @@ export interface ExpiredPage {
 /** Requests due by this instant have expired by every clock. */
 const expiredBy = (clock: Clock): Instant => addSeconds(toInstant(clock.now()), -CLOCK_MARGIN_SECONDS);
 
-/** Whether any request has expired whose files are left to remove. `from` as for `listDue`. Eventually consistent. */
-export const isAnyExpired = async (
-  clock: Clock = systemClock,
-  from: { isCurrent?: boolean } = {},
-): Promise<boolean> => (await listDue('EXPIRE', expiredBy(clock), 1, from)).items.length > 0;
+/** Whether any request has expired whose files are left to remove. Eventually consistent. */
+export const isAnyExpired = async (clock: Clock = systemClock): Promise<boolean> =>
+  (await listDue('EXPIRE', expiredBy(clock), 1)).items.length > 0;
 
 /**
  * The next page of requests that have expired and whose files are left to remove, longest expired first: up to
@@ -46,7 +44,7 @@ export const listExpiredRequests = async (
   { pages, position }: ExpiryCursor,
   clock: Clock = systemClock,
 ): Promise<ExpiredPage> => {
-  const { items, next } = await listDue('EXPIRE', expiredBy(clock), PER_PARTITION, { from: position });
+  const { items, next } = await listDue('EXPIRE', expiredBy(clock), PER_PARTITION, position);
   const ids = items.flatMap(({ work }) => (work.kind === 'request' ? [work.requestId] : []));
   const batches = Array.from({ length: Math.ceil(ids.length / BATCH_SIZE) }, (_, index) => ({
     requestIds: ids.slice(index * BATCH_SIZE, (index + 1) * BATCH_SIZE),

@@ -1,5 +1,4 @@
 import { type DueItem, reschedule } from '../requests/due-items.ts';
-import { DUE_SHARDS, duePartition } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
 import type { OpenTask } from './look.ts';
 
@@ -40,11 +39,8 @@ export class DueWork {
   /** Forgets the items of the `LOOK` list that the index does not show any more: they are closed, or due after this run. */
   keepListed(items: readonly DueItem[]): void {
     const shown = new Set(items.map(idOf));
-    // The partitions of earlier releases are not read in each tick.
-    const partitions = Array.from({ length: DUE_SHARDS }, (_, shard) => duePartition('LOOK', shard));
     for (const [id, { due, isBeingLookedAt }] of this.kept) {
-      const isRead = partitions.includes(due.place.GSI1PK);
-      if (isRead && !isBeingLookedAt && !shown.has(id)) this.kept.delete(id);
+      if (due.list === 'LOOK' && !isBeingLookedAt && !shown.has(id)) this.kept.delete(id);
     }
   }
 

@@ -31,8 +31,6 @@ const ITEMS_PER_PARTITION = 250;
 const LOOKS_AT_ONCE = 8;
 /** Ticks without open work before a run ends, if requests may have begun to wait for it. */
 const IDLE_TICKS = 2;
-/** In which minutes open work is looked for in the partitions of earlier releases. */
-const FORMER_MINUTES = 5;
 /** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
 const SETTLE_MS = 12_000;
 
@@ -184,11 +182,9 @@ class Run {
     const now = clock.now();
     const isSlow = now.getTime() >= this.slowAtMs;
     if (isSlow) this.slowAtMs = now.getTime() + SLOW_MS;
-    // Earlier releases listed items in other partitions, too. Files that expire are looked for there in each run.
-    if (isSlow) this.track(startExpiryIfDue(everySeconds, clock, { isCurrent: this.tick > 0 }));
-    const isCurrent = this.tick > 0 || Math.floor(now.getTime() / 60_000) % FORMER_MINUTES !== 0;
+    if (isSlow) this.track(startExpiryIfDue(everySeconds, clock));
     const dueIn = (list: 'START' | 'LOOK', until: Date) =>
-      listDue(list, toInstant(until), ITEMS_PER_PARTITION, { isCurrent });
+      listDue(list, toInstant(until), ITEMS_PER_PARTITION);
     const [looks, starts, queued] = await Promise.all([
       dueIn('LOOK', new Date(this.endMs)),
       isSlow ? dueIn('START', now) : { items: [] },

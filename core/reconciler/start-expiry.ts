@@ -6,15 +6,10 @@ import { countMetric, logger, METRIC } from '../observability.ts';
 /**
  * Starts an execution that removes the files of expired requests, if there are any. Time is divided into spans of
  * half the interval between two runs, and at most one is started in each. Never rejects: an error is logged, and a later look starts it.
- * `from` as for `listDue`.
  */
-export const startExpiryIfDue = async (
-  everySeconds: number,
-  clock: Clock = systemClock,
-  from: { isCurrent?: boolean } = {},
-): Promise<void> => {
+export const startExpiryIfDue = async (everySeconds: number, clock: Clock = systemClock): Promise<void> => {
   try {
-    if (!(await isAnyExpired(clock, from))) return;
+    if (!(await isAnyExpired(clock))) return;
     const spanMs = everySeconds * 500;
     await startExpiry(new Date(Math.floor(clock.now().getTime() / spanMs) * spanMs), FIRST_PAGE);
   } catch (error) {

@@ -12,7 +12,6 @@ import {
   duePartition,
   END_USER_REMOVAL_PREFIX,
   endUserPartition,
-  FORMER_DUE_SHARDS,
   type ItemKey,
   LISTING_INDEX,
   REQUEST_SORT,
@@ -81,22 +80,17 @@ export type DuePosition = z.infer<typeof DuePosition>;
 
 /**
  * Access pattern 23: items of a list that are due at `now`, longest due first. One query for each partition,
- * in parallel, with at most `limit` items each. Pass `next` to continue; it is empty at the end of the list.
- * With `isCurrent`, leaves out the partitions of earlier releases. Leaves out work of a kind that this version does not know.
+ * in parallel, with at most `limit` items each. Pass `next` as `from` to continue; it is empty at the end of the list.
+ * Leaves out work of a kind that this version does not know.
  * Eventually consistent.
  */
 export const listDue = async (
   list: DueList,
   now: Instant,
   limit: number,
-  { from, isCurrent = false }: { from?: DuePosition | undefined; isCurrent?: boolean } = {},
+  from?: DuePosition,
 ): Promise<{ items: DueItem[]; next: DuePosition }> => {
-  const partitions =
-    from ??
-    Array.from({ length: isCurrent ? DUE_SHARDS : FORMER_DUE_SHARDS }, (_, shard) => ({
-      shard,
-      after: undefined,
-    }));
+  const partitions = from ?? Array.from({ length: DUE_SHARDS }, (_, shard) => ({ shard, after: undefined }));
   const pages = await Promise.all(
     partitions.map(async ({ shard, after }) => {
       const { Items = [], LastEvaluatedKey } = await table.send(

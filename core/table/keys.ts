@@ -177,8 +177,6 @@ export const requestListing = (accountId: string, email: string) => ({
 export type DueList = 'START' | 'LOOK' | 'EXPIRE';
 /** Number of partitions that each due list is spread over: every request is written there, and a partition takes 1,000 a second. */
 export const DUE_SHARDS = 4;
-/** Number of partitions in earlier releases. Items in the others stay there until they are due. */
-export const FORMER_DUE_SHARDS = 16;
 /** Puts an item on a list by its next due time. `id` chooses the partition. */
 export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
   GSI1PK: duePartition(list, shardOf(id)),

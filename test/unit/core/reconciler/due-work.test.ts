@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { DueWork, type Kept } from '../../../../core/reconciler/due-work.ts';
 import type { DueItem } from '../../../../core/requests/due-items.ts';
-import { duePartition, requestKey } from '../../../../core/table/keys.ts';
+import { requestKey } from '../../../../core/table/keys.ts';
 import { at, given, listed, memory, placeOf } from '../../builders/reconciling.ts';
 
 /** A request due at this second. */
@@ -47,14 +47,6 @@ describe('the work of a run', () => {
 
     work.add([item('b', 2)]);
     expect(idsAt(work, 9)).toEqual(['b', 'c']);
-  });
-
-  test('keeps an item in a partition of earlier releases, which is not read in each tick', () => {
-    const former = { ...item('a', 1), place: { GSI1PK: duePartition('LOOK', 13), GSI1SK: at(1) } };
-    const work = workOf(former);
-    work.keepListed([]);
-
-    expect(work.size).toBe(1);
   });
 
   test('keeps the time of an item’s next look when the index shows it again', () => {

@@ -59,14 +59,14 @@ const idle = leadingTo(answering({ kind: 'waiting' }));
 const END = 59;
 
 describe('a run', () => {
-  test('ends at once when nothing is due before its end, after 16 small queries of each list', async () => {
+  test('ends at once when nothing is due before its end, after 4 small queries of each list', async () => {
     givenWaiting(60);
     given(-44);
 
     expect(await run(idle)).toBe(0);
 
-    expect(memory.client.commandCalls(QueryCommand)).toHaveLength(3 * 16 + 1);
-    expect(memory.calls()).toEqual({ QueryCommand: 49, GetCommand: 1, UpdateCommand: 1 });
+    expect(memory.client.commandCalls(QueryCommand)).toHaveLength(3 * 4 + 1);
+    expect(memory.calls()).toEqual({ QueryCommand: 13, GetCommand: 1, UpdateCommand: 1 });
     expect(await findReconcilerRun()).toEqual({ functionName: 'reconcile', aliveUntilMs: 0 });
   });
 
@@ -296,29 +296,6 @@ describe('an error', () => {
 });
 
 describe('what is due', () => {
-  test('in a partition of an earlier release is found by the first tick', async () => {
-    const id = givenWaiting(-1);
-    memory.patch(requestKey(id), { GSI1PK: duePartition('LOOK', 13) });
-
-    await run(finishingAt(0).routes);
-
-    expect(executions.woken.map(({ taskToken }) => taskToken)).toEqual([id]);
-    expect(placeOf(id)).toEqual(listed('LOOK', 300, id));
-  });
-
-  test('is looked for in the partitions of earlier releases by the first tick alone', async () => {
-    givenWaiting(-1);
-
-    await run(finishingAt(30).routes);
-
-    const former = memory.client
-      .commandCalls(QueryCommand)
-      .filter(
-        ({ args }) => args[0].input.ExpressionAttributeValues?.[':partition'] === duePartition('LOOK', 13),
-      );
-    expect(former).toHaveLength(1);
-  });
-
   test('is 500 items at most in a run: the others stay first for the next', async () => {
     const ids = Array.from({ length: 503 }, (_, index) => givenWaiting(index - 1000));
     const { provider, routes } = finishingAt(NEVER, 10);

@@ -121,9 +121,9 @@ describe('a survey of the work', () => {
     await survey();
 
     const queries = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
-    expect(queries).toHaveLength(48);
-    expect(queries.filter(({ Limit }) => Limit === 1000)).toHaveLength(32);
-    expect(queries.filter(({ Limit }) => Limit === 1)).toHaveLength(16);
+    expect(queries).toHaveLength(12);
+    expect(queries.filter(({ Limit }) => Limit === 1000)).toHaveLength(8);
+    expect(queries.filter(({ Limit }) => Limit === 1)).toHaveLength(4);
   });
 
   test('never rejects: an error is logged', async () => {
