@@ -36,11 +36,11 @@ export const costOf = (
   }
   const parsed = parseVideoRequest(body, allowPrivate);
   if (!parsed.ok) return undefined;
-  const { resolution, billedSeconds, referenceVideos } = parsed.creation;
+  const { resolution, durationSec, referenceVideos } = parsed.creation;
   const price = rate.perSecond?.[resolution];
   return price === undefined
     ? undefined
-    : { xTokens: times(price, billedSeconds), isLeast: referenceVideos.length > 0 };
+    : { xTokens: times(price, durationSec), isLeast: referenceVideos.length > 0 };
 };
 
 /** A cost in words. */

@@ -1,24 +1,26 @@
 import type { Account } from '../accounts/accounts.ts';
 import { insertExhaustedEvent } from '../accounts/balance-events.ts';
 import type { CreationWork } from '../concurrency/work-allowance.ts';
-import type { EndUser } from '../end-users/end-users.ts';
 import { ConflictError, PaymentRequiredError, ValidationError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
 import { accountRateOf } from '../models/account-rates.ts';
-import type { RouteCosts } from '../models/model-settings.ts';
-import type { Rate } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { screenPrompt } from './content-filter.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { CreationFacts } from './creation-facts.ts';
-import { type Idempotency, repeatedRequestId } from './idempotency.ts';
+import { repeatedRequestId } from './idempotency.ts';
 import { judgeCreation, NOT_DISPATCHABLE } from './judge-creation.ts';
-import { newRequest, priceOf } from './new-request.ts';
-import type { NewRequest, Submission } from './submission.ts';
-import { writeCreation } from './write-creation.ts';
+import { newRequest } from './new-request.ts';
+import type { Submission } from './submission.ts';
+import {
+  type JudgedCreation,
+  type RepeatedCreation,
+  type WrittenCreation,
+  writeCreation,
+} from './write-creation.ts';
 
 /** An accepted creation; `replayed` when its `Idempotency-Key` had created it before. */
 export interface Creation {
@@ -26,39 +28,8 @@ export interface Creation {
   replayed: boolean;
 }
 
-/** A new creation that everything allows so far. Nothing is written yet. */
-export interface AllowedCreation<New extends NewRequest> {
-  kind: 'allowed';
-  requestId: string;
-  creation: New;
-  account: Account;
-  endUser: EndUser | undefined;
-  /** What its price is made from, and its debit will be. */
-  rate: Rate | undefined;
-  routeCosts: RouteCosts | undefined;
-  idempotency: Idempotency | undefined;
-  /** The API key that asks for it. */
-  keyId: string;
-  /** Whether the content filter judged its prompt. */
-  isJudged: boolean;
-  now: Date;
-}
-
-/** The id of the request that a repeated submission (same `Idempotency-Key`, same body) created before. */
-export interface RepeatedCreation {
-  kind: 'repeated';
-  requestId: string;
-}
-
-/** A creation as written: a new request, and the event of its account's balance that its debit made. */
-export interface WrittenCreation {
-  kind: 'written';
-  request: StoredRequest;
-  eventId: string | undefined;
-}
-
 /**
- * Accepts a request for images. `allowCreation`, `writeRequest` and `completeCreation` are its steps, in this order; those of a video
+ * Accepts a request for images. `allowCreation`, `writeCreation` and `completeCreation` are its steps, in this order; those of a video
  * measure its reference videos after the first. Throws their errors.
  */
 export const createImages = async (
@@ -68,7 +39,7 @@ export const createImages = async (
 ): Promise<Creation> => {
   const done = await tellingExhaustion(account, submission.now, async () => {
     const allowed = await allowCreation(account, submission, facts);
-    return allowed.kind === 'repeated' ? allowed : writeRequest(allowed);
+    return allowed.kind === 'repeated' ? allowed : writeCreation(allowed);
   });
   return completeCreation(done);
 };
@@ -115,12 +86,12 @@ const tell = async (eventId: string | undefined): Promise<void> => {
  * Throws `ValidationError`, `ForbiddenError`, `PaymentRequiredError` and `ServiceError` (`temporarily_unavailable`, `content_policy`,
  * `rate_limited`). Throws `ConflictError` for a key used with another body or an end-user being removed.
  */
-export const allowCreation = async <New extends NewRequest>(
+export const allowCreation = async (
   account: Account,
-  submission: Submission<New>,
+  submission: Submission,
   facts: CreationFacts,
   requestId?: string,
-): Promise<AllowedCreation<New> | RepeatedCreation> => {
+): Promise<JudgedCreation | RepeatedCreation> => {
   const { idempotency, keyId, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
@@ -128,54 +99,20 @@ export const allowCreation = async <New extends NewRequest>(
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   const rate = accountRateOf(creation.model.id, facts.settings, account);
   if (!rate) throw new ValidationError({ model: NOT_DISPATCHABLE });
-  const price = priceOf(creation, rate);
-  if (price > account.balanceThousandths) throw new PaymentRequiredError(price, account.balanceThousandths);
-  const isJudged = await screenPrompt(account, creation.prompt);
-  const id = requestId ?? newRequestId(creation.model.type, now);
   const { endUser, routeCosts } = facts;
-  const prices = { rate, routeCosts };
-  return {
-    kind: 'allowed',
-    requestId: id,
-    creation,
-    account,
-    endUser,
-    ...prices,
-    idempotency,
-    keyId,
-    isJudged,
-    now,
-  };
-};
-
-/**
- * Writes debit, ledger entry, end-user counters, request and idempotency record in one transaction, under the conditions of the first
- * step. Throws `PaymentRequiredError`, `BudgetSpentError`, `ForbiddenError`, `AccountBlockedError`, `ConflictError` and, when the account is too contended,
- * `RateLimitedError`.
- */
-export const writeRequest = async <New extends NewRequest>({
-  requestId,
-  creation,
-  account,
-  endUser,
-  rate,
-  routeCosts,
-  idempotency,
-  keyId,
-  isJudged,
-  now,
-}: AllowedCreation<New>): Promise<WrittenCreation | RepeatedCreation> => {
-  const request = newRequest(requestId, account.accountId, creation, { rate, routeCosts }, now);
-  const work = workDone(request, isJudged);
-  const context = { account, endUser, idempotency, work, keyId };
-  const outcome = await writeCreation(request, context, now);
-  return outcome.kind === 'written' ? { ...outcome, request } : outcome;
+  const id = requestId ?? newRequestId(creation.model.type, now);
+  const request = newRequest(id, account.accountId, creation, { rate, routeCosts }, now);
+  const { debitThousandths: price } = request;
+  if (price > account.balanceThousandths) throw new PaymentRequiredError(price, account.balanceThousandths);
+  const work: CreationWork[] = hasClips(request) ? ['clips'] : [];
+  if (await screenPrompt(account, creation.prompt)) work.push('filter');
+  return { kind: 'judged', request, account, endUser, idempotency, keyId, work, now };
 };
 
 /**
  * Last step: starts the execution that owns a new request from then on; if that fails, the request is accepted anyway. Starts the
- * delivery of the event that its debit made. Of a repeated
- * submission, finds the request as it is now. Throws `ConflictError` when that was deleted.
+ * delivery of the event that its debit made. Of a repeated submission,
+ * finds the request as it is now. Throws `ConflictError` when that was deleted.
  */
 export const completeCreation = async (done: WrittenCreation | RepeatedCreation): Promise<Creation> => {
   const replayed = done.kind === 'repeated';
@@ -190,11 +127,8 @@ export const completeCreation = async (done: WrittenCreation | RepeatedCreation)
   return { request, replayed };
 };
 
-/** What an accepted creation used of the account's allowance, and earns back. */
-const workDone = (request: StoredRequest, isJudged: boolean): CreationWork[] => [
-  ...(isJudged ? (['filter'] as const) : []),
-  ...(request.kind === 'video' && request.referenceVideos.length > 0 ? (['clips'] as const) : []),
-];
+const hasClips = (request: StoredRequest): boolean =>
+  request.kind === 'video' && request.referenceVideos.length > 0;
 
 const findRepeated = async (requestId: string): Promise<StoredRequest> => {
   const request = await findRequest(requestId);

@@ -15,16 +15,12 @@ import {
 export interface NewVideoRequest extends NewCreation<VideoModel> {
   resolution: string;
   durationSec: number;
-  /** Seconds of the output plus those of all reference videos, rounded up. */
-  billedSeconds: number;
   ratio?: string;
   /** The first frame. */
   image?: string;
   lastFrame?: string;
   referenceImages: string[];
   referenceVideos: string[];
-  /** The keys of their copies, once they are copied. */
-  clips?: string[];
   referenceAudios: string[];
 }
 
@@ -54,7 +50,7 @@ const REFERENCE_FIELDS = Object.keys(REFERENCES) as ReferenceField[];
 
 /**
  * Parses the body of a creation of a video, reporting every wrong field at once. Never throws. Does not measure the
- * reference videos: `billedSeconds` is that of the output alone.
+ * reference videos.
  */
 export const parseVideoRequest = (
   body: Record<string, unknown>,
@@ -140,7 +136,6 @@ const withDefaults = (
     webhookUrl: values.webhookUrl,
     resolution: values.resolution ?? model.defaultResolution,
     durationSec,
-    billedSeconds: durationSec,
     ...(ratio === undefined ? {} : { ratio }),
     ...(image === undefined ? {} : { image }),
     ...(lastFrame === undefined ? {} : { lastFrame }),
@@ -150,17 +145,21 @@ const withDefaults = (
   };
 };
 
+/** The limits of a model on the length of reference videos, and of its routes on all of them together. */
+export interface ClipLimits extends Pick<VideoModel, 'referenceVideoMaxSeconds' | 'maxCombinedSeconds'> {
+  routeSeconds?: number;
+}
+
 /**
- * Messages for reference videos that are too long: alone, together with the output, or over the limit of a
- * route, `routeSeconds`. Compares milliseconds.
+ * Messages for reference videos that are too long: alone, together, or together with the output.
+ * Compares milliseconds.
  */
 export const clipProblems = (
-  { model, durationSec }: Pick<NewVideoRequest, 'model' | 'durationSec'>,
+  durationSec: number,
   measures: readonly ClipMeasure[],
-  routeSeconds?: number,
+  { referenceVideoMaxSeconds: longest, maxCombinedSeconds: together, routeSeconds }: ClipLimits,
 ): FieldErrors => {
   const fields: FieldErrors = {};
-  const { referenceVideoMaxSeconds: longest, maxCombinedSeconds: together } = model;
   measures.forEach((measure, index) => {
     const name = `referenceVideos[${index}]`;
     if ('problem' in measure) fields[name] = measure.problem;

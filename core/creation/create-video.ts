@@ -4,29 +4,23 @@ import { accountLimit, withPlaces } from '../concurrency/in-flight.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
 import { clipKeys } from '../files/clip-keys.ts';
+import { findVideoModel } from '../models/catalog.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
+import type { VideoRequest } from '../requests/request-rules.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
-import {
-  type ClipMeasure,
-  type Clips,
-  type DiscardClips,
-  type MeasureClips,
-  tooManyClips,
-} from './clip-measuring.ts';
-import {
-  type AllowedCreation,
-  allowCreation,
-  type Creation,
-  completeCreation,
-  type RepeatedCreation,
-  tellingExhaustion,
-  type WrittenCreation,
-  writeRequest,
-} from './create-request.ts';
-import { billedSeconds, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
+import { type ClipMeasure, type DiscardClips, type MeasureClips, tooManyClips } from './clip-measuring.ts';
+import { allowCreation, type Creation, completeCreation, tellingExhaustion } from './create-request.ts';
+import { billedSeconds, type ClipLimits, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
 import type { CreationFacts } from './creation-facts.ts';
 import { invokeDiscardClips, invokeMeasureClips } from './invoke-measure-clips.ts';
+import { withClips } from './new-request.ts';
 import type { Submission } from './submission.ts';
+import {
+  type JudgedCreation,
+  type RepeatedCreation,
+  type WrittenCreation,
+  writeCreation,
+} from './write-creation.ts';
 
 /** How many creations of one account may measure clips at once. All accounts share the concurrency of `measure-clips`. */
 export const CLIP_PLACES = 4;
@@ -50,99 +44,82 @@ export const createVideo = async (
   discard: DiscardClips = invokeDiscardClips,
 ): Promise<Creation> => {
   const done = await tellingExhaustion(account, submission.now, async () => {
-    const allowed = await allowCreation(account, submission, facts);
-    if (allowed.kind === 'repeated') return allowed;
-    if (allowed.creation.referenceVideos.length === 0) return writeRequest(allowed);
-    const routeSeconds = mostClipSeconds(allowed.creation.model.id, facts.credentials);
-    return writeWithClips(allowed, { measure, clock, discard, routeSeconds });
+    const judged = await allowCreation(account, submission, facts);
+    if (judged.kind === 'repeated') return judged;
+    const { request } = judged;
+    if (request.kind === 'image' || request.referenceVideos.length === 0) return writeCreation(judged);
+    const limits = clipLimitsOf(request.model, facts.credentials);
+    return writeWithClips(judged, request, limits, { measure, clock, discard });
   });
   return completeCreation(done);
 };
 
-/** Measures and copies the clips of a creation, and writes its request. */
-const writeWithClips = async (
-  allowed: AllowedCreation<NewVideoRequest>,
-  work: Measuring,
-): Promise<WrittenCreation | RepeatedCreation> => {
-  const clips = clipsToCopy(allowed);
-  const creation = await measured(allowed, clips, work);
-  let written: WrittenCreation | RepeatedCreation;
-  try {
-    written = await writeRequest({ ...allowed, creation });
-  } catch (error) {
-    if (!leavesOutcomeOpen(error)) await work.discard(clips);
-    throw error;
-  }
-  if (written.kind === 'repeated') await work.discard(clips);
-  return written;
-};
-
-const clipsToCopy = ({ requestId, creation }: AllowedCreation<NewVideoRequest>): Clips => ({
-  requestId,
-  urls: creation.referenceVideos,
-  longestSeconds: creation.model.referenceVideoMaxSeconds ?? Number.MAX_SAFE_INTEGER,
-});
-
-/** The most seconds of clips for which no route of a model refuses early. */
-const mostClipSeconds = (modelId: string, credentials: CreationFacts['credentials']): number =>
-  Math.max(
+/** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
+const clipLimitsOf = (modelId: string, credentials: CreationFacts['credentials']): ClipLimits => ({
+  ...findVideoModel(modelId),
+  routeSeconds: Math.max(
     ...earlyLimitsOf(modelId, credentials).map(
       ({ referenceVideosSeconds = Number.POSITIVE_INFINITY }) => referenceVideosSeconds,
     ),
-  );
+  ),
+});
 
 interface Measuring {
   measure: MeasureClips;
   clock: Clock;
   discard: DiscardClips;
-  /** The most seconds of clips together. */
-  routeSeconds: number;
 }
 
-/**
- * Copies and measures clips when it is their turn. Returns the creation with their lengths and copies. When it rejects, what may have
- * been copied is removed.
- */
-const measured = async (
-  { account, requestId, creation }: AllowedCreation<NewVideoRequest>,
-  clips: Clips,
-  { measure, clock, discard, routeSeconds }: Measuring,
-): Promise<NewVideoRequest> => {
+/** Copies and measures the clips of a request when it is their turn, and writes it. Removes the copies of one that is not written. */
+const writeWithClips = async (
+  judged: JudgedCreation,
+  request: VideoRequest,
+  limits: ClipLimits,
+  { measure, clock, discard }: Measuring,
+): Promise<WrittenCreation | RepeatedCreation> => {
+  const { requestId, referenceVideos: urls } = request;
+  const clips = {
+    requestId,
+    urls,
+    longestSeconds: limits.referenceVideoMaxSeconds ?? Number.MAX_SAFE_INTEGER,
+  };
+  const { accountId, earnedWork } = judged.account;
+  const place = accountLimit('clips', accountId, {
+    places: CLIP_PLACES,
+    leaseSeconds: LEASE_SECONDS,
+    allowance: workAllowance(earnedWork, 'clips', isThrottled),
+  });
   let measures: ClipMeasure[] | undefined;
+  let measured: VideoRequest | undefined;
   try {
-    const limit = accountLimit('clips', account.accountId, {
-      places: CLIP_PLACES,
-      leaseSeconds: LEASE_SECONDS,
-      allowance: workAllowance(account.earnedWork, 'clips', isThrottled),
-    });
-    measures = await withPlaces([limit], clock, tooManyClips, () => measure(clips));
-    return withClips(creation, requestId, measures, routeSeconds);
+    measures = await withPlaces([place], clock, tooManyClips, () => measure(clips));
+    measured = withMeasures(request, measures, limits);
+    const written = await writeCreation({ ...judged, request: measured });
+    if (written.kind === 'repeated') await discard(clips);
+    return written;
   } catch (error) {
     const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);
-    if (mayBeCopied) await discard(clips);
+    const mayBeWritten = measured !== undefined && leavesOutcomeOpen(error);
+    if (mayBeCopied && !mayBeWritten) await discard(clips);
     throw error;
   }
 };
 
 const isCopied = (measure: ClipMeasure): boolean => 'extension' in measure && measure.extension !== undefined;
 
-/** The creation with what measuring its clips found. Throws `ValidationError` when they cannot be used. */
-const withClips = (
-  creation: NewVideoRequest,
-  requestId: string,
+/** Measuring never began, so it cost nothing and there are no copies. */
+const isThrottled = (error: unknown): boolean => error instanceof ServiceError;
+
+/** The request with what measuring its clips found. Throws `ValidationError` when they cannot be used. */
+const withMeasures = (
+  request: VideoRequest,
   measures: readonly ClipMeasure[],
-  routeSeconds: number,
-): NewVideoRequest => {
-  const fields = clipProblems(creation, measures, routeSeconds);
+  limits: ClipLimits,
+): VideoRequest => {
+  const { requestId, durationSec } = request;
+  const fields = clipProblems(durationSec, measures, limits);
   if (Object.keys(fields).length > 0) throw new ValidationError(fields);
   const extensions = measures.flatMap((one) => ('extension' in one ? (one.extension ?? []) : []));
   if (extensions.length < measures.length) throw new Error('A reference video was measured, but not copied.');
-  return {
-    ...creation,
-    billedSeconds: billedSeconds(creation.durationSec, measures),
-    clips: clipKeys(requestId, extensions),
-  };
+  return withClips(request, clipKeys(requestId, extensions), billedSeconds(durationSec, measures));
 };
-
-/** Measuring never began, so it cost nothing and there are no copies. */
-const isThrottled = (error: unknown): boolean => error instanceof ServiceError;

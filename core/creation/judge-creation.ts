@@ -1,11 +1,12 @@
 import type { EndUser } from '../end-users/end-users.ts';
-import { ConflictError, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
+import { requiredEnv } from '../environment.ts';
+import { ConflictError, type FieldErrors, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
 import { findModel } from '../models/catalog.ts';
 import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
+import { uploadProblem } from '../uploads/upload-urls.ts';
 import type { CreationFacts } from './creation-facts.ts';
 import { earlyProblems } from './route-rules.ts';
 import type { NewRequest, Submission } from './submission.ts';
-import { uploadProblems } from './upload-owner.ts';
 
 /** Why a model is refused that has no route, provider or price now. */
 export const NOT_DISPATCHABLE = 'cannot be dispatched now';
@@ -16,11 +17,11 @@ export const NOT_DISPATCHABLE = 'cannot be dispatched now';
  * (`ConflictError`); the end-user (`ForbiddenError` if blocked, `ConflictError` if being removed); a pause
  * (`ServiceError` with `temporarily_unavailable`).
  */
-export const judgeCreation = <New extends NewRequest>(
+export const judgeCreation = (
   accountId: string,
-  submission: Submission<New>,
+  submission: Submission,
   facts: CreationFacts,
-): New => {
+): NewRequest => {
   const model = submission.ok ? submission.creation.model : findModel(submission.model ?? '');
   const problem = model && dispatchProblem(model, facts.settings, facts.credentials);
   const fields = submission.ok ? {} : submission.error.fields;
@@ -37,6 +38,25 @@ export const judgeCreation = <New extends NewRequest>(
   if (facts.pausedSeconds !== undefined) throw paused(facts.pausedSeconds);
   return creation;
 };
+
+/** Errors by field for uploads of another account, and for own ones that have expired. */
+const uploadProblems = (creation: NewRequest, accountId: string, now: Date): FieldErrors => {
+  const filesUrl = requiredEnv('FILE_DELIVERY_BASE_URL');
+  return Object.fromEntries(
+    textsOf(creation).flatMap(([field, text]) => {
+      const problem = uploadProblem(text, accountId, filesUrl, now);
+      return problem === undefined ? [] : [[field, problem]];
+    }),
+  );
+};
+
+/** The texts of the fields of a creation that can be URLs of files, with their places in lists. */
+const textsOf = ({ model, prompt, endUserEmail, webhookUrl, ...fields }: NewRequest): [string, string][] =>
+  Object.entries(fields)
+    .flatMap(([field, value]): [string, unknown][] =>
+      Array.isArray(value) ? value.map((one, index) => [`${field}[${index}]`, one]) : [[field, value]],
+    )
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string');
 
 /** The refusal of an `Idempotency-Key` that was used with another body. */
 export const keyConflict = (): ConflictError =>

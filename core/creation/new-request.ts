@@ -4,21 +4,21 @@ import type { RouteCosts } from '../models/model-settings.ts';
 import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
 import type { Thousandths } from '../money.ts';
 import { listRouteNames } from '../provider-calls/route-names.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
+import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewVideoRequest } from './create-video-rules.ts';
 import type { NewRequest } from './submission.ts';
 
 /**
- * The record of an accepted creation, queued. Its price at this rate, its cost by each route and today's retention are fixed from now
- * on.
+ * The record of a creation, queued. Its price at this rate, its cost by each route and today's retention are fixed from now
+ * on. Of a video, only the output is billed until its reference videos are measured: `withClips`.
  */
 export const newRequest = (
   requestId: string,
   accountId: string,
   creation: NewRequest,
-  { rate, routeCosts = {} }: { rate: Rate | undefined; routeCosts?: RouteCosts | undefined },
+  { rate, routeCosts = {} }: { rate: Rate; routeCosts?: RouteCosts | undefined },
   now: Date,
 ): StoredRequest => {
   const { model, prompt, endUserEmail, webhookUrl } = creation;
@@ -40,6 +40,14 @@ export const newRequest = (
   };
 };
 
+/** The record of a video with the keys of the copies of its reference videos, whose length is billed as well. */
+export const withClips = (request: VideoRequest, clips: string[], billedSeconds: number): VideoRequest => ({
+  ...request,
+  clips,
+  billedSeconds,
+  debitThousandths: request.unitPriceThousandths * billedSeconds,
+});
+
 /** Our cost of an image or second by each route of the model that has a cost for its size or resolution. */
 const unitCosts = (creation: NewRequest, costs: RouteCosts): Pick<StoredRequest, 'routeCosts'> => {
   const known = (listRouteNames().get(creation.model.id) ?? []).flatMap((route) => {
@@ -57,25 +65,22 @@ const unitCost = (creation: NewRequest, cost: Rate): Thousandths | undefined => 
   return isKnown ? videoPrice(cost, creation.resolution) : undefined;
 };
 
-/** The debit of a creation at this rate. */
-export const priceOf = (creation: NewRequest, rate: Rate | undefined): Thousandths =>
-  (isImageRequest(creation) ? pricedImages(creation, rate) : pricedVideo(creation, rate)).debitThousandths;
-
 const isImageRequest = (creation: NewRequest): creation is NewImageRequest => creation.model.type === 'image';
 
-const pricedImages = (creation: NewImageRequest, rate: Rate | undefined) => {
+const pricedImages = (creation: NewImageRequest, rate: Rate) => {
   const { model, size, aspectRatio, images, sequential, references } = creation;
-  if (!rate || !('perImage' in rate)) throw new Error(`${model.id} has no rate per image.`);
+  if (!('perImage' in rate)) throw new Error(`${model.id} has no rate per image.`);
   const unitPriceThousandths = imagePrice(rate, pricedPixels(size));
   const debitThousandths = unitPriceThousandths * images;
   const fields = { size, aspectRatio, images, sequential, references };
   return { kind: 'image' as const, ...fields, unitPriceThousandths, debitThousandths };
 };
 
-const pricedVideo = (creation: NewVideoRequest, rate: Rate | undefined) => {
+const pricedVideo = (creation: NewVideoRequest, rate: Rate) => {
   const { model, prompt: _, endUserEmail: __, webhookUrl: ___, ...fields } = creation;
-  if (!rate || !('perSecond' in rate)) throw new Error(`${model.id} has no rate per second.`);
+  if (!('perSecond' in rate)) throw new Error(`${model.id} has no rate per second.`);
   const unitPriceThousandths = videoPrice(rate, fields.resolution);
-  const debitThousandths = unitPriceThousandths * fields.billedSeconds;
-  return { kind: 'video' as const, ...fields, unitPriceThousandths, debitThousandths };
+  const billedSeconds = fields.durationSec;
+  const debitThousandths = unitPriceThousandths * billedSeconds;
+  return { kind: 'video' as const, ...fields, billedSeconds, unitPriceThousandths, debitThousandths };
 };

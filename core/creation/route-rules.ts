@@ -15,7 +15,7 @@ export const earlyProblems = (creation: NewRequest, limits: readonly UpstreamLim
  * unless the route refuses early: otherwise the upstream decides. Excludes reference videos, which are
  * measured last.
  */
-export const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldErrors => {
+const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldErrors => {
   const fields: FieldErrors = {};
   const { promptCharacters, minPixels = 1, maxPixels, groupImages } = limits;
   if (promptCharacters !== undefined && [...creation.prompt].length > promptCharacters) {

@@ -10,13 +10,13 @@ export type NewRequest = NewImageRequest | NewVideoRequest;
 
 /** A creation as it arrived, before its body is parsed. */
 export interface ReceivedCreation {
+  /** The caller's API key. */
+  keyId: string;
   /** As callers write it: `POST /v1/videos`. */
   route: string;
   body: ReadBody;
   /** As sent; when it is malformed, `fields` says so. */
   idempotencyKey: string | undefined;
-  /** The caller's API key. */
-  keyId: string;
   /** Errors outside the body. */
   fields: FieldErrors;
   now: Date;
@@ -30,42 +30,30 @@ export type Submission<New extends NewCreation = NewRequest> = ParsedCreation<Ne
   now: Date;
 };
 
+const submissionBy =
+  <New extends NewCreation>(
+    parse: (body: Record<string, unknown>, allowPrivate: boolean) => ParsedCreation<New>,
+  ) =>
+  (
+    { route, body, idempotencyKey, keyId, fields, now }: ReceivedCreation,
+    allowPrivate: boolean,
+  ): Submission<New> => {
+    const parsed = withFieldErrors(
+      body.ok
+        ? parse(body.body, allowPrivate)
+        : { ok: false, error: body.error, model: undefined, endUserEmail: undefined },
+      fields,
+    );
+    // Only a valid body gets a fingerprint: any other can be nested without limit.
+    const idempotency =
+      parsed.ok && body.ok && idempotencyKey !== undefined
+        ? idempotencyOf(idempotencyKey, route, body.body)
+        : undefined;
+    return { ...parsed, idempotency, keyId, now };
+  };
+
 /** Parses a submission for images. Never throws: authorization comes before any refusal. */
-export const imageSubmission = (
-  received: ReceivedCreation,
-  allowPrivate: boolean,
-): Submission<NewImageRequest> => {
-  const { body } = received;
-  return submissionOf(received, body.ok ? parseImageRequest(body.body, allowPrivate) : unreadable(body));
-};
+export const imageSubmission = submissionBy(parseImageRequest);
 
 /** Parses a submission for a video. Never throws: authorization comes before any refusal. */
-export const videoSubmission = (
-  received: ReceivedCreation,
-  allowPrivate: boolean,
-): Submission<NewVideoRequest> => {
-  const { body } = received;
-  return submissionOf(received, body.ok ? parseVideoRequest(body.body, allowPrivate) : unreadable(body));
-};
-
-type Refused = Extract<ParsedCreation<NewCreation>, { ok: false }>;
-
-const unreadable = ({ error }: Extract<ReadBody, { ok: false }>): Refused => ({
-  ok: false,
-  error,
-  model: undefined,
-  endUserEmail: undefined,
-});
-
-const submissionOf = <New extends NewCreation>(
-  { route, body, idempotencyKey, keyId, fields, now }: ReceivedCreation,
-  parsedBody: ParsedCreation<New>,
-): Submission<New> => {
-  const parsed = withFieldErrors(parsedBody, fields);
-  // Only a valid body gets a fingerprint: any other can be nested without limit.
-  const idempotency =
-    parsed.ok && body.ok && idempotencyKey !== undefined
-      ? idempotencyOf(idempotencyKey, route, body.body)
-      : undefined;
-  return { ...parsed, idempotency, keyId, now };
-};
+export const videoSubmission = submissionBy(parseVideoRequest);

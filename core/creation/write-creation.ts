@@ -31,20 +31,31 @@ const IDEMPOTENCY_WRITE = 4;
 const firstCountWrite = (idempotency: Idempotency | undefined): number =>
   idempotency ? IDEMPOTENCY_WRITE + 1 : IDEMPOTENCY_WRITE;
 
-/** Account and end-user as read before, the caller's key, and the work already done for the creation. */
-export interface CreationContext {
+/** A creation that nothing refuses so far: its request, account and end-user as read before, and the work already done for it. */
+export interface JudgedCreation {
+  kind: 'judged';
+  request: StoredRequest;
   account: Account;
   endUser: EndUser | undefined;
   idempotency: Idempotency | undefined;
   work: readonly CreationWork[];
   /** The API key that asks for it. */
   keyId: string;
+  now: Date;
 }
 
-/** A creation that was written, with the event of its account's balance if the debit made one; or the request that was created before. */
-export type CreationOutcome =
-  | { kind: 'written'; eventId: string | undefined }
-  | { kind: 'repeated'; requestId: string };
+/** A creation as written, and the event of its account's balance that its debit made. */
+export interface WrittenCreation {
+  kind: 'written';
+  request: StoredRequest;
+  eventId: string | undefined;
+}
+
+/** The id of the request that a repeated submission (same `Idempotency-Key`, same body) created before. */
+export interface RepeatedCreation {
+  kind: 'repeated';
+  requestId: string;
+}
 
 /**
  * Access pattern 104: writes debit, ledger entry, end-user counters, request, idempotency record and what is counted for budgets in one
@@ -52,11 +63,15 @@ export type CreationOutcome =
  * request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
  * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`.
  */
-export const writeCreation = async (
-  request: StoredRequest,
-  { account, endUser, idempotency, work, keyId }: CreationContext,
-  now: Date,
-): Promise<CreationOutcome> => {
+export const writeCreation = async ({
+  request,
+  account,
+  endUser,
+  idempotency,
+  work,
+  keyId,
+  now,
+}: JudgedCreation): Promise<WrittenCreation | RepeatedCreation> => {
   const { accountId, debitThousandths, requestId, retentionDays, createdAt } = request;
   let head = account;
   let foundEndUser = endUser;
@@ -136,7 +151,7 @@ export const writeCreation = async (
     eventId = undefined;
   }
   // An attempt whose answer was lost may have written the key and taken the balance: that request is this one.
-  if (earlierId === undefined || earlierId === requestId) return { kind: 'written', eventId };
+  if (earlierId === undefined || earlierId === requestId) return { kind: 'written', request, eventId };
   return { kind: 'repeated', requestId: earlierId };
 };
 

@@ -18,13 +18,7 @@ export const bulkDelete = async (
     ids.map((id) => [id, { outcome: requestKindOf(id) ? 'failed' : 'not_found' }]),
   );
   const time = new DeletionTime(startedAt, clock);
-  const work = deleteRequests(
-    accountId,
-    ids.filter(requestKindOf),
-    startedAt,
-    () => time.hasLeft(),
-    (id, deletion) => outcomes.set(id, deletion),
-  );
-  await time.answerOf(work);
+  const options = { keepGoing: () => time.hasLeft(), deletions: outcomes };
+  await time.answerOf(deleteRequests(accountId, ids.filter(requestKindOf), startedAt, options));
   return new Map(outcomes);
 };

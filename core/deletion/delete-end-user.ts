@@ -4,16 +4,27 @@ import { type EndUserId, endUserNotFound } from '../end-users/end-users.ts';
 import { removePauses } from '../end-users/pauses.ts';
 import {
   claimForRemoval,
+  closeRemoval,
   type EndUserRemoval,
   findLastRemoval,
+  isOfRemoved,
+  listForNextPass,
+  mayBeOfRemoved,
+  nextPassAt,
   RECONCILER,
   removeClaimedEndUser,
 } from '../end-users/removals.ts';
 import { ConflictError, NotFoundError, ServiceError } from '../errors.ts';
+import { listRequestIdsOfEndUser } from '../requests/request-lists.ts';
 import { addSeconds, toInstant } from '../time.ts';
-import { type RemovedRequests, removeRequestsOf } from './remove-requests.ts';
+import { deleteRequests } from './delete-requests.ts';
 import { DeletionTime } from './time-limits.ts';
 
+/** How much a call removed. */
+interface RemovedRequests {
+  removedRequests: number;
+  removedObjects: number;
+}
 const NOTHING_LEFT: RemovedRequests = { removedRequests: 0, removedObjects: 0 };
 
 /**
@@ -75,4 +86,55 @@ const REPEATED_WITHIN_SECONDS = 120;
 const hasReconcilerRemoved = async (id: EndUserId, now: Date): Promise<boolean> => {
   const { removedAt = '', removedBy } = (await findLastRemoval(id)) ?? {};
   return removedBy === RECONCILER && removedAt >= addSeconds(toInstant(now), -REPEATED_WITHIN_SECONDS);
+};
+
+/**
+ * Makes a pass over the removal of an end-user, until `keepGoing` returns false. A pass that could not delete every request is made again.
+ *
+ * 1. Delete the end-user's requests that the index lists.
+ * 2. If the end-user is still there, the call that claimed them died or ran out of time: remove them.
+ * 3. If they are gone, list the removal for its next pass, for requests that the index does not show yet. After the last pass, a day
+ *    later, close the removal.
+ */
+export const resumeRemoval = async (
+  removal: EndUserRemoval,
+  keepGoing: () => boolean,
+  clock: Clock,
+): Promise<void> => {
+  const startedAt = clock.now();
+  const { complete } = await removeRequestsOf(removal, startedAt, keepGoing);
+  if (!complete) return;
+  if (removal.removedAt === undefined) {
+    await removePauses(removal);
+    await removeClaimedEndUser(removal, RECONCILER, clock.now());
+    return;
+  }
+  const next = nextPassAt(removal.removedAt, toInstant(startedAt));
+  if (next === undefined) await closeRemoval(removal);
+  else await listForNextPass(removal, next);
+};
+
+/**
+ * Deletes the requests of a claimed end-user that the index lists, until `keepGoing` returns false. Returns
+ * how many this call removed, and whether it took all.
+ */
+const removeRequestsOf = async (
+  removal: EndUserRemoval,
+  now: Date,
+  keepGoing: () => boolean,
+): Promise<{ removed: RemovedRequests; complete: boolean }> => {
+  const { deletions, complete } = await deleteRequests(removal.accountId, requestIdsOf(removal), now, {
+    keepGoing,
+    isWanted: (request) => isOfRemoved(removal, request),
+  });
+  const done = [...deletions.values()].filter((deletion) => deletion.outcome === 'deleted');
+  const removedObjects = done.reduce((sum, deletion) => sum + deletion.removedObjects, 0);
+  return { removed: { removedRequests: done.length, removedObjects }, complete };
+};
+
+/** Ids of the requests that may be of the removed end-user, as far as the index shows them. */
+const requestIdsOf = async function* (removal: EndUserRemoval): AsyncGenerator<string> {
+  for await (const requestId of listRequestIdsOfEndUser(removal.accountId, removal.email)) {
+    if (mayBeOfRemoved(removal, requestId)) yield requestId;
+  }
 };

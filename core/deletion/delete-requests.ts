@@ -34,7 +34,7 @@ const deletionOf = (
   accountId: string,
   requestId: string,
   now: Date,
-  note: (deletion: Deletion) => void = () => undefined,
+  note: (deletion: Deletion) => unknown = () => undefined,
   isWanted: (request: StoredRequest) => boolean = () => true,
 ): (() => Promise<Deletion>) => {
   const deletionId = newDeletionId(now);
@@ -73,27 +73,28 @@ const CONCURRENT_DELETIONS = 16;
  */
 const MAX_ATTEMPTS = 10;
 
+/** Options of `deleteRequests`. */
+export interface ManyDeletions {
+  /** Once it returns false, no deletion is begun or repeated. */
+  keepGoing?: () => boolean;
+  /** Whether a request is to be deleted. One that is not is reported as `not_found`. */
+  isWanted?: (request: StoredRequest) => boolean;
+  /** Gets each outcome as soon as it is known. */
+  deletions?: Map<string, DeletionOfMany>;
+}
+
 /**
- * Deletes requests that are wanted, 16 at a time, until all are done or `keepGoing` returns false. A deletion
- * that throws is retried, then logged and reported as `failed`. Returns the outcome of each request it
- * attempted, in the order of the ids, and whether that was all of them. `note` is called with each outcome as
- * soon as it is known.
+ * Deletes requests, 16 at a time. A deletion that throws is retried, then logged and reported as `failed`. Returns the outcome of
+ * each request it attempted, in the order of the ids, and whether that was all of them.
  */
 export const deleteRequests = async (
   accountId: string,
   requestIds: AsyncIterable<string> | Iterable<string>,
   now: Date,
-  keepGoing: () => boolean = () => true,
-  note: (requestId: string, deletion: DeletionOfMany) => void = () => undefined,
-  isWanted?: (request: StoredRequest) => boolean,
-): Promise<{ deletions: Map<string, DeletionOfMany>; complete: boolean }> => {
-  const deletions = new Map<string, DeletionOfMany>();
+  { keepGoing = () => true, isWanted, deletions = new Map() }: ManyDeletions = {},
+): Promise<{ deletions: ReadonlyMap<string, DeletionOfMany>; complete: boolean }> => {
   let complete = true;
-  const record = (requestId: string, deletion: DeletionOfMany): void => {
-    deletions.set(requestId, deletion);
-    note(requestId, deletion);
-  };
-  const whileWanted = async function* (): AsyncGenerator<string> {
+  const whileInTime = async function* (): AsyncGenerator<string> {
     for await (const requestId of requestIds) {
       if (!keepGoing()) {
         complete = false;
@@ -102,12 +103,12 @@ export const deleteRequests = async (
       yield requestId;
     }
   };
-  await inParallel(whileWanted(), CONCURRENT_DELETIONS, async (requestId) => {
-    record(requestId, { outcome: 'failed' });
-    const recordIt = (deletion: Deletion): void => record(requestId, deletion);
-    const run = deletionOf(accountId, requestId, now, recordIt, isWanted);
+  await inParallel(whileInTime(), CONCURRENT_DELETIONS, async (requestId) => {
+    const note = (deletion: DeletionOfMany) => deletions.set(requestId, deletion);
+    note({ outcome: 'failed' });
+    const run = deletionOf(accountId, requestId, now, note, isWanted);
     const deletion = await attemptDeletion(requestId, run, keepGoing);
-    record(requestId, deletion);
+    note(deletion);
     if (deletion.outcome === 'failed') complete = false;
   });
   return { deletions, complete };

@@ -1,7 +1,15 @@
 import { removeFilesOf } from '../files/remove-files.ts';
 import { closeDeletion, type DeletedRequest } from '../requests/deleted-requests.ts';
-import { removeTraces } from '../requests/request-traces.ts';
-import type { ItemKey } from '../table/keys.ts';
+import { deleteItems } from '../table/batches.ts';
+import {
+  type ItemKey,
+  requestKey,
+  requestPartition,
+  webhookAttemptPartition,
+  webhookAttemptsEndKey,
+} from '../table/keys.ts';
+import { queryAll } from '../table/queries.ts';
+import { tableName } from '../table/table.ts';
 
 /**
  * Removes the files and the operators' traces of a deleted request, then closes the deletion. Tells how many files
@@ -18,4 +26,27 @@ export const finishDeletion = async (
   onFilesRemoved(removed);
   await removeTraces(requestId);
   if (complete) await closeDeletion(deleted, markKey);
+};
+
+/**
+ * Access pattern 32: removes what is stored about a request beside itself: provider attempts, provider wait,
+ * webhook attempts. Leaves the end of its webhook attempts, which keeps late ones out.
+ */
+export const removeTraces = async (requestId: string): Promise<void> => {
+  const kept = [requestKey(requestId), webhookAttemptsEndKey(requestId)].map(({ SK }) => SK);
+  const keys: ItemKey[] = [];
+  const list = async (partition: string): Promise<void> => {
+    const query = {
+      TableName: tableName(),
+      KeyConditionExpression: 'PK = :partition',
+      ExpressionAttributeValues: { ':partition': partition },
+      ProjectionExpression: 'PK, SK',
+      ConsistentRead: true,
+    };
+    for await (const { PK, SK } of queryAll(query)) {
+      if (!kept.includes(String(SK))) keys.push({ PK: String(PK), SK: String(SK) });
+    }
+  };
+  await Promise.all([requestPartition(requestId), webhookAttemptPartition(requestId)].map(list));
+  await deleteItems(keys);
 };

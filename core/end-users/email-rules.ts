@@ -26,11 +26,14 @@ export const normalizeEmail = (email: string): string =>
 /** A label that DNS spells in ASCII. */
 const PUNYCODE_LABEL = /(?<![^.@])xn--/;
 
+/** What no domain has. Spelling a domain in Unicode would drop it, decode it, or take it for the end of the domain. */
+const NOT_IN_DOMAINS = /[^\p{L}\p{N}\p{M}.-]|\p{Default_Ignorable_Code_Point}/u;
+
 /** The address with the labels of its domain as people read them. One that no domain can have stays, and is refused by `isEmail`. */
 const withUnicodeDomain = (email: string): string => {
   const at = email.lastIndexOf('@');
   const domain = email.slice(at + 1);
-  if (at < 0 || !PUNYCODE_LABEL.test(domain)) return email;
+  if (at < 0 || !PUNYCODE_LABEL.test(domain) || NOT_IN_DOMAINS.test(domain)) return email;
   const unicode = domainToUnicode(domain);
   return unicode === '' ? email : `${email.slice(0, at)}@${foldEmailPart(unicode)}`;
 };

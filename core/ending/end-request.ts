@@ -3,15 +3,22 @@ import { giveBackWrites } from '../budgets/spending.ts';
 import { beganWith, countSettlementWrite, toEndUser } from '../end-users/end-users.ts';
 import { pauseWrite } from '../end-users/pauses.ts';
 import { requiredNumberEnv } from '../environment.ts';
-import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
+import {
+  accountFoundInstead,
+  type BalanceChange,
+  balanceChangeWrites,
+  type LedgerHead,
+} from '../ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
+import { hasOpenTask } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { reportUnreadable } from '../readable.ts';
 import {
   checkStatus,
   clipsOf,
   isTerminal,
+  maxOutputs,
   removalTime,
   type StoredRequest,
 } from '../requests/request-rules.ts';
@@ -37,12 +44,8 @@ export interface EndOptions {
   operatorNote?: string | undefined;
   beside?: Beside;
   mayHaveFiles?: boolean;
-  /** Whether its provider may still work on it. */
-  mayHaveTasks?: boolean;
   /** Whether it is only ended while none of its outputs is stored. */
   unlessStored?: boolean;
-  /** Its provider calls, the latest attempt of each: for the log and what they cost. */
-  attempts?: readonly ProviderAttempt[];
 }
 
 /**
@@ -52,7 +55,7 @@ export interface EndOptions {
 export type Ending = 'ended' | 'closed' | 'stored';
 
 /**
- * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
+ * The only place where a request reaches a terminal state. `attempts` are the latest of its provider calls. One transaction writes the status, the refund with
  * its ledger entry, the counts of the end-user and of budgets and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
  *
@@ -63,22 +66,18 @@ export type Ending = 'ended' | 'closed' | 'stored';
  */
 export const endRequest = async (
   request: StoredRequest,
+  attempts: readonly ProviderAttempt[],
   state: TerminalState,
   now: Date,
-  {
-    operatorNote,
-    beside = [],
-    mayHaveFiles = true,
-    mayHaveTasks = false,
-    unlessStored = false,
-    attempts = [],
-  }: EndOptions = {},
+  { operatorNote, beside = [], mayHaveFiles = true, unlessStored = false }: EndOptions = {},
 ): Promise<Ending> => {
   checkStatus(request);
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
   const ttl = removalTime(retainedFrom, request.retentionDays);
+  // Outputs may be missing because the provider still works on them.
+  const mayHaveTasks = (request.outputs ?? []).length < maxOutputs(request) && hasOpenTask(attempts);
   const isToBeClosed =
     request.webhookUrl !== undefined ||
     (state.status === 'failed' && (mayHaveFiles || clipsOf(request).length > 0)) ||
@@ -119,25 +118,19 @@ export const endRequest = async (
       countSettlementWrite(owner, refund, refunded),
       ...pauseWrites(request, state, finishedAt),
     ];
-    const settlement = { finishedAt, refundThousandths: refund, ttl, ...noted };
-    if (!head)
-      return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts, ...beside];
-    head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
-    const { requestId: reference, retentionDays } = request;
-    const usedBy = {
-      ...{ model: request.model, endUserId: request.endUserId },
-      ...(request.debitEntryNumber !== undefined && { debitNumber: request.debitEntryNumber }),
+    if (head) head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
+    const credit = head && balanceChangeWrites(head, refundChange(request, refund), now);
+    const settlement = {
+      ...{ finishedAt, refundThousandths: refund, ttl, ...noted },
+      ...(credit && { refundEntryNumber: credit.entry.number }),
     };
-    const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays, usedBy } as const;
-    const { entry, writes } = balanceChangeWrites(head, change, now);
-    const withEntry = { ...settlement, refundEntryNumber: entry.number };
-    const owners = [...budgetOwners, ...(isCounted ? [endUserId] : [])];
     const settled = [
-      endRequestWrite(request, state, withEntry, follows, unlessStored),
+      endRequestWrite(request, state, settlement, follows, unlessStored),
       ...counts,
-      ...writes,
+      ...(credit?.writes ?? []),
       ...beside,
     ];
+    const owners = credit ? [...budgetOwners, ...(isCounted ? [endUserId] : [])] : [];
     firstCounted = settled.length;
     counted = giveBackWrites(request.accountId, owners, refund, createdAt).filter(
       ({ Update }) => !unread.has(String(Update?.Key?.SK)),
@@ -150,6 +143,18 @@ export const endRequest = async (
   reportEnd(request, state, refund, partsOf(request, attempts, now));
   return isToBeClosed ? 'ended' : 'closed';
 };
+
+/** The change of the balance that gives a request's refund back. */
+const refundChange = (
+  { requestId, retentionDays, model, endUserId, debitEntryNumber }: StoredRequest,
+  refund: Thousandths,
+): BalanceChange => ({
+  amountThousandths: refund,
+  reason: 'refund',
+  reference: requestId,
+  retentionDays,
+  usedBy: { model, endUserId, ...(debitEntryNumber !== undefined && { debitNumber: debitEntryNumber }) },
+});
 
 /** Counts an end, and logs where its time went. The webhook's own line has the seconds since the end. */
 const reportEnd = (

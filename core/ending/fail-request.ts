@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { possibleClipsOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-objects.ts';
-import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
@@ -81,11 +81,7 @@ const endAsFailed = async (
   if (!request) return true;
   if (!isTerminal(request)) {
     const attempts = latestAttempts(await listAttempts(request.requestId));
-    const ending = await endRequest(request, { status: 'failed', error }, clock.now(), {
-      ...options,
-      mayHaveTasks: hasOpenTask(attempts),
-      attempts,
-    });
+    const ending = await endRequest(request, attempts, { status: 'failed', error }, clock.now(), options);
     if (ending === 'stored') return false;
     await onEnded?.(request, attempts);
   }

@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import type { Failure } from '../errors.ts';
-import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
-import { costOf, isTerminal, maxOutputs, type StoredRequest } from '../requests/request-rules.ts';
+import { costOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import type { TerminalState } from '../requests/requests.ts';
 import { addSeconds, toInstant } from '../time.ts';
 import { closeRequest } from './close-request.ts';
@@ -16,13 +16,10 @@ const NOTHING_STORED: Failure = { code: 'internal_error', message: 'None of the 
  * file and refunded for the rest; with no file it fails, refunded in full. A terminal request is only closed.
  */
 export const settleRequest = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
-  const { request, attempts: all } = await findRequestAndAttempts(requestId);
+  const { request, attempts } = await findRequestAndAttempts(requestId);
   const now = clock.now();
   if (request && !isTerminal(request)) {
-    const attempts = latestAttempts(all);
-    // Outputs may be missing because the provider still works on them.
-    const mayHaveTasks = (request.outputs ?? []).length < maxOutputs(request) && hasOpenTask(attempts);
-    const ending = await endRequest(request, terminalStateOf(request, now), now, { mayHaveTasks, attempts });
+    const ending = await endRequest(request, latestAttempts(attempts), terminalStateOf(request, now), now);
     if (ending === 'closed') return;
   }
   // A failed request may have files from another run. The reconciler removes them and closes it.

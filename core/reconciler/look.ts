@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closeBalanceEvent } from '../accounts/balance-events.ts';
 import type { Clock } from '../clock.ts';
+import { resumeRemoval } from '../deletion/delete-end-user.ts';
 import { finishDeletion } from '../deletion/finish-deletion.ts';
-import { resumeRemoval } from '../deletion/resume-removal.ts';
 import { toEndUserRemoval } from '../end-users/removals.ts';
 import { abandonedTasks, cancelTasks } from '../ending/cancel-tasks.ts';
 import { closeStoredRequest } from '../ending/close-stored-request.ts';

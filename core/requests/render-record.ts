@@ -5,8 +5,7 @@ import { toXTokens } from '../money.ts';
 import { routePath } from '../routes.ts';
 import { outputObjectPrefix } from '../table/keys.ts';
 import type { Instant } from '../time.ts';
-import type { RequestRecord } from './records.ts';
-import { imageInput, videoInput } from './render-input.ts';
+import type { ImageInput, RequestRecord, VideoInput } from './records.ts';
 import {
   type ImageRequest,
   type StoredOutput,
@@ -139,3 +138,38 @@ const lengthOf = ({ durationSec, resolution }: VideoRequest, stored: StoredOutpu
 
 const incomplete = (request: StoredRequest): Error =>
   new Error(`Request ${request.requestId} is ${request.status} but lacks what that status stands for.`);
+
+/** A caller's URL as answers show it: without query and fragment. A query may hold a signature, which a read must not give away. */
+const unsigned = (url: string): string => url.replace(/[?#].*$/s, '');
+
+const unsignedIf = <Name extends string>(name: Name, url: string | undefined) =>
+  (url === undefined ? {} : { [name]: unsigned(url) }) as { [Key in Name]?: string };
+
+/** What was asked of a request for images. */
+export const imageInput = (request: ImageRequest): ImageInput => {
+  const { size, aspectRatio, images, sequential, references, webhookUrl } = request;
+  return {
+    size,
+    aspectRatio,
+    n: sequential ? 1 : images,
+    references: references.map(unsigned),
+    ...(sequential && { sequential: 'auto', sequentialOptions: { maxImages: images } }),
+    ...unsignedIf('webhookUrl', webhookUrl),
+  };
+};
+
+/** What was asked of a request for a video. */
+export const videoInput = (request: VideoRequest): VideoInput => {
+  const { resolution, durationSec, ratio, image, lastFrame, webhookUrl } = request;
+  return {
+    resolution,
+    durationSec,
+    ...(ratio !== undefined && { ratio }),
+    ...unsignedIf('image', image),
+    ...unsignedIf('lastFrame', lastFrame),
+    referenceImages: request.referenceImages.map(unsigned),
+    referenceVideos: request.referenceVideos.map(unsigned),
+    referenceAudios: request.referenceAudios.map(unsigned),
+    ...unsignedIf('webhookUrl', webhookUrl),
+  };
+};

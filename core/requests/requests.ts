@@ -1,4 +1,4 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
 import { readable } from '../readable.ts';
@@ -86,6 +86,15 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
   },
 });
 
+/** Updates a request. False when the condition refuses. */
+const updateRequest = (
+  requestId: string,
+  expressions: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
+): Promise<boolean> =>
+  writeUnlessRefused(
+    new UpdateCommand({ TableName: tableName(), Key: requestKey(requestId), ...expressions }),
+  );
+
 /**
  * Access pattern 36: marks a queued request as processing, and sets its next due time if that is to change.
  * Does nothing in any other status.
@@ -93,14 +102,10 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
 export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
   const status: StoredStatus = 'processing';
   const due = lookAt === undefined ? {} : dueListing('LOOK', request.requestId, lookAt);
-  await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: requestKey(request.requestId),
-      ...setAll({ status, ...due }, { ':queued': 'queued' }),
-      ConditionExpression: '#status = :queued',
-    }),
-  );
+  await updateRequest(request.requestId, {
+    ...setAll({ status, ...due }, { ':queued': 'queued' }),
+    ConditionExpression: '#status = :queued',
+  });
 };
 
 /**
@@ -109,19 +114,15 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
  */
 export const lookAtQueued = (requestId: string, lookAt: Instant, gate?: string): Promise<boolean> => {
   const { GSI1PK, GSI1SK } = dueListing('LOOK', requestId, lookAt);
-  return writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: requestKey(requestId),
-      UpdateExpression: `SET GSI1PK = :list, GSI1SK = :at${gate === undefined ? '' : ', gate = :gate'}`,
-      ConditionExpression: '#status = :waiting',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: {
-        ...{ ':list': GSI1PK, ':at': GSI1SK, ':waiting': 'queued' },
-        ...(gate !== undefined && { ':gate': gate }),
-      },
-    }),
-  );
+  return updateRequest(requestId, {
+    UpdateExpression: `SET GSI1PK = :list, GSI1SK = :at${gate === undefined ? '' : ', gate = :gate'}`,
+    ConditionExpression: '#status = :waiting',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: {
+      ...{ ':list': GSI1PK, ':at': GSI1SK, ':waiting': 'queued' },
+      ...(gate !== undefined && { ':gate': gate }),
+    },
+  });
 };
 
 /**
@@ -129,32 +130,26 @@ export const lookAtQueued = (requestId: string, lookAt: Instant, gate?: string):
  * are already recorded, or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
-  writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: requestKey(requestId),
-      UpdateExpression: 'SET outputs = :outputs',
-      ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
-    }),
-  );
+  setWhileStoring(requestId, 'outputs', outputs);
 
 /**
  * Access pattern 42: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
  * False as for `recordOutputs`.
  */
 export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
-  writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: requestKey(requestId),
-      UpdateExpression: 'SET storedSoFar = :outputs',
-      ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
-    }),
-  );
+  setWhileStoring(requestId, 'storedSoFar', outputs);
+
+const setWhileStoring = (
+  requestId: string,
+  attribute: 'outputs' | 'storedSoFar',
+  outputs: readonly StoredOutput[],
+): Promise<boolean> =>
+  updateRequest(requestId, {
+    UpdateExpression: `SET ${attribute} = :outputs`,
+    ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
+  });
 
 /** That no output has a file, as far as a request knows. */
 const NOTHING_STORED = ' AND attribute_not_exists(outputs) AND attribute_not_exists(storedSoFar)';
@@ -214,15 +209,11 @@ export const endRequestWrite = (
  * when it is not in that list, before `expiresAt`, or absent.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
-  writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: requestKey(requestId),
-      UpdateExpression: 'SET expiredAt = :now REMOVE GSI1PK, GSI1SK, removalFailures',
-      ConditionExpression: 'begins_with(GSI1PK, :listed) AND expiresAt <= :now',
-      ExpressionAttributeValues: { ':listed': dueListPrefix('EXPIRE'), ':now': toInstant(now) },
-    }),
-  );
+  updateRequest(requestId, {
+    UpdateExpression: 'SET expiredAt = :now REMOVE GSI1PK, GSI1SK, removalFailures',
+    ConditionExpression: 'begins_with(GSI1PK, :listed) AND expiresAt <= :now',
+    ExpressionAttributeValues: { ':listed': dueListPrefix('EXPIRE'), ':now': toInstant(now) },
+  });
 
 /**
  * Access pattern 43: lists a request whose files could not be removed for another attempt, the `failures`-th
@@ -233,20 +224,16 @@ export const postponeExpiry = (
   dueAt: Instant,
   failures: number,
 ): Promise<boolean> =>
-  writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: requestKey(requestId),
-      UpdateExpression: 'SET GSI1SK = :dueAt, removalFailures = :failures',
-      ConditionExpression: 'begins_with(GSI1PK, :listed) AND GSI1SK = :seenAt',
-      ExpressionAttributeValues: {
-        ':listed': dueListPrefix('EXPIRE'),
-        ':seenAt': seenAt,
-        ':dueAt': dueAt,
-        ':failures': failures,
-      },
-    }),
-  );
+  updateRequest(requestId, {
+    UpdateExpression: 'SET GSI1SK = :dueAt, removalFailures = :failures',
+    ConditionExpression: 'begins_with(GSI1PK, :listed) AND GSI1SK = :seenAt',
+    ExpressionAttributeValues: {
+      ':listed': dueListPrefix('EXPIRE'),
+      ':seenAt': seenAt,
+      ':dueAt': dueAt,
+      ':failures': failures,
+    },
+  });
 
 /**
  * Access pattern 40: takes a terminal request off the `LOOK` list, once all follow-up work is started. A
@@ -266,12 +253,8 @@ export const closeWork = ({
         ExpressionAttributeNames: { '#GSI1PK': 'GSI1PK' },
         ExpressionAttributeValues: { ':looked': looked },
       };
-  return writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: requestKey(requestId),
-      ...move,
-      ConditionExpression: 'begins_with(#GSI1PK, :looked)',
-    }),
-  );
+  return updateRequest(requestId, {
+    ...move,
+    ConditionExpression: 'begins_with(#GSI1PK, :looked)',
+  });
 };

@@ -1,20 +1,6 @@
 import { createImages } from '../../core/creation/create-request.ts';
-import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
 import { imageSubmission } from '../../core/creation/submission.ts';
-import { allowPrivateTargets } from '../../core/environment.ts';
-import { apiHandler } from '../http/api-handler.ts';
-import { authorizeKey, identifyCaller } from '../http/authorize.ts';
-import { creationResponse } from '../http/creation-response.ts';
-import { receiveCreation } from '../http/receive-creation.ts';
+import { creationRoute } from '../http/creation-route.ts';
 
-/** POST /v1/generations. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */
-export const handler = apiHandler(async (request) => {
-  const caller = identifyCaller(request);
-  const { account, apiKey } = await authorizeKey(caller, 'generations:write', request.now);
-  const submission = imageSubmission(
-    receiveCreation(request, 'create-generation', apiKey.keyId),
-    allowPrivateTargets(),
-  );
-  const facts = await loadCreationFacts(account.accountId, submission);
-  return creationResponse(await createImages(account, submission, facts));
-});
+/** POST /v1/generations. */
+export const handler = creationRoute('create-generation', imageSubmission, createImages);

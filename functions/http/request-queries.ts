@@ -3,11 +3,20 @@ import { optionalEmail } from '../../core/end-users/email-rules.ts';
 import type { RequestKind } from '../../core/ids.ts';
 import { findImageModel, findVideoModel } from '../../core/models/catalog.ts';
 import { RECORD_STATUSES } from '../../core/requests/request-rules.ts';
-import { parseIso8601 } from '../../core/time.ts';
+import { addSeconds, type Instant, parseIso8601 } from '../../core/time.ts';
 import { PAGE_QUERY } from './queries.ts';
 import { RECORD_QUERY } from './record-read.ts';
 
-const optionalInstant = () =>
+/** An instant within a millisecond is after all that was created in it. */
+const WITHIN_MILLISECOND = /\.\d{3}\d*[1-9]/;
+
+/** As `parseIso8601`, but rounded up to the millisecond. */
+const parseRoundedUp = (text: string): Instant | undefined => {
+  const instant = parseIso8601(text);
+  return instant !== undefined && WITHIN_MILLISECOND.test(text) ? addSeconds(instant, 0.001) : instant;
+};
+
+const optionalInstant = (parse: typeof parseIso8601) =>
   z.optional(
     z.pipe(
       z.string().check(
@@ -15,7 +24,7 @@ const optionalInstant = () =>
           error: 'must be an ISO 8601 date, or date-time with a time zone',
         }),
       ),
-      z.transform(parseIso8601),
+      z.transform(parse),
     ),
   );
 
@@ -24,8 +33,8 @@ const requestsQuery = (isModel: (id: string) => boolean, noModel: string) => ({
   endUserEmail: optionalEmail(),
   status: z.optional(z.enum(RECORD_STATUSES, { error: `must be one of ${RECORD_STATUSES.join(', ')}` })),
   model: z.optional(z.string().check(z.refine(isModel, { error: noModel }))),
-  createdAfter: optionalInstant(),
-  createdBefore: optionalInstant(),
+  createdAfter: optionalInstant(parseIso8601),
+  createdBefore: optionalInstant(parseRoundedUp),
   ...RECORD_QUERY,
 });
 

@@ -13,15 +13,11 @@ import {
   requestInstead,
 } from '../../core/creation/collection.ts';
 import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
-import {
-  allowCreation,
-  completeCreation,
-  tellingExhaustion,
-  writeRequest,
-} from '../../core/creation/create-request.ts';
+import { allowCreation, completeCreation, tellingExhaustion } from '../../core/creation/create-request.ts';
 import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
 import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
+import { writeCreation } from '../../core/creation/write-creation.ts';
 import { allowPrivateTargets, requiredNumberEnv } from '../../core/environment.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
@@ -205,8 +201,8 @@ const written = async (
     const allowed = await allowCreation(account, submission, facts, begun?.requestId);
     if (allowed.kind === 'repeated') return allowed;
     await storeFiles();
-    if (!begun) return writeRequest(allowed);
-    const outcome = await writeRequest({ ...allowed, idempotency: begun.entry });
+    if (!begun) return writeCreation(allowed);
+    const outcome = await writeCreation({ ...allowed, idempotency: begun.entry });
     // A retry has given this call up, and makes the images.
     if (outcome.kind === 'repeated')
       throw new ServiceError('temporarily_unavailable', 'The request could not be written in time.');

@@ -81,7 +81,8 @@ const create = async (endUserEmail: string): Promise<string> => {
   });
   const account = await getAccount(accountId);
   const endUser = await getEndUser({ accountId, email: endUserEmail }).catch(() => undefined);
-  await writeCreation(request, { account, endUser, idempotency: undefined, keyId: 'key_1', work: [] }, now);
+  const judged = { request, account, endUser, idempotency: undefined, keyId: 'key_1', work: [], now };
+  await writeCreation({ kind: 'judged', ...judged });
   const input = JSON.stringify({ requestId });
   await sfn.send(new StartExecutionCommand({ stateMachineArn: service.generation, name: requestId, input }));
   await DynamoDBDocumentClient.from(dynamoDb).send(

@@ -106,10 +106,10 @@ describe('an execution of the expiry', () => {
     const execution = await run(service);
 
     const times = (name: string) => execution.path.filter((state) => state === name).length;
-    // A page has 250 requests of each of four partitions.
-    expect(times(LIST)).toBe(6);
+    // A page has 1,000 requests of each of four partitions.
+    expect(times(LIST)).toBe(2);
     expect(expired(ids)).toBe(5_000);
-    expect(execution.transitions).toBe(6 * 3 + times(EXPIRE) + 1);
+    expect(execution.transitions).toBe(2 * 3 + times(EXPIRE) + 1);
   });
 
   test('ends where nothing has expired', async () => {

@@ -7,7 +7,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { imageSubmission, videoSubmission } from '../../../core/creation/submission.ts';
 import { routeText } from '../../../core/routes.ts';
 import { ApiRequest } from '../../../functions/http/api-request.ts';
-import { receiveCreation } from '../../../functions/http/receive-creation.ts';
+import { receiveCreation } from '../../../functions/http/creation-route.ts';
 
 const ROUNDS = 20;
 const SIZE = 255 * 1024;

@@ -71,8 +71,8 @@ export const MONEY = bugs('money', [
   [
     'a refused refund is named by the number it would have had',
     'core/ending/end-request.ts',
-    'refundEntryNumber: entry.number',
-    'refundEntryNumber: entry.number - refusals.length',
+    'refundEntryNumber: credit.entry.number',
+    'refundEntryNumber: credit.entry.number - refusals.length',
   ],
   [
     'a deleted request keeps no amounts to verify its ledger entries against',

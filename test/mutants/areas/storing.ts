@@ -17,8 +17,8 @@ export const STORING = bugs('storing', [
   [
     'what is stored so far counts as everything',
     'core/requests/requests.ts',
-    "'SET storedSoFar = :outputs'",
-    "'SET outputs = :outputs'",
+    "setWhileStoring(requestId, 'storedSoFar', outputs);",
+    "setWhileStoring(requestId, 'outputs', outputs);",
   ],
   [
     'a second run of storing removes the files of the first',

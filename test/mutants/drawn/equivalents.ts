@@ -33,10 +33,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'The SDK throws errors only: the operand is for the types.',
   ],
   [
-    "operand dropped in core/creation/new-request.ts pricedVideo: !rate || !('perSecond' in rate) => !('perSecond' in rate)",
-    'Both throw without a rate: a bug of the catalog, answered as an internal error.',
-  ],
-  [
     'all and allSettled swapped in core/deletion/expire-requests.ts expireRequests: Promise.all => Promise.allSettled',
     'Each of them logs its error and resolves.',
   ],

@@ -114,6 +114,9 @@ describe('GET /v1/generations', () => {
     expect(await ids({ createdAfter: ['2026-11-21'] })).toEqual([]);
     expect(await ids({ createdBefore: ['2026-11-20T09:00:00.001Z'] })).toEqual([third, second, first]);
     expect(await ids({ createdBefore: ['2026-11-20T09:00:00.000Z'] })).toEqual([]);
+    expect(await ids({ createdBefore: ['2026-11-20T09:00:00.000000Z'] })).toEqual([]);
+    expect(await ids({ createdBefore: ['2026-11-20T09:00:00.000001Z'] })).toEqual([third, second, first]);
+    expect(await ids({ createdAfter: ['2026-11-20T09:00:00.000999Z'] })).toEqual([]);
     expect(await ids({ model: ['xQI3Pro'], status: ['queued'] })).toEqual([second, first]);
     expect(await ids({ model: ['xSD4.5'] })).toEqual([]);
   });

@@ -14,7 +14,7 @@ const clips = (...measures: (number | string)[]): ClipMeasure[] =>
     typeof one === 'string' ? { problem: one } : { durationMs: Math.round(one * 1000) },
   );
 const problems = (durationSec: number, ...measures: (number | string)[]) =>
-  clipProblems({ model, durationSec }, clips(...measures));
+  clipProblems(durationSec, clips(...measures), model);
 
 const TOGETHER = 'must be at most 30 s long together with the output';
 const TOO_LONG = 'must be at most 15 s long';
@@ -80,7 +80,7 @@ describe('the seconds that are billed', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 30 }), seconds, (durationSec, lengths) => {
         const measures = lengths.map((durationMs) => ({ durationMs }));
-        const fine = Object.keys(clipProblems({ model, durationSec }, measures)).length === 0;
+        const fine = Object.keys(clipProblems(durationSec, measures, model)).length === 0;
         const billed = billedSeconds(durationSec, measures);
 
         expect(Number.isInteger(billed)).toBe(true);

@@ -219,17 +219,12 @@ describe('creations with one key at the same time', () => {
     const submission = anImageSubmission({}, { idempotencyKey: KEY });
     const { request } = await create();
 
-    const again = await writeCreation(
-      { ...request, requestId: 'img_again' },
-      {
-        account: account(),
-        endUser: undefined,
-        idempotency: submission.idempotency,
-        work: [],
-        keyId: KEY_ID,
-      },
-      NOW,
-    );
+    const again = await writeCreation({
+      kind: 'judged',
+      request: { ...request, requestId: 'img_again' },
+      ...{ account: account(), endUser: undefined, idempotency: submission.idempotency },
+      ...{ work: [], keyId: KEY_ID, now: NOW },
+    });
 
     expect(again).toEqual({ kind: 'repeated', requestId: request.requestId });
     expect(entries()).toHaveLength(1);

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createImages } from '../../../../core/creation/create-request.ts';
 import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
-import { ForbiddenError, PaymentRequiredError } from '../../../../core/errors.ts';
+import { PaymentRequiredError } from '../../../../core/errors.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderId } from '../../../../core/provider-names.ts';
 import {
@@ -49,10 +49,6 @@ const account = () => memory.get(accountKey(ACCOUNT_ID));
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
 const starts = () => executions.started;
-const nothingWritten = () => {
-  expect(memory.transactions).toEqual([]);
-  expect(starts()).toEqual([]);
-};
 
 describe('an accepted creation', () => {
   test('is counted, by its model; a refused one is not', async () => {
@@ -187,52 +183,6 @@ describe('an accepted creation', () => {
     await create({}, {}, anAccount({ balanceThousandths: 6_000 }));
 
     expect(account()).toMatchObject({ balanceThousandths: 0 });
-  });
-});
-
-describe('a creation is refused', () => {
-  const blocked = { endUser: anEndUser({ blockedAt: NOW.toISOString() }) };
-  const poor = anAccount({ balanceThousandths: 5_999 });
-  const noCredentials = { credentials: new Set<ProviderId>(['modelark']) };
-
-  test.each<[string, Partial<CreationFacts>]>([
-    ['its provider has no credential', noCredentials],
-    ['the operator switched it off', { settings: { model: 'xQI3Pro', enabled: false } }],
-  ])('when its model cannot be dispatched: %s', async (_, facts) => {
-    await expect(create({}, facts)).rejects.toMatchObject({
-      code: 'validation_error',
-      fields: { model: 'cannot be dispatched now' },
-    });
-    nothingWritten();
-  });
-
-  test('for every wrong field and a model that cannot be dispatched, together', async () => {
-    await expect(
-      create({ n: 0, colour: 'red' }, { ...noCredentials, ...blocked }, poor),
-    ).rejects.toMatchObject({
-      code: 'validation_error',
-      fields: {
-        model: 'cannot be dispatched now',
-        n: 'must be at least 1',
-        colour: 'is not a known field',
-      },
-    });
-    nothingWritten();
-  });
-
-  test('for its body before its end-user, for its end-user before its price', async () => {
-    await expect(create({ n: 0 }, blocked, poor)).rejects.toMatchObject({ code: 'validation_error' });
-    await expect(create({}, blocked, poor)).rejects.toThrow(ForbiddenError);
-    await expect(create({}, {}, poor)).rejects.toThrow(PaymentRequiredError);
-    nothingWritten();
-  });
-
-  test.each([
-    ['one thousandth short', 5_999],
-    ['at nothing', 0],
-  ])('when its balance is %s', async (_, balanceThousandths) => {
-    await expect(create({}, {}, anAccount({ balanceThousandths }))).rejects.toThrow(PaymentRequiredError);
-    nothingWritten();
   });
 });
 

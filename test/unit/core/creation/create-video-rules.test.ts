@@ -26,7 +26,6 @@ describe('a creation of a video', () => {
       webhookUrl: undefined,
       resolution: '1080p',
       durationSec: 5,
-      billedSeconds: 5,
       ratio: 'adaptive',
       referenceImages: [],
       referenceVideos: [],
@@ -49,7 +48,6 @@ describe('a creation of a video', () => {
       webhookUrl: undefined,
       resolution: '1080p',
       durationSec: 5,
-      billedSeconds: 5,
       image: IMAGE,
       referenceImages: [],
       referenceVideos: [],
@@ -74,7 +72,7 @@ describe('a creation of a video', () => {
     };
 
     const { model, ...rest } = accepted(frames);
-    expect({ ...rest, model: model.id }).toMatchObject({ ...frames, billedSeconds: 30 });
+    expect({ ...rest, model: model.id }).toMatchObject(frames);
     expect(accepted(references)).toMatchObject(references);
   });
 
@@ -187,10 +185,7 @@ describe.each(MODELS)('$model', ({ model, resolutions, durationSec: [shortest, l
     const outside = { durationSec: `must be from ${shortest} to ${longest}` };
 
     for (const durationSec of [shortest, longest]) {
-      expect(accepted({ ...least(model), durationSec })).toMatchObject({
-        durationSec,
-        billedSeconds: durationSec,
-      });
+      expect(accepted({ ...least(model), durationSec })).toMatchObject({ durationSec });
     }
     for (const durationSec of [shortest - 1, longest + 1]) {
       expect(problems({ ...least(model), durationSec })).toEqual(outside);

@@ -145,16 +145,6 @@ describe('a video from reference videos', () => {
     );
   });
 
-  test('is refused when they are too long, alone and together', async () => {
-    await expect(create(body, measuring(15.001, 15))).rejects.toMatchObject({
-      fields: {
-        'referenceVideos[0]': 'must be at most 15 s long',
-        referenceVideos: 'must be at most 30 s long together with the output',
-      },
-    });
-    nothingWritten();
-  });
-
   test.each<[string, string, Parameters<typeof create>[2], Record<string, unknown>?]>([
     ['a wrong field', 'validation_error', {}, { ratio: '21:9' }],
     ['its model', 'validation_error', { facts: { credentials: new Set() } }],

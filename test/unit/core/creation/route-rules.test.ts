@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
 import { clipProblems } from '../../../../core/creation/create-video-rules.ts';
 import { judgeCreation } from '../../../../core/creation/judge-creation.ts';
-import { earlyProblems, routeProblems } from '../../../../core/creation/route-rules.ts';
+import { earlyProblems } from '../../../../core/creation/route-rules.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
 import { NOW } from '../../builders/clocks.ts';
@@ -30,8 +30,8 @@ describe('a creation within the catalog’s limits', () => {
     [{ size: '256x256' }, { size: 'has 65,536 pixels; the provider takes 262,144 to 4,194,304' }],
     [{ size: '2560x2560' }, { size: 'has 6,553,600 pixels; the provider takes 262,144 to 4,194,304' }],
   ])('that a route does not take is refused on its field: %j', (body, fields) => {
-    expect(routeProblems(creation(body), Z_IMAGE)).toEqual(fields);
-    expect(routeProblems(creation(body), {})).toEqual({});
+    expect(earlyProblems(creation(body), [Z_IMAGE])).toEqual(fields);
+    expect(earlyProblems(creation(body), [{}])).toEqual({});
   });
 
   test.each([
@@ -40,8 +40,8 @@ describe('a creation within the catalog’s limits', () => {
   ])('for a group of %p images is refused where a route makes fewer', (maxImages, fields) => {
     const group = creation({ model: 'xSD4.5', sequential: 'auto', sequentialOptions: { maxImages } });
 
-    expect(routeProblems(group, { groupImages: 6 })).toEqual(fields);
-    expect(routeProblems(creation({ model: 'xSD4.5', n: 7 }), { groupImages: 6 })).toEqual({});
+    expect(earlyProblems(group, [{ groupImages: 6 }])).toEqual(fields);
+    expect(earlyProblems(creation({ model: 'xSD4.5', n: 7 }), [{ groupImages: 6 }])).toEqual({});
   });
 
   test('that one of several routes takes is not refused; that none takes is refused as the first says', () => {
@@ -86,12 +86,12 @@ describe('a creation within the catalog’s limits', () => {
     if (!model) throw new Error('There is no such model.');
     const clips = [{ durationMs: 10_000 }, { durationMs: 5_001 }];
 
-    expect(clipProblems({ model, durationSec: 2 }, clips)).toEqual({});
-    expect(clipProblems({ model, durationSec: 2 }, clips, 15)).toEqual({
+    expect(clipProblems(2, clips, model)).toEqual({});
+    expect(clipProblems(2, clips, { ...model, routeSeconds: 15 })).toEqual({
       referenceVideos: 'must be at most 15 s long together',
     });
-    expect(clipProblems({ model, durationSec: 2 }, clips, 16)).toEqual({});
-    expect(clipProblems({ model, durationSec: 20 }, clips, 15)).toEqual({
+    expect(clipProblems(2, clips, { ...model, routeSeconds: 16 })).toEqual({});
+    expect(clipProblems(20, clips, { ...model, routeSeconds: 15 })).toEqual({
       referenceVideos: 'must be at most 30 s long together with the output',
     });
   });

@@ -52,7 +52,9 @@ describe('deleting many requests', () => {
     for (const requestId of ids(40)) given(aSucceeded({ requestId, outputs: [] }));
     let calls = 0;
 
-    const { deletions, complete } = await deleteRequests(ACCOUNT_ID, ids(40), NOW, () => ++calls <= 20);
+    const { deletions, complete } = await deleteRequests(ACCOUNT_ID, ids(40), NOW, {
+      keepGoing: () => ++calls <= 20,
+    });
 
     expect(complete).toBe(false);
     expect([...deletions.keys()]).toEqual(ids(20));
@@ -94,7 +96,9 @@ describe('deleting many requests', () => {
       throw tableError('TimeoutError');
     });
 
-    const { deletions } = await deleteRequests(ACCOUNT_ID, [REQUEST_ID], NOW, () => attempts < 2);
+    const { deletions } = await deleteRequests(ACCOUNT_ID, [REQUEST_ID], NOW, {
+      keepGoing: () => attempts < 2,
+    });
 
     expect(deletions.get(REQUEST_ID)).toEqual({ outcome: 'failed' });
     expect(attempts).toBe(2);

@@ -51,8 +51,8 @@ describe('a page of expired requests', () => {
     expect(idsOn(await listExpiredRequests(FIRST_PAGE, clockAt(0)))).toEqual([]);
   });
 
-  test('takes up to 250 of each partition, and the next one goes on after them', async () => {
-    const ids = Array.from({ length: 600 }, (_, index) => given(index - 900));
+  test('takes up to 1,000 of each partition, and the next one goes on after them', async () => {
+    const ids = Array.from({ length: 2_400 }, (_, index) => given(index - 3_000));
     const requestOf = (input: unknown) =>
       (input as { ExpressionAttributeValues: Record<string, string> }).ExpressionAttributeValues[
         ':partition'
@@ -66,15 +66,15 @@ describe('a page of expired requests', () => {
       if (pages.at(-1)?.next === 'stop') break;
     }
 
-    expect(pages.map((page) => idsOn(page).length)).toEqual([250, 250, 100]);
+    expect(pages.map((page) => idsOn(page).length)).toEqual([1_000, 1_000, 400]);
     expect(pages.flatMap(idsOn)).toEqual(ids);
     const asked = memory.client.commandCalls(QueryCommand).map(({ args }) => requestOf(args[0].input));
     expect(asked.slice(DUE_SHARDS)).toEqual(['DUE#EXPIRE#3', 'DUE#EXPIRE#3']);
   });
 
   test('is the 25th at the latest: what is left is for another execution', async () => {
-    for (let index = 0; index < 300; index++) {
-      const requestId = given(index - 900);
+    for (let index = 0; index < 1_010; index++) {
+      const requestId = given(index - 2_000);
       memory.patch(requestKey(requestId), { GSI1PK: duePartition('EXPIRE', 0) });
     }
 
@@ -82,10 +82,10 @@ describe('a page of expired requests', () => {
     expect(await listExpiredRequests({ pages: 24 }, clockAt(0))).toMatchObject({ next: 'stop' });
   });
 
-  test('with all its ids is less than a fifth of what a state may hold, 256 KB', async () => {
+  test('with all its ids is less than half of what a state may hold, 256 KB', async () => {
     for (let shard = 0; shard < DUE_SHARDS; shard++) {
-      for (let index = 0; index < 260; index++) {
-        const requestId = given(shard * 300 + index - 90_000);
+      for (let index = 0; index < 1_010; index++) {
+        const requestId = given(shard * 1_200 + index - 90_000);
         memory.patch(requestKey(requestId), { GSI1PK: duePartition('EXPIRE', shard) });
       }
     }

@@ -19,7 +19,7 @@ const count = (owner: string, ...periods: string[]) => {
 };
 const fail = () => {
   const stored = toRequest({ ...request() });
-  return endRequest(stored, { status: 'failed', error: FAILURE }, NOW);
+  return endRequest(stored, [], { status: 'failed', error: FAILURE }, NOW);
 };
 /** The end-user of the request has a budget whose counts began at this instant. */
 const withBudget = (budgetSince: string) =>
@@ -60,7 +60,7 @@ describe('a refund', () => {
     count('key_1', '2026-11-20', '2026-11');
     const stored = toRequest({ ...request() });
 
-    for (const _ of [1, 2]) await endRequest(stored, { status: 'failed', error: FAILURE }, NOW);
+    for (const _ of [1, 2]) await endRequest(stored, [], { status: 'failed', error: FAILURE }, NOW);
 
     expect(spent('key_1', '2026-11')).toBe(6_000);
   });
@@ -117,6 +117,7 @@ test('an end without a refund counts nothing for a budget', async () => {
 
   await endRequest(
     stored,
+    [],
     { status: 'succeeded', costThousandths: stored.debitThousandths, expiresAt: CREATED },
     NOW,
   );

@@ -59,7 +59,7 @@ const idle = leadingTo(answering({ kind: 'waiting' }));
 const END = 59;
 
 describe('a run', () => {
-  test('ends at once when nothing is due before its end, after four small queries of each list', async () => {
+  test('ends at once when nothing is due before its end, after 4 small queries of each list', async () => {
     givenWaiting(60);
     given(-44);
 

@@ -4,7 +4,8 @@ import { parseVideoRequest } from '../../../../core/creation/create-video-rules.
 import { newRequest } from '../../../../core/creation/new-request.ts';
 import type { NewRequest } from '../../../../core/creation/submission.ts';
 import { DEFAULT_RATES } from '../../../../core/models/catalog.ts';
-import { imageInput, videoInput } from '../../../../core/requests/render-input.ts';
+import type { Rate } from '../../../../core/models/rates.ts';
+import { imageInput, videoInput } from '../../../../core/requests/render-record.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, aVideoRequest, REQUEST_ID } from '../../builders/entities.ts';
@@ -18,7 +19,7 @@ const stored = (parse: Parse, body: Record<string, unknown>): Promise<StoredRequ
   if (!parsed.ok) throw parsed.error;
   const creation: NewRequest = parsed.creation;
   return withEnvironment({ RETENTION_DAYS: '90' }, () =>
-    newRequest(REQUEST_ID, ACCOUNT_ID, creation, { rate: DEFAULT_RATES[creation.model.id] }, NOW),
+    newRequest(REQUEST_ID, ACCOUNT_ID, creation, { rate: DEFAULT_RATES[creation.model.id] as Rate }, NOW),
   );
 };
 const inputOf = (request: StoredRequest) =>

@@ -200,17 +200,6 @@ describe('marking a request as expired', () => {
     expect(stored()).not.toHaveProperty('GSI1PK');
   });
 
-  test('finds it, and can put it off, in a partition of an earlier release', async () => {
-    expiring('EXPIRE');
-    const former = duePartition('EXPIRE', 15);
-    memory.patch(requestKey(REQUEST_ID), { GSI1PK: former });
-    const later = atSeconds(160).toISOString();
-
-    expect(await postponeExpiry({ requestId: REQUEST_ID, GSI1SK: expiresAt }, later, 1)).toBe(true);
-    expect(stored()).toMatchObject({ GSI1PK: former, GSI1SK: later });
-    expect(await expire(160)).toBe(true);
-  });
-
   test('does not bring back an absent request', async () => {
     expect(await expire()).toBe(false);
     expect(stored()).toBeUndefined();
@@ -258,14 +247,6 @@ describe('the due lists', () => {
     expect(await closeWork(failed)).toBe(false);
     expect(await closeWork(succeeded)).toBe(false);
     expect(stored()).toBeUndefined();
-  });
-
-  test('are left by a request that an earlier release listed in another partition', async () => {
-    putRequest(memory, succeeded);
-    memory.patch(requestKey(REQUEST_ID), { GSI1PK: duePartition('LOOK', 15), GSI1SK: NOW.toISOString() });
-
-    expect(await closeWork(succeeded)).toBe(true);
-    expect(stored()).toMatchObject(dueListing('EXPIRE', REQUEST_ID, atSeconds(100).toISOString()));
   });
 
   test.each(['START', 'LOOK', 'EXPIRE'] as const)('are spread over all of their partitions: %s', (list) => {

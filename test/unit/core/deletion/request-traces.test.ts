@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { removeTraces } from '../../../../core/requests/request-traces.ts';
+import { removeTraces } from '../../../../core/deletion/finish-deletion.ts';
 import {
   providerAttemptKey,
   providerWaitKey,
