@@ -5,7 +5,7 @@ import { addSeconds, type Instant, toInstant } from '../time.ts';
 
 /** Requests in a batch, which one run of a function handles: with one file each, a tenth of what S3 removes in a call. */
 const BATCH_SIZE = 100;
-/** Requests of each of the 4 partitions on a page: with all ids, half of what a state may hold (256 KB). */
+/** Requests of each of the 4 partitions on a page: with all ids, some 60 % of what a state may hold (256 KB). */
 const PER_PARTITION = 1_000;
 /**
  * Pages of one execution. Each takes up to 400 of the 25,000 events that the history of an execution may have;

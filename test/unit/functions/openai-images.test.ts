@@ -1,6 +1,6 @@
 import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { apiKeyKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as createGeneration } from '../../../functions/api/create-generation.ts';
 import { handler as create } from '../../../functions/api/create-openai-image.ts';
 import { handler as getModel } from '../../../functions/api/get-openai-model.ts';
@@ -177,7 +177,7 @@ describe('POST /openai/v1/images/generations', () => {
 
   test("refuses what exceeds the key's budget as no balance", async () => {
     const { keyId, headers } = await aCaller(memory);
-    memory.patch(apiKeyKey(keyId), { budget: { perDayThousandths: 1 } });
+    memory.patch(accountKey(ACCOUNT_ID), { keyBudgets: { [keyId]: { perDayThousandths: 1 } } });
 
     await expect(calls.make(BODY, { headers })).rejects.toMatchObject({ code: 'payment_required' });
     expect(executions.started).toEqual([]);
