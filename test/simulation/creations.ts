@@ -101,11 +101,10 @@ export class Creations {
     await Promise.all(Array.from({ length: action.atOnce }, send));
   }
 
-  /** How many calls the provider of a request is due: the one that it was called at last, or that its model leads to first. */
+  /** How many calls the provider of a request is due: that of its latest claim, or the one that its model leads to first. */
   plannedCallsOf({ requestId, accepted }: Life): number {
     const model = String(accepted.model);
-    const provider =
-      this.world.evidence.callsOf(requestId).at(-1)?.provider ?? listModelRoutes()[model]?.[0]?.provider;
+    const provider = this.world.evidence.claimedFor.get(requestId) ?? listModelRoutes()[model]?.[0]?.provider;
     return accepted.kind === 'image' && provider === 'modelark' ? Number(accepted.images) : 1;
   }
 

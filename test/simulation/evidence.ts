@@ -42,6 +42,8 @@ export class Evidence {
   readonly calls = new Map<string, CreationCall[]>();
   /** How many attempts were claimed in the table, by request. */
   readonly claims = new Map<string, number>();
+  /** The provider of the latest claim of each request. */
+  readonly claimedFor = new Map<string, string>();
   /** How many answers "busy" were written down, by request. */
   readonly busyAnswers = new Map<string, number>();
   /** How many runs of the dispatch function died, or never learned that their claim stands, by request. */
@@ -102,8 +104,9 @@ export class Evidence {
   }
 
   /** An attempt of a request was claimed in the table. */
-  claim({ requestId }: Item): void {
+  claim({ requestId, provider }: Item): void {
     count(this.claims, String(requestId));
+    this.claimedFor.set(String(requestId), String(provider));
   }
 
   /** That a provider was busy was written down. */
