@@ -7,7 +7,7 @@ import { type Beside, writeBeside } from '../table/transactions.ts';
 import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount } from './accounts.ts';
 
 /**
- * Access pattern 139: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
+ * Access pattern 4: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
  * Throws `NotFoundError`.
  */
 export const setBalanceWebhook = (
@@ -36,7 +36,7 @@ export const keyBudgetOf = (
 ): Budget | undefined => (keyBudgets?.[keyId] === undefined ? undefined : Budget.parse(keyBudgets[keyId]));
 
 /**
- * Access pattern 125: sets what creations with a key may spend; undefined: any amount. Every debit that is written afterwards keeps to it.
+ * Access pattern 11: sets what creations with a key may spend; undefined: any amount. Every debit that is written afterwards keeps to it.
  * Throws `NotFoundError`, and `ConflictError` for a budget of one key more than 100.
  */
 export const setKeyBudget = async (
@@ -52,7 +52,7 @@ export const setKeyBudget = async (
 };
 
 /**
- * Access pattern 145: sets what an account pays for a model from now on; undefined: the general rate. Existing requests keep their
+ * Access pattern 4: sets what an account pays for a model from now on; undefined: the general rate. Existing requests keep their
  * price. Throws `NotFoundError`.
  */
 export const putAccountRate = (

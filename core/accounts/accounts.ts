@@ -135,7 +135,7 @@ export const AccountPosition = z.object({
 });
 export type AccountPosition = z.infer<typeof AccountPosition>;
 
-/** Access pattern 8: the ids of a page of accounts, oldest first, and where the next page begins. Eventually consistent. */
+/** Access pattern 3: the ids of a page of accounts, oldest first, and where the next page begins. Eventually consistent. */
 export const listAccountIds = async (
   limit: number,
   after?: AccountPosition,
@@ -161,7 +161,7 @@ export const blockAccount = (accountId: string, now: Date, beside?: Beside): Pro
     beside,
   );
 
-/** Access pattern 5: allows calls with the account's keys again. Throws `NotFoundError`. */
+/** Access pattern 4: allows calls with the account's keys again. Throws `NotFoundError`. */
 export const unblockAccount = (accountId: string, beside?: Beside): Promise<Account> =>
   updateAccount(accountId, { UpdateExpression: 'REMOVE blockedAt' }, beside);
 
@@ -169,7 +169,7 @@ export const unblockAccount = (accountId: string, beside?: Beside): Promise<Acco
 const ACCOUNT_DETAILS = ['name', 'contact', 'note'] as const;
 export type AccountDetails = Partial<Record<(typeof ACCOUNT_DETAILS)[number], string>>;
 
-/** Access pattern 111: sets the details that are given, at least one; an empty text removes one. Throws `NotFoundError`. */
+/** Access pattern 4: sets the details that are given, at least one; an empty text removes one. Throws `NotFoundError`. */
 export const setAccountDetails = (
   accountId: string,
   details: AccountDetails,
@@ -198,7 +198,7 @@ export const setAccountDetails = (
 };
 
 /**
- * Access pattern 6: sets the account's limits. Existing keys keep theirs until `setKeyLimits`. Throws
+ * Access pattern 4: sets the account's limits. Existing keys keep theirs until `setKeyLimits`. Throws
  * `NotFoundError`.
  */
 export const setAccountLimits = (
@@ -220,7 +220,7 @@ export const setAccountLimits = (
 const ROTATION_SECONDS = SECONDS_PER_DAY;
 
 /**
- * Access pattern 7: replaces the account's webhook secret once; the old one stays valid for 24 h. Throws
+ * Access pattern 4: replaces the account's webhook secret once; the old one stays valid for 24 h. Throws
  * `NotFoundError`, and `OutcomeUnknownError` when the answer was lost and the new secret is not found.
  */
 export const rotateWebhookSecret = async (
@@ -259,7 +259,7 @@ const ROTATION_UNKNOWN =
   'use before is no longer valid.';
 
 /**
- * Access pattern 120: gives the account these webhook secrets, as another table has them. Throws `NotFoundError`.
+ * Access pattern 4: gives the account these webhook secrets, as another table has them. Throws `NotFoundError`.
  */
 export const putWebhookSecrets = (
   accountId: string,

@@ -90,7 +90,7 @@ export const insertApiKey = async (
   return { apiKey, text };
 };
 
-/** Access pattern 112: a key by its id, strongly consistent; undefined when there is none. */
+/** Access pattern 10: a key by its id, strongly consistent; undefined when there is none. */
 export const findApiKey = async (keyId: string): Promise<ApiKey | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: apiKeyKey(keyId), ConsistentRead: true }),
@@ -122,7 +122,7 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
 };
 
 /**
- * Access pattern 12: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
+ * Access pattern 11: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
 export const revokeApiKey = (keyId: string, now: Date, beside?: Beside): Promise<ApiKey> =>
   updateApiKey(
@@ -134,7 +134,7 @@ export const revokeApiKey = (keyId: string, now: Date, beside?: Beside): Promise
     beside,
   );
 
-/** Access pattern 127: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
+/** Access pattern 11: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
 export const setDefaultEndUser = (
   keyId: string,
   email: string | undefined,

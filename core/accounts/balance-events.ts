@@ -59,7 +59,7 @@ const STARTED_WITHIN_SECONDS = 30;
 /** As long as the attempts of its delivery are kept. */
 const KEPT_SECONDS = 100 * SECONDS_PER_DAY;
 
-/** Access pattern 140: writes an event, in the transaction that it tells of, and lists it as due. */
+/** Access pattern 6: writes an event, in the transaction that it tells of, and lists it as due. */
 export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem => ({
   Put: {
     TableName: tableName(),
@@ -76,7 +76,7 @@ export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem => ({
 const EXHAUSTED_PAUSE_SECONDS = 3_600;
 
 /**
- * Access pattern 141: writes the event of a creation that was refused for want of balance, and notes it on the account. Returns its id.
+ * Access pattern 6: writes the event of a creation that was refused for want of balance, and notes it on the account. Returns its id.
  * Undefined, with nothing written, without a webhook, within an hour of the last such event, and while no ledger entry has been made since.
  */
 export const insertExhaustedEvent = async (
@@ -119,7 +119,7 @@ export const insertExhaustedEvent = async (
   return isWritten ? event.eventId : undefined;
 };
 
-/** Access pattern 142: an event, strongly consistent; undefined when there is none. */
+/** Access pattern 7: an event, strongly consistent; undefined when there is none. */
 export const findBalanceEvent = async (
   accountId: string,
   eventId: string,
@@ -134,7 +134,7 @@ export const findBalanceEvent = async (
   return Item && BalanceEvent.parse(Item);
 };
 
-/** Access pattern 143: takes an event whose delivery was started off the due list. Does nothing when it is absent. */
+/** Access pattern 8: takes an event whose delivery was started off the due list. Does nothing when it is absent. */
 export const closeBalanceEvent = async (accountId: string, eventId: string): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({
@@ -146,7 +146,7 @@ export const closeBalanceEvent = async (accountId: string, eventId: string): Pro
   );
 };
 
-/** Access pattern 144: the events of an account, newest first, strongly consistent. */
+/** Access pattern 7: the events of an account, newest first, strongly consistent. */
 export const listBalanceEvents = async (accountId: string): Promise<BalanceEvent[]> => {
   const { PK, SK } = balanceEventKey(accountId, '');
   const items: StoredItem[] = [];

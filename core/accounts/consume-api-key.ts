@@ -37,7 +37,7 @@ const MAX_REMEMBERED_KEYS = 10_000;
 const MAX_GUESSES = 4;
 
 /**
- * Access pattern 13: looks a key up and counts one request against its bucket (GCRA), in one conditional
+ * Access pattern 12: looks a key up and counts one request against its bucket (GCRA), in one conditional
  * update. Guesses the form of the update from what this process last saw; a wrong guess costs a second call.
  * A call that was slow to arrive is judged by the time that has passed since, as later ones have been.
  * Throws `UnauthorizedError` for an unknown or revoked key. Of a revoked key the use is counted, too.

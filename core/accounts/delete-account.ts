@@ -19,7 +19,7 @@ import { listApiKeys } from './api-keys.ts';
 import { listBalanceEvents } from './balance-events.ts';
 
 /**
- * Access pattern 14: deletes an account that has no requests, with its keys, end-users, ledger, marks of deleted requests, and the events of its balance with
+ * Access pattern 5: deletes an account that has no requests, with its keys, end-users, ledger, marks of deleted requests, and the events of its balance with
  * their webhook attempts. The account goes before its ledger, so that a verification finds both or no account; nothing is delivered without it.
  * Safe to repeat.
  */

@@ -55,7 +55,7 @@ export interface HeldPermit {
 const MAX_GUESSES = 4;
 
 /**
- * Access pattern 83: takes a permit of a gate for a newcomer, in one conditional update. Undefined when there is no room, or
+ * Access pattern 61: takes a permit of a gate for a newcomer, in one conditional update. Undefined when there is no room, or
  * while a request waits. Returns the permit that the request holds already, taken anew if it may soon be taken back
  * as unused. Without a limit of running calls, it takes a place in time only, and no permit is stored.
  */
@@ -104,7 +104,7 @@ const renew = async (
 };
 
 /**
- * Access pattern 84: takes a permit for the next waiting request and notes it on the waiter. Refused without room, and
+ * Access pattern 61: takes a permit for the next waiting request and notes it on the waiter. Refused without room, and
  * when the request no longer waits under its token. Returns the gate afterwards; undefined, with nothing written, when refused.
  */
 export const takePermitFor = async (
@@ -136,7 +136,7 @@ export const takePermitFor = async (
 };
 
 /**
- * Access pattern 85: gives a request's permit back; with `takenMs`, only the permit taken then. Returns the
+ * Access pattern 61: gives a request's permit back; with `takenMs`, only the permit taken then. Returns the
  * gate afterwards; undefined when the request has no such permit. Repeating it is harmless.
  */
 export const givePermitBack = async (
@@ -153,7 +153,7 @@ export const givePermitBack = async (
   return done ? state : undefined;
 };
 
-/** Access pattern 86: lets no call start before `untilMs`: the provider asked for a pause. */
+/** Access pattern 62: lets no call start before `untilMs`: the provider asked for a pause. */
 export const postponeStarts = async (gateName: string, untilMs: number): Promise<void> => {
   await update(gateName, {
     UpdateExpression: 'SET nextStartMs = :until',
@@ -163,7 +163,7 @@ export const postponeStarts = async (gateName: string, untilMs: number): Promise
 };
 
 /**
- * Access pattern 87: notes that a request waits at a gate: from now on the gate refuses newcomers. Comes after the waiter and its account
+ * Access pattern 62: notes that a request waits at a gate: from now on the gate refuses newcomers. Comes after the waiter and its account
  * are written, so that `unmarkQueued` cannot miss them.
  */
 export const markQueued = async (gateName: string, stamp: string): Promise<void> => {
@@ -175,7 +175,7 @@ export const markQueued = async (gateName: string, stamp: string): Promise<void>
 };
 
 /**
- * Access pattern 88: notes that no request waits at a gate. False when one began to wait since the gate was read, which must be
+ * Access pattern 62: notes that no request waits at a gate. False when one began to wait since the gate was read, which must be
  * before its accounts were.
  */
 export const unmarkQueued = async (gateName: string, seenStamp: string): Promise<boolean> => {
@@ -212,13 +212,13 @@ const update = async (
   return { state: toGateState(item), done };
 };
 
-/** Access pattern 89: gates by name, strongly consistent, in the order of the names; undefined for one that cannot be read. */
+/** Access pattern 60: gates by name, strongly consistent, in the order of the names; undefined for one that cannot be read. */
 export const readGates = async (gateNames: readonly string[]): Promise<(GateState | undefined)[]> =>
   (await batchGet(gateNames.map(gateKey))).map(
     (item) => readable([item], toGateState, () => String(item?.PK))[0],
   );
 
-/** Access pattern 90: the names of all gates at which a request ever waited. Eventually consistent. */
+/** Access pattern 60: the names of all gates at which a request ever waited. Eventually consistent. */
 export const listGates = async (): Promise<string[]> => {
   const names: string[] = [];
   for await (const { GSI1SK } of queryAll(listingQuery(GATE_LISTING_PARTITION))) names.push(String(GSI1SK));

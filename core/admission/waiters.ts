@@ -46,7 +46,7 @@ const RETENTION_SECONDS = SECONDS_PER_DAY;
 const ttlFrom = (now: Date): number => toEpochSeconds(toInstant(now)) + RETENTION_SECONDS;
 
 /**
- * Access pattern 92: stores a waiting request, or its newer task token. False when a newer one is stored: a delayed function must not
+ * Access pattern 69: stores a waiting request, or its newer task token. False when a newer one is stored: a delayed function must not
  * replace it.
  */
 export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Promise<boolean> =>
@@ -62,7 +62,7 @@ export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Prom
 /** The ids that identify a waiting request. */
 export type WaiterId = Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'>;
 
-/** Access pattern 93: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */
+/** Access pattern 69: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */
 export const letInWrite = (gateName: string, waiter: GateWaiter, { takenMs }: Permit): TransactItem => ({
   Update: {
     TableName: tableName(),
@@ -74,7 +74,7 @@ export const letInWrite = (gateName: string, waiter: GateWaiter, { takenMs }: Pe
 });
 
 /**
- * Access pattern 94: the oldest waiting request of an account that can be read, strongly consistent. `unreadable` when requests wait and
+ * Access pattern 68: the oldest waiting request of an account that can be read, strongly consistent. `unreadable` when requests wait and
  * none of them can be read: they leave the queue when their time there ends.
  */
 export const findOldestWaiter = async (
@@ -99,7 +99,7 @@ const readableWaiters = (items: readonly StoredItem[]): GateWaiter[] =>
   readableItems(items, (item) => GateWaiter.parse(item));
 
 /**
- * Access pattern 95: every request that waits at a gate, by account and age, read as they are consumed, eventually consistent unless asked
+ * Access pattern 68: every request that waits at a gate, by account and age, read as they are consumed, eventually consistent unless asked
  * for otherwise. Leaves out those that cannot be read.
  */
 export const eachWaiter = async function* (
@@ -129,7 +129,7 @@ const itemsBeginning = (gateName: string, prefix: string) => ({
   ExpressionAttributeValues: { ':gate': gatePartition(gateName), ':prefix': prefix },
 });
 
-/** Access pattern 96: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
+/** Access pattern 69: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
 export const removeWaiter = (
   gateName: string,
   { tokenOrder, ...waiter }: WaiterId & Partial<Pick<GateWaiter, 'tokenOrder'>>,
@@ -145,7 +145,7 @@ export const removeWaiter = (
     }),
   );
 
-/** Access pattern 97: notes that a request of an account begins to wait. An account that is new here counts as served now. */
+/** Access pattern 67: notes that a request of an account begins to wait. An account that is new here counts as served now. */
 export const touchAccount = async (
   gateName: string,
   accountId: string,
@@ -169,7 +169,7 @@ export const touchAccount = async (
   );
 };
 
-/** Access pattern 98: notes that an account's request was let in or gave its permit back. Does nothing when none of its requests waits. */
+/** Access pattern 67: notes that an account's request was let in or gave its permit back. Does nothing when none of its requests waits. */
 export const noteServed = async (gateName: string, accountId: string, now: Date): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({
@@ -182,7 +182,7 @@ export const noteServed = async (gateName: string, accountId: string, now: Date)
   );
 };
 
-/** Access pattern 91: the accounts that wait at a gate, strongly consistent. Leaves out those that cannot be read. */
+/** Access pattern 66: the accounts that wait at a gate, strongly consistent. Leaves out those that cannot be read. */
 export const listWaitingAccounts = async (gateName: string): Promise<WaitingAccount[]> => {
   const accounts: WaitingAccount[] = [];
   const query = {
@@ -195,7 +195,7 @@ export const listWaitingAccounts = async (gateName: string): Promise<WaitingAcco
   return accounts;
 };
 
-/** Access pattern 99: removes an account without waiting requests. False when one began to wait since the account was read. */
+/** Access pattern 67: removes an account without waiting requests. False when one began to wait since the account was read. */
 export const removeWaitingAccount = (
   gateName: string,
   { accountId, touched }: Pick<WaitingAccount, 'accountId' | 'touched'>,

@@ -50,10 +50,10 @@ const auditPut = (change: StaffChange, now: Date) => {
 /** The part of a transaction that records a change. */
 export type AuditWrite = TransactItem;
 
-/** Access pattern 113: records a change by staff, in the transaction that makes it. */
+/** Access pattern 42: records a change by staff, in the transaction that makes it. */
 export const auditWrite = (change: StaffChange, now: Date): AuditWrite => ({ Put: auditPut(change, now) });
 
-/** Access pattern 114: records a change by staff that is no write of the table. */
+/** Access pattern 42: records a change by staff that is no write of the table. */
 export const putAuditEntry = async (change: StaffChange, now: Date): Promise<void> => {
   await table.send(new PutCommand(auditPut(change, now)));
 };
@@ -64,7 +64,7 @@ export interface AuditFilter {
   since?: Instant | undefined;
 }
 
-/** Access pattern 115: changes by staff, newest first, strongly consistent, read as they are consumed. Leaves out those that cannot be read. */
+/** Access pattern 43: changes by staff, newest first, strongly consistent, read as they are consumed. Leaves out those that cannot be read. */
 export const listAuditEntries = async function* ({
   accountId,
   since,

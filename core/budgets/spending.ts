@@ -33,7 +33,7 @@ const addWrite = (
 });
 
 /**
- * Access pattern 121: counts the debit of a request in the day and the month of its creation, in the order of `limitsAt`. Each is
+ * Access pattern 36: counts the debit of a request in the day and the month of its creation, in the order of `limitsAt`. Each is
  * refused, with the stored item if there is one, when more would be spent than the budget allows.
  */
 export const countSpendingWrites = (
@@ -58,7 +58,7 @@ export const countSpendingWrites = (
   });
 
 /**
- * Access pattern 122: gives a refund back to the day and the month in which the owners were debited. Each is refused when its count cannot
+ * Access pattern 36: gives a refund back to the day and the month in which the owners were debited. Each is refused when its count cannot
  * be read: the transaction is then to be made without it.
  */
 export const giveBackWrites = (
@@ -81,14 +81,14 @@ export const giveBackWrites = (
     }),
   );
 
-/** Access pattern 123: what an owner of a budget spent in the day and the month of `at`, strongly consistent. */
+/** Access pattern 37: what an owner of a budget spent in the day and the month of `at`, strongly consistent. */
 export const readSpending = async (accountId: string, ownerId: string, at: Instant): Promise<Spending> => {
   const { day, month } = periodsOf(at);
   const [ofDay, ofMonth] = await batchGet([day, month].map((period) => spentKey(accountId, ownerId, period)));
   return { dayThousandths: spentOf(ofDay), monthThousandths: spentOf(ofMonth) };
 };
 
-/** Access pattern 124: begins the counts of an owner, with what was spent in each day or month. */
+/** Access pattern 36: begins the counts of an owner, with what was spent in each day or month. */
 export const beginSpendingWrites = (
   accountId: string,
   ownerId: string,

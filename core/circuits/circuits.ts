@@ -62,7 +62,7 @@ const toCircuit = (item: StoredItem | undefined): Circuit => {
   };
 };
 
-/** Access pattern 132: the circuits of routes by their names, strongly consistent. */
+/** Access pattern 63: the circuits of routes by their names, strongly consistent. */
 export const readCircuits = async (routes: readonly string[]): Promise<Map<string, Circuit>> => {
   const items = await batchGet(routes.map(circuitKey));
   return new Map(routes.map((route, index) => [route, toCircuit(items[index])]));
@@ -103,7 +103,7 @@ const change = async (...update: Parameters<typeof updateOf>): Promise<boolean> 
 };
 
 /**
- * Access pattern 133: counts ends of calls or tasks of a route, and removes counts that are too old. Leaves the route out when
+ * Access pattern 64: counts ends of calls or tasks of a route, and removes counts that are too old. Leaves the route out when
  * so many of them failed lately.
  */
 export const countEnds = async (
@@ -140,7 +140,7 @@ export const countEnds = async (
   if (!circuit.opened && isFailing(circuit[counted], now)) await openCircuit(route, counted, now);
 };
 
-/** Access pattern 134: leaves a route out. Does nothing when it is left out because of failures already. */
+/** Access pattern 65: leaves a route out. Does nothing when it is left out because of failures already. */
 export const openCircuit = async (route: string, cause: Cause, now: Date): Promise<void> => {
   const pauseSeconds = pauseAfter(undefined);
   const isOpened = await change(route, {
@@ -157,7 +157,7 @@ export const openCircuit = async (route: string, cause: Cause, now: Date): Promi
 };
 
 /**
- * Access pattern 135: lets one request try a route that is left out, until then. False when another one tries it, or none may yet. Repeating
+ * Access pattern 65: lets one request try a route that is left out, until then. False when another one tries it, or none may yet. Repeating
  * it is harmless.
  */
 export const claimProbe = (route: string, requestId: string, until: Instant, now: Date): Promise<boolean> =>
@@ -169,7 +169,7 @@ export const claimProbe = (route: string, requestId: string, until: Instant, now
     ExpressionAttributeValues: { ':request': requestId, ':until': until, ':now': toInstant(now) },
   });
 
-/** Access pattern 136: uses a route again, and forgets its counts. Does nothing unless this request tries it. */
+/** Access pattern 65: uses a route again, and forgets its counts. Does nothing unless this request tries it. */
 export const closeCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
   const minutes = Array.from({ length: WINDOW_MINUTES + 1 }, (_, ago) => minuteOf(now) + 1 - ago);
   const counts = COUNTED.flatMap((counted) =>
@@ -185,7 +185,7 @@ export const closeCircuit = async (route: string, requestId: string, now: Date):
   if (isClosed) logger.info('a route is used again', { route, requestId });
 };
 
-/** Access pattern 137: leaves a route out for longer after a probe that failed. Does nothing unless this request tries it. */
+/** Access pattern 65: leaves a route out for longer after a probe that failed. Does nothing unless this request tries it. */
 export const reopenCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
   const { opened } = (await readCircuits([route])).get(route) ?? CLOSED;
   if (opened?.probe?.requestId !== requestId) return;
@@ -201,7 +201,7 @@ export const reopenCircuit = async (route: string, requestId: string, now: Date)
   });
 };
 
-/** Access pattern 138: an operator leaves a route out, or with `undefined` uses it again. Failures leave it out besides. */
+/** Access pattern 65: an operator leaves a route out, or with `undefined` uses it again. Failures leave it out besides. */
 export const putLeft = async (route: string, leftAt: Instant | undefined, beside: Beside): Promise<void> => {
   const left = {
     UpdateExpression: 'SET leftAt = if_not_exists(leftAt, :now)',

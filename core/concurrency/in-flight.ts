@@ -101,7 +101,7 @@ interface HeldPlace {
 const MAX_ATTEMPTS = 10;
 
 /**
- * Access pattern 100: takes a place of a limit, free or past its lease, and uses its allowance; undefined when all are
+ * Access pattern 57: takes a place of a limit, free or past its lease, and uses its allowance; undefined when all are
  * held. After ten attempts it counts as full. Throws `ServiceError` with `rate_limited` when the
  * allowance of the hour is used up.
  */
@@ -198,7 +198,7 @@ const spendingExpressions = ({ hour, most }: Spending) =>
       };
 
 /**
- * Access pattern 101: frees a place, unless its lease has ended and another holds it, and gives the allowance that it used back if
+ * Access pattern 57: frees a place, unless its lease has ended and another holds it, and gives the allowance that it used back if
  * `giveBack`. Repeating it is harmless.
  */
 export const freePlace = async ({ key, attribute, holder }: HeldPlace, giveBack = false): Promise<void> => {

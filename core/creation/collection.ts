@@ -51,7 +51,7 @@ export const entryOf = ({ digest }: LongCall, requestId: string): Idempotency =>
 });
 
 /**
- * Access pattern 130: notes that a call is about to write this request: a retry of the call waits for it. An entry that is kept until `now`
+ * Access pattern 55: notes that a call is about to write this request: a retry of the call waits for it. An entry that is kept until `now`
  * does not stand in the way of the request's own.
  */
 export const beginCall = async (call: LongCall, requestId: string, now: Date): Promise<void> => {
@@ -71,7 +71,7 @@ export const beginCall = async (call: LongCall, requestId: string, now: Date): P
 };
 
 /**
- * Access pattern 131: gives a call up that has written no request: a retry does not wait for it, and its transaction, should it still come,
+ * Access pattern 55: gives a call up that has written no request: a retry does not wait for it, and its transaction, should it still come,
  * finds the record of another request. False when it has written, or was given up.
  */
 export const giveUpCall = (call: LongCall, requestId: string, now: Date): Promise<boolean> =>
@@ -161,7 +161,7 @@ const takeFirst = async (call: LongCall, entries: readonly Entry[]): Promise<Sto
 };
 
 /**
- * Access pattern 128: collects the request that an earlier attempt of this call created in the last 10 minutes. `being written` when an
+ * Access pattern 56: collects the request that an earlier attempt of this call created in the last 10 minutes. `being written` when an
  * attempt may still write one; undefined without any. Of several it takes first one handed back, then one that the latest retry took, then the
  * newest. A failed request is collected only after a 408. Any other failure was told, and is refunded: the retry makes another request.
  */
@@ -185,7 +185,7 @@ export const collectRequest = async (
 };
 
 /**
- * Access pattern 64: another request of equal calls, when the retry of one of them has taken this call's: so each request is answered. Undefined when this
+ * Access pattern 56: another request of equal calls, when the retry of one of them has taken this call's: so each request is answered. Undefined when this
  * call still has its own, or no other is left.
  */
 export const requestInstead = async (
@@ -203,7 +203,7 @@ export const requestInstead = async (
 };
 
 /**
- * Access pattern 129: notes that a call is answered before its request has ended, so that its retry takes this one before others. False
+ * Access pattern 55: notes that a call is answered before its request has ended, so that its retry takes this one before others. False
  * when another attempt has taken the request, or it has no entry.
  */
 export const handBack = (call: LongCall, requestId: string): Promise<boolean> =>

@@ -28,7 +28,7 @@ export interface CreationFacts {
 }
 
 /**
- * Access pattern 102: reads the facts in one parallel round trip, as far as the submission names its model and end-user: model settings and
+ * Access pattern 52: reads the facts in one parallel round trip, as far as the submission names its model and end-user: model settings and
  * credentials as cached, the others strongly consistent.
  */
 export const loadCreationFacts = async (

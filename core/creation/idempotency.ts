@@ -41,7 +41,7 @@ const canonicalJson = (value: unknown): string =>
   );
 
 /**
- * Access pattern 103: the write that remembers for 24 h which request a key created. Refused, with the stored
+ * Access pattern 53: the write that remembers for 24 h which request a key created. Refused, with the stored
  * item, while the key is remembered for another request.
  */
 export const insertIdempotencyRecordWrite = (

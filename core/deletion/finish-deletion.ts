@@ -29,7 +29,7 @@ export const finishDeletion = async (
 };
 
 /**
- * Access pattern 32: removes what is stored about a request beside itself: provider attempts, provider wait,
+ * Access pattern 25: removes what is stored about a request beside itself: provider attempts, provider wait,
  * webhook attempts. Leaves the end of its webhook attempts, which keeps late ones out.
  */
 export const removeTraces = async (requestId: string): Promise<void> => {

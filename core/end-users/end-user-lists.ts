@@ -24,7 +24,7 @@ type IndexEntry = z.infer<typeof IndexEntry>;
 const emailOf = (sort: string): string => sort.slice(endUserKey('', '').SK.length);
 
 /**
- * Access pattern 45: a page of an account's end-users, newest first. Skips the index entries before the page, and reads the
+ * Access pattern 29: a page of an account's end-users, newest first. Skips the index entries before the page, and reads the
  * page's end-users by key: two sequential calls for an early page, three for a later one, and one more for each further 1 MB of
  * entries. `hasMore` is exact. The index is eventually consistent.
  */
@@ -50,7 +50,7 @@ export const listEndUsers = async (
 
 const Address = z.pick(EndUser, { endUserId: true, email: true });
 
-/** Access pattern 118: ids and addresses of an account's end-users, strongly consistent, read as they are consumed. Leaves out those that cannot be read. */
+/** Access pattern 29: ids and addresses of an account's end-users, strongly consistent, read as they are consumed. Leaves out those that cannot be read. */
 export const listEmailsOfEndUsers = async function* (
   accountId: string,
 ): AsyncGenerator<z.infer<typeof Address>> {

@@ -60,7 +60,7 @@ export const renderEndUser = (endUser: EndUser): EndUserAnswer => ({
 /** The answer for an end-user that does not exist. */
 export const endUserNotFound = (): NotFoundError => new NotFoundError('There is no such end-user.');
 
-/** Access pattern 46: an end-user by address, strongly consistent. Throws `NotFoundError`. */
+/** Access pattern 30: an end-user by address, strongly consistent. Throws `NotFoundError`. */
 export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUser> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: endUserKey(accountId, email), ConsistentRead: true }),
@@ -70,7 +70,7 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
 };
 
 /**
- * Access pattern 47: blocks an end-user's creations; requests in progress continue. Repeating it renews the
+ * Access pattern 31: blocks an end-user's creations; requests in progress continue. Repeating it renews the
  * instant. Throws `NotFoundError`.
  */
 export const blockEndUser = (id: EndUserId, now: Date, beside?: Beside): Promise<EndUser> =>
@@ -80,7 +80,7 @@ export const blockEndUser = (id: EndUserId, now: Date, beside?: Beside): Promise
     beside,
   );
 
-/** Access pattern 48: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
+/** Access pattern 31: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
 export const unblockEndUser = (id: EndUserId, beside?: Beside): Promise<EndUser> =>
   updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' }, beside);
 
@@ -131,7 +131,7 @@ const budgetCondition = (
 };
 
 /**
- * Access pattern 49: counts a new request with its end-user as last `found`, inserting them on first use;
+ * Access pattern 32: counts a new request with its end-user as last `found`, inserting them on first use;
  * `lastActiveAt` only grows. Refused, with the stored item if there is one, when the end-user is blocked, being
  * removed, another than was found, has another budget, or was active later.
  */
@@ -183,7 +183,7 @@ export const beganWith = ({ budgetSince }: EndUser, createdAt: Instant): boolean
   budgetSince !== undefined && createdAt <= budgetSince;
 
 /**
- * Access pattern 50: counts a request as no longer active and subtracts its refund from the end-user's
+ * Access pattern 32: counts a request as no longer active and subtracts its refund from the end-user's
  * spending. With `refunded`, of a request that was not counted for a budget by its creation, refused with the stored item when
  * `beganWith` is not as said.
  */

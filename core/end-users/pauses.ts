@@ -15,7 +15,7 @@ export interface PauseId extends EndUserId {
 const Pause = z.object({ until: z.string() });
 
 /**
- * Access pattern 51: pauses an end-user's creations with a model for `pauseSeconds` after a provider timeout;
+ * Access pattern 38: pauses an end-user's creations with a model for `pauseSeconds` after a provider timeout;
  * a later timeout extends it.
  */
 export const pauseWrite = (id: PauseId, failedAt: Instant, pauseSeconds: number): TransactItem => {
@@ -35,6 +35,6 @@ export const pauseSecondsLeft = (item: StoredItem | undefined, now: Date): numbe
   return left > 0 ? Math.ceil(left) : undefined;
 };
 
-/** Access pattern 52: removes all pauses of an end-user. */
+/** Access pattern 38: removes all pauses of an end-user. */
 export const removePauses = (id: EndUserId): Promise<void> =>
   deleteItems(CATALOG.map(({ id: model }) => pauseKey({ ...id, model })));

@@ -64,7 +64,7 @@ export const mayBeOfRemoved = ({ removedAt }: EndUserRemoval, requestId: string)
   removedAt === undefined || creationTimeOf(requestId) <= addSeconds(removedAt, CLOCK_MARGIN_SECONDS);
 
 /**
- * Access pattern 53: claims an end-user for removal: stops their creations and records the removal. Claiming
+ * Access pattern 33: claims an end-user for removal: stops their creations and records the removal. Claiming
  * again returns the same removal. Undefined, with nothing changed, while one of their requests is queued or
  * processing. Throws `NotFoundError`.
  */
@@ -106,7 +106,7 @@ export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUser
 };
 
 /**
- * Access pattern 54: removes a claimed end-user, and lists the removal for its next pass. Returns who removed
+ * Access pattern 33: removes a claimed end-user, and lists the removal for its next pass. Returns who removed
  * them: `by`, unless another was first.
  */
 export const removeClaimedEndUser = async (
@@ -148,7 +148,7 @@ export const removeClaimedEndUser = async (
 /** Identifies a removal. */
 type RemovalId = Pick<EndUserRemoval, 'accountId' | 'email' | 'removalId'>;
 
-/** Access pattern 55: a removal, strongly consistent; undefined once it is closed. */
+/** Access pattern 34: a removal, strongly consistent; undefined once it is closed. */
 export const findRemoval = async (id: RemovalId): Promise<EndUserRemoval | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: endUserRemovalKey(id), ConsistentRead: true }),
@@ -156,7 +156,7 @@ export const findRemoval = async (id: RemovalId): Promise<EndUserRemoval | undef
   return Item && toEndUserRemoval(Item);
 };
 
-/** Access pattern 56: the last removal of an address that is not closed, strongly consistent; undefined when there is none. */
+/** Access pattern 34: the last removal of an address that is not closed, strongly consistent; undefined when there is none. */
 export const findLastRemoval = async ({
   accountId,
   email,
@@ -178,7 +178,7 @@ export const findLastRemoval = async ({
 };
 
 /**
- * Access pattern 58: lists a removal for its next pass. Does nothing when it is listed for that or a later one, or closed.
+ * Access pattern 35: lists a removal for its next pass. Does nothing when it is listed for that or a later one, or closed.
  */
 export const listForNextPass = async (removal: EndUserRemoval, dueAt: Instant): Promise<void> => {
   await writeUnlessRefused(
@@ -192,7 +192,7 @@ export const listForNextPass = async (removal: EndUserRemoval, dueAt: Instant): 
   );
 };
 
-/** Access pattern 57: closes a removal: nothing of the end-user is left. Repeating it changes nothing. */
+/** Access pattern 35: closes a removal: nothing of the end-user is left. Repeating it changes nothing. */
 export const closeRemoval = async (id: RemovalId): Promise<void> => {
   await writeItem(new DeleteCommand({ TableName: tableName(), Key: endUserRemovalKey(id) }));
 };

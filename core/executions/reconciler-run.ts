@@ -17,7 +17,7 @@ const ReconcilerRun = z.object({
 });
 export type ReconcilerRun = z.infer<typeof ReconcilerRun>;
 
-/** Access pattern 25: the run that is at work, or the last one, strongly consistent; undefined before the first. */
+/** Access pattern 70: the run that is at work, or the last one, strongly consistent; undefined before the first. */
 export const findReconcilerRun = async (): Promise<ReconcilerRun | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: RECONCILER_RUN_KEY, ConsistentRead: true }),
@@ -29,7 +29,7 @@ export const findReconcilerRun = async (): Promise<ReconcilerRun | undefined> =>
 export const isReconcilerAlive = async (now: Date): Promise<boolean> =>
   ((await findReconcilerRun())?.aliveUntilMs ?? 0) > now.getTime();
 
-/** Access pattern 26: makes this run the one at work, whichever was before. With `ifDead`, only when none is alive; false when one is. */
+/** Access pattern 71: makes this run the one at work, whichever was before. With `ifDead`, only when none is alive; false when one is. */
 export const beginRun = (
   runId: string,
   functionName: string,
@@ -43,7 +43,7 @@ export const beginRun = (
   });
 };
 
-/** Access pattern 27: keeps this run alive, or with `isOver` ends it. False when another run has taken over. */
+/** Access pattern 71: keeps this run alive, or with `isOver` ends it. False when another run has taken over. */
 export const renewRun = (runId: string, now: Date, { isOver = false } = {}): Promise<boolean> =>
   updateRun({
     UpdateExpression: 'SET aliveUntilMs = :until',
@@ -52,7 +52,7 @@ export const renewRun = (runId: string, now: Date, { isOver = false } = {}): Pro
   });
 
 /**
- * Access pattern 28: claims the start of another run after a dead one. Of all that saw the same one dead, one gets true, and starts
+ * Access pattern 71: claims the start of another run after a dead one. Of all that saw the same one dead, one gets true, and starts
  * the next.
  */
 export const claimStart = (seen: ReconcilerRun, now: Date): Promise<boolean> =>
@@ -62,7 +62,7 @@ export const claimStart = (seen: ReconcilerRun, now: Date): Promise<boolean> =>
     ExpressionAttributeValues: { ':until': now.getTime() + ALIVE_MS, ':seen': seen.aliveUntilMs },
   });
 
-/** Access pattern 29: names the function to invoke for a run, before the first run or when its name has changed. */
+/** Access pattern 71: names the function to invoke for a run, before the first run or when its name has changed. */
 export const nameReconciler = (functionName: string): Promise<boolean> =>
   updateRun({
     UpdateExpression: 'SET functionName = :name, aliveUntilMs = if_not_exists(aliveUntilMs, :never)',

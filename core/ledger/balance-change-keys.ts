@@ -14,7 +14,7 @@ export const BalanceChangeKey = z.object({ accountId: z.string(), entryNumber: z
 const digestOf = (idempotencyKey: string): string =>
   createHash('sha256').update(idempotencyKey).digest('hex');
 
-/** Access pattern 59: keeps an idempotency key with the number of its entry. Refused when the key was used. */
+/** Access pattern 41: keeps an idempotency key with the number of its entry. Refused when the key was used. */
 export const insertBalanceChangeKeyWrite = (
   accountId: string,
   idempotencyKey: string,
@@ -28,7 +28,7 @@ export const insertBalanceChangeKeyWrite = (
 });
 
 /**
- * Access pattern 60: the number of the entry that an idempotency key made, strongly consistent; undefined when
+ * Access pattern 41: the number of the entry that an idempotency key made, strongly consistent; undefined when
  * the key was not used.
  */
 export const findEntryNumberOfKey = async (

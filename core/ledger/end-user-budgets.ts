@@ -95,7 +95,7 @@ const MAX_FIRST_ATTEMPTS = 5;
 const WRITTEN_WITHIN_SECONDS = 120;
 
 /**
- * Access pattern 126: sets what an end-user may spend; undefined: any amount. The first budget begins the counts with their spending so far,
+ * Access pattern 31: sets what an end-user may spend; undefined: any amount. The first budget begins the counts with their spending so far,
  * in one transaction. A change of that spending refuses it. Around midnight it begins those of both days. Throws the errors of `getEndUserBudget`,
  * and `ServiceError` with `temporarily_unavailable` when the spending changes all the time.
  */

@@ -8,7 +8,7 @@ import { type StoredItem, tableName } from '../table/table.ts';
 import { LedgerEntry, readableEntries } from './ledger.ts';
 import type { UsageEntry } from './usage-rules.ts';
 
-/** Access pattern 61: ledger entries from number `first` to `last`, oldest first, strongly consistent, read as they are consumed. Leaves out those that cannot be read. */
+/** Access pattern 40: ledger entries from number `first` to `last`, oldest first, strongly consistent, read as they are consumed. Leaves out those that cannot be read. */
 export const readLedgerEntries = async function* (
   accountId: string,
   first: number,
@@ -50,7 +50,7 @@ const StoredUsage = z.pick(LedgerEntry, {
 });
 const USAGE_ATTRIBUTES = ['PK', 'SK', ...Object.keys(StoredUsage.shape)];
 
-/** Access pattern 116: as 61, only what usage is told from: it costs as much to read, and half as much to transfer and to parse. */
+/** Access pattern 40: as 61, only what usage is told from: it costs as much to read, and half as much to transfer and to parse. */
 export const readUsageEntries = async function* (
   accountId: string,
   first: number,
@@ -61,7 +61,7 @@ export const readUsageEntries = async function* (
 };
 
 /**
- * Access pattern 62: entries as they are stored, by their numbers, all different, strongly consistent, in the given order; undefined where there is none.
+ * Access pattern 40: entries as they are stored, by their numbers, all different, strongly consistent, in the given order; undefined where there is none.
  */
 export const readStoredEntries = (
   accountId: string,

@@ -95,7 +95,7 @@ export interface PlannedChange {
 }
 
 /**
- * Access pattern 63: the two writes of a balance change: the account's balance and entry counter, and the
+ * Access pattern 39: the two writes of a balance change: the account's balance and entry counter, and the
  * entry. Refused unless the ledger's head is still `head`: every change increments the counter, so an equal
  * counter means an equal balance, and no number is used twice. Nor have its terms changed since.
  *
@@ -174,7 +174,7 @@ export const accountFoundInstead = async (
 };
 
 /**
- * Access pattern 65: a page of an account's ledger, newest first, strongly consistent. Entry numbers have no
+ * Access pattern 40: a page of an account's ledger, newest first, strongly consistent. Entry numbers have no
  * gaps, so every page is a key range and costs the same. Later pages count back from `ledgerEntries`, the
  * account's counter.
  */

@@ -9,7 +9,7 @@ import type { StoredItem } from '../table/table.ts';
 const ATTRIBUTES = Object.keys(AccountedRequest.shape);
 
 /**
- * Access pattern 66: the amounts and states of requests of an account, by different ids, strongly consistent: of kept ones, and of deleted ones
+ * Access pattern 16: the amounts and states of requests of an account, by different ids, strongly consistent: of kept ones, and of deleted ones
  * by their marks. Marks are read after the requests: a request is removed and its mark written in one transaction, so none is missed. Leaves
  * out absent requests, those of other accounts, and those that cannot be read.
  */
@@ -44,7 +44,7 @@ const RequestUsage = z.object({
 });
 type RequestUsage = z.infer<typeof RequestUsage>;
 
-/** Access pattern 117: model, end-user and amounts of requests of an account, by id, strongly consistent. Those that are gone, or cannot be read, are left out. */
+/** Access pattern 16: model, end-user and amounts of requests of an account, by id, strongly consistent. Those that are gone, or cannot be read, are left out. */
 export const findUsageOfRequests = async (
   accountId: string,
   requestIds: readonly string[],

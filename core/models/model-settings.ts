@@ -29,7 +29,7 @@ export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): Rout
   settings.get(NO_MODEL)?.costs ?? {};
 
 /**
- * Access pattern 15: all model settings by model id, strongly consistent. One page. A model whose settings cannot be read, such as a
+ * Access pattern 13: all model settings by model id, strongly consistent. One page. A model whose settings cannot be read, such as a
  * rate of another version, is switched off: its default price would be a guess. That is logged and counted.
  */
 export const listModelSettings = async (): Promise<ReadonlyMap<string, ModelSettings>> => {
@@ -56,11 +56,11 @@ const SETTINGS_MAX_AGE_SECONDS = 5;
 /** As `listModelSettings`, cached for 5 s, because every creation needs them. */
 export const currentModelSettings = cachedFor(SETTINGS_MAX_AGE_SECONDS, listModelSettings);
 
-/** Access pattern 16: sets the operator's rate for a model. Existing requests keep their price. */
+/** Access pattern 14: sets the operator's rate for a model. Existing requests keep their price. */
 export const putRate = (modelId: string, rate: Rate, beside?: Beside): Promise<void> =>
   putSetting(modelId, 'rate', rate, beside);
 
-/** Access pattern 17: switches a model on or off for new creations. Existing requests continue. */
+/** Access pattern 14: switches a model on or off for new creations. Existing requests continue. */
 export const putEnabled = (modelId: string, enabled: boolean, beside?: Beside): Promise<void> =>
   putSetting(modelId, 'enabled', enabled, beside);
 
@@ -82,7 +82,7 @@ const putSetting = async <Name extends 'rate' | 'enabled'>(
   );
 };
 
-/** Access pattern 146: sets what a route costs for requests from now on; undefined: not known. */
+/** Access pattern 14: sets what a route costs for requests from now on; undefined: not known. */
 export const putRouteCost = async (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> => {
   // An update of one of the costs needs them to be there.
   await updateCosts('SET #model = :model, costs = if_not_exists(costs, :none)', {

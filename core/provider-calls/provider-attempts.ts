@@ -98,7 +98,7 @@ export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt):
 });
 
 /**
- * Access pattern 67: a request's provider calls in plan order, each call's attempts in order. Strongly
+ * Access pattern 44: a request's provider calls in plan order, each call's attempts in order. Strongly
  * consistent.
  */
 export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]> => {
@@ -121,7 +121,7 @@ export const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttem
   attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
 
 /**
- * Access pattern 69: marks the process that makes the call as alive. Throws when the attempt does not exist.
+ * Access pattern 46: marks the process that makes the call as alive. Throws when the attempt does not exist.
  */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeItem(
@@ -139,7 +139,7 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
 export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
 
 /**
- * Access pattern 71: records the suspicion that the calling process is dead, unless it has marked the attempt
+ * Access pattern 46: records the suspicion that the calling process is dead, unless it has marked the attempt
  * alive since this was read, or it is suspected already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
@@ -155,7 +155,7 @@ export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promi
 };
 
 /**
- * Access pattern 72: sets `refusedAt`, from when the provider refuses to report the state of an open task, or
+ * Access pattern 48: sets `refusedAt`, from when the provider refuses to report the state of an open task, or
  * removes it once the provider reports again. Writes nothing if the task has finished or another run changed
  * it first. Returns the new attempt, or the given one if nothing was written.
  */
@@ -183,7 +183,7 @@ export const noteRefusal = async (
 };
 
 /**
- * Access pattern 73: records what came of cancelling the task of an attempt, once. Does nothing when the attempt was
+ * Access pattern 48: records what came of cancelling the task of an attempt, once. Does nothing when the attempt was
  * deleted with its request.
  */
 export const recordCancellation = async (
@@ -204,7 +204,7 @@ export const recordCancellation = async (
 };
 
 /**
- * Access pattern 70: records a call's outcome, unless it has a final one already: the first final outcome
+ * Access pattern 47: records a call's outcome, unless it has a final one already: the first final outcome
  * stands. With `ifSuspected`, only while the attempt is suspected as it was when it was read. Returns the attempt
  * as stored, which may hold another run's outcome. When it was deleted with its request, writes nothing and returns it with the answer.
  */

@@ -31,7 +31,7 @@ export type ProviderWait = z.infer<typeof ProviderWait>;
 const toProviderWait = (item: StoredItem): ProviderWait => ProviderWait.parse(item);
 
 /**
- * Access pattern 81: opens a request's wait, unless it is open, in a transaction that is refused once the request has ended. Nothing else creates
+ * Access pattern 50: opens a request's wait, unless it is open, in a transaction that is refused once the request has ended. Nothing else creates
  * the item, so no late event brings it back after a deletion.
  */
 export const openWaitWrite = (requestId: string, now: Instant): TransactItem => ({
@@ -42,7 +42,7 @@ export const openWaitWrite = (requestId: string, now: Instant): TransactItem => 
   },
 });
 
-/** Access pattern 74: a request's wait, strongly consistent; undefined before the claim of its first task and after its deletion. */
+/** Access pattern 49: a request's wait, strongly consistent; undefined before the claim of its first task and after its deletion. */
 export const findProviderWait = async (requestId: string): Promise<ProviderWait | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: providerWaitKey(requestId), ConsistentRead: true }),
@@ -61,7 +61,7 @@ export const tokenOrderOf = ({ enteredAt, retries }: StateEntry): string =>
   `${enteredAt}#${String(retries).padStart(4, '0')}`;
 
 /**
- * Access pattern 75: replaces the execution's task token, unless the stored one is newer: a function that was
+ * Access pattern 50: replaces the execution's task token, unless the stored one is newer: a function that was
  * held up must not overwrite the token of the state's next attempt. Keeping a token again does not begin the wait
  * anew. Returns the whole item, as stored; nothing but the id when the request was deleted.
  */
@@ -78,7 +78,7 @@ export const keepTaskToken = async (
 };
 
 /**
- * Access pattern 76: notes a callback, for an execution that has not begun to wait, and claims the query it causes.
+ * Access pattern 51: notes a callback, for an execution that has not begun to wait, and claims the query it causes.
  * Callbacks cause one query per `seconds`: `callbackQueryAt` in the item returned is when to make this one, now or that
  * long after the last. Undefined when a query that is still to come was claimed by another callback and serves this
  * one too, or the request was deleted.
@@ -106,7 +106,7 @@ export const claimCallbackQuery = async (
 };
 
 /**
- * Access pattern 79: begins the query that a callback planned: callbacks from now on need another one. Returns the whole
+ * Access pattern 51: begins the query that a callback planned: callbacks from now on need another one. Returns the whole
  * item; undefined when a later callback has claimed another query, which serves this one too, or the request was deleted.
  */
 export const beginCallbackQuery = (
@@ -123,7 +123,7 @@ export const beginCallbackQuery = (
 const NOT_HELD_OFF = '(attribute_not_exists(notBefore) OR notBefore <= :now)';
 
 /**
- * Access pattern 77: notes a query. Undefined, refused, when the provider asked not to be queried before later, unless
+ * Access pattern 51: notes a query. Undefined, refused, when the provider asked not to be queried before later, unless
  * the query `mustBeMade`. The query of a request without a wait is not refused, and not noted: that request was deleted, or claimed by a
  * version that opened no wait.
  */
@@ -139,7 +139,7 @@ export const noteQuery = async (
   return (await findProviderWait(requestId)) ? undefined : { requestId };
 };
 
-/** Access pattern 80: holds off queries until an instant, because the provider asked for it. Does nothing when the request was deleted. */
+/** Access pattern 51: holds off queries until an instant, because the provider asked for it. Does nothing when the request was deleted. */
 export const holdOffQueries = async (requestId: string, notBefore: Instant, now: Date): Promise<void> => {
   await note(requestId, { notBefore }, now);
 };
@@ -152,7 +152,7 @@ export const queriedWithin = (
 ): boolean => queriedAt > addSeconds(toInstant(now), -seconds) || notBefore > toInstant(now);
 
 /**
- * Access pattern 78: claims a query and notes it. Returns the whole item; undefined, refused, if the provider
+ * Access pattern 51: claims a query and notes it. Returns the whole item; undefined, refused, if the provider
  * was queried within the last `seconds` or asked not to be queried before later, or the request was deleted.
  */
 export const claimQuery = (

@@ -6,7 +6,7 @@ import { tableName } from '../table/table.ts';
 import { inPlanOrder, ProviderAttempt } from './provider-attempts.ts';
 
 /**
- * Access pattern 82: a request, undefined when there is none, and its provider calls as `listAttempts` has them. Strongly consistent; the
+ * Access pattern 44: a request, undefined when there is none, and its provider calls as `listAttempts` has them. Strongly consistent; the
  * request is as new as the attempts or newer.
  */
 export const findRequestAndAttempts = async (

@@ -41,7 +41,7 @@ export const toDeletedRequest = (item: StoredItem): DeletedRequest => {
 const FINISH_WITHIN_SECONDS = 60;
 
 /**
- * Access pattern 19: records a deletion, in the transaction that removes the request, and lists it as due.
+ * Access pattern 26: records a deletion, in the transaction that removes the request, and lists it as due.
  */
 export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   Put: {
@@ -57,7 +57,7 @@ export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
 /** Far longer than an attempt of a webhook that is under way can still take. */
 const ATTEMPTS_END_SECONDS = SECONDS_PER_DAY;
 
-/** Access pattern 110: keeps late webhook attempts of a request from being recorded, in the transaction that removes the request. */
+/** Access pattern 74: keeps late webhook attempts of a request from being recorded, in the transaction that removes the request. */
 export const endWebhookAttemptsWrite = ({ requestId, deletedAt }: DeletedRequest): TransactItem => ({
   Put: {
     TableName: tableName(),
@@ -68,7 +68,7 @@ export const endWebhookAttemptsWrite = ({ requestId, deletedAt }: DeletedRequest
   },
 });
 
-/** Access pattern 20: the deletion of a request, strongly consistent; undefined when it was not deleted. */
+/** Access pattern 27: the deletion of a request, strongly consistent; undefined when it was not deleted. */
 export const findDeletedRequest = async (
   accountId: string,
   requestId: string,
@@ -84,7 +84,7 @@ export const findDeletedRequest = async (
 };
 
 /**
- * Access pattern 21: the marks of deleted requests as they are stored, for any number of different requests, strongly consistent, in the
+ * Access pattern 27: the marks of deleted requests as they are stored, for any number of different requests, strongly consistent, in the
  * given order; undefined where there is none. Also finds the marks of earlier releases, which stay in the ledgers' partitions.
  */
 export const findDeletionMarks = async (
@@ -97,7 +97,7 @@ export const findDeletionMarks = async (
 };
 
 /**
- * Access pattern 22: takes a completed deletion off the due list. `key` is that of its mark, wherever that is. Does nothing when the mark is
+ * Access pattern 28: takes a completed deletion off the due list. `key` is that of its mark, wherever that is. Does nothing when the mark is
  * absent. Repeating it changes nothing.
  */
 export const closeDeletion = async (
@@ -115,7 +115,7 @@ export const closeDeletion = async (
 };
 
 /**
- * Access pattern 41: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
+ * Access pattern 26: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
  * remove.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.

@@ -79,7 +79,7 @@ export const DuePosition = z.array(z.object({ shard: z.number(), after: Entry })
 export type DuePosition = z.infer<typeof DuePosition>;
 
 /**
- * Access pattern 23: items of a list that are due at `now`, longest due first. One query for each partition,
+ * Access pattern 19: items of a list that are due at `now`, longest due first. One query for each partition,
  * in parallel, with at most `limit` items each. Pass `next` as `from` to continue; it is empty at the end of the list.
  * Leaves out work of a kind that this version does not know.
  * Eventually consistent.
@@ -121,7 +121,7 @@ export const listDue = async (
 };
 
 /**
- * Access pattern 24: lists an item for another time, or in another list. Returns it at its new place, with the
+ * Access pattern 20: lists an item for another time, or in another list. Returns it at its new place, with the
  * stored item; undefined, with nothing changed, when it is no longer at the place where it was found.
  */
 export const reschedule = async (

@@ -41,7 +41,7 @@ const IndexEntry = z.object({ PK: z.string() });
 type IndexEntry = z.infer<typeof IndexEntry>;
 
 /**
- * Access pattern 30: a page of an account's requests of a kind, newest first, by any combination of filters.
+ * Access pattern 17: a page of an account's requests of a kind, newest first, by any combination of filters.
  * Skips the index entries before the page, and reads the page's requests by key: two sequential calls for an early page, three for
  * a later one, and one more for each further 1 MB of entries. An entry tells neither queued from processing nor the model: for these,
  * the requests are read up to the page's end. For a model these are at most `MAX_SEARCHED`: a page that needs more ends there and has
@@ -199,7 +199,7 @@ const olderThan = (kind: RequestKind, createdBefore: Instant | undefined): strin
 };
 
 /**
- * Access pattern 31: ids of an end-user's requests, videos before images, newest first in each. Eventually
+ * Access pattern 18: ids of an end-user's requests, videos before images, newest first in each. Eventually
  * consistent.
  */
 export const listRequestIdsOfEndUser = async function* (

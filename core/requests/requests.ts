@@ -33,7 +33,7 @@ export const toRequest = (item: StoredItem): StoredRequest => {
   return request;
 };
 
-/** Access pattern 34: a request by id, strongly consistent; undefined when there is none. */
+/** Access pattern 16: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: requestKey(requestId), ConsistentRead: true }),
@@ -49,7 +49,7 @@ export const getRequest = async (requestId: string): Promise<StoredRequest> => {
 };
 
 /**
- * Access pattern 35: any number of requests by id, strongly consistent, in the order of the ids, without those that are absent.
+ * Access pattern 16: any number of requests by id, strongly consistent, in the order of the ids, without those that are absent.
  * `unreadable` are the ids of those that cannot be read, which is logged and counted: they are not absent.
  */
 export const findRequests = async (
@@ -70,7 +70,7 @@ export const findRequests = async (
 const START_WITHIN_SECONDS = 45;
 
 /**
- * Access pattern 33: inserts a request. Refused when its id is taken, which only an earlier attempt of this
+ * Access pattern 15: inserts a request. Refused when its id is taken, which only an earlier attempt of this
  * write can cause.
  */
 export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
@@ -96,7 +96,7 @@ const updateRequest = (
   );
 
 /**
- * Access pattern 36: marks a queued request as processing, and sets its next due time if that is to change.
+ * Access pattern 21: marks a queued request as processing, and sets its next due time if that is to change.
  * Does nothing in any other status.
  */
 export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
@@ -109,7 +109,7 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
 };
 
 /**
- * Access pattern 44: sets the next due time of a queued request that has or had an execution, and with `gate`, where it waits. False in any
+ * Access pattern 21: sets the next due time of a queued request that has or had an execution, and with `gate`, where it waits. False in any
  * other status.
  */
 export const lookAtQueued = (requestId: string, lookAt: Instant, gate?: string): Promise<boolean> => {
@@ -126,14 +126,14 @@ export const lookAtQueued = (requestId: string, lookAt: Instant, gate?: string):
 };
 
 /**
- * Access pattern 37: records the outputs to settle by. Only the first recording counts. False when outputs
+ * Access pattern 22: records the outputs to settle by. Only the first recording counts. False when outputs
  * are already recorded, or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
   setWhileStoring(requestId, 'outputs', outputs);
 
 /**
- * Access pattern 42: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
+ * Access pattern 22: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
  * False as for `recordOutputs`.
  */
 export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
@@ -177,7 +177,7 @@ interface Settlement {
 }
 
 /**
- * Access pattern 38: moves a request to its terminal state, and lists it for what follows, if anything does.
+ * Access pattern 23: moves a request to its terminal state, and lists it for what follows, if anything does.
  * Refused when it is absent, terminal, or was terminal before; with `unlessStored`, also when it has outputs, and the refusal then
  * has the item.
  */
@@ -205,7 +205,7 @@ export const endRequestWrite = (
 };
 
 /**
- * Access pattern 39: marks a request's files as removed, and takes it off the list of those that expire. False
+ * Access pattern 24: marks a request's files as removed, and takes it off the list of those that expire. False
  * when it is not in that list, before `expiresAt`, or absent.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
@@ -216,7 +216,7 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
   });
 
 /**
- * Access pattern 43: lists a request whose files could not be removed for another attempt, the `failures`-th
+ * Access pattern 24: lists a request whose files could not be removed for another attempt, the `failures`-th
  * having failed. False if another attempt has expired or rescheduled it since it was read.
  */
 export const postponeExpiry = (
@@ -236,7 +236,7 @@ export const postponeExpiry = (
   });
 
 /**
- * Access pattern 40: takes a terminal request off the `LOOK` list, once all follow-up work is started. A
+ * Access pattern 24: takes a terminal request off the `LOOK` list, once all follow-up work is started. A
  * successful one moves to the `EXPIRE` list. False when it is not on the `LOOK` list, or absent.
  */
 export const closeWork = ({

@@ -19,7 +19,7 @@ const textOf = (value: unknown): string => String(value ?? '');
 const instantOf = (value: unknown): Instant | undefined => (typeof value === 'string' ? value : undefined);
 
 /**
- * Access pattern 119: compares a restored table with the living one. Reads both tables whole, strongly consistent, and each restored item in
+ * Access pattern 75: compares a restored table with the living one. Reads both tables whole, strongly consistent, and each restored item in
  * the living table too. Writes to the living table meanwhile may or may not show. `said` is told how many items were read.
  */
 export const compareTables = (

@@ -31,7 +31,7 @@ export const WebhookAttempt = z.object({
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
 /**
- * Access pattern 105: a request's webhook attempts by time, of all deliveries or of one, those in the request's partition included, where
+ * Access pattern 72: a request's webhook attempts by time, of all deliveries or of one, those in the request's partition included, where
  * the earlier release put them. Leaves out those that cannot be read. Strongly consistent.
  */
 export const listWebhookAttempts = async (
@@ -57,7 +57,7 @@ export const listWebhookAttempts = async (
 };
 
 /**
- * Access pattern 106: records an attempt, over an earlier one of the same number. Does nothing once the request is deleted: an attempt must
+ * Access pattern 73: records an attempt, over an earlier one of the same number. Does nothing once the request is deleted: an attempt must
  * not outlive a deletion that came while the receiver was called.
  */
 export const putWebhookAttempt = (attempt: WebhookAttempt): Promise<void> => {

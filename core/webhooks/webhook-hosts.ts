@@ -19,7 +19,7 @@ const FORGOTTEN_AFTER_SECONDS = SECONDS_PER_DAY;
 /** The item of an account and the host of a URL. */
 const keyOf = (accountId: string, url: string): ItemKey => webhookHostKey(accountId, hostDigest(url));
 
-/** Access pattern 107: how the host of a URL hangs for an account, strongly consistent; undefined when it answers, or cannot be read. */
+/** Access pattern 58: how the host of a URL hangs for an account, strongly consistent; undefined when it answers, or cannot be read. */
 export const findHostBackOff = async (
   accountId: string,
   url: string,
@@ -36,7 +36,7 @@ export const findHostBackOff = async (
 };
 
 /**
- * Access pattern 108: backs off from a host that hung for an account, twice as long as after it hung before. Other accounts go on calling it.
+ * Access pattern 59: backs off from a host that hung for an account, twice as long as after it hung before. Other accounts go on calling it.
  * `seen` is the back-off at the start of the attempt: of attempts that hang at the same time, one counts.
  */
 export const backOffFrom = async (
@@ -64,7 +64,7 @@ export const backOffFrom = async (
   );
 };
 
-/** Access pattern 109: ends an account's back-off from a host that answered, unless it has hung again since `seen`. */
+/** Access pattern 59: ends an account's back-off from a host that answered, unless it has hung again since `seen`. */
 export const endBackOff = async (accountId: string, url: string, seen: HostBackOff): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({

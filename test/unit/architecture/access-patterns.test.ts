@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { readDocument, tableRows } from '../docs/documents.ts';
 import { documentedPatterns, type TableFunction, tableFunctionsOf } from './access-patterns.ts';
 import { ROOT, readSources } from './source-graph.ts';
 
@@ -8,9 +9,12 @@ const functions = [...readSources('core')]
   .filter(([path]) => !path.startsWith('core/table/'))
   .flatMap(([path, source]) => tableFunctionsOf(path, source));
 const rows = documentedPatterns(readFileSync(join(ROOT, 'docs/data-model.md'), 'utf8'));
+const entities = tableRows(readDocument('docs/data-model.md'), 'Entity', 'Partition key (`PK`)').map(
+  ([entity = '']) => /\[([^\]]+)\]/.exec(entity)?.[1],
+);
 
-const byNumber = (patterns: readonly TableFunction[]): TableFunction[] =>
-  patterns.toSorted((a, b) => (a.number ?? 0) - (b.number ?? 0));
+const byName = (patterns: readonly TableFunction[]): TableFunction[] =>
+  patterns.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
 describe('the access patterns', () => {
   test('are in the doc comment of every function that operates on the table', () => {
@@ -22,18 +26,23 @@ describe('the access patterns', () => {
     expect(rows.map(({ number }) => number)).toEqual(rows.map((_, index) => index + 1));
   });
 
-  test('have the same number, function and file in the code and in docs/data-model.md', () => {
-    expect(byNumber(functions)).toEqual(rows);
+  test('are grouped there by entity, in the order of the entities', () => {
+    const groups = rows.map(({ entity }) => entity).filter((entity, index, all) => entity !== all[index - 1]);
+
+    expect(groups).toEqual([...entities, 'All'].filter((entity) => groups.includes(String(entity))));
+  });
+
+  test('have the same number, functions and files in the code and in docs/data-model.md', () => {
+    expect(byName(functions)).toEqual(byName(rows.flatMap((row) => row.functions)));
+    expect(rows.filter((row) => row.functions.length === 0)).toEqual([]);
   });
 
   test('are mentioned only where the table is operated on', () => {
     const mentions = [...readSources('core', 'functions', 'ops', 'providers')].flatMap(([file, source]) =>
-      [...source.matchAll(/access pattern (\d+)/gi)].map(([, number]) => ({ file, number: Number(number) })),
+      [...source.matchAll(/access pattern (\d+)/gi)].map(([, number]) => `${file} ${number}`),
     );
-    const numbered = functions.map(({ file, number }) => ({ file, number }));
 
-    expect(mentions.filter((mention) => !numbered.some((own) => own.number === mention.number))).toEqual([]);
-    expect(mentions).toHaveLength(functions.length);
+    expect(mentions.toSorted()).toEqual(functions.map(({ file, number }) => `${file} ${number}`).toSorted());
   });
 });
 
@@ -96,13 +105,18 @@ export const findThing = (id) => table.send(id);`;
   });
 });
 
-test('a row of the document gives number, function and file', () => {
+test('a row of the document gives number, entity, functions and files', () => {
   const markdown = [
-    '| # | Question | Operation | Function |',
-    '| --- | --- | --- | --- |',
-    '| 7 | A thing by `id` | GetItem | [`findThing`](../core/things/things.ts) |',
-    '| x | Not a row | GetItem | [`findThing`](../core/things/things.ts) |',
+    '| # | Entity | Question | Operation | Functions |',
+    '| --- | --- | --- | --- | --- |',
+    '| 7 | Thing | Things by `id` | GetItem | [`findThing`, `findThings`](../core/things/things.ts), [`count`](../core/count.ts) |',
+    '| x | Thing | Not a row | GetItem | [`findThing`](../core/things/things.ts) |',
   ].join('\n');
 
-  expect(documentedPatterns(markdown)).toEqual([{ file: FILE, name: 'findThing', number: 7 }]);
+  const functions = [
+    { file: FILE, name: 'findThing', number: 7 },
+    { file: FILE, name: 'findThings', number: 7 },
+    { file: 'core/count.ts', name: 'count', number: 7 },
+  ];
+  expect(documentedPatterns(markdown)).toEqual([{ number: 7, entity: 'Thing', functions }]);
 });

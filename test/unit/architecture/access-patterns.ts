@@ -80,8 +80,22 @@ export const tableFunctionsOf = (file: string, source: string): TableFunction[] 
     .map(([name]) => ({ file, name, number: numberOf(name, source) }));
 };
 
-/** The rows of the table of access patterns: `| 7 | … | … | [`findRequest`](../core/requests/requests.ts) |`. */
-export const documentedPatterns = (markdown: string): TableFunction[] =>
-  [...markdown.matchAll(/^\| (\d+) \|.*\| \[`(\w+)`\]\(\.\.\/(\S+)\) \|$/gm)].map(
-    ([, number, name = '', file = '']) => ({ file, name, number: Number(number) }),
+/** A row of the table of access patterns. */
+export interface DocumentedPattern {
+  number: number;
+  entity: string;
+  functions: TableFunction[];
+}
+
+/** The rows of the table: `| 7 | Request | … | … | [`findRequest`, `findRequests`](../core/requests/requests.ts), … |`. */
+export const documentedPatterns = (markdown: string): DocumentedPattern[] =>
+  [...markdown.matchAll(/^\| (\d+) \| ([^|]+) \|.*\| ([^|]+) \|$/gm)].map(
+    ([, digits, entity = '', links = '']) => {
+      const number = Number(digits);
+      const functions = [...links.matchAll(/\[([^\]]+)\]\(\.\.\/([^)]+)\)/g)].flatMap(
+        ([, names = '', file = '']) =>
+          [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => ({ file, name, number })),
+      );
+      return { number, entity, functions };
+    },
   );
