@@ -35,7 +35,7 @@ const statuses = (answers: Answer<unknown>[]) => answers.map(({ status }) => sta
 const ONE_IN_1000_SECONDS = 0.001;
 
 describe('The rate limit', () => {
-  // What a bucket lets through, and when, is tested in test/unit/core/accounts/consume-api-key.test.ts.
+  // The pace of a bucket is tested in test/unit/core/accounts/consume-api-key.test.ts.
   test('allows a burst of exactly what is set', async () => {
     const burst = 5;
     const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, burst);

@@ -8,7 +8,6 @@ import {
   settled,
   unique,
 } from '../contract/support/client.ts';
-import { balance, entriesOf } from '../contract/support/ledger.ts';
 import {
   discard,
   newDataDir,
@@ -21,7 +20,6 @@ import { openProviderGate, type ProviderGate } from '../contract/support/provide
 const MAX_RUNNING = 2;
 /** Requests of one account that wait at once. */
 const WAITING = 10;
-const QUEUE_SECONDS = 40;
 const TOPPED_UP = 10_000;
 
 let service: RunningService;
@@ -31,7 +29,6 @@ beforeAll(async () => {
   service = await startLocalService(await newDataDir(), {
     context: {
       ...gate.context,
-      queueDeadlineSeconds: QUEUE_SECONDS,
       // The provider refuses what the service should not have sent.
       ...{ maxRunning: MAX_RUNNING, sandboxMaxRunning: MAX_RUNNING },
       modelRoutes: JSON.stringify({
@@ -136,26 +133,5 @@ describe('A request that waits for capacity', () => {
     expect(story.spans).toContainEqual(
       expect.objectContaining({ kind: 'capacity-wait', label: 'waiting in the queue' }),
     );
-  });
-
-  test('fails with provider_timeout after its time in the queue, refunded, and pauses nobody', async () => {
-    const caller = await newCaller(service, TOPPED_UP);
-    gate.stop = () => false;
-    const { first, second } = await waitingBehind(caller, QUEUE_SECONDS + 6);
-    const before = await balance(caller);
-
-    const failed = await settled(caller, second.requestId);
-
-    expect(failed).toMatchObject({ status: 'failed', error: { code: 'provider_timeout' } });
-    const seconds = (Date.parse(failed.finishedAt ?? '') - Date.parse(failed.createdAt ?? '')) / 1000;
-    expect(seconds).toBeGreaterThanOrEqual(QUEUE_SECONDS);
-    const entries = await entriesOf(caller, second.requestId);
-    expect(entries.map(([reason]) => reason)).toEqual(['refund', 'generation']);
-    expect(await balance(caller)).toBe(before + Number(entries[0]?.[1]));
-    // It would be 503 while paused.
-    const again = await accepted(caller, { model: 'xSD5Pro', prompt: unique('[delay=0]') });
-    expect((await settled(caller, first.requestId)).status).toBe('succeeded');
-    expect((await settled(caller, again.requestId)).status).toBe('succeeded');
-    expect(await routeOf('xSD5Pro')).toMatchObject({ running: 0, waiting: 0 });
   });
 });
