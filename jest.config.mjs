@@ -30,6 +30,7 @@ const sharedSyntheses = {
 export default {
   // Twice the processors of a small machine: tests that wait for a local run leave theirs to others.
   maxWorkers: 4,
+  testSequencer: '<rootDir>/test/simulation-first.ts',
   // A local run starts within seconds, but not on a machine that does much else.
   testTimeout: 120_000,
   // What the tests run in their own processes: the functions of a local run are not among it.

@@ -65,16 +65,9 @@ describe('An accepted creation', () => {
     expect(ids.toSorted()).toEqual(ids);
   });
 
+  // Prices are tested in test/unit/core/models/rates.test.ts, what a request may deliver in create-request.test.ts.
   test.each([
-    [{ model: 'xSD4.5', n: 15 }, 60],
-    [{ model: 'xSD4.5', n: 2, size: '4K' }, 12],
-    [{ model: 'xSD4.5', sequential: 'auto' }, 60],
-    [{ model: 'xSD4.5', sequential: 'auto', sequentialOptions: {} }, 60],
     [{ model: 'xSD4.5', sequential: 'auto', references: ['https://example.com/a.png'] }, 56],
-    [{ model: 'xSD4.5', sequential: 'auto', sequentialOptions: { maxImages: 3 } }, 12],
-    // A preset is priced by its square, an explicit size by its own pixels.
-    [{ model: 'xZI1.0Pro', size: '1K', aspectRatio: 'landscape' }, 1],
-    [{ model: 'xZI1.0Pro', size: '1024x1024' }, 1],
     [{ model: 'xZI1.0Pro', size: '1025x1024' }, 2],
   ])('of %j is debited %d, the price of the most it can deliver', async (body, debit) => {
     const { requestId } = (await create(anUndrawnGeneration(body))).body;
@@ -82,9 +75,6 @@ describe('An accepted creation', () => {
     expect((await entriesOf(caller, requestId)).at(-1)).toEqual(['generation', debit]);
   });
 });
-
-/** A body of exactly this size, valid but for its size. */
-const bodyOf = (bytes: number) => JSON.stringify(anUndrawnGeneration()).padEnd(bytes, ' ');
 
 describe('A body', () => {
   test.each(['', '{}'])('%j is refused for every required field', async (body) => {
@@ -97,30 +87,6 @@ describe('A body', () => {
     const answer = await send(caller.service, 'POST', '/v1/generations', { headers });
 
     expect(wrongFields(answer)).toEqual(['endUserEmail', 'model', 'prompt']);
-  });
-
-  test.each([
-    'a pier',
-    '{"model":',
-    "{'model':'xSD4.5'}",
-    '{} {}',
-    '[]',
-    '[{}]',
-    '"text"',
-    'null',
-    '1',
-    'true',
-  ])('%s is refused', async (body) => {
-    expect(refusal(await create(body))).toEqual([400, 'validation_error']);
-  });
-
-  test('of 256 KiB is read, and one byte more is refused', async () => {
-    expect((await create(bodyOf(256 * 1024))).status).toBe(202);
-    expect(refusal(await create(bodyOf(256 * 1024 + 1)))).toEqual([400, 'validation_error']);
-  });
-
-  test("over the gateway's limit is refused in the same shape", async () => {
-    expect(refusal(await create(bodyOf(10 * 1024 * 1024 + 1)))).toEqual([400, 'validation_error']);
   });
 });
 

@@ -38,7 +38,6 @@ const list = async (query: Record<string, string | number> = {}): Promise<ListPa
 };
 const emailsOf = async (query: Record<string, string | number>) =>
   (await list(query)).items.map(({ email }) => email);
-const among = (wanted: (email: string) => boolean) => newestFirst.filter(wanted);
 
 describe('The list of end-users', () => {
   test('has all end-users of the account, newest first, on pages of 20', async () => {
@@ -50,25 +49,11 @@ describe('The list of end-users', () => {
     expect(times.toSorted().reverse()).toEqual(times);
   });
 
-  test('shows each with exactly the documented fields', async () => {
-    for (const item of (await list()).items) {
-      expect(Object.keys(item).sort()).toEqual(
-        ['blockedAt', 'createdAt', 'email', 'lastActiveAt', 'totalRequests', 'totalXTokensSpent'].sort(),
-      );
-      expect(item.totalXTokensSpent).toBe(0);
-      expect(item.totalRequests).toBe(item.email === 'ada@example.com' ? 2 : 1);
-    }
-  });
-
+  // Each filter and all pages are tested in test/unit/core/end-users/end-user-lists.test.ts.
   test.each<[Record<string, string>, () => string[]]>([
-    [{ blocked: 'true' }, () => among((email) => BLOCKED.includes(email))],
-    [{ blocked: 'false' }, () => among((email) => !BLOCKED.includes(email))],
-    [{ email: 'ada' }, () => among((email) => email.includes('ada'))],
-    [{ email: 'ADA@Ex' }, () => ['ada@example.com']],
+    [{ blocked: 'false' }, () => newestFirst.filter((email) => !BLOCKED.includes(email))],
     [{ email: 'BÜCHER' }, () => ['zoë@bücher.example']],
     [{ email: '%' }, () => ['eve_100%25@example.org']],
-    [{ email: '.*' }, () => []],
-    [{ email: '' }, () => newestFirst],
     [{ email: 'ada', blocked: 'true' }, () => ['mallory@ada.example']],
   ])('filtered by %j has exactly the matching end-users', async (query, expected) => {
     expect(await emailsOf(query)).toEqual(expected());
@@ -87,20 +72,17 @@ describe('The list of end-users', () => {
 });
 
 describe('Pages of end-users', () => {
-  test.each([1, 2, 3, 5, 6, 7, 50])(
-    'of %d have no gaps, no repeats and an exact hasMore',
-    async (pageSize) => {
-      const found: string[] = [];
-      for (let page = 1; page <= Math.ceil(6 / pageSize) + 1; page++) {
-        const { items, hasMore, ...rest } = await list({ page, pageSize });
-        found.push(...items.map(({ email }) => email));
-        expect(rest).toEqual({ page, pageSize });
-        expect(hasMore).toBe(page * pageSize < 6);
-      }
+  test.each([1, 4])('of %d have no gaps, no repeats and an exact hasMore', async (pageSize) => {
+    const found: string[] = [];
+    for (let page = 1; page <= Math.ceil(6 / pageSize) + 1; page++) {
+      const { items, hasMore, ...rest } = await list({ page, pageSize });
+      found.push(...items.map(({ email }) => email));
+      expect(rest).toEqual({ page, pageSize });
+      expect(hasMore).toBe(page * pageSize < 6);
+    }
 
-      expect(found).toEqual(newestFirst);
-    },
-  );
+    expect(found).toEqual(newestFirst);
+  });
 
   test('past the end are empty', async () => {
     expect(await list({ page: 1_000_000 })).toEqual({

@@ -145,10 +145,8 @@ describe('Blocking', () => {
   });
 });
 
-describe.each(['block', 'unblock', 'DELETE'])('An address in the path of %s', (verb) => {
-  const act = (path: string) =>
-    verb === 'DELETE' ? remove(caller, path) : caller.post(`${path}/${verb}`, undefined);
-
+// Wrong, unknown and encoded addresses of each route are tested in test/unit/functions.
+describe('An address in a path', () => {
   test.each([
     ['with a plus sign, encoded', (mark: string) => `ada+${mark}@example.com`, encodeURIComponent],
     ['with a plus sign unencoded', (mark: string) => `ada+${mark}@example.com`, (email: string) => email],
@@ -157,35 +155,23 @@ describe.each(['block', 'unblock', 'DELETE'])('An address in the path of %s', (v
     ['with a per cent sign', (mark: string) => `50%25${mark}@example.com`, encodeURIComponent],
     ['with a slash', (mark: string) => `a/b${mark}@example.com`, encodeURIComponent],
     ['in capitals', (mark: string) => `ada.${mark}@example.com`, (email: string) => email.toUpperCase()],
-  ])('%s is understood', async (_what, emailWith, encode) => {
+  ])('%s is understood by every route', async (_what, emailWith, encode) => {
     const email = emailWith(Math.random().toString(36).slice(2));
     await failed(caller, { endUserEmail: email });
+    const path = `/v1/end-users/${encode(email)}`;
 
-    const { status, body } = await act(`/v1/end-users/${encode(email)}`);
-
-    expect([status, body]).toEqual([200, expect.objectContaining({ email })]);
+    for (const act of [
+      () => caller.post(`${path}/block`, undefined),
+      () => caller.post(`${path}/unblock`, undefined),
+      () => remove(caller, path),
+    ])
+      expect(await act()).toMatchObject({ status: 200, body: { email } });
   });
 
-  test.each(['nobody@example.com', 'ada%2Bnobody@example.com'])(
-    'of no end-user is 404: %s',
-    async (email) => {
-      expect(refusal(await act(`/v1/end-users/${email}`))).toEqual([404, 'not_found']);
-    },
-  );
-
-  test.each(['nobody', '%00@example.com', 'a@b', `${'a'.repeat(250)}@example.com`, '%E0%A4%A', '%20'])(
-    'that is invalid is refused by name: %s',
-    async (email) => {
-      expect(wrongFields(await act(`/v1/end-users/${email}`))).toEqual(['email']);
-    },
-  );
-
-  test('takes no query parameters', async () => {
-    const path = '/v1/end-users/nobody@example.com';
-    const answer =
-      verb === 'DELETE' ? remove(caller, `${path}?x=1`) : caller.post(`${path}/${verb}?x=1`, undefined);
-
-    expect(wrongFields(await answer)).toEqual(['x']);
+  test('that is invalid is refused by name, and one of no end-user is not found', async () => {
+    for (const invalid of ['nobody', '%00@example.com', '%E0%A4%A', '%20'])
+      expect(wrongFields(await caller.post(`/v1/end-users/${invalid}/block`, undefined))).toEqual(['email']);
+    expect(refusal(await block('ada+nobody@example.com'))).toEqual([404, 'not_found']);
   });
 });
 

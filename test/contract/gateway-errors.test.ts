@@ -104,15 +104,16 @@ describe('An unknown route is 404 not_found', () => {
   );
 });
 
-describe.each(ROUTES.filter(({ method }) => method === 'POST'))('A body sent to POST $path', ({ path }) => {
+// How each body is read is tested in test/unit/functions/api-request.test.ts.
+describe('A body', () => {
+  const path = '/v1/generations';
+
   test("over 10 MB, the gateway's limit, is refused", async () => {
-    const answer = await request('POST', filled(path), ' '.repeat(10 * 1024 * 1024 + 1));
+    const answer = await request('POST', path, ' '.repeat(10 * 1024 * 1024 + 1));
 
     expect(refusal(answer)).toEqual([400, 'validation_error']);
   });
-});
 
-describe.each(['/v1/generations', '/v1/generations/bulk-delete'])('A body sent to %s', (path) => {
   test('of 256 KiB is read, and one byte more is refused by name', async () => {
     const body = (bytes: number) => '{"x":1}'.padEnd(bytes, ' ');
 
@@ -134,9 +135,7 @@ describe.each(['/v1/generations', '/v1/generations/bulk-delete'])('A body sent t
   });
 
   test('that is not a JSON object is refused by name', async () => {
-    for (const body of ['x', '[]', 'null', '1', '"x"', '{', '{}{}', '\u0000']) {
-      expect(wrongFields(await request('POST', path, body))).toEqual(['body']);
-    }
+    for (const body of ['x', '[]']) expect(wrongFields(await request('POST', path, body))).toEqual(['body']);
   });
 });
 

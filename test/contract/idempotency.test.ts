@@ -1,29 +1,18 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from './support/answers.ts';
-import {
-  type AnyRecord,
-  aGeneration,
-  anUndrawnGeneration,
-  type Caller,
-  newCaller,
-  settled,
-  sharedService,
-} from './support/client.ts';
+import { type AnyRecord, aGeneration, anUndrawnGeneration, settled } from './support/client.ts';
 import { entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
-import { endUserOf, endUserPath, remove, uniqueEmail } from './support/resources.ts';
+import { endUserOf, remove, uniqueEmail } from './support/resources.ts';
+import { useCaller } from './support/use-caller.ts';
 
-let caller: Caller;
-let other: Caller;
-beforeAll(async () => {
-  const service = await sharedService();
-  [caller, other] = await Promise.all([newCaller(service), newCaller(service)]);
-});
+const caller = useCaller();
 
 const uniqueKey = () => `key ${Math.random()}`;
-const create = (key: string, body: unknown, by = caller) =>
-  by.post<AnyRecord>('/v1/generations', body, { 'idempotency-key': key });
+const create = (key: string, body: unknown) =>
+  caller.post<AnyRecord>('/v1/generations', body, { 'idempotency-key': key });
 const isReplayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed');
 
+// Other bodies, keys and accounts are tested in test/unit/core/creation/create-request-replays.test.ts.
 describe('A creation with an Idempotency-Key', () => {
   test('sent ten times at once creates one request and one debit', async () => {
     const email = uniqueEmail();
@@ -61,75 +50,6 @@ describe('A creation with an Idempotency-Key', () => {
     expect(again.headers.get('location')).toBe(first.headers.get('location'));
     expect(await history(caller)).toEqual(before);
     expect(await entriesOf(caller, first.body.requestId)).toEqual([['generation', 1]]);
-  });
-
-  test('is refused with 409 if a value or the order of a list differs, and nothing is written', async () => {
-    const references = ['https://example.com/a.png', 'https://example.com/b.png'];
-    const body = anUndrawnGeneration({ model: 'xSD4.5', references });
-    const key = uniqueKey();
-    const first = await create(key, body);
-    await settled(caller, first.body.requestId);
-    const before = await history(caller);
-
-    for (const change of [{ n: 1 }, { prompt: 'another' }, { references: references.toReversed() }]) {
-      const answer = await create(key, { ...body, ...change });
-      expect(refusal(answer)).toEqual([409, 'conflict']);
-      expect(isReplayed(answer)).toBeNull();
-    }
-
-    expect(await history(caller)).toEqual(before);
-    const reordered = Object.fromEntries(Object.entries(body).toReversed());
-    expect((await create(key, JSON.stringify(reordered, undefined, 4))).body).toEqual(first.body);
-  });
-
-  test('sent at once with different bodies by callers of one account has one winner', async () => {
-    const key = uniqueKey();
-
-    const answers = await Promise.all(Array.from({ length: 6 }, () => create(key, anUndrawnGeneration())));
-
-    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409, 409]);
-    await settled(caller, answers.find(({ status }) => status === 202)?.body.requestId ?? '');
-    await expectUnbrokenChain(caller);
-  });
-
-  test('is of its account and its key only', async () => {
-    const body = anUndrawnGeneration();
-    const key = uniqueKey();
-
-    const answers = [
-      await create(key, body),
-      await create(key, body, other),
-      await create(key.toUpperCase(), body),
-    ];
-
-    expect(answers.map(isReplayed)).toEqual([null, null, null]);
-    expect(new Set(answers.map(({ body: { requestId } }) => requestId)).size).toBe(3);
-  });
-
-  test('can be repeated after it was refused', async () => {
-    const email = uniqueEmail();
-    const key = uniqueKey();
-    const body = anUndrawnGeneration({ endUserEmail: email });
-    expect(wrongFields(await create(key, { ...body, n: 0 }))).toEqual(['n']);
-    const poor = await newCaller(caller.service, 0.5);
-    expect(refusal(await create(key, body, poor))).toEqual([402, 'payment_required']);
-
-    const answer = await create(key, body);
-
-    expect([answer.status, isReplayed(answer)]).toEqual([202, null]);
-  });
-
-  test('is answered with the first 202 again even if its end-user has been blocked since', async () => {
-    const email = uniqueEmail();
-    const key = uniqueKey();
-    const body = anUndrawnGeneration({ endUserEmail: email });
-    const first = await create(key, body);
-    await caller.post(`${endUserPath(email)}/block`, undefined);
-
-    const again = await create(key, body);
-
-    expect([again.status, again.body]).toEqual([202, first.body]);
-    expect(refusal(await create(uniqueKey(), body))).toEqual([403, 'forbidden']);
   });
 
   test('is 409 after its request was deleted, and creates no other', async () => {

@@ -3,7 +3,6 @@ import { type Answer, refusal } from './support/answers.ts';
 import {
   anUndrawnGeneration,
   type Caller,
-  eventually,
   newCallerWithDefaultLimits,
   setLimits,
   sharedService,
@@ -36,7 +35,9 @@ const statuses = (answers: Answer<unknown>[]) => answers.map(({ status }) => sta
 const ONE_IN_1000_SECONDS = 0.001;
 
 describe('The rate limit', () => {
-  test.each([1, 2, 5, 17])('allows a burst of exactly %d', async (burst) => {
+  // The pace of a bucket is tested in test/unit/core/accounts/consume-api-key.test.ts.
+  test('allows a burst of exactly what is set', async () => {
+    const burst = 5;
     const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, burst);
 
     const answers = await atOnce(caller, burst + 5);
@@ -54,27 +55,6 @@ describe('The rate limit', () => {
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(retryAfter(refused)).toBeGreaterThanOrEqual(1);
     expect(retryAfter(refused)).toBeLessThanOrEqual(20);
-  });
-
-  test('allows one more request each interval', async () => {
-    const caller = await newLimitedCaller(0.25, 2);
-    const startedAt = Date.now();
-    expect(statuses(await atOnce(caller, 2))).toEqual([200, 200]);
-
-    const refused: Answer<unknown>[] = [];
-    await eventually(
-      async () => {
-        const answer = await caller.get('/v1/balance');
-        if (answer.status !== 200) refused.push(answer);
-        return answer.status;
-      },
-      (status) => status === 200,
-    );
-
-    // One more every four seconds: not sooner, and refused requests do not count.
-    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(4000);
-    expect(refused.map(refusal)).toEqual(Array(refused.length).fill([429, 'rate_limited']));
-    for (const seconds of refused.map(retryAfter)) expect([1, 2, 3, 4]).toContain(seconds);
   });
 
   test('counts all endpoints together, whatever their status', async () => {

@@ -89,12 +89,8 @@ describe('A filter', () => {
       { endUserEmail: ' Bob@Example.COM ' },
       () => all.filter(({ endUserEmail }) => endUserEmail === BOB),
     ],
-    ['by an end-user without requests', { endUserEmail: 'nobody@example.com' }, () => []],
     ['by status succeeded', { status: 'succeeded' }, () => withStatus('succeeded')],
-    ['by status failed', { status: 'failed' }, () => withStatus('failed')],
     ['by status queued', { status: 'queued' }, () => []],
-    ['by status processing', { status: 'processing' }, () => []],
-    ['by status expired', { status: 'expired' }, () => []],
     [
       'by end-user and status',
       { endUserEmail: BOB, status: 'failed' },
@@ -154,7 +150,8 @@ describe('createdAfter', () => {
 });
 
 describe('Pages', () => {
-  test.each([1, 2, 3, 4, 5, 9, 10, 11, 50])('of %d have no gaps and no repeats', async (pageSize) => {
+  // Every size and place is tested in test/unit/core/requests/request-lists.test.ts.
+  test.each([1, 4, 50])('of %d have no gaps and no repeats', async (pageSize) => {
     const pages: ListPage<AnyRecord>[] = [];
     for (let page = 1; page <= Math.ceil(10 / pageSize) + 1; page++)
       pages.push(await list({ page, pageSize }));
@@ -167,7 +164,7 @@ describe('Pages', () => {
     });
   });
 
-  test.each([2, 1000, 1_000_000])('past the end are empty: page %d', async (page) => {
+  test.each([2, 1_000_000])('past the end are empty: page %d', async (page) => {
     expect(await list({ page })).toEqual({ items: [], page, pageSize: 20, hasMore: false });
   });
 });

@@ -38,16 +38,9 @@ describe('An accepted creation of a video', () => {
     },
   );
 
-  const DEFAULTS = { durationSec: undefined, resolution: undefined };
-  test.each([
-    ['xW2.7S', DEFAULTS, 40],
-    ['xW2.7S', { resolution: '720p', durationSec: 3 }, 15],
-    ['xW2.7S', { resolution: '1080p', durationSec: 15 }, 120],
-    ['xW3.0s', DEFAULTS, 50],
-    ['xW3.0s', { resolution: '480p', durationSec: 2 }, 6],
-    ['xW3.0s', { resolution: '720p', durationSec: 30 }, 180],
-    ['xW3.0sPro', DEFAULTS, 60],
-    ['xW3.0sPro', { resolution: '2k', durationSec: 2 }, 40],
+  // Prices are tested in test/unit/core/models/rates.test.ts.
+  test.each<[string, Record<string, unknown>, number]>([
+    ['xW2.7S', { durationSec: undefined, resolution: undefined }, 40],
     ['xW3.0sPro', { resolution: '4k', durationSec: 30 }, 1200],
     // Options that cost nothing extra.
     ['xW3.0sPro', { ratio: '9:16', referenceImages: urls(10), referenceAudios: urls(5) }, 24],
@@ -87,37 +80,9 @@ describe('A refused creation of a video writes nothing', () => {
     expect(await itemsNaming(poor.service, email)).toEqual([]);
     expect(await endUserOf(caller, blocked)).toMatchObject({ totalRequests: 1 });
   });
-
-  test('and an unblocked end-user can create again', async () => {
-    const email = uniqueEmail();
-    await create({ endUserEmail: email });
-    await caller.post(`${endUserPath(email)}/block`, undefined);
-    expect(refusal(await create({ endUserEmail: email }))).toEqual([403, 'forbidden']);
-
-    await caller.post(`${endUserPath(email)}/unblock`, undefined);
-
-    expect((await create({ endUserEmail: email })).status).toBe(202);
-  });
 });
 
 describe('A creation of a video with an Idempotency-Key', () => {
-  const isReplayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed');
-
-  test('sent five times at once creates one request and one debit', async () => {
-    const email = uniqueEmail();
-    const body = anUnfilmedVideo({ endUserEmail: email });
-    const key = { 'idempotency-key': unique() };
-
-    const answers = await Promise.all(Array.from({ length: 5 }, () => createVideo(caller, body, key)));
-
-    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(202));
-    expect(answers.map(isReplayed).sort()).toEqual([null, ...Array(4).fill('true')].sort());
-    const [{ requestId = '' } = {}, ...others] = answers.map((answer) => answer.body);
-    expect(others.map((other) => other.requestId)).toEqual(Array(4).fill(requestId));
-    expect((await entriesOf(caller, requestId)).at(-1)).toEqual(['generation', 24]);
-    expect(await endUserOf(caller, email)).toMatchObject({ totalRequests: 1 });
-  });
-
   test('is 409 with another body, and for an image', async () => {
     const body = anUnfilmedVideo();
     const key = { 'idempotency-key': unique() };

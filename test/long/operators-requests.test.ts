@@ -12,18 +12,10 @@ import {
   sharedService,
   unique,
 } from '../contract/support/client.ts';
-import { changingItem } from '../contract/support/items.ts';
 import { balance, entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
 import { type LocalService, ops, runOps } from '../contract/support/local-service.ts';
 import { failed, processing, remove, succeeded } from '../contract/support/resources.ts';
 
-interface Row {
-  requestId: string;
-  accountId: string;
-  status: string;
-  model: string;
-  createdAt: string;
-}
 interface Verified {
   accounts: number;
   entries: number;
@@ -38,7 +30,6 @@ interface Shown {
   providerAttempts: { call: number; outcome?: { kind: string } }[];
   webhooks: unknown[];
   objects: { objectKey: string; recorded: boolean; stored: boolean; sizeBytes: number }[];
-  spans: { kind: string; from: string; until: string | null; outcome?: string }[];
 }
 
 let service: LocalService;
@@ -46,49 +37,8 @@ beforeAll(async () => {
   service = await sharedService();
 });
 
-const list = (...args: string[]) => ops<Row[]>(service, 'requests', 'list', ...args);
 const show = (requestId: string) => ops<Shown>(service, 'requests', 'show', '--id', requestId);
 const verify = (caller: Caller) => ops<Verified>(service, 'ledger', 'verify', '--account', caller.accountId);
-
-describe('requests list', () => {
-  let caller: Caller;
-  let rows: Row[];
-  beforeAll(async () => {
-    caller = await newCaller(service);
-    await failed(await newCaller(service));
-    const made = [await succeeded(caller), await failed(caller), await failed(caller)];
-    rows = made.reverse().map(({ requestId, status, createdAt = '' }) => ({
-      ...{ requestId, accountId: caller.accountId, status, createdAt },
-      model: 'xZI1.0Pro',
-    }));
-  });
-
-  test('prints the requests of an account, newest first', async () => {
-    expect(await list('--account', caller.accountId)).toEqual(rows);
-  });
-
-  test('prints those of every account when none is given', async () => {
-    const all = await list();
-
-    expect(all).toEqual(expect.arrayContaining(rows));
-    expect(all.map(({ createdAt }) => createdAt)).toEqual(
-      all
-        .map(({ createdAt }) => createdAt)
-        .sort()
-        .reverse(),
-    );
-    expect(new Set(all.map(({ accountId }) => accountId)).size).toBeGreaterThan(1);
-  });
-
-  test('filters by status and age', async () => {
-    const of = ['--account', caller.accountId];
-
-    expect(await list(...of, '--status', 'failed')).toEqual(rows.slice(0, 2));
-    expect(await list(...of, '--status', 'expired')).toEqual([]);
-    expect(await list(...of, '--older-than', '0s')).toEqual(rows);
-    expect(await list(...of, '--older-than', '1h')).toEqual([]);
-  });
-});
 
 describe('requests show', () => {
   let caller: Caller;
@@ -123,31 +73,6 @@ describe('requests show', () => {
         ...{ recorded: true, stored: true, sizeBytes: expect.any(Number) },
       }),
     ]);
-  });
-
-  test('prints its parts as spans in time order, each with its end, up to the expiry of its file', () => {
-    const { spans } = shown;
-
-    expect(new Set(spans.map(({ kind }) => kind))).toEqual(
-      new Set(['queued', 'provider-call', 'storing', 'settling', 'available']),
-    );
-    for (const { from, until } of spans) expect(until && until >= from).toBe(true);
-    const begins = spans.map(({ from }) => from);
-    expect(begins).toEqual(begins.toSorted());
-    expect(spans.at(-1)).toMatchObject({ kind: 'available', until: shown.record.images?.[0]?.expiresAt });
-  });
-
-  test('says of a deleted request that it was deleted', async () => {
-    const { requestId } = await failed(caller);
-    await remove(caller, `/v1/generations/${requestId}`);
-
-    const said = await runOps(service, 'requests', 'show', '--id', requestId);
-
-    expect(said).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^Request ${requestId} of .* was deleted at 2.*\\n$`)),
-    });
   });
 });
 
@@ -224,27 +149,5 @@ describe('ledger verify', () => {
       expect(accounts).toBeGreaterThan(1);
     }
     expect(grown()).toBe(true);
-  });
-
-  test('prints the problems it finds, and fails', async () => {
-    const caller = await newCaller(service);
-    const { requestId } = await failed(caller);
-
-    const said = await changingItem(
-      service,
-      { PK: `REQUEST#${requestId}`, SK: 'REQUEST' },
-      { refundThousandths: 1 },
-      () => runOps(service, 'ledger', 'verify', '--account', caller.accountId),
-    );
-
-    expect(said).toMatchObject({ code: 1, stderr: 'The ledger has 1 problem.\n' });
-    expect(JSON.parse(said.stdout)).toMatchObject({
-      accounts: 1,
-      entries: 3,
-      problems: [
-        { accountId: caller.accountId, kind: 'refund_amount', detail: expect.stringContaining(requestId) },
-      ],
-    });
-    expect((await verify(caller)).problems).toEqual([]);
   });
 });

@@ -12,7 +12,6 @@ const BUGS: MutationName[] = [
   'refund without condition',
   'debit outside the transaction',
   'settle that ignores the claim',
-  'dispatch that calls no provider',
   'reconciler that starts nothing',
 ];
 /** At most this many runs to find a bug. */

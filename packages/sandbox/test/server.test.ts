@@ -111,7 +111,8 @@ describe('the sandbox server', () => {
     await own.close();
 
     expect(await open).toBe('cut off');
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    // The open one would last a minute or for ever.
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   test('keeps serving after a client disconnected', async () => {

@@ -8,8 +8,8 @@ export interface ProviderGate {
   studioContext: Record<'modelStudioBaseUrl', string>;
   /** Every call so far. */
   requests: readonly ReceivedRequest[];
-  /** Called for each call: true when it has answered the call, or leaves it without an answer. At first, all pass. */
-  stop: (request: ReceivedRequest, response: ServerResponse) => boolean;
+  /** Called for each call, which waits for it: true when it has answered the call, or leaves it without an answer. At first, all pass. */
+  stop: (request: ReceivedRequest, response: ServerResponse) => boolean | Promise<boolean>;
   /** The host at which the sandbox is called. At first, its own address. */
   host: string | undefined;
   close(): Promise<void>;
@@ -26,8 +26,9 @@ export const openProviderGate = async (sandboxUrl: () => string): Promise<Provid
     host: undefined,
     close: () => server.close(),
   };
-  server.respond = (request, response) => {
-    if (!gate.stop(request, response)) forward(sandboxUrl() + request.path, gate.host, request, response);
+  server.respond = async (request, response) => {
+    if (await gate.stop(request, response)) return;
+    forward(sandboxUrl() + request.path, gate.host, request, response);
   };
   return gate;
 };

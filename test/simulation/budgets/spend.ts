@@ -10,9 +10,11 @@ import { promptOf } from '../upstream/providers.ts';
 import type { Mutation, World } from '../world.ts';
 
 const DAY_MS = 86_400_000;
-/** Two days of one month, and the first of the next. */
-const STARTS_AT = Date.parse('2026-03-30T00:00:00.000Z');
-const DAYS = 3;
+/** The last hours of a day, the last day of its month, and the first hours of the next month: idle hours are simulated, too. */
+const DAY_ENDS_AT = [1, 2].map((day) => Date.parse('2026-03-30T00:00:00.000Z') + day * DAY_MS);
+const EDGE_MS = 3 * 3_600_000;
+const STARTS_AT = (DAY_ENDS_AT[0] ?? 0) - EDGE_MS;
+const ENDS_AT = [...DAY_ENDS_AT, (DAY_ENDS_AT[1] ?? 0) + EDGE_MS];
 /** Creations that are under way at once. */
 const AT_ONCE = 8;
 const PAUSE_MS = 1_000;
@@ -97,15 +99,15 @@ export const spend = (deployment: Deployment, creations: number, mutation?: Muta
     faults.enabled = true;
     // While the end-users create.
     const set = putBudgets(service);
-    for (let day = 1; day <= DAYS; day++) {
-      while (made < (day * creations) / DAYS) {
+    for (const [index, endsAt] of ENDS_AT.entries()) {
+      while (made < ((index + 1) * creations) / ENDS_AT.length) {
         if (random.whole(0, 2) === 0)
           faults.add({ gap: random.whole(0, 40), fault: random.pick(CALL_FAULTS) });
         const batch = Array.from({ length: AT_ONCE }, () => create(made++));
         await settled(Promise.all(batch));
         await scheduler.advance(PAUSE_MS);
       }
-      await scheduler.advance(STARTS_AT + day * DAY_MS - scheduler.now);
+      await scheduler.advance(endsAt - scheduler.now);
     }
     await settled(set);
     return {

@@ -101,15 +101,16 @@ const valueAt = (item: Item, path: readonly string[]): unknown =>
 
 const compare = (left: unknown, operator: string, right: unknown): boolean => {
   if (left === undefined || right === undefined || typeof left !== typeof right) return false;
-  const [a, b] = [left as number, right as number];
-  const results: Record<string, boolean> = {
-    '=': a === b,
-    '<>': a !== b,
-    '<': a < b,
-    '<=': a <= b,
-    '>': a > b,
-  };
-  return operator === '>=' ? a >= b : results[operator] === true;
+  return COMPARISONS[operator]?.(left as number, right as number) ?? false;
+};
+
+const COMPARISONS: Record<string, (a: number, b: number) => boolean> = {
+  '=': (a, b) => a === b,
+  '<>': (a, b) => a !== b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
 };
 
 const anyOf = (reader: Reader, item: Item): boolean => {

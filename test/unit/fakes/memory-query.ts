@@ -56,12 +56,24 @@ const partitionIn = ({ KeyConditionExpression = '', ExpressionAttributeValues = 
   return ExpressionAttributeValues[name];
 };
 
+/** What is found in an expression, by its text: there are few, and they are read again and again. */
+const remembered = (pattern: RegExp): ((text: string) => ReadonlySet<string>) => {
+  const known = new Map<string, ReadonlySet<string>>();
+  return (text) => {
+    const found = known.get(text) ?? new Set(text.match(pattern));
+    known.set(text, found);
+    return found;
+  };
+};
+const placeholdersOf = remembered(/[#:]\w+/g);
+const attributesOf = remembered(/(?<![:\w])#?\w+/g);
+
 /** The placeholders that an expression has. All are given together, for the key condition and the filter. */
 const placeholdersIn = (
-  expression = '',
+  expression: string,
   { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: QueryCommandInput,
 ): Placeholders => {
-  const used = new Set(expression.match(/[#:]\w+/g));
+  const used = placeholdersOf(expression);
   const pick = <Value>(given: Record<string, Value>) =>
     Object.fromEntries(Object.entries(given).filter(([name]) => used.has(name)));
   return { names: pick(ExpressionAttributeNames), values: pick(ExpressionAttributeValues) };
@@ -70,15 +82,11 @@ const placeholdersIn = (
 /** Refuses placeholders that no expression has, and a filter by a key of what is queried, as DynamoDB does. */
 const checkFilter = (input: QueryCommandInput, { partition, sort }: Index): void => {
   const { KeyConditionExpression = '', FilterExpression = '', ProjectionExpression = '' } = input;
-  const { names, values } = placeholdersIn(
-    `${KeyConditionExpression} ${FilterExpression} ${ProjectionExpression}`,
-    input,
-  );
-  const used = { ...names, ...values };
-  const given = { ...input.ExpressionAttributeNames, ...input.ExpressionAttributeValues };
-  const unused = Object.keys(given).filter((name) => !(name in used));
+  const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = input;
+  const used = placeholdersOf(`${KeyConditionExpression} ${FilterExpression} ${ProjectionExpression}`);
+  const unused = [...Object.keys(names), ...Object.keys(values)].filter((name) => !used.has(name));
   if (unused.length > 0) throw new Error(`Given but not used: ${unused.join(', ')}`);
-  const attributes = (FilterExpression.match(/(?<![:\w])#?\w+/g) ?? []).map((name) => names?.[name] ?? name);
+  const attributes = [...attributesOf(FilterExpression)].map((name) => names[name] ?? name);
   const key = attributes.find((name) => name === partition || name === sort);
   if (key !== undefined) throw new Error(`A filter of a query cannot have the key ${key}.`);
 };
@@ -111,9 +119,10 @@ export const query = (
 ): QueryAnswer => {
   const index = indexOf(input);
   checkFilter(input, index);
-  const judge = (condition: string | undefined) => {
+  const judge = (condition: string | undefined): ((item: Item) => boolean) => {
+    if (condition === undefined) return () => true;
     const placeholders = placeholdersIn(condition, input);
-    return (item: Item): boolean => evaluate(item, { condition }, placeholders) !== undefined;
+    return (item) => evaluate(item, { condition }, placeholders) !== undefined;
   };
   const place = (item: Item): string =>
     [index.sort, PRIMARY_KEY.partition, PRIMARY_KEY.sort].map((name) => String(item[name])).join('\0');

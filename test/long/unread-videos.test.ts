@@ -13,39 +13,24 @@ import {
 } from '../contract/support/client.ts';
 import { type EndedExecution, endedExecution } from '../contract/support/executions.ts';
 import { fetchFile } from '../contract/support/files.ts';
-import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import { entriesOf } from '../contract/support/ledger.ts';
 import type { LocalService } from '../contract/support/local-service.ts';
-import { remove, uniqueEmail } from '../contract/support/resources.ts';
-import { SHARED_RUNS } from '../contract/support/shared-runs.ts';
-import {
-  acceptedVideo,
-  readVideo,
-  settledVideo,
-  VIDEO_MODELS,
-  type VideoRecord,
-} from '../contract/support/videos.ts';
+import { remove } from '../contract/support/resources.ts';
+import { acceptedVideo, readVideo, type VideoRecord } from '../contract/support/videos.ts';
 
-const DEADLINE_SECONDS = SHARED_RUNS.filtered.videoDeadlineSeconds;
 /** Enough for a start while other tests keep the machine busy. */
 const PATIENCE_MS = 120_000;
 
 let service: LocalService;
 let caller: Caller;
-/** A request per model that its provider never finishes. */
-let endless: Map<string, VideoRecord>;
 /** The requests of `SILENT` by name: no one reads them, and their provider never calls back. */
 let silent: Map<string, VideoRecord>;
 beforeAll(async () => {
   service = await sharedService('filtered');
   caller = await newCaller(service);
-  const createEndless = async (model: string) => {
-    const prompt = unique('[fail=timeout]');
-    return [model, await acceptedVideo(caller, { model, prompt, endUserEmail: uniqueEmail() })] as const;
-  };
   const createSilent = async ([what, body]: (typeof SILENT)[number]) => {
     return [what, await acceptedVideo(caller, body)] as const;
   };
-  endless = new Map(await Promise.all(VIDEO_MODELS.map(createEndless)));
   silent = new Map(await Promise.all(SILENT.map(createSilent)));
 }, PATIENCE_MS);
 
@@ -55,13 +40,11 @@ const SILENT: [what: string, body: Record<string, unknown>][] = [
   ['throttled', { model: 'xW3.0s', prompt: unique('[delay=6][status=THROTTLED][fail=content_policy]') }],
 ];
 
-const startedOf = (requests: Map<string, VideoRecord>) => (what: string) => {
-  const found = requests.get(what);
+const silentOf = (what: string): VideoRecord => {
+  const found = silent.get(what);
   if (!found) throw new Error(`No request was started for ${what}.`);
   return found;
 };
-const endlessOf = (model: string) => startedOf(endless)(model);
-const silentOf = (what: string) => startedOf(silent)(what);
 
 /** Returns a function that makes the callback path of a request, with the secret of this run. */
 const callbackPathOf = async (): Promise<(requestId: string) => string> => {
@@ -158,26 +141,6 @@ describe('A callback, a read and a poll of the same task at the same time', () =
       expect(await readVideo(caller, requestId)).toEqual(record);
     }
   });
-});
-
-describe('A video whose provider never finishes', () => {
-  test.each(VIDEO_MODELS)(
-    'fails with provider_timeout at its deadline, and is refunded: %s',
-    async (model) => {
-      const { requestId } = endlessOf(model);
-
-      const { status, error, createdAt = '', finishedAt = '' } = await settledVideo(caller, requestId);
-
-      expect([status, error?.code]).toEqual(['failed', 'provider_timeout']);
-      const milliseconds = Date.parse(finishedAt) - Date.parse(createdAt);
-      expect(milliseconds).toBeGreaterThanOrEqual(DEADLINE_SECONDS * 1000);
-      const [refund, debit, ...others] = await entriesOf(caller, requestId);
-      expect([debit?.[0], others]).toEqual(['generation', []]);
-      expect(refund).toEqual(['refund', debit?.[1]]);
-    },
-  );
-
-  test('leaves the ledger unbroken', () => expectUnbrokenChain(caller));
 });
 
 describe('A video whose files have expired', () => {

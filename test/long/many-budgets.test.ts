@@ -1,0 +1,3 @@
+import { describeSpending } from '../simulation/budgets/describe-spending.ts';
+
+describeSpending(10_000);
