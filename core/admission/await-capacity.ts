@@ -4,7 +4,7 @@ import type { PlaceInQueue } from '../executions/step-rules.ts';
 import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequest, lookAtQueued } from '../requests/requests.ts';
+import { findRequest, lookAtQueued, noteGate } from '../requests/requests.ts';
 import { addSeconds, toInstant } from '../time.ts';
 import { waitAtGate } from './admission.ts';
 import { findGate } from './route-gates.ts';
@@ -45,6 +45,7 @@ export const awaitCapacity = async (
   await waitAtGate(gate, waiter, clock);
   // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
   const lookAt = addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS);
-  await lookAtQueued(requestId, lookAt, gate);
+  // Its record names the gate where it may get a permit: it gives that back when it goes elsewhere.
+  if (!(await lookAtQueued(requestId, lookAt, gate))) await noteGate(requestId, gate);
   await startReconcilerIfDead(clock);
 };

@@ -125,6 +125,15 @@ export const lookAtQueued = (requestId: string, lookAt: Instant, gate?: string):
   });
 };
 
+/** Access pattern 21: notes the gate where a request waits again after its first call. False in any other status. */
+export const noteGate = (requestId: string, gate: string): Promise<boolean> =>
+  updateRequest(requestId, {
+    UpdateExpression: 'SET gate = :gate',
+    ConditionExpression: '#status = :processing',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':gate': gate, ':processing': 'processing' },
+  });
+
 /**
  * Access pattern 22: records the outputs to settle by. Only the first recording counts. False when outputs
  * are already recorded, or the request is not processing.

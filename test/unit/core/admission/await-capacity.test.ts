@@ -54,6 +54,15 @@ test('a request that waits is looked at a minute after its time in the queue, an
     expect([woken(), starts()]).toEqual([[], 1]);
   }));
 
+test('a request that waits again after its first call is due as before, and its record names its gate', () =>
+  withEnvironment(LIMITED, async () => {
+    memory.patch(requestKey(REQUEST_ID), { status: 'processing', gate: 'another#0' });
+    await awaitIt();
+
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'processing', gate: GATE });
+    expect(place()).toEqual(placeAt('START', 45));
+  }));
+
 test('a request whose wait dies before the queue knows of it is looked at as soon as before: nothing else finds it', () =>
   withEnvironment(LIMITED, async () => {
     memory.client.on(PutCommand).rejects(new Error('died'));
