@@ -70,12 +70,11 @@ export class Budgets {
 
   /** The counts that an owner may have: of a request that may have been counted, with it and without. */
   private countsOf(owner: string, period: string): number[] {
-    return (this.perhapsCounted.get(owner) ?? [])
-      .filter((request) => periodsOf(request).includes(period))
-      .reduce(
-        (counts, request) => [...counts, ...counts.map((count) => count + netOf(request))],
-        [this.spent.get(`${owner} ${period}`) ?? 0],
-      );
+    let counts = [this.spent.get(`${owner} ${period}`) ?? 0];
+    for (const request of this.perhapsCounted.get(owner) ?? [])
+      if (periodsOf(request).includes(period))
+        counts = counts.flatMap((count) => [count, count + netOf(request)]);
+    return counts;
   }
 
   private requestsOf(accountId: unknown, endUserId: unknown): Item[] {
