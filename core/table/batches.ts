@@ -11,8 +11,8 @@ const MAX_BATCH_GET_KEYS = 100;
 const MAX_BATCH_WRITE_ITEMS = 25;
 
 /**
- * The items under any number of different keys, strongly consistent, in the keys' order; undefined where there is none. 100 keys a call, all
- * calls in parallel; more calls for keys that DynamoDB leaves unprocessed. `attributes` limits what is read of each item, which costs as much
+ * The items under any number of different keys, strongly consistent, in the keys' order; undefined where there is none. Calls have 100 keys
+ * each and run in parallel. Keys that DynamoDB leaves unprocessed are read again. `attributes` limits what is read of each item, which costs as much
  * but is faster to parse. Throws `RateLimitedError` when the table stays too busy.
  */
 export const batchGet = async (

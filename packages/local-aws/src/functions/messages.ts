@@ -45,8 +45,8 @@ export interface AnswerMessage {
 }
 
 /**
- * From a worker thread: the handler was loaded or not, a part of a streamed response, an event succeeded (without a payload after a
- * streamed response) or failed, an AWS call, or the thread crashed.
+ * From a worker thread: the handler was loaded or not, an event succeeded or failed, an AWS call, or the thread crashed. A streamed
+ * response comes in chunks, and its event succeeds without a payload.
  */
 export type WorkerMessage =
   | { type: 'ready' }
