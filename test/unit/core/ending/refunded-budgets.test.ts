@@ -17,9 +17,9 @@ const spent = (owner: string, period: string) =>
 const count = (owner: string, ...periods: string[]) => {
   for (const period of periods) memory.put(spentKey(ACCOUNT_ID, owner, period), { spentThousandths: 10_000 });
 };
-const fail = () => {
+const fail = (at = NOW) => {
   const stored = toRequest({ ...request() });
-  return endRequest(stored, [], { status: 'failed', error: FAILURE }, NOW);
+  return endRequest(stored, [], { status: 'failed', error: FAILURE }, at);
 };
 /** The end-user of the request has a budget whose counts began at this instant. */
 const withBudget = (budgetSince: string) =>
@@ -29,14 +29,13 @@ describe('a refund', () => {
   test('goes back to the day and the month of its debit, for all for whom that was counted', async () => {
     given({ createdAt: CREATED, budgetOwners: [endUserId, 'key_1'] });
     withBudget('2026-11-01T00:00:00.000Z');
-    for (const owner of [endUserId, 'key_1']) count(owner, '2026-11-20', '2026-11', '2026-11-22');
+    const periods = ['2026-11-20', '2026-11', '2026-12-02', '2026-12'];
+    for (const owner of [endUserId, 'key_1']) count(owner, ...periods);
 
-    await fail();
+    await fail(new Date('2026-12-02T00:00:00.000Z'));
 
     for (const owner of [endUserId, 'key_1']) {
-      expect(['2026-11-20', '2026-11', '2026-11-22'].map((period) => spent(owner, period))).toEqual([
-        6_000, 6_000, 10_000,
-      ]);
+      expect(periods.map((period) => spent(owner, period))).toEqual([6_000, 6_000, 10_000, 10_000]);
     }
   });
 
