@@ -1,3 +1,4 @@
+import { creationTimeOf } from '../ids.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
 import { entryNumbersOf } from '../requests/request-rules.ts';
 import type { Instant } from '../time.ts';
@@ -18,7 +19,7 @@ export interface LedgerPart {
 
 /**
  * The problems between the entries of a part and their requests, and those of requests created in the time of the part that have no debit.
- * A request that has only its refund in the part is judged in that of its debit.
+ * A request of an earlier part that has only its refund in this one is judged in that of its debit.
  *
  * 1. List the requests created in the time of the part, by the account's index, and those that its entries refer to: the index may lack
  *    new ones, and lacks deleted ones.
@@ -43,7 +44,8 @@ export const judgeRequests = async (
     const request = requests.get(requestId);
     const own = entriesOf.get(requestId) ?? [];
     const hasOnlyRefund = own.length > 0 && own.every(({ number }) => number === request?.refundEntryNumber);
-    if (hasOnlyRefund || (!request && own.length === 0)) return [];
+    if (hasOnlyRefund && createdFrom !== undefined && creationTimeOf(requestId) <= createdFrom) return [];
+    if (!request && own.length === 0) return [];
     const numbers = request ? entryNumbersOf(request) : [];
     const elsewhere = numbers.filter((number) => own.every((entry) => entry.number !== number));
     return [{ accountId, requestId, request, own, elsewhere }];

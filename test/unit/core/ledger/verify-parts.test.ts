@@ -237,6 +237,19 @@ describe('a ledger that is verified part by part', () => {
     ]);
   });
 
+  test.each([1, 1_000])(
+    'has a request that was refunded and never debited, in parts of %i',
+    async (count) => {
+      const writer = new Writer();
+      const requestId = writer.create(false);
+      writer.fail(requestId);
+
+      const { problems } = await verifyInParts(count);
+
+      expect(aboutOf(problems)).toEqual([`Request ${requestId}`]);
+    },
+  );
+
   test('does not take the entry of another request for one that names it', async () => {
     const writer = new Writer();
     const [one, other] = [writer.create(), writer.create()];
