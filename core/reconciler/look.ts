@@ -139,9 +139,10 @@ const isOlder = (instant: Instant, seconds: number, clock: Clock): boolean =>
 const isCheckDue = (since: Instant, clock: Clock): boolean => {
   const seconds = requiredNumberEnv('CALLBACK_WAIT_SECONDS');
   const elapsedSeconds = (clock.now().getTime() - Date.parse(since)) / 1000;
-  return elapsedSeconds >= seconds && elapsedSeconds % seconds < SECONDS_BETWEEN_RUNS;
+  return elapsedSeconds >= seconds && elapsedSeconds % seconds < SECONDS_BETWEEN_FIRST_LOOKS;
 };
-const SECONDS_BETWEEN_RUNS = 60;
+/** Runs are a minute apart, and the first look of one at a task is up to 15 s late: at its next query. */
+const SECONDS_BETWEEN_FIRST_LOOKS = 90;
 
 /** Goes on with a request that has ended: its tasks are cancelled at the pace of their provider. */
 const closeEnded = async (

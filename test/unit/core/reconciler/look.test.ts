@@ -204,8 +204,8 @@ describe('the execution of an unfinished task', () => {
   test.each([
     [299, false],
     [300, true],
-    [359, true],
-    [360, false],
+    [374, true],
+    [390, false],
     [659, true],
   ])('after %p s of waiting is checked: %p', async (seconds, isChecked) => {
     waiting();
