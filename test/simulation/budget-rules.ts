@@ -38,7 +38,7 @@ export class Budgets {
   private readonly keyIds = new Map<string, string>();
   /** Requests that were deleted, and when. */
   private readonly deleted: { request: Item; at: number }[] = [];
-  /** Those that were deleted while the sums of an end-user began: the call may have read them before. */
+  /** Requests that were deleted while the sums of an end-user began. The call may have read them before. */
   private readonly perhapsCounted = new Map<string, Item[]>();
 
   constructor(world: World) {

@@ -101,7 +101,7 @@ export class Creations {
     await Promise.all(Array.from({ length: action.atOnce }, send));
   }
 
-  /** How many calls the provider of a request is due: that of its latest claim, or the one that its model leads to first. */
+  /** The number of calls of a request at its provider: the provider of its latest claim, else the first one of its model. */
   plannedCallsOf({ requestId, accepted }: Life): number {
     const model = String(accepted.model);
     const provider = this.world.evidence.claimedFor.get(requestId) ?? listModelRoutes()[model]?.[0]?.provider;
