@@ -11,7 +11,7 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, insertRequestWrite } from '../requests/requests.ts';
 import { batchGet } from '../table/batches.ts';
 import { idempotencyKey } from '../table/keys.ts';
-import { leavesOutcomeOpen } from '../table/outcomes.ts';
+import { findOutcome, leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type Refusal, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import {
   type Idempotency,
@@ -30,6 +30,9 @@ const IDEMPOTENCY_WRITE = 4;
 /** Where the counts for budgets begin: last, after the idempotency record if there is one. */
 const firstCountWrite = (idempotency: Idempotency | undefined): number =>
   idempotency ? IDEMPOTENCY_WRITE + 1 : IDEMPOTENCY_WRITE;
+
+const UNKNOWN_OUTCOME =
+  'The request may have been created and charged. To repeat it safely, send it again with the same Idempotency-Key; if it had none, look for it in your list first.';
 
 /** A creation that nothing refuses so far: its request, account and end-user as read before, and the work already done for it. */
 export interface JudgedCreation {
@@ -61,7 +64,8 @@ export interface RepeatedCreation {
  * Access pattern 54: writes debit, ledger entry, end-user counters, request, idempotency record and what is counted for budgets in one
  * transaction. An event is among them when the balance falls below the threshold of the account's webhook. If the same key and body created a
  * request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
- * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`.
+ * `checkEndUser` throws, `ConflictError` (key used with another body), `RateLimitedError`, and `OutcomeUnknownError` when an attempt that was
+ * not answered may still be committed.
  */
 export const writeCreation = async ({
   request,
@@ -146,7 +150,8 @@ export const writeCreation = async ({
   } catch (error) {
     // The request is debited and accepted when only the answer was lost: of the last attempt, or of one before it.
     const mayBeAccepted = plans > 1 || leavesOutcomeOpen(error);
-    if (!mayBeAccepted || !(await findRequest(requestId))) throw error;
+    if (!mayBeAccepted) throw error;
+    await findOutcome(error, () => findRequest(requestId), UNKNOWN_OUTCOME);
     // Which attempt was made is not known, nor its event: the reconciler finds it.
     eventId = undefined;
   }

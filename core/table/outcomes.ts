@@ -10,6 +10,7 @@ import { type Beside, writeBeside } from './transactions.ts';
  * try, by the table or by our own rules, is certain.
  */
 export const leavesOutcomeOpen = (error: unknown): boolean => {
+  if (error instanceof OutcomeUnknownError) return true;
   if (error instanceof RateLimitedError) return leavesOutcomeOpen(error.cause);
   if (error instanceof ServiceError) return false;
   if (!(error instanceof DynamoDBServiceException)) return true;
