@@ -20,13 +20,15 @@ import {
 } from '../contract/support/local-service.ts';
 import { type SandboxProcess, startSandboxProcess } from '../contract/support/sandbox.ts';
 import { acceptedVideo, readVideo, settledVideo } from '../contract/support/videos.ts';
-import { type Checkout, checkOut, isTagged } from '../releases/checkout.ts';
+import { type Checkout, checkOut, commitOf } from '../releases/checkout.ts';
 import { readLastRelease } from '../releases/last-release.ts';
 
-const { version } = readLastRelease();
-const isThere = isTagged(version);
+const { version, commit } = readLastRelease();
+const isThere = commitOf(commit) !== undefined;
 if (!isThere)
-  console.warn(`Without the tag v${version}, the local run is not started on a data folder of that release.`);
+  console.warn(
+    `Without the history of ${version}, the local run is not started on a data folder of that release.`,
+  );
 const onFormerFolder = isThere ? test : test.skip;
 
 let dataDir: string;
@@ -49,7 +51,7 @@ beforeAll(async () => {
   if (!isThere) return;
   dataDir = await newDataDir();
   sandbox = await startSandboxProcess();
-  former = checkOut(version);
+  former = checkOut(commit);
 });
 afterAll(async () => {
   await service?.stop();

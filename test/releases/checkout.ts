@@ -10,26 +10,26 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const git = (...args: string[]): string =>
   execFileSync('git', ['-C', ROOT, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** Whether the repository has the tag of a release. A shallow clone has none, and an archive is no repository. */
-export const isTagged = (version: string): boolean => {
+/** The commit of a tag, or a commit itself; undefined when the repository lacks it, as a shallow clone may, or there is no repository. */
+export const commitOf = (revision: string): string | undefined => {
   try {
-    return git('tag', '--list', `v${version}`).trim() !== '';
+    return git('rev-parse', '--verify', '--quiet', `${revision}^{commit}`).trim();
   } catch {
-    return false;
+    return undefined;
   }
 };
 
-/** A checkout of a release's tag, with the packages of that release. */
+/** A checkout of a commit, with the packages of that commit. */
 export interface Checkout {
   tree: string;
   remove(): void;
 }
 
-/** Checks the tag of a release out into a temporary folder, and installs its packages. Throws when there is none. */
-export const checkOut = (version: string): Checkout => {
+/** Checks a commit out into a temporary folder, and installs its packages. Throws when there is none. */
+export const checkOut = (commit: string): Checkout => {
   const folder = mkdtempSync(join(tmpdir(), 'release-'));
   const tree = join(folder, 'tree');
-  git('worktree', 'add', '--detach', tree, `v${version}`);
+  git('worktree', 'add', '--detach', tree, commit);
   // It may need packages that this tree no longer has.
   execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: tree, stdio: 'pipe' });
   const remove = (): void => {

@@ -14,6 +14,8 @@ export const releaseFolders = (): string[] =>
 /** What the last release stored and passed on, as `npm run fixtures` recorded it. */
 export interface LastRelease extends Recorded {
   version: string;
+  /** The commit that was released. */
+  commit: string;
   /** Its definitions by state machine, as texts with placeholders. */
   definitions: ReadonlyMap<string, string>;
   /** Logical ids of its template's resources, by type. */
@@ -28,6 +30,7 @@ export const readLastRelease = (): LastRelease => {
   const machines = readdirSync(folder).filter((file) => file.endsWith('.asl.json'));
   return {
     version: folder.slice(FOLDER.length),
+    commit: read('commit').trim(),
     items: JSON.parse(read('items.json')),
     table: JSON.parse(read('table.json')),
     steps: JSON.parse(read('steps.json')),

@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Resource } from '../infra/service-template.ts';
-import { checkOut, isTagged, ROOT } from './checkout.ts';
+import { checkOut, commitOf, ROOT } from './checkout.ts';
 import { releaseFolders } from './last-release.ts';
 import { recordTree } from './recorded.ts';
 
 const versionOf = (tree: string): string =>
   (JSON.parse(readFileSync(join(tree, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** Runs `use` with a checkout of a release's tag. */
-const withTag = async (version: string, use: (tree: string) => Promise<void>): Promise<void> => {
-  const { tree, remove } = checkOut(version);
+/** Runs `use` with a checkout of a commit. */
+const withCheckout = async (commit: string, use: (tree: string) => Promise<void>): Promise<void> => {
+  const { tree, remove } = checkOut(commit);
   try {
     await use(tree);
   } finally {
@@ -41,13 +41,14 @@ const logicalIds = async (tree: string): Promise<Record<string, string[]>> => {
 const linesOf = (list: readonly unknown[]): string =>
   `[\n${list.map((element) => JSON.stringify(element)).join(',\n')}\n]`;
 
-const write = async (tree: string, version: string): Promise<void> => {
+const write = async (tree: string, version: string, commit: string): Promise<void> => {
   const { items, table, steps, schemas } = await recordTree(tree);
   const ids = await logicalIds(tree);
   for (const folder of releaseFolders()) rmSync(folder, { recursive: true });
   const folder = join(ROOT, 'test/releases', version);
   mkdirSync(folder);
   const put = (name: string, text: string): void => writeFileSync(join(folder, name), `${text}\n`);
+  put('commit', commit);
   put('items.json', linesOf(items));
   put('table.json', `{"at":"${table.at}","apiKey":"${table.apiKey}","items":${linesOf(table.items)}}`);
   put('steps.json', linesOf(steps));
@@ -60,6 +61,8 @@ const write = async (tree: string, version: string): Promise<void> => {
 const { values } = parseArgs({ options: { release: { type: 'string' } } });
 const version = values.release;
 if (version === undefined) throw new Error('Give --release <version>.');
-if (isTagged(version)) await withTag(version, (tree) => write(tree, version));
-else if (versionOf(ROOT) === version) await write(ROOT, version);
+const tagged = commitOf(`v${version}`);
+const head = commitOf('HEAD');
+if (tagged !== undefined) await withCheckout(tagged, (tree) => write(tree, version, tagged));
+else if (versionOf(ROOT) === version && head !== undefined) await write(ROOT, version, head);
 else throw new Error(`There is no tag v${version}, and this tree has version ${versionOf(ROOT)}.`);
