@@ -56,7 +56,7 @@ export const consumeApiKey = async (
     const { tat = 0, allowAt = 0 } = apiKey;
     remember(keyId, tat);
     if (use.counted) return { apiKey, retryAfterSeconds: undefined };
-    if (tat >= nowMs && allowAt > nowMs) {
+    if (allowAt > nowMs) {
       const arrivedMs = now.getTime() + elapsedMs();
       if (allowAt > arrivedMs) {
         return { apiKey, retryAfterSeconds: Math.max(1, Math.ceil((allowAt - arrivedMs) / 1000)) };

@@ -189,6 +189,24 @@ describe('a later budget', () => {
   });
 });
 
+test.each([
+  ['a first', {}],
+  ['a changed', { budget: { perDayThousandths: 1 }, budgetSince: NOW.toISOString() }],
+])(
+  '%s budget is set for an end-user who took the place of a removed one with the same activity',
+  async (_, before) => {
+    putEndUser(memory, anEndUser(before));
+    memory.beforeTransaction = (attempt) => {
+      if (attempt === 1) memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { endUserId: 'another' });
+    };
+
+    await putEndUserBudget(id, BUDGET, NOW);
+
+    expect(stored()).toMatchObject({ endUserId: 'another', budget: BUDGET });
+    expect(memory.transactions).toHaveLength(2);
+  },
+);
+
 test('no budget that is lifted writes nothing', async () => {
   await putEndUserBudget(id, undefined, NOW);
 

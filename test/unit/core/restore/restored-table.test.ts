@@ -155,6 +155,12 @@ describe('the denial of writes', () => {
     expect(pausedMs).toEqual([1_000]);
   });
 
+  test('is not taken for certain when a write fails for another reason', async () => {
+    aws.on(DeleteItemCommand).rejects(Object.assign(new Error('throttled'), { name: 'ThrottlingException' }));
+
+    await expect(denyWrites('living', pause)).rejects.toThrow('throttled');
+  });
+
   test('fails when writes are still accepted after a minute', async () => {
     aws.on(DeleteItemCommand).rejects(new ConditionalCheckFailedException(refusal));
 
