@@ -47,8 +47,13 @@ describe('POST /openai/v1/images/edits', () => {
   };
 
   test('stores the files as uploads of the account, and gives the provider their URLs', async () => {
-    const [png, jpeg] = await Promise.all([anImage(300, 300, 'png'), anImage(300, 300, 'jpeg')]);
-    const event = await form([...TEXTS, ['n', '2'], ['image[]', png], ['image[]', jpeg]]);
+    const [png, jpeg, webp] = await Promise.all([
+      anImage(300, 300, 'png'),
+      anImage(300, 300, 'jpeg'),
+      anImage(300, 300, 'webp'),
+    ]);
+    const files: [string, Buffer][] = [png, jpeg, webp].map((bytes) => ['image[]', bytes]);
+    const event = await form([...TEXTS, ['n', '2'], ...files]);
     const { status, requestId } = await calls.edit(event, { endsAfterSeconds: 1 });
 
     expect(status).toBe(200);
@@ -60,9 +65,10 @@ describe('POST /openai/v1/images/edits', () => {
     expect([...bucket.objects].filter(([key]) => key.startsWith('uploads/'))).toEqual([
       [expect.stringMatching(/\.png$/), expect.objectContaining({ bytes: png, contentType: 'image/png' })],
       [expect.stringMatching(/\.jpg$/), expect.objectContaining({ bytes: jpeg, contentType: 'image/jpeg' })],
+      [expect.stringMatching(/\.webp$/), expect.objectContaining({ bytes: webp, contentType: 'image/webp' })],
     ]);
     expect(references.map((url) => new URL(url).pathname.slice(1))).toEqual(
-      [...bucket.objects.keys()].slice(0, 2),
+      [...bucket.objects.keys()].slice(0, 3),
     );
   });
 
@@ -90,6 +96,7 @@ describe('POST /openai/v1/images/edits', () => {
   test.each<[string, [string, string | Buffer][], string]>([
     ['no image', TEXTS, 'image'],
     ['a file that is no image', [...TEXTS, ['image', Buffer.from('hello')]], 'image'],
+    ['a RIFF file that is a sound', [...TEXTS, ['image', Buffer.from('RIFF\0\0\0\0WAVEfmt ')]], 'image'],
     ['more files than the model takes', [...TEXTS, ...Array(17).fill(['image[]', paddedPng(20)])], 'image'],
     ['text that is no URL', [...TEXTS, ['image', 'hello']], 'image'],
     ['a mask', [...TEXTS, ['mask', Buffer.from('hello')]], 'mask'],
