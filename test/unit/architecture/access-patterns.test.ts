@@ -154,10 +154,10 @@ export const findThing = (id) => table.send(id);`;
 
 test('a row of the document gives number, entity, functions and files', () => {
   const markdown = [
-    '| # | Entity | Question | Operation | Functions |',
-    '| --- | --- | --- | --- | --- |',
-    '| 7 | Thing | Things by `id` | GetItem | [`findThing`, `findThings`](../core/things/things.ts), [`count`](../core/count.ts) |',
-    '| x | Thing | Not a row | GetItem | [`findThing`](../core/things/things.ts) |',
+    '| # | Entity | Question | Functions |',
+    '| --- | --- | --- | --- |',
+    '| 7 | Thing | Things by `id` | [`findThing`, `findThings`](../core/things/things.ts), [`count`](../core/count.ts) |',
+    '| x | Thing | Not a row | [`findThing`](../core/things/things.ts) |',
   ].join('\n');
 
   const functions = [
