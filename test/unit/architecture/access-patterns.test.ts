@@ -1,15 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { readDocument, tableRows } from '../docs/documents.ts';
+import * as keys from '../../../core/table/keys.ts';
+import { codeIn, readDocument, tableRows } from '../docs/documents.ts';
 import { documentedPatterns, type TableFunction, tableFunctionsOf } from './access-patterns.ts';
-import { ROOT, readSources } from './source-graph.ts';
+import { readSources } from './source-graph.ts';
 
 const functions = [...readSources('core')]
   .filter(([path]) => !path.startsWith('core/table/'))
   .flatMap(([path, source]) => tableFunctionsOf(path, source));
-const rows = documentedPatterns(readFileSync(join(ROOT, 'docs/data-model.md'), 'utf8'));
-const entities = tableRows(readDocument('docs/data-model.md'), 'Entity', 'Partition key (`PK`)').map(
+const document = readDocument('docs/data-model.md');
+const rows = documentedPatterns(document);
+const entities = tableRows(document, 'Entity', 'Partition key (`PK`)').map(
   ([entity = '']) => /\[([^\]]+)\]/.exec(entity)?.[1],
 );
 
@@ -43,6 +43,53 @@ describe('the access patterns', () => {
     );
 
     expect(mentions.toSorted()).toEqual(functions.map(({ file, number }) => `${file} ${number}`).toSorted());
+  });
+});
+
+/** The attributes by which items are listed in an index, by the function that sets them. */
+const LISTINGS: Record<string, Record<string, string>[]> = {
+  accountListing: [keys.accountListing('<account>', '<createdAt>')],
+  apiKeyListing: [keys.apiKeyListing('<account>', '<createdAt>', '<key>')],
+  endUserListing: [keys.endUserListing('<account>', '<createdAt>')],
+  dueListing: Object.keys({ START: 1, LOOK: 1, EXPIRE: 1 } satisfies Record<keys.DueList, 1>).map((list) => ({
+    GSI1PK: `${keys.dueListPrefix(list as keys.DueList)}<shard>`,
+    GSI1SK: 'when due',
+  })),
+  gateListing: [keys.gateListing('<gate>')],
+  requestListing: [keys.requestListing('<account>', '<email>')],
+};
+const INDEXES = [keys.LISTING_INDEX, ...Object.values(keys.REQUEST_INDEXES)];
+
+describe('the indexes in docs/data-model.md', () => {
+  test('have a row for each partition that items are listed in, with its sort key', () => {
+    const listed = Object.values(LISTINGS)
+      .flat()
+      .flatMap((item) =>
+        INDEXES.filter(({ partition }) => partition in item).map((index) => [
+          index.name,
+          item[index.partition],
+          'sort' in index ? item[index.sort] : keys.PRIMARY_KEY.partition,
+        ]),
+      );
+    const documented = tableRows(document, 'Index', 'Partition key').map(([index, partition, sort]) => [
+      index,
+      codeIn(partition),
+      sort === '`PK` of the request' ? keys.PRIMARY_KEY.partition : codeIn(sort),
+    ]);
+
+    expect(documented.toSorted()).toEqual(listed.toSorted());
+  });
+
+  test('are all indexes, by every function that lists items in one', () => {
+    const exported = Object.keys(keys);
+
+    expect(exported.filter((name) => name.endsWith('Listing')).toSorted()).toEqual(
+      Object.keys(LISTINGS).toSorted(),
+    );
+    expect(exported.filter((name) => /_INDEX(ES)?$/.test(name)).toSorted()).toEqual([
+      'LISTING_INDEX',
+      'REQUEST_INDEXES',
+    ]);
   });
 });
 
@@ -107,10 +154,10 @@ export const findThing = (id) => table.send(id);`;
 
 test('a row of the document gives number, entity, functions and files', () => {
   const markdown = [
-    '| # | Entity | Question | Operation | Functions |',
-    '| --- | --- | --- | --- | --- |',
-    '| 7 | Thing | Things by `id` | GetItem | [`findThing`, `findThings`](../core/things/things.ts), [`count`](../core/count.ts) |',
-    '| x | Thing | Not a row | GetItem | [`findThing`](../core/things/things.ts) |',
+    '| # | Entity | Question | Functions |',
+    '| --- | --- | --- | --- |',
+    '| 7 | Thing | Things by `id` | [`findThing`, `findThings`](../core/things/things.ts), [`count`](../core/count.ts) |',
+    '| x | Thing | Not a row | [`findThing`](../core/things/things.ts) |',
   ].join('\n');
 
   const functions = [

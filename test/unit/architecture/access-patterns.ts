@@ -87,7 +87,7 @@ export interface DocumentedPattern {
   functions: TableFunction[];
 }
 
-/** The rows of the table: `| 7 | Request | … | … | [`findRequest`, `findRequests`](../core/requests/requests.ts), … |`. */
+/** The rows of the table: `| 7 | Request | … | [`findRequest`, `findRequests`](../core/requests/requests.ts), … |`. */
 export const documentedPatterns = (markdown: string): DocumentedPattern[] =>
   [...markdown.matchAll(/^\| (\d+) \| ([^|]+) \|.*\| ([^|]+) \|$/gm)].map(
     ([, digits, entity = '', links = '']) => {

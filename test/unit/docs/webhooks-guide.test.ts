@@ -115,8 +115,9 @@ describe('the guide', () => {
 
   test('states the deployed schedule', () => {
     const seconds = { s: 1, min: 60, h: 3600 };
-    const pauses = [...guide.matchAll(/^\| (\d+) \| (\d+) (s|min|h) \|/gm)].map(
-      ([, , pause, unit]) => Number(pause) * seconds[unit as keyof typeof seconds],
+    const [sentence = ''] = /the pauses between them are [^.]+\./.exec(guide) ?? [];
+    const pauses = [...sentence.matchAll(/(\d+) (s|min|h)\b/g)].map(
+      ([, pause, unit]) => Number(pause) * seconds[unit as keyof typeof seconds],
     );
 
     expect(pauses.join(',')).toBe(StackContext.shape.webhookRetrySeconds.parse(undefined));
