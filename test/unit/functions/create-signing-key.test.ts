@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { handler } from '../../../functions/events/create-signing-key.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
@@ -98,6 +98,15 @@ describe('the delivery key pair', () => {
     server.respond = (_, response) => response.destroy();
     await expect(run('Create')).rejects.toThrow();
     expect(server.requests).toHaveLength(3);
+  });
+
+  test('answers again when nothing is heard for 5 s', async () => {
+    const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort());
+    await run('Create');
+
+    expect(timeout.mock.calls).toEqual([[5_000], [5_000]]);
+    expect(server.requests).toHaveLength(1);
+    timeout.mockRestore();
   });
 
   test('answers again when the answer was refused, and fails when no attempt was accepted', async () => {

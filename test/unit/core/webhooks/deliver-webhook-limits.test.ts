@@ -124,6 +124,9 @@ describe('a host that hangs', () => {
     expect(await backOff()).toBeUndefined();
     receiver.respond = answering(200);
     expect(await aDelivery().deliver()).toEqual({ next: 'stop' });
+    slowly(10);
+    await aDelivery().deliver();
+    expect(await backOff()).toMatchObject({ hangs: 1 });
   });
 
   test('is backed off from once by attempts that hang together', async () => {
