@@ -14,8 +14,8 @@ export interface CallLimits {
 
 /**
  * The limits of every AWS client, by kind of call. Calls that an API function makes end within its 27 s, attempts
- * and back-off included; `upload` is for `store-outputs` alone, `copy` for `measure-clips`. A test holds the sums, and `docs/reliability.md`
- * shows the same table.
+ * and back-off included; `upload` is for `store-outputs` alone, `copy` for `measure-clips`. `docs/reliability.md`
+ * shows the sums.
  */
 export const CALL_LIMITS = {
   // DynamoDB answers in single-digit milliseconds; a longer wait is a lost packet or a bad host.

@@ -43,7 +43,7 @@ export const contradictionsIn = (given: Related): [key: keyof Related, message: 
   if (given.wafRequestsPer5Minutes !== undefined && given.filesWebAclArn === undefined) {
     found.push([
       'filesWebAclArn',
-      'wafRequestsPer5Minutes limits the API only: CloudFront takes a web ACL of us-east-1 (docs/operating.md)',
+      'wafRequestsPer5Minutes limits the API only: CloudFront takes a web ACL of us-east-1 (docs/configuring.md)',
     ]);
   }
   if (given.exportBucketOwner !== undefined && given.exportBucket === undefined) {

@@ -222,7 +222,7 @@ const unknownKeysIn = (keys: readonly string[]): z.core.$ZodIssue[] => {
     .filter((key) => !known.includes(key) && !KEY_OF_CDK.test(key))
     .map((key) => {
       const nearest = nearestName(key, known);
-      const advice = nearest ? `did you mean ${nearest}?` : 'docs/operating.md has all keys';
+      const advice = nearest ? `did you mean ${nearest}?` : 'docs/configuring.md has all keys';
       return { code: 'custom', path: [key], message: `Unknown key: ${advice}`, input: key };
     });
 };

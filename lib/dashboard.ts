@@ -32,7 +32,7 @@ export interface DashboardProps {
   functions: readonly ServiceFunction[];
 }
 
-/** Saved queries of CloudWatch Logs Insights, by name. `docs/operating.md` shows the same. */
+/** Saved queries of CloudWatch Logs Insights, by name. `docs/alarms.md` says when to run them. */
 const LOG_QUERIES = {
   errors:
     'fields @timestamp, message, requestId, errorName, cause | filter level = "ERROR" | sort @timestamp desc',

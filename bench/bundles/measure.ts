@@ -51,7 +51,7 @@ export const measureBundles = async (): Promise<Part> => {
     });
     return {
       title: 'Bundles',
-      note: `Loading is the processor time of a module's import in a new process, the least of ${LOADS}, divided by that of the DynamoDB document client alone.`,
+      note: `Loading is the processor time of a module's import in a new process, divided by that of the DynamoDB document client alone.`,
       results: [...sizes(fileOf), ...loads(folder, client, fileOf)],
     };
   } finally {

@@ -84,8 +84,7 @@ export const measureCosts = async (): Promise<Part> => {
     const calls = await measureCalls(service);
     return {
       title: 'What a request costs',
-      note: `A request with one output on a default route, from creation to removal of the files; the caller waits for the webhook. The mean of ${REQUESTS}, ${REQUEST_EVERY_MS / 1_000} s apart, of the real handlers and state machines in
-the simulation. Functions take 2 ms of a whole processor for each SDK call. Dollars: [on-demand prices](../bench/costs/prices.ts). Left out: egress, tax, cold starts, and the shared expiry apart from its write units.`,
+      note: `Requests with one output and a webhook on a default route, from creation to removal of the file, in the simulation: the mean of ${REQUESTS}. At [on-demand prices](../bench/costs/prices.ts), without egress, tax and cold starts.`,
       results: [
         ...used.flatMap(([kind, metered]) => resultsOf(kind, metered, gigabytes)),
         resultOfReads(reads, gigabytes),

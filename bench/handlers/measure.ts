@@ -22,7 +22,7 @@ export const measureHandlers = async (): Promise<Part> => {
   const meanRead = (times.readUnfinished * (READS - 1) + times.read) / READS;
   return {
     title: 'Time of a handler',
-    note: `Processor time of a warm handler with its middleware, without the SDK and logs: the median of ${BATCHES} batches of ${RUNS.toLocaleString('en')} runs. Of the ${READS} reads of a request, ${READS - 1} find it unfinished and sign no URL.`,
+    note: `Processor time of a warm handler, without the SDK and logs. Of the ${READS} reads of a request, ${READS - 1} find it unfinished and sign no URL.`,
     results: [
       resultOf('handler: create an image', times.create, 'µs', { budget: 150 }),
       resultOf(`handler: read an image, mean of its ${READS} reads`, meanRead, 'µs', { budget: 60 }),

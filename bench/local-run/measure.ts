@@ -43,7 +43,7 @@ export const measureLocalRun = async (): Promise<Part> => {
   }
 };
 
-const NOTE = `The run and its callers are two processes on the same two processors. Each of the 10 callers creates images for its own account, one after another.`;
+const NOTE = `The run and its 10 callers, each with its own account, share two processors.`;
 
 const readsPerSecond = (url: string, keys: readonly string[] = []): Promise<number> =>
   perSecond(CALLERS, READ_MS, (caller) => expectCall(200, url, keys[caller] ?? ''));

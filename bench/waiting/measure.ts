@@ -59,7 +59,7 @@ export const measureWaiting = async (): Promise<Part> => {
   });
   return {
     title: 'Waiting',
-    note: `${REQUESTS.toLocaleString('en')} requests of each kind on the default routes, in the simulation's time. Videos use ${VIDEO_LOAD * 100} % of two routes of ${RUNNING_AT_ONCE} running tasks; arrivals are random; a provider answers a query in ${ANSWER_MS} ms.
+    note: `${REQUESTS.toLocaleString('en')} requests of each kind on the default routes, in the simulation; videos use ${VIDEO_LOAD * 100} % of two routes of ${RUNNING_AT_ONCE} running tasks.
 A finished task is *seen* when its output is first fetched. Allowed are ${ALLOWED.map(({ which, seconds, ofDuration }) => `${seconds} s or ${ofDuration * 100} % of the duration (${which})`).join(', ')}, the longer of the two.`,
     results: [
       ...seenResults(videos, true),

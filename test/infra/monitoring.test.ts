@@ -1,6 +1,7 @@
+import { globSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { METRIC, METRIC_DIMENSIONS, METRIC_NAMESPACE, STACK_DIMENSION } from '../../core/observability.ts';
-import { codeIn, readDocument } from '../unit/docs/documents.ts';
+import { alarmParagraphs, PROJECT_ROOT, readDocument } from '../unit/docs/documents.ts';
 import {
   ofType,
   onlyOne,
@@ -79,13 +80,11 @@ describe('a stack that is kept and notifies nobody', () => {
 });
 
 describe('the operating guide', () => {
-  const guide = readDocument('docs/operating.md');
+  const guide = readDocument('docs/alarms.md');
 
   test('has a paragraph on every alarm, and on no other', async () => {
     const { resources } = await synthesizeService({ canary: 'xSD4.5', exportBucket: 'exports.example' });
-    const described = [...guide.matchAll(/^\*\*((?:`[\w.-]+`(?:, )?)+)\*\*: \S/gm)].flatMap(
-      ([, names = '']) => names.split(', ').map(codeIn),
-    );
+    const described = alarmParagraphs(guide).map(({ name }) => name);
     const ids = ofType(resources, 'AWS::CloudWatch::Alarm').map(([id]) =>
       render({ Ref: id }).replace(/^(Monitoring|TableExport)/, ''),
     );
@@ -102,12 +101,15 @@ describe('the operating guide', () => {
       ),
     );
 
-    expect(guide).toContain(
-      `| $0.40, $0.10, $3 each | ${count('AWS::SecretsManager::Secret')}, ${watched.length} and ${count('AWS::CloudWatch::Dashboard')}: `,
+    expect(readDocument('docs/operating.md')).toContain(
+      `| secrets, metrics of alarms, dashboard | ${count('AWS::SecretsManager::Secret')}, ${watched.length} and ${count('AWS::CloudWatch::Dashboard')}: `,
     );
   });
 
-  test('shows the saved queries of the stack, which search the logs of every function that serves requests', () => {
+  test('names the saved queries of the stack, which search the logs of every function that serves requests for messages that are logged', () => {
+    const sources = ['core', 'functions', 'providers']
+      .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: PROJECT_ROOT }))
+      .map(readDocument);
     const queries = ofType(service.resources, 'AWS::Logs::QueryDefinition').map(
       ([, { Properties }]) => Properties,
     );
@@ -115,7 +117,9 @@ describe('the operating guide', () => {
     expect(queries).toHaveLength(6);
     for (const { Name, QueryString, LogGroupNames } of queries) {
       expect(Name).toMatch(/^GenerationService\/\S/);
-      expect(guide).toContain(`${String(Name).split('/')[1]}: ${QueryString}`);
+      expect(guide).toContain(`\`${String(Name).split('/')[1]}\``);
+      for (const [, message] of QueryString.matchAll(/filter message = "([^"]+)"/g))
+        expect(sources.some((source) => source.includes(`'${message}'`))).toBe(true);
       expect(LogGroupNames.length).toBeGreaterThan(20);
     }
   });

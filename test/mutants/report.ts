@@ -54,7 +54,7 @@ export const missedGoals = (score: readonly Scored[], suites: readonly Suite[]):
   return noticed < goal ? [...missed, text] : missed;
 };
 
-/** The section of the documentation: the score, by area. */
+/** The section of the documentation: the score. */
 export const writtenSection = (
   score: readonly Scored[],
   suites: readonly Suite[],
@@ -64,6 +64,5 @@ export const writtenSection = (
   return [
     `Written by \`npm run test:mutants -- --table docs/mutants.md\`. A suite gets the bugs that those before it did not notice; the simulation in at most ${runs} runs with seed ${seed}.`,
     `Of ${score.length} bugs ${suites.map((suite) => `${suite} notices ${numberNoticed(score, suite)}`).join(', ')}, and nothing ${none}.`,
-    tableOf(score, suites),
   ].join('\n\n');
 };

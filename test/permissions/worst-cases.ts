@@ -214,18 +214,33 @@ export const NOBODY_COULD: readonly Misuse[] = ALL.filter(
   (misuse) => !WORST_CASES.some((row) => misusesOf(row).includes(misuse)),
 );
 
-/** The tables of SECURITY.md: of the roles, and of what some of them share. */
+/** The gravest misuses, which SECURITY.md shows with their roles. */
+const GRAVEST: readonly Misuse[] = [
+  'change balances, prices, webhooks and blocks of accounts',
+  'put and rewrite ledger entries',
+  'remove or overwrite requests',
+  'read the API keys of providers',
+  'forge callbacks of providers',
+  'read accounts with their webhook secrets',
+  READ_REQUESTS,
+  SIGN,
+  'replace outputs',
+  'remove outputs',
+];
+
+/** The table of SECURITY.md: the gravest misuses, each with the roles that could do it, and the misuses of no role. */
 export const worstCaseTable = (): string => {
-  const shown = (could: readonly string[]): string =>
-    could.map((name) => (isShared(name) ? `**${name}**` : name)).join('<br>');
-  const rows = WORST_CASES.map(({ of, could }) => {
-    const names = of.map((name) => `\`${name.slice(name.indexOf('/') + 1)}\``);
-    return `| ${names.join(', ')} | ${shown(could)} |`;
-  });
-  const shared = Object.entries(SHARED).map(([name, could]) => `| **${name}** | ${shown(could)} |`);
-  const divider = '| --- | --- |';
+  const rolesOf = (misuse: Misuse): string => {
+    const [could = [], couldNot = []] = [true, false].map((isAble) =>
+      WORST_CASES.filter((row) => misusesOf(row).includes(misuse) === isAble).flatMap(({ of }) =>
+        of.map((name) => `\`${name.slice(name.indexOf('/') + 1)}\``),
+      ),
+    );
+    return could.length <= couldNot.length ? could.join(', ') : `all but ${couldNot.join(', ')}`;
+  };
+  const rows = [...Map.groupBy(GRAVEST, rolesOf), ['none', NOBODY_COULD] as const];
   return [
-    ...['| role | could at worst |', divider, ...rows, `| none | ${shown(NOBODY_COULD)} |`, ''],
-    ...['| in this table | means |', divider, ...shared],
+    ...['| at worst | could be done by the roles of |', '| --- | --- |'],
+    ...rows.map(([roles, misuses]) => `| ${misuses.join('; ')} | ${roles} |`),
   ].join('\n');
 };

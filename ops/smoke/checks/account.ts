@@ -23,7 +23,7 @@ const concurrency: Check = {
     const { minConcurrency } = smoke.options;
     ensure(
       quota >= minConcurrency,
-      `The quota is ${quota} functions at once, and ${minConcurrency} are wanted: request an increase (docs/operating.md, Capacity), or give --min-concurrency.`,
+      `The quota is ${quota} functions at once, and ${minConcurrency} are wanted: request an increase (docs/operating.md, Quotas), or give --min-concurrency.`,
     );
     const advice = unreserved >= ENOUGH_TO_RESERVE ? ', enough to set reservedConcurrency' : '';
     return `${quota} at once, ${unreserved} not reserved${advice}`;

@@ -21,7 +21,7 @@ const FILES = [
   'packages/sandbox/src',
 ]
   .flatMap(sourcesIn)
-  .concat('cdk.json', 'docs/api.md', 'docs/operating.md');
+  .concat('cdk.json', 'docs/api.md', 'docs/alarms.md', 'docs/configuring.md', 'docs/operating.md');
 
 /** The folders that a provider has for itself. */
 const OWN = /^(providers|packages\/sandbox\/src)\/(modelark|modelstudio|fal)\//;

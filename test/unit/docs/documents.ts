@@ -15,6 +15,7 @@ export const DOCUMENTS: readonly string[] = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
   ...namesIn('docs').map((name) => `docs/${name}`),
   ...namesIn('packages').map((name) => `packages/${name}/README.md`),
 ].filter((path) => path.endsWith('.md') && existsSync(join(PROJECT_ROOT, path)));
@@ -33,6 +34,12 @@ export const tableRows = (document: string, ...header: string[]): string[][] => 
       .map((cell) => cell.trim()),
   );
 };
+
+/** The paragraphs on alarms in their order, each with the alarm's name: a line that begins with the name in bold code. Alarms may share one. */
+export const alarmParagraphs = (document: string): { name: string; text: string }[] =>
+  [...document.matchAll(/^\*\*((?:`[\w.-]+`(?:, )?)+)\*\*: (\S.*)$/gm)].flatMap(([, names = '', text = '']) =>
+    names.split(', ').map((name) => ({ name: codeIn(name), text })),
+  );
 
 /** The text of a cell that is code, without its backticks. */
 export const codeIn = (cell = ''): string => /^`([^`]*)`$/.exec(cell)?.[1] ?? cell;

@@ -268,8 +268,8 @@ describe('the context', () => {
     ['alarm-email', 'did you mean alarmEmail?'],
     ['retentiondys', 'did you mean retentionDays?'],
     ['MaxRuning', 'did you mean maxRunning?'],
-    ['colour', 'docs/operating.md has all keys'],
-    ['toString', 'docs/operating.md has all keys'],
+    ['colour', 'docs/configuring.md has all keys'],
+    ['toString', 'docs/configuring.md has all keys'],
   ])('refuses the unknown key %s: %s', (key, advice) => {
     expect(() => read({ [key]: 'a' })).toThrow(
       `The context is not valid.\n✖ Unknown key: ${advice}\n  → at ${key.includes('-') ? `["${key}"]` : key}`,
