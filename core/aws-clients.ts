@@ -15,7 +15,7 @@ export interface CallLimits {
 /**
  * The limits of every AWS client, by kind of call. Calls that an API function makes end within its 27 s, attempts
  * and back-off included; `upload` is for `store-outputs` alone, `copy` for `measure-clips`. `docs/reliability.md`
- * shows the sums.
+ * has the longest.
  */
 export const CALL_LIMITS = {
   // DynamoDB answers in single-digit milliseconds; a longer wait is a lost packet or a bad host.
