@@ -7,7 +7,7 @@ import { measureBundles } from './bundles/measure.ts';
 import { measureHandlers } from './handlers/measure.ts';
 import { measureLocalRun } from './local-run/measure.ts';
 import { isQuick, logProgress } from './publish.ts';
-import { reportOf } from './report.ts';
+import { missedIn, reportOf } from './report.ts';
 import type { Part } from './results.ts';
 import { measureApart } from './simulated/apart.ts';
 
@@ -44,12 +44,10 @@ const write = async (measured: Record<string, Part>): Promise<void> => {
       return part ? [[name, part] as const] : [];
     }),
   );
-  const missed = Object.values(parts)
-    .flatMap(({ results }) => results.filter(({ ok }) => !ok))
-    .map(({ name, value, unit, budget }) => `${name} (${value.toFixed(0)} ${unit}, budget ${budget})`);
+  const missed = Object.values(parts).flatMap(({ results }) => missedIn(results));
   const figures = [
     ...SHOWN.flatMap((name) => (parts[name] ? [reportOf(parts[name])] : [])),
-    `Missed budgets: ${missed.join('; ') || 'none'}.`,
+    missed.length === 0 ? 'No budget is missed.' : `Missed budgets:\n\n- ${missed.join('\n- ')}`,
   ].join('\n\n');
   await writeFile(RESULTS, `${JSON.stringify(parts, null, 2)}\n`);
   const text = await readFile(DOCUMENT, 'utf8');
@@ -67,9 +65,8 @@ const main = async (): Promise<void> => {
     logProgress(`${reportOf(measured[name])}\n`);
   }
   if (!isQuick) await write(measured);
-  const missed = Object.values(measured).flatMap(({ results }) => results.filter(({ ok }) => !ok));
-  for (const { name, value, unit, budget } of missed)
-    console.log(`Over budget: ${name}: ${value} ${unit}, budget ${budget}`);
+  const missed = Object.values(measured).flatMap(({ results }) => missedIn(results));
+  for (const text of missed) console.log(`Over budget: ${text}`);
   process.exitCode = missed.length > 0 ? 1 : 0;
 };
 

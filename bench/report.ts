@@ -59,6 +59,12 @@ const tableOfScenes = (group: Map<string, Scene>): string => {
   return markdownTable(['measure', ...group.keys()], rows, ['measure']);
 };
 
+/** The figures that miss their budgets, each with its value and budget. */
+export const missedIn = (results: readonly Result[]): string[] =>
+  results.flatMap(({ name, value, unit, budget, ok }) =>
+    ok ? [] : [`${name}: ${figure(value)} ${unit}, budget ${budget}`],
+  );
+
 /** A part of `docs/performance.md`: its title, its note and its figures with a budget, with scenes side by side. */
 export const reportOf = ({ title, note, results }: Part): string => {
   const groups = groupsOf(scenesOf(results));

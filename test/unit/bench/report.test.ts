@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { reportOf } from '../../../bench/report.ts';
+import { missedIn, reportOf } from '../../../bench/report.ts';
 import { resultOf } from '../../../bench/results.ts';
 
-test('a report puts scenes with a common measure side by side, and other figures below, all with a budget', () => {
+test('a report puts scenes with a common measure side by side, and other figures below, all with a budget, and names the missed ones', () => {
   const results = [
     resultOf('video: total', 0.2, '$', { budget: 0.3 }),
     resultOf('video: reads of a request', 12, 'reads', { budget: 12 }),
@@ -20,4 +20,5 @@ test('a report puts scenes with a common measure side by side, and other figures
     ...['| measure | now |', '| --- | ---: |'],
     '| local run: reads, /s | 381 / 300 |',
   ]);
+  expect(missedIn(results)).toEqual(['image: total: 0.4 $, budget 0.3']);
 });
