@@ -45,10 +45,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'It then remembers 10,001 keys.',
   ],
   [
-    'operand dropped in core/accounts/consume-api-key.ts consumeApiKey: tat >= nowMs && allowAt > nowMs => tat >= nowMs',
-    'The condition on the time of arrival follows, and decides.',
-  ],
-  [
     "comparison in a condition changed in core/end-users/removals.ts listForNextPass: 'GSI1SK < :dueAt' => 'GSI1SK <= :dueAt'",
     'It then writes the instant that is there.',
   ],
