@@ -6,6 +6,7 @@ interface SentCommand {
   constructor: { name: string };
   input: {
     Key?: { PK: string; SK: string };
+    KeyConditionExpression?: string;
     ExpressionAttributeValues?: Record<string, unknown>;
   };
 }
@@ -42,9 +43,10 @@ export class StandIns {
   }
 }
 
-/** A name for calls with the same answer. No handler sends two batches. */
+/** A name for calls with the same answer: a query's filter has the time in it. No handler sends two batches. */
 const nameOf = ({ constructor: { name }, input }: SentCommand): string => {
-  const { Key, ExpressionAttributeValues } = input;
+  const { Key, KeyConditionExpression: condition, ExpressionAttributeValues = {} } = input;
   if (Key) return `${name} ${Key.PK} ${Key.SK}`;
-  return name === 'QueryCommand' ? JSON.stringify(Object.values(ExpressionAttributeValues ?? {})) : name;
+  const values = (condition?.match(/:\w+/g) ?? []).map((value) => ExpressionAttributeValues[value]);
+  return JSON.stringify([name, condition, values]);
 };
