@@ -76,4 +76,20 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'calculation reversed in core/ledger/usage.ts partsOf: (end - first) / parts => (end - first) * parts',
     'One part then reads everything: the same figures, later.',
   ],
+  [
+    'boundary moved in core/reconciler/loop.ts Run: pauseMs > 0 => pauseMs >= 0',
+    'It then pauses for no time.',
+  ],
+  [
+    'calculation reversed in core/ledger/usage.ts findFirstEntryFrom: Math.ceil => Math.floor',
+    'The search then takes one more round at times, to the same entry.',
+  ],
+  [
+    "branch forced in core/executions/step-rules.ts failuresOf: 'failure' in output ? [output.failure] : [] => ([output.failure])",
+    'It is asked only when no call has an output, so that each has a failure.',
+  ],
+  [
+    'effects reordered in core/accounts/delete-account.ts deleteAccount: …tion(accountId)); await removePartition(endUserPartition(accountId)); await removePartition(idempot… => …tion(accountId)); await removePartition(idempotencyPartition(accountId)); await removePartition(end…',
+    'Nothing reads these partitions once the account is gone.',
+  ],
 ]);

@@ -1,7 +1,8 @@
 import '../builders/environment.ts';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { accountKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { aCaller } from '../builders/callers.ts';
 import { ACCOUNT_ID, EMAIL } from '../builders/entities.ts';
 import { onceAt, requestIn, useOpenAiCalls } from './openai-calls.ts';
@@ -43,6 +44,16 @@ const holdFirst = async () => {
 };
 
 describe('An image that takes longer than a response may', () => {
+  test('is collected also when the note of its first call reaches the table again, late', async () => {
+    const { requestId } = await calls.make(BODY);
+    const notes = memory.client.commandCalls(PutCommand).map(({ args }) => args[0]);
+    const note = notes.find(({ input }) => input.Item?.isWriting === true);
+    await expect(table.send(note as PutCommand)).rejects.toThrow('conditional');
+
+    calls.succeed(requestId);
+    expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(requestId);
+  });
+
   test('is answered with 408 after the time to wait, and collected by the retry without a second debit', async () => {
     const first = await calls.make(BODY);
     expect([first.status, first.headers['x-should-retry'], first.body.error.code]).toEqual([
