@@ -8,6 +8,7 @@ import { findReconcilerRun } from '../../../../core/executions/reconciler-run.ts
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import {
+  circuitKey,
   dueListing,
   duePartition,
   gateKey,
@@ -380,14 +381,14 @@ describe('requests that wait at a gate', () => {
   };
   const [WAN, SEEDREAM] = ['modelstudio/wan#0', 'modelark/seedream#0'] as const;
   /** Lets the execution of a new queued request wait at a gate. */
-  const waitAt = async (gate: string) => {
+  const waitAt = async (gate: string, routes?: string[]) => {
     const createdAt = at(elapsed());
     const requestId = aRequestId(new Date(createdAt), 'vid');
     putRequest(memory, aVideoRequest({ requestId, createdAt }));
     memory.patch(requestKey(requestId), listed('LOOK', 3_700, requestId));
     executions.wait(requestId);
     const waiter = { requestId, accountId: ACCOUNT_ID, createdAt, taskToken: requestId, tokenOrder: '0' };
-    await waitAtGate(gate, { ...waiter, weight: 1, starts: 1 }, systemClock);
+    await waitAtGate(gate, { ...waiter, weight: 1, starts: 1, ...(routes && { routes }) }, systemClock);
     return requestId;
   };
   const woken = () => executions.woken.map(({ taskToken }) => taskToken);
@@ -426,6 +427,33 @@ describe('requests that wait at a gate', () => {
       expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
       expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
     }));
+
+  test('choose again when their route is left out, though it is full', () => {
+    const [wan, other] = ['modelstudio/wan', 'fal/wan'];
+    const both = {
+      MODEL_ROUTES: JSON.stringify({
+        'xW3.0s': [
+          { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 1 },
+          { provider: 'fal', upstreamModel: 'wan' },
+        ],
+      }),
+    };
+    return withEnvironment(both, async () => {
+      const id = await waitAt(WAN, [wan, other]);
+      memory.patch(gateKey(WAN), { used: 1 });
+      memory.put(circuitKey(wan), {
+        cause: 'calls',
+        openedAt: at(-60),
+        openUntil: at(600),
+        pauseSeconds: 30,
+      });
+
+      await run(idle);
+
+      expect(woken()).toEqual([id]);
+      expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
+    });
+  });
 
   test('are dispatched when their gate is not configured any more', async () => {
     const id = await waitAt(WAN);
