@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
+import { join, relative } from 'node:path';
+import { App, cx_api as cxapi } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { readContext } from '../../lib/context.ts';
 import { GenerationServiceStack } from '../../lib/generation-service-stack.ts';
@@ -26,19 +26,23 @@ export const withTemporaryFolder = <T>(use: (folder: string) => T): T => {
 /** The template of the real stack with the project's context and these overrides. Throws as the synthesis does. */
 export const synthesize = (overrides: Record<string, unknown>): ServiceTemplate =>
   withTemporaryFolder((folder) => {
-    // The template rules are most of the cost of a synthesis; test/long/template-rules.test.ts runs them.
+    const bundlesFolder = join(folder, 'bundles');
     const app = new App({
       outdir: join(folder, 'out'),
-      context: { ...projectContext(), ...overrides },
+      context: { ...projectContext(), ...overrides, [cxapi.DISABLE_ASSET_STAGING_CONTEXT]: true },
+      // Template rules, traces and metadata are most of the cost of a synthesis. test/long/template-rules.test.ts runs the rules.
       builtinCloudFormationValidation: false,
+      stackTraces: false,
+      treeMetadata: false,
     });
-    const service = addService(app, join(folder, 'bundles'));
+    const service = addService(app, bundlesFolder);
     const { Resources: resources, Outputs: outputs } = Template.fromStack(service).toJSON();
     const artifact = app.synth().getStackArtifact(service.artifactId);
     const { terminationProtection = false, tags, messages } = artifact;
     const warnings = messages.flatMap(({ level, entry }) => (level === 'warning' ? String(entry.data) : []));
     const stack = { terminationProtection, tags, warnings };
-    return { resources, outputs, stack, functions: functionsByBundle(resources, app.outdir) };
+    const assets = join(app.outdir, `${service.artifactId}.assets.json`);
+    return { resources, outputs, stack, functions: functionsByBundle(resources, assets, bundlesFolder) };
   });
 
 /** Adds the real stack to an app. Each bundle is a file with the function's name instead of code. */
@@ -63,16 +67,21 @@ const placeholderBundle = (bundlesFolder: string, name: string): string => {
   return bundle;
 };
 
+/** Reads from the manifest of the assets which code comes from which bundle. */
 const functionsByBundle = (
   resources: Record<string, Resource>,
-  assemblyFolder: string,
-): Record<string, TemplateFunction> =>
-  Object.fromEntries(
+  manifest: string,
+  bundlesFolder: string,
+): Record<string, TemplateFunction> => {
+  const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    files: Record<string, { source: { path: string } }>;
+  };
+  return Object.fromEntries(
     ofType(resources, 'AWS::Lambda::Function').flatMap(([logicalId, { Properties: properties }]) => {
-      const asset = `asset.${String(properties.Code.S3Key).replace(/\.zip$/, '')}`;
-      const file = join(assemblyFolder, asset, 'index.mjs');
+      const { source } = files[String(properties.Code.S3Key).replace(/\.zip$/, '')] ?? {};
       // A function of the CDK, not of ours.
-      if (!existsSync(file)) return [];
-      return [[readFileSync(file, 'utf8'), { logicalId, properties }]];
+      if (!source?.path.startsWith(bundlesFolder)) return [];
+      return [[relative(bundlesFolder, source.path), { logicalId, properties }]];
     }),
   );
+};
