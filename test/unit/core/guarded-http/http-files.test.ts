@@ -47,7 +47,7 @@ describe('opening a file', () => {
 
   test('says who calls', async () => {
     server.respond = (_, response) => response.end('the file');
-    await open(server.url);
+    await buffer(await open(server.url));
 
     expect(server.requests[0]?.headers['user-agent']).toBe(
       'generation-service/1.2.3 (+https://operator.example)',
