@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type NewImageRequest, parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
 import type { FieldErrors } from '../../../../core/errors.ts';
 import { aGenerationBody, references } from '../../builders/bodies.ts';
+import { anyCharacter } from '../../builders/texts.ts';
 
 const accepted = (overrides: Record<string, unknown>): NewImageRequest => {
   const parsed = parseImageRequest(aGenerationBody(overrides), false);
@@ -27,7 +28,7 @@ const unknownName = fc.string().filter((name) => name !== 'n' && !/^[a-z]{4,}[A-
 const anyFields = fc
   .record({
     model: fc.oneof(fc.constantFrom('xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S'), anything),
-    prompt: fc.oneof(fc.string({ unit: 'binary' }), anything),
+    prompt: fc.oneof(fc.string({ unit: anyCharacter }), anything),
     endUserEmail: fc.oneof(fc.emailAddress(), anything),
     size: anything,
     aspectRatio: fc.oneof(fc.constantFrom('auto', 'square'), anything),
