@@ -1,6 +1,6 @@
 const project = (name, settings = {}) => ({
   displayName: name,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/node-environment.ts',
   testMatch: [`<rootDir>/test/${name}/**/*.test.ts`],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
@@ -9,8 +9,12 @@ const project = (name, settings = {}) => ({
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
     ],
   },
-  // The client is imported by its name where its user is published, too.
-  moduleNameMapper: { '^@generation-service/client$': '<rootDir>/packages/client/src/index.ts' },
+  moduleNameMapper: {
+    // The client is imported by its name where its user is published, too.
+    '^@generation-service/client$': '<rootDir>/packages/client/src/index.ts',
+    // Of its two builds the one that is compiled once for all test files: test/node-environment.ts.
+    '^zod/mini$': '<rootDir>/node_modules/zod/mini/index.cjs',
+  },
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/build', '<rootDir>/.local'],
   ...settings,
 });
