@@ -13,8 +13,12 @@ export interface NewCreation<Model extends CatalogModel = CatalogModel> {
   model: Model;
   prompt: string;
   endUserEmail: string;
-  webhookUrl: string | undefined;
+  webhookUrl?: string | undefined;
 }
+
+/** The values that are given: an optional field that is absent is parsed as undefined. */
+export const givenOf = <Values extends object>(values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
 
 /** A parsed body: a complete creation, or what is wrong with it, with the model and end-user if it names them. */
 export type ParsedCreation<New extends NewCreation> =
