@@ -1,12 +1,11 @@
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import { type Clock, systemClock } from './clock.ts';
-import { requiredEnv } from './environment.ts';
+import { requiredEnv, userAgent } from './environment.ts';
 import { exchange } from './http-exchange.ts';
 import { countMetric, logger, METRIC, measure } from './observability.ts';
 import { readSecret } from './secrets.ts';
-import { userAgent } from './user-agent.ts';
+import { type Clock, systemClock } from './time.ts';
 
 /** One image, its queue included; a run has 5 min. */
 const PATIENCE_MS = 240_000;

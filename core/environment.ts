@@ -57,3 +57,9 @@ export const allowPrivateTargets = (): boolean => process.env.ALLOW_PRIVATE_TARG
 
 /** Whether `GET /v1/models` shows rates: the operator's choice. */
 export const publishesRates = (): boolean => process.env.PUBLISH_RATES === 'true';
+
+/**
+ * The user agent: `generation-service/<version>`, with a URL if the operator sets one. Every call to an
+ * outside server carries it, because some refuse calls without one. Throws when the environment lacks it.
+ */
+export const userAgent = (): string => requiredEnv('USER_AGENT');

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
+import { userAgent } from '../core/environment.ts';
 import { exchange } from '../core/http-exchange.ts';
-import { userAgent } from '../core/user-agent.ts';
 
 /** A provider's HTTP response, or why there is none. */
 export type HttpAnswer =

@@ -1,13 +1,11 @@
-import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { EarnedWork } from '../concurrency/work-allowance.ts';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
-import { setAll } from '../table/expressions.ts';
 import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing, accountPartition } from '../table/keys.ts';
-import { listedItems, listedKeys } from '../table/listings.ts';
 import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { getItem, listedItems, listedKeys, type StoredItem, setAll, tableName } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
@@ -63,10 +61,8 @@ export const toAccount = (item: StoredItem): Account => Account.parse(item);
 
 /** Access pattern 2: an account by id, strongly consistent; undefined when there is none. */
 export const findAccount = async (accountId: string): Promise<Account | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: accountKey(accountId), ConsistentRead: true }),
-  );
-  return Item && toAccount(Item);
+  const item = await getItem(accountKey(accountId));
+  return item && toAccount(item);
 };
 
 /** Like `findAccount`, but throws `NotFoundError` when there is none. */

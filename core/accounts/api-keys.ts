@@ -1,10 +1,9 @@
-import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
-import { listedItems } from '../table/listings.ts';
 import { insertNew } from '../table/outcomes.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { getItem, listedItems, type StoredItem, table, tableName } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
@@ -92,10 +91,8 @@ export const insertApiKey = async (
 
 /** Access pattern 10: a key by its id, strongly consistent; undefined when there is none. */
 export const findApiKey = async (keyId: string): Promise<ApiKey | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: apiKeyKey(keyId), ConsistentRead: true }),
-  );
-  return Item && toApiKey(Item);
+  const item = await getItem(apiKeyKey(keyId));
+  return item && toApiKey(item);
 };
 
 /**

@@ -1,11 +1,10 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import type { PaymentRequiredError } from '../errors.ts';
 import { balanceEventId } from '../ids.ts';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import { accountKey, balanceEventKey, dueListing, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { getItem, queryAll, type StoredItem, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Account } from './accounts.ts';
@@ -124,14 +123,8 @@ export const findBalanceEvent = async (
   accountId: string,
   eventId: string,
 ): Promise<BalanceEvent | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({
-      TableName: tableName(),
-      Key: balanceEventKey(accountId, eventId),
-      ConsistentRead: true,
-    }),
-  );
-  return Item && BalanceEvent.parse(Item);
+  const item = await getItem(balanceEventKey(accountId, eventId));
+  return item && BalanceEvent.parse(item);
 };
 
 /** Access pattern 8: takes an event whose delivery was started off the due list. Does nothing when it is absent. */

@@ -1,5 +1,4 @@
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { deleteItems } from '../table/batches.ts';
 import {
   accountKey,
   accountPartition,
@@ -13,7 +12,7 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { deleteItems, table, tableName } from '../table/table.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { listApiKeys } from './api-keys.ts';
 import { listBalanceEvents } from './balance-events.ts';

@@ -1,11 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { readable } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
+import { readable } from '../observability.ts';
 import { GATE_LISTING_PARTITION, gateKey, gateListing } from '../table/keys.ts';
-import { listingQuery } from '../table/listings.ts';
-import { queryAll } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { batchGet, listingQuery, queryAll, type StoredItem, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeOnCondition } from '../table/transactions.ts';
 import { type Gate, type GateState, hasRoom, isLongUnused, type Permit, startOf } from './gate-rules.ts';
 import {

@@ -1,6 +1,6 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import {
   GATE_WAITER_PREFIX,
   gatePartition,
@@ -10,8 +10,7 @@ import {
   WAITING_ACCOUNT_PREFIX,
   waitingAccountKey,
 } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { queryAll, type StoredItem, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Permit, WaitingAccount } from './gate-rules.ts';

@@ -1,9 +1,8 @@
 import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { logger } from '../observability.ts';
-import { batchGet } from '../table/batches.ts';
 import { circuitKey } from '../table/keys.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { batchGet, type StoredItem, tableName } from '../table/table.ts';
 import { type Beside, writeBeside, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import {

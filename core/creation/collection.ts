@@ -2,7 +2,7 @@ import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { creationTimeOf, REQUEST_ID_PREFIX } from '../ids.ts';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { idempotencyKey, idempotencyPartition, TTL_ATTRIBUTE } from '../table/keys.ts';

@@ -1,5 +1,4 @@
 import type { Account } from '../accounts/accounts.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { accountLimit, withPlaces } from '../concurrency/in-flight.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
@@ -8,6 +7,7 @@ import { findVideoModel } from '../models/catalog.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import type { VideoRequest } from '../requests/request-rules.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { type ClipMeasure, type DiscardClips, type MeasureClips, tooManyClips } from './clip-measuring.ts';
 import { allowCreation, type Creation, completeCreation, tellingExhaustion } from './create-request.ts';
 import { billedSeconds, type ClipLimits, clipProblems, type NewVideoRequest } from './create-video-rules.ts';

@@ -9,8 +9,8 @@ import {
 } from '../models/model-settings.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
 import type { ProviderId } from '../provider-names.ts';
-import { batchGet } from '../table/batches.ts';
 import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
+import { batchGet } from '../table/table.ts';
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { Submission } from './submission.ts';
 

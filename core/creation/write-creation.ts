@@ -9,9 +9,9 @@ import { AccountBlockedError, type BudgetSpentError, PaymentRequiredError } from
 import { accountFoundInstead, balanceChangeWrites } from '../ledger/ledger.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, insertRequestWrite } from '../requests/requests.ts';
-import { batchGet } from '../table/batches.ts';
 import { idempotencyKey } from '../table/keys.ts';
 import { findOutcome, leavesOutcomeOpen } from '../table/outcomes.ts';
+import { batchGet } from '../table/table.ts';
 import { type Refusal, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import {
   type Idempotency,

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../clock.ts';
 import { requestKindOf } from '../ids.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { type DeletionOfMany, deleteRequests } from './delete-requests.ts';
 import { DeletionTime } from './time-limits.ts';
 

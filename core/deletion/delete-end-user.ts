@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../clock.ts';
 import { type EndUserId, endUserNotFound } from '../end-users/end-users.ts';
 import { removePauses } from '../end-users/pauses.ts';
 import {
@@ -16,7 +15,7 @@ import {
 } from '../end-users/removals.ts';
 import { ConflictError, NotFoundError, ServiceError } from '../errors.ts';
 import { listRequestIdsOfEndUser } from '../requests/request-lists.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { deleteRequests } from './delete-requests.ts';
 import { DeletionTime } from './time-limits.ts';
 

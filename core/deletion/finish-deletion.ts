@@ -1,6 +1,5 @@
 import { removeFilesOf } from '../files/remove-files.ts';
 import { closeDeletion, type DeletedRequest } from '../requests/deleted-requests.ts';
-import { deleteItems } from '../table/batches.ts';
 import {
   type ItemKey,
   requestKey,
@@ -8,8 +7,7 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { tableName } from '../table/table.ts';
+import { deleteItems, queryAll, tableName } from '../table/table.ts';
 
 /**
  * Removes the files and the operators' traces of a deleted request, then closes the deletion. Tells how many files

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time.ts';
 
 /** How long one call begins and repeats deletions, in milliseconds. */
 const BUDGET_MS = 20_000;

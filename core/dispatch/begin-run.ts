@@ -10,7 +10,6 @@ import {
 import { gateNameOf } from '../admission/gate-rules.ts';
 import { probeEnd } from '../circuits/circuit-rules.ts';
 import { claimProbe } from '../circuits/circuits.ts';
-import type { Clock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import type { PlaceInQueue } from '../executions/step-rules.ts';
@@ -23,6 +22,7 @@ import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.
 import { routeNameOf } from '../provider-calls/route-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { dueListOf } from '../table/keys.ts';
+import type { Clock } from '../time.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type Choice, chooseRoute } from './choose-route.ts';
 import { findRoute } from './find-route.ts';

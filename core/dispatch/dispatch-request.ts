@@ -1,6 +1,5 @@
 import { giveBack, leaveQueue, leaveRoute, type Pass } from '../admission/admission.ts';
 import { reportCalls } from '../circuits/route-signs.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { deadlineOf } from '../executions/deadline-rules.ts';
 import { type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
 import { workflowSettings } from '../executions/workflow-settings.ts';
@@ -19,7 +18,7 @@ import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.t
 import { routeNameOf } from '../provider-calls/route-names.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { beginRun, silentUntil } from './begin-run.ts';
 import { chooseRoute } from './choose-route.ts';
 import { whyLeaving } from './leave-rules.ts';

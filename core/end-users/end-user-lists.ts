@@ -1,11 +1,8 @@
 import * as z from 'zod/mini';
-import { readable } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
+import { readable } from '../observability.ts';
 import { endUserKey, endUserListingPartition } from '../table/keys.ts';
-import { listingQuery } from '../table/listings.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { queryAll, queryFrom } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { batchGet, listingQuery, queryAll, queryFrom, type StoredItem, tableName } from '../table/table.ts';
 import { foldEmailPart } from './email-rules.ts';
 import { EndUser, toEndUser } from './end-users.ts';
 

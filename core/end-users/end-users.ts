@@ -1,11 +1,11 @@
-import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Budget } from '../budgets/budget-rules.ts';
 import { NotFoundError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { getItem, type StoredItem, tableName } from '../table/table.ts';
 import { type Beside, type TransactItem, writeBeside } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
@@ -62,11 +62,9 @@ export const endUserNotFound = (): NotFoundError => new NotFoundError('There is 
 
 /** Access pattern 30: an end-user by address, strongly consistent. Throws `NotFoundError`. */
 export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUser> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: endUserKey(accountId, email), ConsistentRead: true }),
-  );
-  if (!Item) throw endUserNotFound();
-  return toEndUser(Item);
+  const item = await getItem(endUserKey(accountId, email));
+  if (!item) throw endUserNotFound();
+  return toEndUser(item);
 };
 
 /**

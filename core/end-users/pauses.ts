@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { CATALOG } from '../models/catalog.ts';
-import { deleteItems } from '../table/batches.ts';
 import { pauseKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { deleteItems, type StoredItem, tableName } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds } from '../time.ts';
 import type { EndUserId } from './end-users.ts';

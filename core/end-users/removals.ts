@@ -1,10 +1,9 @@
-import { DeleteCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { creationTimeOf, newRemovalId } from '../ids.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { setAll } from '../table/expressions.ts';
 import { dueListing, endUserKey, endUserPartition, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { getItem, type StoredItem, setAll, table, tableName } from '../table/table.ts';
 import { refusedBy, transact, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type EndUserId, endUserNotFound, getEndUser, toEndUser } from './end-users.ts';
@@ -150,10 +149,8 @@ type RemovalId = Pick<EndUserRemoval, 'accountId' | 'email' | 'removalId'>;
 
 /** Access pattern 34: a removal, strongly consistent; undefined once it is closed. */
 export const findRemoval = async (id: RemovalId): Promise<EndUserRemoval | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: endUserRemovalKey(id), ConsistentRead: true }),
-  );
-  return Item && toEndUserRemoval(Item);
+  const item = await getItem(endUserRemovalKey(id));
+  return item && toEndUserRemoval(item);
 };
 
 /** Access pattern 34: the last removal of an address that is not closed, strongly consistent; undefined when there is none. */

@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import {
@@ -9,6 +8,7 @@ import {
 } from '../provider-calls/provider-attempts.ts';
 import type { CancelAnswer, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { maxOutputs, type StoredRequest } from '../requests/request-rules.ts';
+import type { Clock } from '../time.ts';
 
 const CANCEL_TIMEOUT_MS = 5_000;
 /** A call that is being made when its request ends has its task by then: submitting one takes 60 s at most. */

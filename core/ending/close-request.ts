@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from '../clock.ts';
 import { startWebhookDelivery } from '../executions/executions.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { closeWork, findRequest } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { hasNoTasks } from './cancel-tasks.ts';
 
 /** Work to settle before a request is closed. Each function resolves to false until its work is done. */

@@ -1,10 +1,10 @@
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
-import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { findWorkflowStatus, startWorkflow } from '../executions/executions.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { settleOrFailRequest } from './fail-request.ts';
 

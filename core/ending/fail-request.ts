@@ -1,6 +1,5 @@
 import { leaveRoute } from '../admission/admission.ts';
 import { reportTasks } from '../circuits/route-signs.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { possibleClipsOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-objects.ts';
@@ -9,6 +8,7 @@ import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-a
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import type { Beside } from '../table/transactions.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';

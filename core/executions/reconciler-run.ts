@@ -1,8 +1,7 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { setAll } from '../table/expressions.ts';
 import { RECONCILER_RUN_KEY } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { getItem, setAll, tableName } from '../table/table.ts';
 import { writeUnlessRefused } from '../table/transactions.ts';
 
 /** A run counts as alive for this long after its last tick. */
@@ -19,10 +18,8 @@ export type ReconcilerRun = z.infer<typeof ReconcilerRun>;
 
 /** Access pattern 70: the run that is at work, or the last one, strongly consistent; undefined before the first. */
 export const findReconcilerRun = async (): Promise<ReconcilerRun | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: RECONCILER_RUN_KEY, ConsistentRead: true }),
-  );
-  return Item && ReconcilerRun.parse(Item);
+  const item = await getItem(RECONCILER_RUN_KEY);
+  return item && ReconcilerRun.parse(item);
 };
 
 /** Whether a run is at work. */

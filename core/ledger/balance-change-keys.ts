@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { balanceChangeKey } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { getItem, tableName } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 
 /**
@@ -35,12 +34,6 @@ export const findEntryNumberOfKey = async (
   accountId: string,
   idempotencyKey: string,
 ): Promise<number | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({
-      TableName: tableName(),
-      Key: balanceChangeKey(accountId, digestOf(idempotencyKey)),
-      ConsistentRead: true,
-    }),
-  );
-  return Item && BalanceChangeKey.parse(Item).entryNumber;
+  const item = await getItem(balanceChangeKey(accountId, digestOf(idempotencyKey)));
+  return item && BalanceChangeKey.parse(item).entryNumber;
 };

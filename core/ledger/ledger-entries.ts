@@ -1,10 +1,7 @@
 import * as z from 'zod/mini';
-import { readableItems } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
-import { projectionOf } from '../table/expressions.ts';
+import { readableItems } from '../observability.ts';
 import { ledgerEntryKey, ledgerEntrySort, ledgerPartition } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { batchGet, projectionOf, queryAll, type StoredItem, tableName } from '../table/table.ts';
 import { LedgerEntry, readableEntries } from './ledger.ts';
 import type { UsageEntry } from './usage-rules.ts';
 

@@ -5,7 +5,7 @@ import { crossingOf, insertBalanceEventWrite } from '../accounts/balance-events.
 import type { EarnedWork } from '../concurrency/work-allowance.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import {
   accountKey,
   ledgerEntryKey,

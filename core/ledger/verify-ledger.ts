@@ -1,9 +1,9 @@
 import { $ZodError } from 'zod/v4/core';
 import { type AccountPosition, findAccount, listAccountIds } from '../accounts/accounts.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { NotFoundError } from '../errors.ts';
-import { reportUnreadable } from '../readable.ts';
+import { reportUnreadable } from '../observability.ts';
+import { type Clock, systemClock } from '../time.ts';
 import type { LedgerProblem } from './ledger-rules.ts';
 import {
   type AccountScope,

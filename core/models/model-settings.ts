@@ -1,7 +1,7 @@
 import { QueryCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { cachedFor } from '../cached-for.ts';
-import { readable } from '../readable.ts';
+import { cachedFor } from '../cached.ts';
+import { readable } from '../observability.ts';
 import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';

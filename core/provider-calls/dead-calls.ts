@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { logger } from '../observability.ts';
+import type { Clock } from '../time.ts';
 import { toInstant } from '../time.ts';
 import { type ProviderAttempt, recordOutcome, suspectAttempt } from './provider-attempts.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import { remembersLast } from '../cached.ts';
 import { requiredEnv } from '../environment.ts';
 import type { CatalogModel } from '../models/catalog.ts';
 import type { ModelSettings } from '../models/model-settings.ts';
 import { rateOf } from '../models/rates.ts';
-import { remembersLast } from '../parsed-texts.ts';
 import { namesOfProvider, PROVIDER_IDS, type ProviderId } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { lacksHost, limitsOf, takesRequest, UpstreamLimits, unservable } from './upstream-limits.ts';

@@ -1,8 +1,7 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { setAll } from '../table/expressions.ts';
 import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { getItem, type StoredItem, setAll, tableName } from '../table/table.ts';
 import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
@@ -44,10 +43,8 @@ export const openWaitWrite = (requestId: string, now: Instant): TransactItem => 
 
 /** Access pattern 49: a request's wait, strongly consistent; undefined before the claim of its first task and after its deletion. */
 export const findProviderWait = async (requestId: string): Promise<ProviderWait | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: providerWaitKey(requestId), ConsistentRead: true }),
-  );
-  return Item && toProviderWait(Item);
+  const item = await getItem(providerWaitKey(requestId));
+  return item && toProviderWait(item);
 };
 
 /** When a state was entered, by the clock of Step Functions, and its retries since. */

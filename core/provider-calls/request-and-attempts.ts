@@ -1,8 +1,7 @@
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { toRequest } from '../requests/requests.ts';
 import { PROVIDER_ATTEMPT_PREFIX, REQUEST_SORT, requestPartition } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { tableName } from '../table/table.ts';
+import { queryAll, tableName } from '../table/table.ts';
 import { inPlanOrder, ProviderAttempt } from './provider-attempts.ts';
 
 /**

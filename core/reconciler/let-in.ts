@@ -23,7 +23,6 @@ import {
   removeWaitingAccount,
 } from '../admission/waiters.ts';
 import { type Circuit, isLeftOut, mayProbe } from '../circuits/circuit-rules.ts';
-import type { Clock } from '../clock.ts';
 import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
@@ -32,6 +31,7 @@ import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../provider-calls/route-names.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
+import type { Clock } from '../time.ts';
 import { toInstant } from '../time.ts';
 
 /** Most permits, and most accounts with permits, that are looked at in one tick. */

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closeBalanceEvent } from '../accounts/balance-events.ts';
-import type { Clock } from '../clock.ts';
 import { resumeRemoval } from '../deletion/delete-end-user.ts';
 import { finishDeletion } from '../deletion/finish-deletion.ts';
 import { toEndUserRemoval } from '../end-users/removals.ts';
@@ -19,6 +18,7 @@ import { toDeletedRequest } from '../requests/deleted-requests.ts';
 import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { dueListOf } from '../table/keys.ts';
+import type { Clock } from '../time.ts';
 import { addSeconds, type Instant, later, toInstant } from '../time.ts';
 import { areFinished, wakeWhenFinished } from '../waiting/catch-up.ts';
 import { nextQueryMs } from '../waiting/query-rules.ts';

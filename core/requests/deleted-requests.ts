@@ -1,7 +1,6 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { newDeletionId } from '../ids.ts';
-import { batchGet } from '../table/batches.ts';
 import {
   deletedRequestKey,
   dueListing,
@@ -11,7 +10,7 @@ import {
   TTL_ATTRIBUTE,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { batchGet, getItem, type StoredItem, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { AccountedRequest, type StoredRequest, type VideoRequest, withKnownStatus } from './request-rules.ts';
@@ -73,14 +72,8 @@ export const findDeletedRequest = async (
   accountId: string,
   requestId: string,
 ): Promise<DeletedRequest | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({
-      TableName: tableName(),
-      Key: deletedRequestKey(accountId, requestId),
-      ConsistentRead: true,
-    }),
-  );
-  return Item && toDeletedRequest(Item);
+  const item = await getItem(deletedRequestKey(accountId, requestId));
+  return item && toDeletedRequest(item);
 };
 
 /**

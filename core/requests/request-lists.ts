@@ -2,12 +2,10 @@ import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { ValidationError } from '../errors.ts';
 import { creationTimeOf, REQUEST_ID_PREFIX, type RequestKind } from '../ids.ts';
-import { readable } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
+import { readable } from '../observability.ts';
 import { PRIMARY_KEY, REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { queryAll, queryFrom } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { batchGet, queryAll, queryFrom, type StoredItem, tableName } from '../table/table.ts';
 import { addSeconds, type Instant } from '../time.ts';
 import { createdSince, listFilter } from './request-list-rules.ts';
 import {

@@ -1,9 +1,7 @@
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
-import { readable } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
-import { setAll } from '../table/expressions.ts';
+import { readable } from '../observability.ts';
 import {
   type DueList,
   dueListing,
@@ -12,7 +10,7 @@ import {
   requestListing,
   requestPartition,
 } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { batchGet, type StoredItem, setAll, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import {

@@ -1,11 +1,11 @@
 import { blockAccount, putWebhookSecrets } from '../accounts/accounts.ts';
 import { revokeApiKey } from '../accounts/api-keys.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { deleteEndUser } from '../deletion/delete-end-user.ts';
 import { deleteRequests } from '../deletion/delete-requests.ts';
 import { blockEndUser, type EndUserId } from '../end-users/end-users.ts';
 import { failStoredRequest } from '../ending/fail-request.ts';
 import { type Failure, NotFoundError, ServiceError } from '../errors.ts';
+import { type Clock, systemClock } from '../time.ts';
 import type { Removals } from './comparison.ts';
 
 /** The failure of a request that its owner deleted after it had ended, in a table where it has not. Nobody reads it. */

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveOwnPermitBack } from '../admission/admission.ts';
 import { reportTasks } from '../circuits/route-signs.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { storingEndOf } from '../executions/deadline-rules.ts';
 import { workflowSettings } from '../executions/workflow-settings.ts';
@@ -22,7 +21,7 @@ import {
 } from '../requests/request-rules.ts';
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
-import { toInstant } from '../time.ts';
+import { type Clock, systemClock, toInstant } from '../time.ts';
 import { usageDifference } from './usage-rules.ts';
 
 /** Each file being copied holds up to three parts of 5 MiB in memory. */

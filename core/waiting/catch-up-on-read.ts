@@ -1,9 +1,9 @@
-import { type Clock, systemClock } from '../clock.ts';
 import { isReconcilerAlive } from '../executions/reconciler-run.ts';
 import { logger } from '../observability.ts';
 import { claimQuery, type ProviderWait, queriedWithin } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isDueSoon, type StoredRequest } from '../requests/request-rules.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { catchUp } from './catch-up.ts';
 
 /** Reads query the provider at most once per this interval. */

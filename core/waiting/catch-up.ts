@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts';
 import { stepWhenFinished } from '../executions/step-rules.ts';
 import { wakeExecution } from '../executions/task-tokens.ts';
 import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
@@ -6,6 +5,7 @@ import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-a
 import { findProviderWait } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import type { Clock } from '../time.ts';
 import { queryTasks } from './query-tasks.ts';
 
 /**

@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from '../clock.ts';
 import { UNEXPECTED_ERROR } from '../errors.ts';
 import { deadlineOf } from '../executions/deadline-rules.ts';
 import { type NextStep, stepAfterCalls, stepWhenFinished } from '../executions/step-rules.ts';
@@ -9,7 +8,7 @@ import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { checkStatus, isTerminal } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
-import { toInstant } from '../time.ts';
+import { type Clock, systemClock, toInstant } from '../time.ts';
 import { queryTasks } from './query-tasks.ts';
 
 /** A task query only reads a status: a provider that takes longer counts as not answering. */

@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts';
 import { TASK_REFUSED } from '../executions/step-rules.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { UnknownAddressError } from '../provider-calls/provider-address.ts';
@@ -14,6 +13,7 @@ import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { queryFor } from '../provider-calls/queried-request.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
+import type { Clock } from '../time.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 
 /** A task is new for so long, and a provider may not know it everywhere yet. */

@@ -1,10 +1,9 @@
 import { getAccount } from '../accounts/accounts.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { accountLimit, hostLimit, withinLimits } from '../concurrency/in-flight.ts';
 import { requiredEnv } from '../environment.ts';
 import { guardedRequest, TargetRefusedError } from '../guarded-http/guarded-http.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
-import { toInstant } from '../time.ts';
+import { type Clock, systemClock, toInstant } from '../time.ts';
 import { listWebhookAttempts, putWebhookAttempt } from './webhook-attempts.ts';
 import { backOffFrom, endBackOff, findHostBackOff, type HostBackOff } from './webhook-hosts.ts';
 import {

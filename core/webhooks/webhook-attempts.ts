@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { readableItems } from '../observability.ts';
 import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/attempt-retention.ts';
-import { readableItems } from '../readable.ts';
 import {
   requestPartition,
   TTL_ATTRIBUTE,
@@ -9,8 +9,7 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { tableName } from '../table/table.ts';
+import { queryAll, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { toEpochSeconds } from '../time.ts';
 

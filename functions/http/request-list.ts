@@ -2,7 +2,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { requiredEnv } from '../../core/environment.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import type { RequestKind } from '../../core/ids.ts';
-import { readable } from '../../core/readable.ts';
+import { readable } from '../../core/observability.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
 import { listRequests } from '../../core/requests/request-lists.ts';
 import type { ApiRequest } from './api-request.ts';

@@ -1,7 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Account } from '../../core/accounts/accounts.ts';
-import type { Clock } from '../../core/clock.ts';
 import {
   beginCall,
   collectRequest,
@@ -26,6 +25,7 @@ import { logger } from '../../core/observability.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
+import type { Clock } from '../../core/time.ts';
 import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';

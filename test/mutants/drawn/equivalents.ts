@@ -53,7 +53,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'It then reads the account once more where there is no problem.',
   ],
   [
-    "operand dropped in core/creation/create-video-rules.ts checkFrames: image !== undefined && !takes(model, 'first_frame') => !takes(model, 'first_frame')",
+    "operand dropped in core/creation/create-video-rules.ts checkFrames: image !== undefined && !takes(model, FRAMES.image) => !takes(model, FRAMES.image)",
     'Every model of the catalog takes a first frame.',
   ],
   [
