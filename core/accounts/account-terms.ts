@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { Budget } from '../budgets/budget-rules.ts';
+import type { Budget } from '../budgets/budget-rules.ts';
 import { ConflictError } from '../errors.ts';
 import { accountKey } from '../table/keys.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
@@ -28,12 +28,6 @@ export const setBalanceWebhook = (
 
 /** Each creation writes the account: 100 budgets are some 10 KB of it. */
 const MAX_KEY_BUDGETS = 100;
-
-/** What the creations of a key may spend; undefined: any amount. Throws when it is malformed. */
-export const keyBudgetOf = (
-  { keyBudgets }: Pick<Account, 'keyBudgets'>,
-  keyId: string,
-): Budget | undefined => (keyBudgets?.[keyId] === undefined ? undefined : Budget.parse(keyBudgets[keyId]));
 
 /**
  * Access pattern 11: sets what creations with a key may spend; undefined: any amount. Every debit that is written afterwards keeps to it.

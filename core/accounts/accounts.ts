@@ -1,5 +1,6 @@
 import { PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { Budget } from '../budgets/budget-rules.ts';
 import { EarnedWork } from '../concurrency/work-allowance.ts';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
@@ -288,3 +289,9 @@ const updateAccount = async (
 /** The error for an account that does not exist. */
 export const noSuchAccount = (accountId: string): NotFoundError =>
   new NotFoundError(`There is no account ${accountId}.`);
+
+/** What the creations of a key may spend; undefined: any amount. Throws when it is malformed. */
+export const keyBudgetOf = (
+  { keyBudgets }: Pick<Account, 'keyBudgets'>,
+  keyId: string,
+): Budget | undefined => (keyBudgets?.[keyId] === undefined ? undefined : Budget.parse(keyBudgets[keyId]));

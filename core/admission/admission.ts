@@ -7,8 +7,15 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import type { Clock } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
 import { type Gate, type GateState, isLimited, weightOf } from './gate-rules.ts';
-import { givePermitBack, type HeldPermit, markQueued, postponeStarts, takePermit } from './gates.ts';
-import { gateOfRoute, gatesOfModel } from './route-gates.ts';
+import {
+  gateOfRoute,
+  gatesOfModel,
+  givePermitBack,
+  type HeldPermit,
+  markQueued,
+  postponeStarts,
+  takePermit,
+} from './gates.ts';
 import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
 
 /** A request's permission to make calls of a limited route. */

@@ -1,19 +1,34 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { readable } from '../observability.ts';
-import { GATE_LISTING_PARTITION, gateKey, gateListing } from '../table/keys.ts';
-import { batchGet, listingQuery, queryAll, type StoredItem, tableName } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact, writeOnCondition } from '../table/transactions.ts';
-import { type Gate, type GateState, hasRoom, isLongUnused, type Permit, startOf } from './gate-rules.ts';
+import { listModelRoutes, routesOf } from '../provider-calls/model-routes.ts';
+import type { ModelRoute } from '../provider-calls/providers.ts';
+import { routeNameOf } from '../provider-names.ts';
 import {
-  type Entrant,
-  newcomerUpdate,
+  GATE_LISTING_PARTITION,
+  gateKey,
+  gateListing,
   PERMIT_PREFIX,
   permitAttribute,
+} from '../table/keys.ts';
+import { batchGet, listingQuery, queryAll, type StoredItem, tableName } from '../table/table.ts';
+import { refusedBy, type TransactItem, transact, writeOnCondition } from '../table/transactions.ts';
+import {
+  type Entrant,
+  type Gate,
+  type GateState,
+  gateNameOf,
+  gateOf,
+  hasRoom,
+  isLimited,
+  isLongUnused,
+  newcomerUpdate,
+  type Permit,
   permitOf,
+  startOf,
   stepMs,
   waiterUpdate,
-} from './permit-updates.ts';
+} from './gate-rules.ts';
 import { type GateWaiter, letInWrite } from './waiters.ts';
 
 const StoredPermit = z.object({
@@ -221,3 +236,42 @@ export const listGates = async (): Promise<string[]> => {
   for await (const { GSI1SK } of queryAll(listingQuery(GATE_LISTING_PARTITION))) names.push(String(GSI1SK));
   return names;
 };
+
+/**
+ * The gates of all configured routes that have a limit, or are one of several, by the route's name. Requests wait at one without a limit
+ * while its route is left out, and all others too.
+ */
+export const listRouteGates = (): Map<string, Gate> =>
+  new Map(
+    Object.values(listModelRoutes()).flatMap((list) =>
+      list.flatMap((route) => {
+        const name = routeNameOf(route);
+        const gate = gateOf(name, route);
+        return isLimited(gate) || list.length > 1 ? [[name, gate] as const] : [];
+      }),
+    ),
+  );
+
+/** The names of all routes that are one of several to a model; with `gateName`, to a model that has the route of that gate. */
+export const listAlternatives = (gateName?: string): string[] => {
+  const lists = Object.values(listModelRoutes()).map((list) => list.map(routeNameOf));
+  const isWanted = (names: readonly string[]): boolean =>
+    names.length > 1 && (gateName === undefined || names.some((name) => gateNameOf(name) === gateName));
+  return [...new Set(lists.filter(isWanted).flat())];
+};
+
+/** The gate of a route; one without limits when the route is not configured, or has none. */
+export const gateOfRoute = (route: ModelRoute): Gate => {
+  const name = routeNameOf(route);
+  return listRouteGates().get(name) ?? gateOf(name, {});
+};
+
+/** The gates of the routes of a model at which requests may wait. */
+export const gatesOfModel = (model: string): Gate[] => {
+  const gates = listRouteGates();
+  return routesOf(model).flatMap((route) => gates.get(routeNameOf(route)) ?? []);
+};
+
+/** A gate by its name; undefined when it is not configured. */
+export const findGate = (name: string): Gate | undefined =>
+  [...listRouteGates().values()].find((gate) => gate.name === name);

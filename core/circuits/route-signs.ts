@@ -1,6 +1,6 @@
 import { logger } from '../observability.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { routeNameOf } from '../provider-calls/route-names.ts';
+import { routeNameOf } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import type { Clock } from '../time.ts';
 import { type Cause, type Sign, signOfCall, signOfTask, WORKS } from './circuit-rules.ts';

@@ -3,7 +3,7 @@ import { pricedPixels } from '../models/image-sizes.ts';
 import type { RouteCosts } from '../models/model-settings.ts';
 import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
 import type { Thousandths } from '../money.ts';
-import { listRouteNames } from '../provider-calls/route-names.ts';
+import { listRouteNames } from '../provider-calls/model-routes.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';

@@ -16,8 +16,7 @@ import {
 import { ConflictError, NotFoundError, ServiceError } from '../errors.ts';
 import { listRequestIdsOfEndUser } from '../requests/request-lists.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
-import { deleteRequests } from './delete-requests.ts';
-import { DeletionTime } from './time-limits.ts';
+import { DeletionTime, deleteRequests } from './delete-requests.ts';
 
 /** How much a call removed. */
 interface RemovedRequests {

@@ -1,5 +1,5 @@
-import { possibleFilesOf } from '../files/possible-files.ts';
-import { removeObjects } from '../files/remove-objects.ts';
+import { removeObjects } from '../files/bucket.ts';
+import { possibleFilesOf } from '../files/request-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, markExpired, postponeExpiry } from '../requests/requests.ts';

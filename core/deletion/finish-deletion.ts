@@ -1,4 +1,4 @@
-import { removeFilesOf } from '../files/remove-files.ts';
+import { removeFilesOf } from '../files/request-files.ts';
 import { closeDeletion, type DeletedRequest } from '../requests/deleted-requests.ts';
 import {
   type ItemKey,

@@ -18,7 +18,7 @@ import type {
 import type { ProviderId } from '../provider-names.ts';
 import type { Clock, Instant } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
-import { stepWhileBusy } from './pause-rules.ts';
+import { stepWhileBusy } from './dispatch-rules.ts';
 
 /** Another run of this step is making the call. The state machine retries until it is done, by this name. */
 export class ProviderCallInFlightError extends Error {

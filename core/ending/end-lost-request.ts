@@ -5,8 +5,7 @@ import { countMetric, logger, METRIC } from '../observability.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { type Clock, systemClock } from '../time.ts';
-import { closeStoredRequest } from './close-stored-request.ts';
-import { settleOrFailRequest } from './fail-request.ts';
+import { closeStoredRequest, settleOrFailRequest } from './fail-request.ts';
 
 /** The failure of a request whose execution stopped without ending it. */
 const LOST_EXECUTION: Failure = {

@@ -25,8 +25,7 @@ import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retries.ts';
 import { type Beside, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { providerCostsOf } from './provider-costs.ts';
-import { partsOf, type RequestParts } from './request-parts.ts';
+import { partsOf, providerCostsOf, type RequestParts } from './end-rules.ts';
 
 /**
  * Time for the ending process to start the follow-up work itself. Only the reconciler cancels tasks, without

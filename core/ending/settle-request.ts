@@ -1,7 +1,7 @@
 import { requiredNumberEnv } from '../environment.ts';
 import type { Failure } from '../errors.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
-import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
+import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
 import { costOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import type { TerminalState } from '../requests/requests.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';

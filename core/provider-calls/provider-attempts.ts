@@ -3,10 +3,17 @@ import * as z from 'zod/mini';
 import { StoredFailure } from '../errors.ts';
 import { countMetric, METRIC } from '../observability.ts';
 import type { ProviderId } from '../provider-names.ts';
-import { PROVIDER_ATTEMPT_PREFIX, providerAttemptKey, requestPartition } from '../table/keys.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { toRequest } from '../requests/requests.ts';
+import {
+  PROVIDER_ATTEMPT_PREFIX,
+  providerAttemptKey,
+  REQUEST_SORT,
+  requestPartition,
+} from '../table/keys.ts';
 import { queryAll, tableName } from '../table/table.ts';
 import { writeItem, writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
-import { type Instant, toInstant } from '../time.ts';
+import { type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { type CallOrigin, type CancelAnswer, OBSTACLES, type ProviderAnswer, TAKEN } from './providers.ts';
 
 /** As `ProviderUsage`. */
@@ -236,3 +243,35 @@ export const recordOutcome = async (
   if (done && !accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
   return ProviderAttempt.parse(item ?? { ...attempt, outcome: answer });
 };
+
+/**
+ * Access pattern 44: a request, undefined when there is none, and its provider calls as `listAttempts` has them. Strongly consistent; the
+ * request is as new as the attempts or newer.
+ */
+export const findRequestAndAttempts = async (
+  requestId: string,
+): Promise<{ request: StoredRequest | undefined; attempts: ProviderAttempt[] }> => {
+  let request: StoredRequest | undefined;
+  const attempts: ProviderAttempt[] = [];
+  const query = {
+    TableName: tableName(),
+    KeyConditionExpression: 'PK = :request AND SK BETWEEN :attempts AND :itself',
+    ExpressionAttributeValues: {
+      ':request': requestPartition(requestId),
+      ':attempts': PROVIDER_ATTEMPT_PREFIX,
+      ':itself': REQUEST_SORT,
+    },
+    ConsistentRead: true,
+  };
+  for await (const item of queryAll(query)) {
+    if (item.SK === REQUEST_SORT) request = toRequest(item);
+    else attempts.push(ProviderAttempt.parse(item));
+  }
+  return { request, attempts: inPlanOrder(attempts) };
+};
+
+/**
+ * How long operators can see the provider calls of a request. Longer than its record, which by default is
+ * kept for 23 h and then 90 days.
+ */
+export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;

@@ -4,7 +4,7 @@ import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { getItem, type StoredItem, setAll, tableName } from '../table/table.ts';
 import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
-import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
+import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
 /**
  * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Gate, gateNameOf, isLimited } from '../admission/gate-rules.ts';
-import { listGates, readGates } from '../admission/gates.ts';
-import { listAlternatives, listRouteGates } from '../admission/route-gates.ts';
+import { listAlternatives, listGates, listRouteGates, readGates } from '../admission/gates.ts';
 import { type Circuit, isLeftOut } from '../circuits/circuit-rules.ts';
 import { readCircuits } from '../circuits/circuits.ts';
 import { Pace } from '../concurrency/pace.ts';
+import { workflowSettings } from '../environment.ts';
 import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../executions/reconciler-run.ts';
-import { workflowSettings } from '../executions/workflow-settings.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';

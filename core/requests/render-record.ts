@@ -2,8 +2,8 @@ import { STORAGE_FAILED } from '../errors.ts';
 import { outputId } from '../ids.ts';
 import { knownDimensions } from '../models/image-sizes.ts';
 import { toXTokens } from '../money.ts';
+import { outputObjectPrefix } from '../object-keys.ts';
 import { routePath } from '../routes.ts';
-import { outputObjectPrefix } from '../table/keys.ts';
 import type { Instant } from '../time.ts';
 import type { ImageInput, RequestRecord, VideoInput } from './records.ts';
 import {

@@ -6,7 +6,7 @@ import { requiredEnv } from '../environment.ts';
 import { bucket } from '../files/bucket.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { newUploadId } from '../ids.ts';
-import { uploadObjectKey } from '../table/keys.ts';
+import { uploadObjectKey } from '../object-keys.ts';
 import { addSeconds, systemClock, toInstant } from '../time.ts';
 import type { UploadAnswer } from './upload-answers.ts';
 import { type NewUpload, UPLOAD_TYPES } from './upload-rules.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotFoundError, ServiceError } from '../errors.ts';
 import { logger } from '../observability.ts';
-import { isCallbackToken } from '../provider-calls/callback-urls.ts';
+import { isCallbackToken } from '../provider-calls/provider-urls.ts';
 import {
   beginCallbackQuery,
   claimCallbackQuery,
@@ -12,7 +12,7 @@ import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { type Clock, systemClock } from '../time.ts';
 import { isTransient } from '../transient-errors.ts';
-import { catchUp } from './catch-up.ts';
+import { catchUp } from './query-tasks.ts';
 
 /** The path parameters of a callback, and its signature. */
 export interface ProviderCallback {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { readableItems } from '../observability.ts';
-import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/attempt-retention.ts';
+import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/provider-attempts.ts';
 import {
   requestPartition,
   TTL_ATTRIBUTE,

@@ -6,7 +6,7 @@ import {
   findBalanceEvent,
   listBalanceEvents,
 } from '../../core/accounts/balance-events.ts';
-import { webhookUrlProblem } from '../../core/creation/url-rules.ts';
+import { webhookUrlProblem } from '../../core/creation/creation-fields.ts';
 import { ConflictError, NotFoundError } from '../../core/errors.ts';
 import { startWebhookDelivery } from '../../core/executions/executions.ts';
 import { type Thousandths, toXTokens } from '../../core/money.ts';

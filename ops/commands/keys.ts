@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { keyBudgetOf, setKeyBudget } from '../../core/accounts/account-terms.ts';
-import { getAccount } from '../../core/accounts/accounts.ts';
-import { parseKey } from '../../core/accounts/api-key-text.ts';
+import { setKeyBudget } from '../../core/accounts/account-terms.ts';
+import { getAccount, keyBudgetOf } from '../../core/accounts/accounts.ts';
 import {
   type ApiKey,
   findApiKey,
   insertApiKey,
   listApiKeys,
+  parseKey,
   revokeApiKey,
   SCOPES,
   type Scope,

@@ -3,7 +3,7 @@ import { NotFoundError } from '../../core/errors.ts';
 import { findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, putRouteCost, routeCostsIn } from '../../core/models/model-settings.ts';
 import { type Rate, rateProblem } from '../../core/models/rates.ts';
-import { listRouteNames } from '../../core/provider-calls/route-names.ts';
+import { listRouteNames } from '../../core/provider-calls/model-routes.ts';
 import { rate } from '../options.ts';
 import { type Cell, formatTable, type Layout } from '../output.ts';
 import { about } from '../subject.ts';

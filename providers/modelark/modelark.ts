@@ -16,8 +16,8 @@ import {
   upstreamError,
 } from '../failures.ts';
 import type { Answered, HttpAnswer } from '../http.ts';
+import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../http.ts';
 import { HttpProvider } from '../http-provider.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';
 import { planArkVideo, readArkTask, TASKS_PATH } from './videos.ts';

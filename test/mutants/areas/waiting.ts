@@ -16,7 +16,7 @@ export const WAITING = bugs('waiting', [
   ],
   [
     'a callback that finds the task finished wakes nobody',
-    'core/waiting/catch-up.ts',
+    'core/waiting/query-tasks.ts',
     'wait?.taskToken !== undefined',
     'wait?.taskToken !== undefined && wait.calledBackAt === undefined',
   ],
@@ -46,7 +46,7 @@ export const WAITING = bugs('waiting', [
   ],
   [
     'an unfinished task is queried again only a day later',
-    'core/waiting/query-rules.ts',
+    'core/reconciler/look.ts',
     'Math.min(MAX_LOOK_SECONDS, ageSeconds * LOOK_SHARE)',
     '86_400',
   ],

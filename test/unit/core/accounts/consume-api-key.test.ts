@@ -4,7 +4,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { ParsedKey } from '../../../../core/accounts/api-key-text.ts';
+import type { ParsedKey } from '../../../../core/accounts/api-keys.ts';
 import { insertApiKey, revokeApiKey, SCOPES } from '../../../../core/accounts/api-keys.ts';
 import { consumeApiKey } from '../../../../core/accounts/consume-api-key.ts';
 import { UnauthorizedError } from '../../../../core/errors.ts';

@@ -3,7 +3,7 @@ import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { startSandbox } from '@generation-service/sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
-import { cancelTasks } from '../../../../core/ending/cancel-tasks.ts';
+import { cancelTasks } from '../../../../core/ending/close-request.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';

@@ -18,8 +18,8 @@ import {
   untoldTask,
 } from '../../../../providers/failures.ts';
 import type { Answered, HttpAnswer } from '../../../../providers/http.ts';
+import { optional, optionalText, readBody, requiredText } from '../../../../providers/http.ts';
 import { HttpProvider } from '../../../../providers/http-provider.ts';
-import { optional, optionalText, readBody, requiredText } from '../../../../providers/reading.ts';
 
 const Prediction = z.object({
   id: requiredText(),
