@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { isEmail, normalizeEmail } from '../core/end-users/email-rules.ts';
 import { CATALOG } from '../core/models/catalog.ts';
-import { Rate } from '../core/models/rates.ts';
+import { Rate } from '../core/models/rate-schemas.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../core/money.ts';
 import { RECORD_STATUSES, type RecordStatus } from '../core/requests/request-rules.ts';
 import { MAX_PAGE_SIZE } from '../core/table/pages.ts';

@@ -4,7 +4,7 @@ import type { CreationWork } from '../concurrency/work-allowance.ts';
 import { ConflictError, PaymentRequiredError, ValidationError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
-import { accountRateOf } from '../models/account-rates.ts';
+import { accountRateOf } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';

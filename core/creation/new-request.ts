@@ -1,7 +1,8 @@
 import { requiredNumberEnv } from '../environment.ts';
 import { pricedPixels } from '../models/image-sizes.ts';
 import type { RouteCosts } from '../models/model-settings.ts';
-import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
+import type { Rate } from '../models/rate-schemas.ts';
+import { imagePrice, videoPrice } from '../models/rates.ts';
 import type { Thousandths } from '../money.ts';
 import { listRouteNames } from '../provider-calls/model-routes.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';

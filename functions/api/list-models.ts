@@ -1,7 +1,7 @@
 import { publishesRates } from '../../core/environment.ts';
-import { accountRateOf } from '../../core/models/account-rates.ts';
 import { CATALOG } from '../../core/models/catalog.ts';
 import { currentModelSettings } from '../../core/models/model-settings.ts';
+import { accountRateOf } from '../../core/models/rates.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
 import { apiHandler, json } from '../http/api-handler.ts';

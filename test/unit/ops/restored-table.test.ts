@@ -1,4 +1,4 @@
-import '../../builders/environment.ts';
+import '../builders/environment.ts';
 import {
   ConditionalCheckFailedException,
   ContinuousBackupsUnavailableException,
@@ -23,7 +23,7 @@ import {
   denyWrites,
   restoredTableName,
   restoreTable,
-} from '../../../../core/restore/restored-table.ts';
+} from '../../../ops/restore/restored-table.ts';
 
 const aws = mockClient(DynamoDBClient);
 const ARN = 'arn:aws:dynamodb:eu-west-1:111122223333:table/living';

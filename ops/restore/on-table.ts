@@ -1,4 +1,4 @@
-import type { EnvironmentName } from '../environment.ts';
+import type { EnvironmentName } from '../../core/environment.ts';
 
 const VARIABLE: EnvironmentName = 'TABLE_NAME';
 

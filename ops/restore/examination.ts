@@ -1,9 +1,9 @@
-import { type LedgerVerification, listAllLedgers, verifyLedger } from '../core/ledger/verify-ledger.ts';
-import { compareTables } from '../core/restore/compare-tables.ts';
-import type { TableComparison } from '../core/restore/comparison.ts';
-import { onTable } from '../core/restore/on-table.ts';
-import type { Instant } from '../core/time.ts';
-import type { Surroundings } from './verb.ts';
+import { type LedgerVerification, listAllLedgers, verifyLedger } from '../../core/ledger/verify-ledger.ts';
+import { compareTables } from '../../core/restore/compare-tables.ts';
+import type { TableComparison } from '../../core/restore/comparison.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Surroundings } from '../verb.ts';
+import { onTable } from './on-table.ts';
 
 /** A table that was restored. */
 export interface Restored {
@@ -59,7 +59,7 @@ export const compare = async (examined: Examined, say: Surroundings['say']): Pro
   const { name: restored, living } = examined;
   const comparedFromMs = Date.now();
   const said = (items: number): void => say(`comparing: ${items} items`);
-  examined.comparison = await compareTables({ restored, living }, new Date(), said);
+  examined.comparison = await onTable(living, () => compareTables(restored, new Date(), said));
   examined.seconds.compare = secondsSince(comparedFromMs);
   return examined.comparison;
 };

@@ -1,12 +1,12 @@
-import { blockAccount, putWebhookSecrets } from '../accounts/accounts.ts';
-import { revokeApiKey } from '../accounts/api-keys.ts';
-import { deleteEndUser } from '../deletion/delete-end-user.ts';
-import { deleteRequests } from '../deletion/delete-requests.ts';
-import { blockEndUser, type EndUserId } from '../end-users/end-users.ts';
-import { failStoredRequest } from '../ending/fail-request.ts';
-import { type Failure, NotFoundError, ServiceError } from '../errors.ts';
-import { type Clock, systemClock } from '../time.ts';
-import type { Removals } from './comparison.ts';
+import { blockAccount, putWebhookSecrets } from '../../core/accounts/accounts.ts';
+import { revokeApiKey } from '../../core/accounts/api-keys.ts';
+import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
+import { deleteRequests } from '../../core/deletion/delete-requests.ts';
+import { blockEndUser, type EndUserId } from '../../core/end-users/end-users.ts';
+import { failStoredRequest } from '../../core/ending/fail-request.ts';
+import { type Failure, NotFoundError, ServiceError } from '../../core/errors.ts';
+import type { Removals } from '../../core/restore/comparison.ts';
+import { type Clock, systemClock } from '../../core/time.ts';
 
 /** The failure of a request that its owner deleted after it had ended, in a table where it has not. Nobody reads it. */
 const DELETED_SINCE: Failure = { code: 'internal_error', message: 'The request was deleted.' };

@@ -19,10 +19,9 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { clientOptions } from '../aws-clients.ts';
-import { ConflictError } from '../errors.ts';
-import { PRIMARY_KEY } from '../table/keys.ts';
-import { type Instant, toInstant } from '../time.ts';
+import { clientOptions } from '../../core/aws-clients.ts';
+import { ConflictError } from '../../core/errors.ts';
+import { type Instant, toInstant } from '../../core/time.ts';
 
 const dynamoDb = new DynamoDBClient(clientOptions('stack'));
 
@@ -209,8 +208,8 @@ export const denyWrites = async (table: string, pause: Pause = sleep): Promise<v
 
 /** Whether writes are accepted, by one that changes nothing: there is no such item. */
 const isWritable = async (table: string): Promise<boolean> => {
-  const Key = { [PRIMARY_KEY.partition]: { S: 'NONE' }, [PRIMARY_KEY.sort]: { S: 'NONE' } };
-  const ConditionExpression = `attribute_exists(${PRIMARY_KEY.partition})`;
+  const Key = { PK: { S: 'NONE' }, SK: { S: 'NONE' } };
+  const ConditionExpression = 'attribute_exists(PK)';
   try {
     await dynamoDb.send(new DeleteItemCommand({ TableName: table, Key, ConditionExpression }));
     return true;

@@ -1,9 +1,9 @@
-import '../../builders/environment.ts';
+import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Removals } from '../../../../core/restore/comparison.ts';
-import { repeatRemovals } from '../../../../core/restore/repeat-removals.ts';
-import { accountKey, deletedRequestKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
-import { StoppedClock } from '../../builders/clocks.ts';
+import type { Removals } from '../../../core/restore/comparison.ts';
+import { accountKey, deletedRequestKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { repeatRemovals } from '../../../ops/restore/repeat-removals.ts';
+import { StoppedClock } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
   anAccount,
@@ -13,10 +13,10 @@ import {
   putEndUser,
   putRequest,
   REQUEST_ID,
-} from '../../builders/entities.ts';
-import '../../fakes/fresh-bucket.ts';
-import '../../fakes/fresh-executions.ts';
-import { memory } from '../../fakes/fresh-table.ts';
+} from '../builders/entities.ts';
+import '../fakes/fresh-bucket.ts';
+import '../fakes/fresh-executions.ts';
+import { memory } from '../fakes/fresh-table.ts';
 
 const NOTHING: Removals = {
   requests: [],

@@ -1,6 +1,11 @@
-import type { Thousandths } from '../money.ts';
-import type { ProviderCost } from '../requests/request-rules.ts';
-import type { UsageEntry } from './usage-rules.ts';
+import type { LedgerHead } from '../core/ledger/ledger.ts';
+import { readUsageEntries } from '../core/ledger/ledger-entries.ts';
+import { findAccountedRequests } from '../core/ledger/request-fates.ts';
+import { findFirstEntryFrom } from '../core/ledger/usage.ts';
+import type { UsageEntry } from '../core/ledger/usage-rules.ts';
+import type { Thousandths } from '../core/money.ts';
+import type { ProviderCost } from '../core/requests/request-rules.ts';
+import type { Instant } from '../core/time.ts';
 
 /** What costs can be told by. A day is one of UTC, by the instant of the ledger entry. */
 export const COST_DIMENSIONS = ['day', 'model', 'route'] as const;
@@ -89,3 +94,35 @@ export class CostTally {
     return [...this.groups.values()];
   }
 }
+
+/** Entries whose requests are read at once. */
+const ENTRIES_AT_ONCE = 1_000;
+
+/**
+ * What the requests of an account brought and cost, from its ledger and its requests, or the marks of deleted ones: from `from` to before
+ * `to`. Costs of requests past retention are gone.
+ */
+export const costsOf = async (
+  { accountId, ledgerEntries }: Pick<LedgerHead, 'accountId' | 'ledgerEntries'>,
+  { from, to, by }: { from: Instant; to: Instant; by: readonly CostDimension[] },
+): Promise<CostGroup[]> => {
+  const [first, end] = await Promise.all([
+    findFirstEntryFrom(accountId, ledgerEntries, from),
+    findFirstEntryFrom(accountId, ledgerEntries, to),
+  ]);
+  const tally = new CostTally(by);
+  let entries: UsageEntry[] = [];
+  const addAll = async (): Promise<void> => {
+    const used = entries.filter(({ reason }) => reason === 'generation' || reason === 'refund');
+    const ids = new Set(used.map(({ reference }) => reference));
+    const requests = await findAccountedRequests(accountId, [...ids]);
+    for (const entry of used) tally.add(entry, requests.get(entry.reference)?.providerCosts);
+    entries = [];
+  };
+  for await (const entry of readUsageEntries(accountId, first, end - 1)) {
+    entries.push(entry);
+    if (entries.length === ENTRIES_AT_ONCE) await addAll();
+  }
+  await addAll();
+  return tally.finish();
+};
