@@ -22,7 +22,8 @@ import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Clock, type Instant, later, toInstant } from '../time.ts';
-import { areFinished, queryAttempts, type TaskQuery, wakeWhenFinished } from '../waiting/query-tasks.ts';
+import { areFinished, wakeWhenFinished } from '../waiting/catch-up.ts';
+import { queryAttempts, type TaskQuery } from '../waiting/query-tasks.ts';
 
 /** Options of a check of due work. */
 export interface LookOptions {

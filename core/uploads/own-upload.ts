@@ -1,6 +1,3 @@
-import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { requiredEnv } from '../environment.ts';
-import { bucket } from '../files/bucket.ts';
 import type { SignUrl } from '../files/signed-urls.ts';
 import { newUploadId } from '../ids.ts';
 import { uploadObjectKey } from '../object-keys.ts';
@@ -27,16 +24,4 @@ export const nameUpload = (
   const { extension } = UPLOAD_TYPES[file.contentType];
   const objectKey = uploadObjectKey(ownerOf(accountId), newUploadId(now), extension);
   return { ...file, objectKey, url: sign(objectKey, addSeconds(toInstant(now), UPLOAD_LIFE_SECONDS)) };
-};
-
-/** Stores the file of an upload. The bucket's lifecycle removes it, as all uploads. */
-export const storeUpload = async ({ contentType, bytes, objectKey }: OwnUpload): Promise<void> => {
-  await bucket.send(
-    new PutObjectCommand({
-      Bucket: requiredEnv('BUCKET_NAME'),
-      Key: objectKey,
-      Body: bytes,
-      ContentType: contentType,
-    }),
-  );
 };

@@ -7,7 +7,7 @@ import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isDueSoon, isTerminal } from '../requests/request-rules.ts';
 import { type Clock, systemClock } from '../time.ts';
-import { catchUp } from './query-tasks.ts';
+import { catchUp } from './catch-up.ts';
 
 /** The time limit of the query that an early callback causes. */
 const QUERY_TIMEOUT_MS = 15_000;

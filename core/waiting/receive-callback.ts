@@ -12,7 +12,7 @@ import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { type Clock, systemClock } from '../time.ts';
 import { isTransient } from '../transient-errors.ts';
-import { catchUp } from './query-tasks.ts';
+import { catchUp } from './catch-up.ts';
 
 /** The path parameters of a callback, and its signature. */
 export interface ProviderCallback {

@@ -1,5 +1,6 @@
 import { receiveCallback } from '../../core/waiting/receive-callback.ts';
-import { checkCallback, providerRouteOf } from '../../providers/registry.ts';
+import { checkCallback } from '../../providers/callback-checks.ts';
+import { providerRouteOf } from '../../providers/registry.ts';
 import { apiHandler, json } from '../http/api-handler.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { storeUpload } from '../../core/uploads/own-upload.ts';
+import { storeUpload } from '../../core/uploads/store-upload.ts';
 import type { ImageEndpoint } from './make-images.ts';
 import { readImageForm } from './read-calls.ts';
 

@@ -1,8 +1,8 @@
 import '../builders/environment.ts';
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { checkCallback } from '../../../providers/callback-checks.ts';
 import { checkFalCallback, falKeysUrl, forgetFalKeys } from '../../../providers/fal/webhooks.ts';
-import { checkCallback } from '../../../providers/registry.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 

@@ -34,7 +34,7 @@ import {
   requestKey,
 } from '../../../../core/table/keys.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
-import { catchUp } from '../../../../core/waiting/query-tasks.ts';
+import { catchUp } from '../../../../core/waiting/catch-up.ts';
 import { putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAttempt, REQUEST_ID } from '../../builders/entities.ts';

@@ -2,7 +2,8 @@ import '../../builders/environment.ts';
 import { Readable } from 'node:stream';
 import { GetObjectCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from '@jest/globals';
-import { storeVideo, uploadFile } from '../../../../core/files/store-files.ts';
+import { storeVideo } from '../../../../core/files/store-files.ts';
+import { uploadFile } from '../../../../core/files/upload.ts';
 import { aVideo, type VideoOptions } from '../../../../packages/media/test/videos.ts';
 import { bucket } from '../../fakes/fresh-bucket.ts';
 

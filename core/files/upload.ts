@@ -1,0 +1,125 @@
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { SpooledVideo } from '@generation-service/media/spooled-video';
+import type { VideoType } from '@generation-service/media/video-type';
+import { requiredEnv } from '../environment.ts';
+import { FileUnavailableError } from '../guarded-http/http-files.ts';
+import { outputFileName } from '../object-keys.ts';
+
+/** With what a file is uploaded, and until when. */
+export interface UploadWay {
+  client: S3Client;
+  signal?: AbortSignal;
+}
+
+/** How to recognize files of a kind, their limits, and the messages for other files. */
+export interface FileKind<FileType extends { contentType: string }> {
+  /** Recognizes a file by its first bytes; undefined when they are too few, or not those of this kind. */
+  recognize: (head: Uint8Array) => FileType | undefined;
+  /** First bytes that suffice to recognize the file. */
+  maxHeadBytes: number;
+  maxBytes: number;
+  unrecognized: string;
+  tooLarge: string;
+}
+
+/**
+ * Streams a file into the bucket, with a few parts of 5 MiB in memory. The object appears only once it is
+ * complete; uploading again replaces it. `keyOf` builds the object key once the file is recognized. Throws
+ * `FileUnavailableError` for a file of another kind or a file that is too large. Once `signal` aborts, it
+ * fails and leaves no object.
+ */
+export const uploadFile = async <FileType extends { contentType: string }>(
+  body: AsyncIterable<Uint8Array>,
+  kind: FileKind<FileType>,
+  keyOf: (fileType: FileType) => string,
+  { client, signal }: UploadWay,
+): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number }> => {
+  const chunks = body[Symbol.asyncIterator]();
+  try {
+    const { head, fileType } = await readHead(chunks, kind);
+    const objectKey = keyOf(fileType);
+    let sizeBytes = 0;
+    const all = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const chunk of concatenate(head, chunks)) {
+        sizeBytes += chunk.byteLength;
+        if (sizeBytes > kind.maxBytes) throw new FileUnavailableError(kind.tooLarge, false);
+        yield chunk;
+      }
+    };
+    const upload = new Upload({
+      client,
+      params: {
+        Bucket: requiredEnv('BUCKET_NAME'),
+        Key: objectKey,
+        Body: Readable.from(all(), { objectMode: false }),
+        ContentType: fileType.contentType,
+        ContentDisposition: `inline; filename="${outputFileName(objectKey)}"`,
+      },
+      queueSize: 2,
+    });
+    signal?.addEventListener('abort', () => void upload.abort(), { once: true });
+    await upload.done();
+    return { fileType, objectKey, sizeBytes };
+  } finally {
+    // An unread rest would keep the connection open until the server times out.
+    await chunks.return?.();
+  }
+};
+
+const readHead = async <FileType extends { contentType: string }>(
+  chunks: AsyncIterator<Uint8Array>,
+  { recognize, maxHeadBytes, unrecognized }: FileKind<FileType>,
+): Promise<{ head: Uint8Array; fileType: FileType }> => {
+  let head = new Uint8Array();
+  while (head.byteLength <= maxHeadBytes) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    head = Buffer.concat([head, value]);
+    const fileType = recognize(head);
+    if (fileType) return { head, fileType };
+  }
+  throw new FileUnavailableError(unrecognized, false);
+};
+
+const concatenate = async function* (
+  head: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield head;
+  for (;;) {
+    const { value, done } = await rest.next();
+    if (done) return;
+    yield value;
+  }
+};
+
+/**
+ * Streams a video into the bucket as `uploadFile` does, and has the same bytes measured from this machine's disk before its object
+ * appears, so that the measured file is the stored file. Throws what `uploadFile` and `measure` throw, and leaves no object then.
+ */
+export const uploadVideo = async <Measured>(
+  body: AsyncIterable<Uint8Array>,
+  kind: FileKind<VideoType>,
+  keyOf: (type: VideoType) => string,
+  way: UploadWay,
+  measure: (video: SpooledVideo) => Promise<Measured>,
+): Promise<{ type: VideoType; measured: Measured; objectKey: string; sizeBytes: number }> => {
+  const video = new SpooledVideo();
+  const results: Measured[] = [];
+  const passing = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      await video.write(chunk);
+      yield chunk;
+    }
+    results.push(await measure(video));
+  };
+  try {
+    const { fileType, ...stored } = await uploadFile(passing(), kind, keyOf, way);
+    const [measured] = results as [Measured];
+    return { type: fileType, measured, ...stored };
+  } finally {
+    await video.close();
+  }
+};
