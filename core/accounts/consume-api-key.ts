@@ -4,8 +4,7 @@ import { apiKeyKey } from '../table/keys.ts';
 import { tableName } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
-import type { ParsedKey } from './api-keys.ts';
-import { type ApiKey, toApiKey } from './api-keys.ts';
+import { type ApiKey, type ParsedKey, toApiKey } from './api-keys.ts';
 
 /** A key that was looked up, and whether the request was counted against its bucket. */
 export interface KeyUse {

@@ -5,8 +5,7 @@ import { logger } from '../observability.ts';
 import { type InFlightKind, type ItemKey, inFlightKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
-import type { Clock } from '../time.ts';
-import { SECONDS_PER_DAY } from '../time.ts';
+import { type Clock, SECONDS_PER_DAY } from '../time.ts';
 import { hourOf, secondsToNextHour, type WorkAllowance } from './work-allowance.ts';
 
 /**

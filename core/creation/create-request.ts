@@ -11,8 +11,7 @@ import { findRequest } from '../requests/requests.ts';
 import { screenPrompt } from './content-filter.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import { repeatedRequestId } from './idempotency.ts';
-import type { CreationFacts } from './judge-creation.ts';
-import { judgeCreation, NOT_DISPATCHABLE } from './judge-creation.ts';
+import { type CreationFacts, judgeCreation, NOT_DISPATCHABLE } from './judge-creation.ts';
 import { newRequest } from './new-request.ts';
 import type { Submission } from './submission.ts';
 import {

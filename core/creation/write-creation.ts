@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Account } from '../accounts/accounts.ts';
-import { keyBudgetOf } from '../accounts/accounts.ts';
+import { type Account, keyBudgetOf } from '../accounts/accounts.ts';
 import { type BudgetOwner, budgetSpent, limitsAt } from '../budgets/budget-rules.ts';
 import { countSpendingWrites, spentOf } from '../budgets/spending.ts';
 import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';

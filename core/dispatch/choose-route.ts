@@ -12,8 +12,7 @@ import { attemptsHere, latestAttempts } from '../provider-calls/attempt-rules.ts
 import { type ConfiguredRoute, routesFor, routesOf } from '../provider-calls/model-routes.ts';
 import { originOf, type PassedOver, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderRoute, ProviderRouteOf, RouteOrOrigin } from '../provider-calls/providers.ts';
-import type { ProviderId } from '../provider-names.ts';
-import { routeNameOf } from '../provider-names.ts';
+import { type ProviderId, routeNameOf } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { isSecretEmpty, SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { isMovable, whyLeaving } from './dispatch-rules.ts';

@@ -11,8 +11,7 @@ import {
   latestAttempts,
 } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
-import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { routeNameOf } from '../provider-names.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';

@@ -1,5 +1,4 @@
-import type { Budget, Spending } from '../budgets/budget-rules.ts';
-import { periodsOf } from '../budgets/budget-rules.ts';
+import { type Budget, periodsOf, type Spending } from '../budgets/budget-rules.ts';
 import { beginSpendingWrites, readSpending } from '../budgets/spending.ts';
 import type { EndUserBudget } from '../end-users/end-user-answers.ts';
 import { type EndUser, type EndUserId, getEndUser } from '../end-users/end-users.ts';

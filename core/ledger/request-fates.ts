@@ -3,8 +3,7 @@ import { readable } from '../observability.ts';
 import { findDeletionMarks } from '../requests/deleted-requests.ts';
 import { AccountedRequest, withKnownStatus } from '../requests/request-rules.ts';
 import { requestKey } from '../table/keys.ts';
-import type { StoredItem } from '../table/table.ts';
-import { batchGet } from '../table/table.ts';
+import { batchGet, type StoredItem } from '../table/table.ts';
 
 const ATTRIBUTES = Object.keys(AccountedRequest.shape);
 

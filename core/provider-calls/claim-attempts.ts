@@ -2,8 +2,7 @@ import { providerAttemptKey, requestKey, TTL_ATTRIBUTE } from '../table/keys.ts'
 import { tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
-import type { ProviderAttempt } from './provider-attempts.ts';
-import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
+import { ATTEMPT_RETENTION_SECONDS, type ProviderAttempt } from './provider-attempts.ts';
 import { openWaitWrite } from './provider-waits.ts';
 import type { CallOrigin } from './providers.ts';
 

@@ -30,8 +30,7 @@ import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../provider-names.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
-import type { Clock } from '../time.ts';
-import { toInstant } from '../time.ts';
+import { type Clock, toInstant } from '../time.ts';
 
 /** Most permits, and most accounts with permits, that are looked at in one tick. */
 const AT_ONCE = 12;

@@ -11,8 +11,7 @@ import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
 import { outputObjectKey } from '../object-keys.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { latestAttempts, producedOutputs } from '../provider-calls/attempt-rules.ts';
-import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import {
   checkStatus,
   isTerminal,

@@ -1,5 +1,4 @@
-import type { DeletionOfMany } from '../../core/deletion/delete-requests.ts';
-import { bulkDelete } from '../../core/deletion/delete-requests.ts';
+import { bulkDelete, type DeletionOfMany } from '../../core/deletion/delete-requests.ts';
 import type { BulkDeletionAnswer } from '../../core/requests/deletion-answers.ts';
 import { apiHandler, json } from '../http/api-handler.ts';
 import { checkAll } from '../http/api-request.ts';

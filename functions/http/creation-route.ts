@@ -7,8 +7,7 @@ import { allowPrivateTargets, requiredEnv } from '../../core/environment.ts';
 import { recordUrl, renderQueued } from '../../core/requests/render-record.ts';
 import { type EndpointName, routeText } from '../../core/routes.ts';
 import { apiHandler, json, READ_AGAIN } from './api-handler.ts';
-import type { ApiRequest } from './api-request.ts';
-import { wrongFields } from './api-request.ts';
+import { type ApiRequest, wrongFields } from './api-request.ts';
 import { authorizeKey, identifyCaller } from './authorize.ts';
 
 /** The handler of a route that creates requests of a kind. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */

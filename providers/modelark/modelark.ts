@@ -15,8 +15,16 @@ import {
   untoldTask,
   upstreamError,
 } from '../failures.ts';
-import type { Answered, HttpAnswer } from '../http.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../http.ts';
+import {
+  type Answered,
+  type HttpAnswer,
+  optional,
+  optionalNumber,
+  optionalText,
+  readBody,
+  requiredText,
+  saidText,
+} from '../http.ts';
 import { HttpProvider } from '../http-provider.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';

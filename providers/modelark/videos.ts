@@ -2,8 +2,15 @@ import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { VideoRequest } from '../../core/requests/request-rules.ts';
 import { failedTask, failureOf, unknownState, unknownTask } from '../failures.ts';
-import type { HttpAnswer } from '../http.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../http.ts';
+import {
+  type HttpAnswer,
+  optional,
+  optionalNumber,
+  optionalText,
+  readBody,
+  requiredText,
+  saidText,
+} from '../http.ts';
 import { classifyArkError } from './errors.ts';
 
 /** Where tasks are created, and queried by `/<id>`. */

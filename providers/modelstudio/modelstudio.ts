@@ -15,8 +15,16 @@ import {
   unknownTask,
   untoldTask,
 } from '../failures.ts';
-import type { Answered, HttpAnswer } from '../http.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../http.ts';
+import {
+  type Answered,
+  type HttpAnswer,
+  optional,
+  optionalNumber,
+  optionalText,
+  readBody,
+  requiredText,
+  saidText,
+} from '../http.ts';
 import { HttpProvider } from '../http-provider.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';

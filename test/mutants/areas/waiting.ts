@@ -16,7 +16,7 @@ export const WAITING = bugs('waiting', [
   ],
   [
     'a callback that finds the task finished wakes nobody',
-    'core/waiting/query-tasks.ts',
+    'core/waiting/catch-up.ts',
     'wait?.taskToken !== undefined',
     'wait?.taskToken !== undefined && wait.calledBackAt === undefined',
   ],
