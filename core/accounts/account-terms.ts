@@ -1,9 +1,9 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Budget } from '../budgets/budget-rules.ts';
 import { ConflictError } from '../errors.ts';
 import { accountKey } from '../table/keys.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
-import { type Beside, writeBeside } from '../table/transactions.ts';
+import { updateExisting } from '../table/outcomes.ts';
+import type { StoredItem } from '../table/table.ts';
+import type { Beside } from '../table/transactions.ts';
 import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount } from './accounts.ts';
 
 /**
@@ -88,20 +88,14 @@ const changeTerms = async (
     names,
     values,
   }: { expression: string; names?: Record<string, string>; values?: StoredItem | undefined },
-  beside: Beside = [],
+  beside?: Beside,
 ): Promise<Account> => {
-  const { done, item } = await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: accountKey(accountId),
-      UpdateExpression: `${expression} ADD terms :one`,
-      ConditionExpression: 'attribute_exists(PK)',
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: { ...values, ':one': 1 },
-      ReturnValues: 'ALL_NEW',
-    }),
-    beside,
-  );
-  if (!done) throw noSuchAccount(accountId);
+  const update = {
+    UpdateExpression: `${expression} ADD terms :one`,
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: { ...values, ':one': 1 },
+  };
+  const item = await updateExisting(accountKey(accountId), update, beside);
+  if (!item) throw noSuchAccount(accountId);
   return toAccount(item);
 };

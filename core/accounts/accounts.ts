@@ -1,13 +1,21 @@
-import { PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Budget } from '../budgets/budget-rules.ts';
 import { EarnedWork } from '../concurrency/work-allowance.ts';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
 import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing, accountPartition } from '../table/keys.ts';
-import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts';
-import { getItem, listedItems, listedKeys, type StoredItem, setAll, tableName } from '../table/table.ts';
-import { type Beside, writeBeside } from '../table/transactions.ts';
+import { findOutcome, insertNew, leavesOutcomeOpen, updateExisting } from '../table/outcomes.ts';
+import {
+  getItem,
+  listedItems,
+  listedKeys,
+  type StoredItem,
+  setAll,
+  tableName,
+  type UpdateParts,
+} from '../table/table.ts';
+import type { Beside } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
 /** Requests that each key of an account may make: a sustained rate and a burst. */
@@ -236,10 +244,10 @@ export const rotateWebhookSecret = async (
           ':until': addSeconds(toInstant(now), ROTATION_SECONDS),
           ':secret': secret,
         },
+        // The client repeats an update whose answer was lost: once more would replace the previous secret too.
+        ConditionExpression: 'webhookSecret <> :secret',
       },
       beside,
-      // The client repeats an update whose answer was lost: once more would replace the previous secret too.
-      ' AND webhookSecret <> :secret',
     );
   } catch (error) {
     if (!(error instanceof NotFoundError) && !leavesOutcomeOpen(error)) throw error;
@@ -263,26 +271,9 @@ export const putWebhookSecrets = (
   secrets: Pick<Account, 'webhookSecret' | 'previousWebhookSecret' | 'previousValidUntil'>,
 ): Promise<Account> => updateAccount(accountId, setAll(secrets));
 
-const updateAccount = async (
-  accountId: string,
-  update: Pick<
-    UpdateCommandInput,
-    'UpdateExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
-  >,
-  beside: Beside = [],
-  furtherCondition = '',
-): Promise<Account> => {
-  const { done, item } = await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: accountKey(accountId),
-      ...update,
-      ConditionExpression: `attribute_exists(PK)${furtherCondition}`,
-      ReturnValues: 'ALL_NEW',
-    }),
-    beside,
-  );
-  if (!done) throw noSuchAccount(accountId);
+const updateAccount = async (accountId: string, update: UpdateParts, beside?: Beside): Promise<Account> => {
+  const item = await updateExisting(accountKey(accountId), update, beside);
+  if (!item) throw noSuchAccount(accountId);
   return toAccount(item);
 };
 

@@ -1,13 +1,21 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { ACCOUNT_ID_PATTERN } from '../ids.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
-import { insertNew } from '../table/outcomes.ts';
-import { getItem, listedItems, type StoredItem, table, tableName } from '../table/table.ts';
-import { type Beside, writeBeside } from '../table/transactions.ts';
+import { insertNew, updateExisting } from '../table/outcomes.ts';
+import {
+  getItem,
+  listedItems,
+  type StoredItem,
+  table,
+  tableName,
+  type UpdateParts,
+  updateOf,
+} from '../table/table.ts';
+import type { Beside } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
 
@@ -108,9 +116,7 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
   const { intervalMs, spareMs } = bucketOf(limits);
   for (const { keyId } of await listApiKeys(accountId)) {
     await table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: apiKeyKey(keyId),
+      updateOf(apiKeyKey(keyId), {
         UpdateExpression: 'SET intervalMs = :interval, spareMs = :spare REMOVE tat, allowAt',
         ConditionExpression: 'attribute_exists(PK)',
         ExpressionAttributeValues: { ':interval': intervalMs, ':spare': spareMs },
@@ -146,22 +152,9 @@ export const setDefaultEndUser = (
     beside,
   );
 
-const updateApiKey = async (
-  keyId: string,
-  update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
-  beside: Beside = [],
-): Promise<ApiKey> => {
-  const { done, item } = await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: apiKeyKey(keyId),
-      ...update,
-      ConditionExpression: 'attribute_exists(PK)',
-      ReturnValues: 'ALL_NEW',
-    }),
-    beside,
-  );
-  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
+const updateApiKey = async (keyId: string, update: UpdateParts, beside?: Beside): Promise<ApiKey> => {
+  const item = await updateExisting(apiKeyKey(keyId), update, beside);
+  if (!item) throw new NotFoundError(`There is no key ${keyId}.`);
   return toApiKey(item);
 };
 

@@ -1,4 +1,3 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { readable } from '../observability.ts';
 import { listModelRoutes, routesOf } from '../provider-calls/model-routes.ts';
@@ -11,7 +10,15 @@ import {
   PERMIT_PREFIX,
   permitAttribute,
 } from '../table/keys.ts';
-import { batchGet, listingQuery, queryAll, type StoredItem, tableName } from '../table/table.ts';
+import {
+  batchGet,
+  listingQuery,
+  queryAll,
+  type StoredItem,
+  type UpdateParts,
+  updateOf,
+  updateWrite,
+} from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeOnCondition } from '../table/transactions.ts';
 import {
   type Entrant,
@@ -129,9 +136,7 @@ export const takePermitFor = async (
   const given = startOf(gate, seen, waiter.starts, nowMs);
   const permit = permitOf(waiter, nowMs, given.startMs);
   const expressions = waiterUpdate(gate, waiter, permit, seen, given.nextStartMs);
-  const take: TransactItem = {
-    Update: { TableName: tableName(), Key: gateKey(gate.name), ...expressions },
-  };
+  const take: TransactItem = updateWrite(gateKey(gate.name), expressions);
   const writes = [take, letInWrite(gate.name, waiter, permit)];
   let isRefused = false;
   await transact((refusals) => {
@@ -205,17 +210,9 @@ interface Updated {
 }
 
 /** Updates a gate's item. Returns it as it is afterwards and, when the condition refused, as it is. */
-const update = async (
-  gateName: string,
-  expressions: Pick<
-    ConstructorParameters<typeof UpdateCommand>[0],
-    'UpdateExpression' | 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
-  >,
-): Promise<Updated> => {
+const update = async (gateName: string, expressions: UpdateParts): Promise<Updated> => {
   const { done, item } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: gateKey(gateName),
+    updateOf(gateKey(gateName), {
       ...expressions,
       ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

@@ -1,4 +1,4 @@
-import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { readableItems } from '../observability.ts';
 import {
@@ -10,7 +10,7 @@ import {
   WAITING_ACCOUNT_PREFIX,
   waitingAccountKey,
 } from '../table/keys.ts';
-import { queryAll, type StoredItem, tableName } from '../table/table.ts';
+import { queryAll, type StoredItem, tableName, updateOf, updateWrite } from '../table/table.ts';
 import { type TransactItem, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Permit, WaitingAccount } from './gate-rules.ts';
@@ -62,15 +62,12 @@ export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Prom
 export type WaiterId = Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'>;
 
 /** Access pattern 69: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */
-export const letInWrite = (gateName: string, waiter: GateWaiter, { takenMs }: Permit): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: gateWaiterKey(gateName, waiter),
+export const letInWrite = (gateName: string, waiter: GateWaiter, { takenMs }: Permit): TransactItem =>
+  updateWrite(gateWaiterKey(gateName, waiter), {
     UpdateExpression: 'SET letInMs = :taken',
     ConditionExpression: 'tokenOrder = :order AND attribute_not_exists(letInMs)',
     ExpressionAttributeValues: { ':taken': takenMs, ':order': waiter.tokenOrder },
-  },
-});
+  });
 
 /**
  * Access pattern 68: the oldest waiting request of an account that can be read, strongly consistent. `unreadable` when requests wait and
@@ -152,9 +149,7 @@ export const touchAccount = async (
   now: Date,
 ): Promise<void> => {
   await writeItem(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: waitingAccountKey(gateName, accountId),
+    updateOf(waitingAccountKey(gateName, accountId), {
       UpdateExpression:
         'SET accountId = :account, touched = :stamp, servedAt = if_not_exists(servedAt, :now), #ttl = :ttl',
       ExpressionAttributeNames: { '#ttl': TTL_ATTRIBUTE },
@@ -171,9 +166,7 @@ export const touchAccount = async (
 /** Access pattern 67: notes that an account's request was let in or gave its permit back. Does nothing when none of its requests waits. */
 export const noteServed = async (gateName: string, accountId: string, now: Date): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: waitingAccountKey(gateName, accountId),
+    updateOf(waitingAccountKey(gateName, accountId), {
       UpdateExpression: 'SET servedAt = :now',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },

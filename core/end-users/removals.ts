@@ -1,9 +1,18 @@
-import { DeleteCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { creationTimeOf, newRemovalId } from '../ids.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { dueListing, endUserKey, endUserPartition, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
-import { getItem, type StoredItem, setAll, table, tableName } from '../table/table.ts';
+import {
+  getItem,
+  putWrite,
+  type StoredItem,
+  setAll,
+  table,
+  tableName,
+  updateOf,
+  updateWrite,
+} from '../table/table.ts';
 import { refusedBy, transact, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type EndUserId, endUserNotFound, getEndUser, toEndUser } from './end-users.ts';
@@ -88,17 +97,13 @@ export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUser
     removal = { accountId, email, removalId, endUserId };
     const due = dueListing('LOOK', removalId, addSeconds(toInstant(now), CALL_SECONDS));
     return [
-      {
-        Update: {
-          TableName: tableName(),
-          Key: endUserKey(accountId, email),
-          ...setAll({ deletingAt: toInstant(now), removalId }, { ':none': 0, ':endUser': endUserId }),
-          ConditionExpression:
-            'attribute_not_exists(removalId) AND activeRequests = :none AND endUserId = :endUser',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        },
-      },
-      { Put: { TableName: tableName(), Item: { ...endUserRemovalKey(removal), ...due, ...removal } } },
+      updateWrite(endUserKey(accountId, email), {
+        ...setAll({ deletingAt: toInstant(now), removalId }, { ':none': 0, ':endUser': endUserId }),
+        ConditionExpression:
+          'attribute_not_exists(removalId) AND activeRequests = :none AND endUserId = :endUser',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+      putWrite({ ...endUserRemovalKey(removal), ...due, ...removal }),
     ];
   });
   return removal;
@@ -132,13 +137,9 @@ export const removeClaimedEndUser = async (
         },
       },
       // An end-user and their removal are claimed in one write, and close only after this: no condition of its own.
-      {
-        Update: {
-          TableName: tableName(),
-          Key: endUserRemovalKey(removal),
-          ...setAll({ removedAt, removedBy: by, ...due }),
-        },
-      },
+      updateWrite(endUserRemovalKey(removal), {
+        ...setAll({ removedAt, removedBy: by, ...due }),
+      }),
     ];
   });
   return removedBy;
@@ -179,9 +180,7 @@ export const findLastRemoval = async ({
  */
 export const listForNextPass = async (removal: EndUserRemoval, dueAt: Instant): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: endUserRemovalKey(removal),
+    updateOf(endUserRemovalKey(removal), {
       UpdateExpression: 'SET GSI1SK = :dueAt',
       ConditionExpression: 'GSI1SK < :dueAt',
       ExpressionAttributeValues: { ':dueAt': dueAt },

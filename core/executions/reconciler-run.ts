@@ -1,7 +1,6 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { RECONCILER_RUN_KEY } from '../table/keys.ts';
-import { getItem, setAll, tableName } from '../table/table.ts';
+import { getItem, setAll, type UpdateParts, updateOf } from '../table/table.ts';
 import { writeUnlessRefused } from '../table/transactions.ts';
 
 /** A run counts as alive for this long after its last tick. */
@@ -67,7 +66,5 @@ export const nameReconciler = (functionName: string): Promise<boolean> =>
   });
 
 /** Updates the item of the run. False when the condition refuses. */
-const updateRun = (
-  expressions: Omit<ConstructorParameters<typeof UpdateCommand>[0], 'TableName' | 'Key'>,
-): Promise<boolean> =>
-  writeUnlessRefused(new UpdateCommand({ TableName: tableName(), Key: RECONCILER_RUN_KEY, ...expressions }));
+const updateRun = (expressions: UpdateParts): Promise<boolean> =>
+  writeUnlessRefused(updateOf(RECONCILER_RUN_KEY, expressions));

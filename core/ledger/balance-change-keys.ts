@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { balanceChangeKey } from '../table/keys.ts';
-import { getItem, tableName } from '../table/table.ts';
+import { getItem, putWrite } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 
 /**
@@ -18,13 +18,13 @@ export const insertBalanceChangeKeyWrite = (
   accountId: string,
   idempotencyKey: string,
   entryNumber: number,
-): TransactItem => ({
-  Put: {
-    TableName: tableName(),
-    Item: { ...balanceChangeKey(accountId, digestOf(idempotencyKey)), accountId, entryNumber },
-    ConditionExpression: 'attribute_not_exists(PK)',
-  },
-});
+): TransactItem =>
+  putWrite(
+    { ...balanceChangeKey(accountId, digestOf(idempotencyKey)), accountId, entryNumber },
+    {
+      ConditionExpression: 'attribute_not_exists(PK)',
+    },
+  );
 
 /**
  * Access pattern 41: the number of the entry that an idempotency key made, strongly consistent; undefined when

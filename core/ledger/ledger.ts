@@ -14,7 +14,7 @@ import {
   MAX_ENTRY_NUMBER,
 } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { putWrite, type StoredItem, table, tableName, updateWrite } from '../table/table.ts';
 import { heldElsewhere, type Refusal, type TransactItem } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
@@ -129,32 +129,27 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
     eventId: event?.eventId,
     eventWrites: event ? [insertBalanceEventWrite(event)] : [],
     writes: [
-      {
-        Update: {
-          TableName: tableName(),
-          Key: accountKey(head.accountId),
-          UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
-          ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${terms}${funds}${limit}`,
-          ExpressionAttributeValues: {
-            ':after': entry.balanceAfterThousandths,
-            ':number': entry.number,
-            ':expected': head.ledgerEntries,
-            ':now': createdAt,
-            ...(head.terms !== undefined && { ':terms': head.terms }),
-            ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
-            ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
-            ...(change.guardLimit ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
-          },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      updateWrite(accountKey(head.accountId), {
+        UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
+        ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${terms}${funds}${limit}`,
+        ExpressionAttributeValues: {
+          ':after': entry.balanceAfterThousandths,
+          ':number': entry.number,
+          ':expected': head.ledgerEntries,
+          ':now': createdAt,
+          ...(head.terms !== undefined && { ':terms': head.terms }),
+          ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
+          ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
+          ...(change.guardLimit ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
         },
-      },
-      {
-        Put: {
-          TableName: tableName(),
-          Item: { ...ledgerEntryKey(head.accountId, entry.number), ...entry },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+      putWrite(
+        { ...ledgerEntryKey(head.accountId, entry.number), ...entry },
+        {
           ConditionExpression: 'attribute_not_exists(PK)',
         },
-      },
+      ),
     ],
   };
 };

@@ -1,9 +1,9 @@
-import { QueryCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { cachedFor } from '../cached.ts';
 import { readable } from '../observability.ts';
 import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { table, tableName, updateOf } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';
 import { Rate } from './rate-schemas.ts';
 
@@ -71,9 +71,7 @@ const putSetting = async <Name extends 'rate' | 'enabled'>(
   beside: Beside = [],
 ): Promise<void> => {
   await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: modelSettingsKey(modelId),
+    updateOf(modelSettingsKey(modelId), {
       UpdateExpression: 'SET #model = :model, #setting = :value',
       ExpressionAttributeNames: { '#model': 'model', '#setting': name },
       ExpressionAttributeValues: { ':model': modelId, ':value': value },
@@ -105,8 +103,5 @@ const updateCosts = async (
   beside: Beside = [],
 ): Promise<void> => {
   const Key = modelSettingsKey(NO_MODEL);
-  await writeBeside(
-    new UpdateCommand({ TableName: tableName(), Key, UpdateExpression, ...placeholders }),
-    beside,
-  );
+  await writeBeside(updateOf(Key, { UpdateExpression, ...placeholders }), beside);
 };

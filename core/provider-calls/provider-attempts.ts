@@ -1,4 +1,3 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { StoredFailure } from '../errors.ts';
 import { countMetric, METRIC } from '../observability.ts';
@@ -11,7 +10,7 @@ import {
   REQUEST_SORT,
   requestPartition,
 } from '../table/keys.ts';
-import { queryAll, tableName } from '../table/table.ts';
+import { queryAll, tableName, updateOf } from '../table/table.ts';
 import { writeItem, writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { type CallOrigin, type CancelAnswer, OBSTACLES, type ProviderAnswer, TAKEN } from './providers.ts';
@@ -131,9 +130,7 @@ export const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttem
  */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeItem(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
       UpdateExpression: 'SET aliveAt = :now REMOVE suspectedAt',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
@@ -150,9 +147,7 @@ export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.ki
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
       UpdateExpression: 'SET suspectedAt = :now',
       ConditionExpression: 'aliveAt = :aliveAt AND attribute_not_exists(suspectedAt)',
       ExpressionAttributeValues: { ':now': toInstant(now), ':aliveAt': attempt.aliveAt },
@@ -171,9 +166,7 @@ export const noteRefusal = async (
 ): Promise<ProviderAttempt> => {
   const { refusedAt: before, ...rest } = attempt;
   const isNoted = await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
       UpdateExpression: refusedAt === undefined ? 'REMOVE refusedAt' : 'SET refusedAt = :now',
       ConditionExpression: `outcome.kind = :accepted AND ${
         before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before'
@@ -199,9 +192,7 @@ export const recordCancellation = async (
 ): Promise<void> => {
   const reason = answer.kind === 'not-cancelled' ? { reason: answer.reason } : {};
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
       UpdateExpression: 'SET cancellation = :cancellation',
       ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(cancellation)',
       ExpressionAttributeValues: { ':cancellation': { at: toInstant(now), ...reason } },
@@ -223,9 +214,7 @@ export const recordOutcome = async (
   const accepted = answer.kind === 'accepted';
   const { requestId, provider } = attempt;
   const { done, item } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(requestId, attempt.call, attempt.attempt), {
       UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
       ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
         ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''

@@ -1,7 +1,6 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { getItem, type StoredItem, setAll, tableName } from '../table/table.ts';
+import { getItem, type StoredItem, setAll, updateOf, updateWrite } from '../table/table.ts';
 import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
@@ -33,13 +32,10 @@ const toProviderWait = (item: StoredItem): ProviderWait => ProviderWait.parse(it
  * Access pattern 50: opens a request's wait, unless it is open, in a transaction that is refused once the request has ended. Nothing else creates
  * the item, so no late event brings it back after a deletion.
  */
-export const openWaitWrite = (requestId: string, now: Instant): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: providerWaitKey(requestId),
+export const openWaitWrite = (requestId: string, now: Instant): TransactItem =>
+  updateWrite(providerWaitKey(requestId), {
     ...setAll({ requestId, ...retainedFrom(now) }),
-  },
-});
+  });
 
 /** Access pattern 49: a request's wait, strongly consistent; undefined before the claim of its first task and after its deletion. */
 export const findProviderWait = async (requestId: string): Promise<ProviderWait | undefined> => {
@@ -176,9 +172,7 @@ const note = async (
   guard?: Guard,
 ): Promise<ProviderWait | undefined> => {
   const { done, item } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerWaitKey(requestId),
+    updateOf(providerWaitKey(requestId), {
       ...setAll({ ...attributes, ...retainedFrom(toInstant(now)) }, guard?.values),
       ConditionExpression: ['attribute_exists(PK)', guard?.condition].filter(Boolean).join(' AND '),
       ReturnValues: 'ALL_NEW',

@@ -1,4 +1,4 @@
-import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
 import { readable } from '../observability.ts';
@@ -10,7 +10,17 @@ import {
   requestListing,
   requestPartition,
 } from '../table/keys.ts';
-import { batchGet, type StoredItem, setAll, table, tableName } from '../table/table.ts';
+import {
+  batchGet,
+  putWrite,
+  type StoredItem,
+  setAll,
+  table,
+  tableName,
+  type UpdateParts,
+  updateOf,
+  updateWrite,
+} from '../table/table.ts';
 import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import {
@@ -71,27 +81,22 @@ const START_WITHIN_SECONDS = 45;
  * Access pattern 15: inserts a request. Refused when its id is taken, which only an earlier attempt of this
  * write can cause.
  */
-export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
-  Put: {
-    TableName: tableName(),
-    Item: {
+export const insertRequestWrite = (request: StoredRequest): TransactItem =>
+  putWrite(
+    {
       ...requestKey(request.requestId),
       ...requestListing(request.accountId, request.endUserEmail),
       ...dueListing('START', request.requestId, addSeconds(request.createdAt, START_WITHIN_SECONDS)),
       ...request,
     },
-    ConditionExpression: 'attribute_not_exists(PK)',
-  },
-});
+    {
+      ConditionExpression: 'attribute_not_exists(PK)',
+    },
+  );
 
 /** Updates a request. False when the condition refuses. */
-const updateRequest = (
-  requestId: string,
-  expressions: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
-): Promise<boolean> =>
-  writeUnlessRefused(
-    new UpdateCommand({ TableName: tableName(), Key: requestKey(requestId), ...expressions }),
-  );
+const updateRequest = (requestId: string, expressions: UpdateParts): Promise<boolean> =>
+  writeUnlessRefused(updateOf(requestKey(requestId), expressions));
 
 /**
  * Access pattern 21: marks a queued request as processing, and sets its next due time if that is to change.
@@ -199,16 +204,12 @@ export const endRequestWrite = (
   const unfinished = { ':queued': 'queued', ':processing': 'processing' };
   const due = follows ? dueListing(follows.list, request.requestId, follows.dueAt) : {};
   const update = setAll({ status, ...own, ...settlement, ...due }, unfinished);
-  return {
-    Update: {
-      TableName: tableName(),
-      Key: requestKey(request.requestId),
-      ...update,
-      UpdateExpression: `${update.UpdateExpression}${follows ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
-      ConditionExpression: `#status IN (:queued, :processing)${NEVER_ENDED}${unlessStored ? NOTHING_STORED : ''}`,
-      ...(unlessStored && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
-    },
-  };
+  return updateWrite(requestKey(request.requestId), {
+    ...update,
+    UpdateExpression: `${update.UpdateExpression}${follows ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
+    ConditionExpression: `#status IN (:queued, :processing)${NEVER_ENDED}${unlessStored ? NOTHING_STORED : ''}`,
+    ...(unlessStored && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
+  });
 };
 
 /**

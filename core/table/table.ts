@@ -7,6 +7,9 @@ import {
   QueryCommand,
   type QueryCommandInput,
   type QueryCommandOutput,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
@@ -42,6 +45,25 @@ export const setAll = (attributes: Record<string, unknown>, otherValues: Record<
     },
   };
 };
+
+/** The parts of an update beside its item. */
+export type UpdateParts = Omit<UpdateCommandInput, 'TableName' | 'Key'>;
+
+/** An update of the item under a key. */
+export const updateOf = (Key: ItemKey, parts: UpdateParts): UpdateCommand =>
+  new UpdateCommand({ TableName: tableName(), Key, ...parts });
+
+type Writes = Required<NonNullable<TransactWriteCommandInput['TransactItems']>[number]>;
+
+/** The same as a part of a transaction. */
+export const updateWrite = (Key: ItemKey, parts: Omit<Writes['Update'], 'TableName' | 'Key'>) => ({
+  Update: { TableName: tableName(), Key, ...parts },
+});
+
+/** A put as a part of a transaction. */
+export const putWrite = (Item: StoredItem, parts?: Omit<Writes['Put'], 'TableName' | 'Item'>) => ({
+  Put: { TableName: tableName(), Item, ...parts },
+});
 
 /** The parts of a read that limit it to these attributes of an item. */
 export const projectionOf = (names: readonly string[]) => ({

@@ -9,7 +9,7 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { queryAll, tableName } from '../table/table.ts';
+import { putWrite, queryAll, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { toEpochSeconds } from '../time.ts';
 
@@ -68,16 +68,11 @@ export const putWebhookAttempt = (attempt: WebhookAttempt): Promise<void> => {
         ConditionExpression: 'attribute_not_exists(PK)',
       },
     },
-    {
-      Put: {
-        TableName: tableName(),
-        Item: {
-          ...webhookAttemptKey(attempt.requestId, attempt.delivery, attempt.number),
-          ...attempt,
-          [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
-        },
-      },
-    },
+    putWrite({
+      ...webhookAttemptKey(attempt.requestId, attempt.delivery, attempt.number),
+      ...attempt,
+      [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
+    }),
   ];
   return transact((refusals) => (refusedBy(refusals, 0) ? [] : writes));
 };

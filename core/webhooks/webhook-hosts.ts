@@ -1,9 +1,8 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { hostDigest } from '../concurrency/in-flight.ts';
 import { readableItems } from '../observability.ts';
 import { type ItemKey, TTL_ATTRIBUTE, webhookHostKey } from '../table/keys.ts';
-import { getItem, setAll, tableName } from '../table/table.ts';
+import { getItem, setAll, updateOf } from '../table/table.ts';
 import { writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { backOffSeconds } from './webhook-rules.ts';
@@ -52,9 +51,7 @@ export const backOffFrom = async (
         values: { ':nowSeconds': toEpochSeconds(toInstant(now)) },
       };
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: keyOf(accountId, url),
+    updateOf(keyOf(accountId, url), {
       ...setAll(item, condition.values),
       ConditionExpression: condition.ConditionExpression,
     }),
@@ -64,9 +61,7 @@ export const backOffFrom = async (
 /** Access pattern 59: ends an account's back-off from a host that answered, unless it has hung again since `seen`. */
 export const endBackOff = async (accountId: string, url: string, seen: HostBackOff): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: keyOf(accountId, url),
+    updateOf(keyOf(accountId, url), {
       UpdateExpression: 'REMOVE hangs, notBefore',
       ConditionExpression: 'hangs = :seen',
       ExpressionAttributeValues: { ':seen': seen.hangs },

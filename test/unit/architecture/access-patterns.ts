@@ -8,9 +8,12 @@ export interface TableFunction {
   number: number | undefined;
 }
 
-/** The module of the table's client, and its names that stand for no operation. */
-const TABLE_MODULE = /\/table\/table\.ts$/;
-const NO_OPERATIONS = new Set(['setAll', 'projectionOf', 'StoredItem']);
+/** The modules of `core/table/` with operations, and their names that stand for none. */
+const OPERATION_MODULES = /\/table\/(table|outcomes)\.ts$/;
+const NO_OPERATIONS = new Set([
+  ...['setAll', 'projectionOf', 'StoredItem', 'UpdateParts'],
+  ...['findOutcome', 'insertNew', 'leavesOutcomeOpen'],
+]);
 
 interface Named {
   value: string;
@@ -22,7 +25,7 @@ const operationNames = (nodes: readonly unknown[]): Set<string> => {
   for (const node of nodes) {
     const { type, source, specifiers } = node as { type: string; source?: Named; specifiers?: unknown[] };
     if (type !== 'ImportDeclaration' || !source || !specifiers) continue;
-    if (!TABLE_MODULE.test(source.value)) continue;
+    if (!OPERATION_MODULES.test(source.value)) continue;
     for (const specifier of specifiers) {
       const { local } = specifier as { local: Named };
       if (!NO_OPERATIONS.has(local.value)) names.add(local.value);
