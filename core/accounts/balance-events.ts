@@ -3,15 +3,7 @@ import type { PaymentRequiredError } from '../errors.ts';
 import { balanceEventId } from '../ids.ts';
 import { readableItems } from '../observability.ts';
 import { accountKey, balanceEventKey, dueListing, TTL_ATTRIBUTE } from '../table/keys.ts';
-import {
-  getItem,
-  putWrite,
-  queryAll,
-  type StoredItem,
-  tableName,
-  updateOf,
-  updateWrite,
-} from '../table/table.ts';
+import { getItem, partitionQuery, putWrite, queryItems, updateOf, updateWrite } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Account } from './accounts.ts';
@@ -139,14 +131,7 @@ export const closeBalanceEvent = async (accountId: string, eventId: string): Pro
 /** Access pattern 7: the events of an account, newest first, strongly consistent. */
 export const listBalanceEvents = async (accountId: string): Promise<BalanceEvent[]> => {
   const { PK, SK } = balanceEventKey(accountId, '');
-  const items: StoredItem[] = [];
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :account AND begins_with(SK, :events)',
-    ExpressionAttributeValues: { ':account': PK, ':events': SK },
-    ConsistentRead: true,
-  };
-  for await (const item of queryAll(query)) items.push(item);
+  const items = await queryItems(partitionQuery(PK, SK));
   const events = readableItems(items, (item) => BalanceEvent.parse(item));
   return events.sort((a, b) => (a.at < b.at ? 1 : -1));
 };

@@ -12,7 +12,7 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { deleteItems, table, tableName } from '../table/table.ts';
+import { deleteItems, partitionQuery, table, tableName } from '../table/table.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { listApiKeys } from './api-keys.ts';
 import { listBalanceEvents } from './balance-events.ts';
@@ -50,13 +50,7 @@ const endAttempts = async (eventId: string, now: Date): Promise<void> => {
 const removePartition = async (partition: string): Promise<void> => {
   for (;;) {
     const { Items = [] } = await table.send(
-      new QueryCommand({
-        TableName: tableName(),
-        KeyConditionExpression: 'PK = :partition',
-        ExpressionAttributeValues: { ':partition': partition },
-        ProjectionExpression: 'PK, SK',
-        ConsistentRead: true,
-      }),
+      new QueryCommand({ ...partitionQuery(partition), ProjectionExpression: 'PK, SK' }),
     );
     if (Items.length === 0) return;
     await deleteItems(Items as ItemKey[]);

@@ -13,7 +13,7 @@ import {
 import {
   batchGet,
   listingQuery,
-  queryAll,
+  queryItems,
   type StoredItem,
   type UpdateParts,
   updateOf,
@@ -229,9 +229,8 @@ export const readGates = async (gateNames: readonly string[]): Promise<(GateStat
 
 /** Access pattern 60: the names of all gates at which a request ever waited. Eventually consistent. */
 export const listGates = async (): Promise<string[]> => {
-  const names: string[] = [];
-  for await (const { GSI1SK } of queryAll(listingQuery(GATE_LISTING_PARTITION))) names.push(String(GSI1SK));
-  return names;
+  const listed = await queryItems(listingQuery(GATE_LISTING_PARTITION));
+  return listed.map(({ GSI1SK }) => String(GSI1SK));
 };
 
 /**

@@ -10,7 +10,15 @@ import {
   WAITING_ACCOUNT_PREFIX,
   waitingAccountKey,
 } from '../table/keys.ts';
-import { queryAll, type StoredItem, tableName, updateOf, updateWrite } from '../table/table.ts';
+import {
+  partitionQuery,
+  queryAll,
+  queryItems,
+  type StoredItem,
+  tableName,
+  updateOf,
+  updateWrite,
+} from '../table/table.ts';
 import { type TransactItem, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Permit, WaitingAccount } from './gate-rules.ts';
@@ -77,11 +85,7 @@ export const findOldestWaiter = async (
   gateName: string,
   accountId: string,
 ): Promise<GateWaiter | 'unreadable' | undefined> => {
-  const query = {
-    TableName: tableName(),
-    ...itemsBeginning(gateName, gateWaiterPrefix(accountId)),
-    ConsistentRead: true,
-  };
+  const query = partitionQuery(gatePartition(gateName), gateWaiterPrefix(accountId));
   let found: 'unreadable' | undefined;
   for await (const item of queryAll(query, 1)) {
     const [waiter] = readableWaiters([item]);
@@ -103,8 +107,7 @@ export const eachWaiter = async function* (
   { isConsistent = false } = {},
 ): AsyncGenerator<GateWaiter> {
   const query = {
-    TableName: tableName(),
-    ...itemsBeginning(gateName, GATE_WAITER_PREFIX),
+    ...partitionQuery(gatePartition(gateName), GATE_WAITER_PREFIX),
     ConsistentRead: isConsistent,
   };
   for await (const item of queryAll(query, FIRST_PAGE)) yield* readableWaiters([item]);
@@ -119,11 +122,6 @@ export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> =>
 
 /** The first page of waiters: enough to find ten that can go elsewhere. */
 const FIRST_PAGE = 50;
-
-const itemsBeginning = (gateName: string, prefix: string) => ({
-  KeyConditionExpression: 'PK = :gate AND begins_with(SK, :prefix)',
-  ExpressionAttributeValues: { ':gate': gatePartition(gateName), ':prefix': prefix },
-});
 
 /** Access pattern 69: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
 export const removeWaiter = (
@@ -176,15 +174,8 @@ export const noteServed = async (gateName: string, accountId: string, now: Date)
 
 /** Access pattern 66: the accounts that wait at a gate, strongly consistent. Leaves out those that cannot be read. */
 export const listWaitingAccounts = async (gateName: string): Promise<WaitingAccount[]> => {
-  const accounts: WaitingAccount[] = [];
-  const query = {
-    TableName: tableName(),
-    ...itemsBeginning(gateName, WAITING_ACCOUNT_PREFIX),
-    ConsistentRead: true,
-  };
-  for await (const item of queryAll(query))
-    accounts.push(...readableItems([item], (one) => StoredAccount.parse(one)));
-  return accounts;
+  const items = await queryItems(partitionQuery(gatePartition(gateName), WAITING_ACCOUNT_PREFIX));
+  return readableItems(items, (item) => StoredAccount.parse(item));
 };
 
 /** Access pattern 67: removes an account without waiting requests. False when one began to wait since the account was read. */

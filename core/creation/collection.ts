@@ -6,7 +6,7 @@ import { readableItems } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { idempotencyKey, idempotencyPartition, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { table, tableName, updateOf } from '../table/table.ts';
+import { rangeQuery, table, tableName, updateOf } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
@@ -114,14 +114,7 @@ const listEntries = async (
       : [bounds.requestId, bounds.requestId];
   const { Items = [] } = await table.send(
     new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :account AND SK BETWEEN :oldest AND :newest',
-      ExpressionAttributeValues: {
-        ':account': idempotencyPartition(call.accountId),
-        ':oldest': keyOf(call, oldest).SK,
-        ':newest': keyOf(call, newest).SK,
-      },
-      ConsistentRead: true,
+      ...rangeQuery(idempotencyPartition(call.accountId), keyOf(call, oldest).SK, keyOf(call, newest).SK),
       ScanIndexForward: false,
       Limit: MOST_ENTRIES,
     }),

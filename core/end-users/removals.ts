@@ -5,6 +5,7 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { dueListing, endUserKey, endUserPartition, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
 import {
   getItem,
+  partitionQuery,
   putWrite,
   type StoredItem,
   setAll,
@@ -161,13 +162,7 @@ export const findLastRemoval = async ({
 }: EndUserId): Promise<EndUserRemoval | undefined> => {
   const { Items = [] } = await table.send(
     new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :endUsers AND begins_with(SK, :removals)',
-      ExpressionAttributeValues: {
-        ':endUsers': endUserPartition(accountId),
-        ':removals': removalPrefix(email),
-      },
-      ConsistentRead: true,
+      ...partitionQuery(endUserPartition(accountId), removalPrefix(email)),
       ScanIndexForward: false,
       Limit: 1,
     }),

@@ -14,7 +14,7 @@ import {
   MAX_ENTRY_NUMBER,
 } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { putWrite, type StoredItem, table, tableName, updateWrite } from '../table/table.ts';
+import { putWrite, rangeQuery, type StoredItem, table, updateWrite } from '../table/table.ts';
 import { heldElsewhere, type Refusal, type TransactItem } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
@@ -183,16 +183,9 @@ export const listLedgerEntries = async (
   if (newest < 1) return pageOf([], request, false);
   const { Items = [] } = await table.send(
     new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :ledger AND SK BETWEEN :first AND :newest',
-      ExpressionAttributeValues: {
-        ':ledger': ledgerPartition(accountId),
-        ':first': ledgerEntrySort(1),
-        ':newest': ledgerEntrySort(newest),
-      },
+      ...rangeQuery(ledgerPartition(accountId), ledgerEntrySort(1), ledgerEntrySort(newest)),
       ScanIndexForward: false,
       Limit: request.pageSize,
-      ConsistentRead: true,
     }),
   );
   const entries = readableEntries(Items);

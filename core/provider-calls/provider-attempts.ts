@@ -10,7 +10,7 @@ import {
   REQUEST_SORT,
   requestPartition,
 } from '../table/keys.ts';
-import { queryAll, tableName, updateOf } from '../table/table.ts';
+import { partitionQuery, queryAll, queryItems, rangeQuery, updateOf } from '../table/table.ts';
 import { writeItem, writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { type CallOrigin, type CancelAnswer, OBSTACLES, type ProviderAnswer, TAKEN } from './providers.ts';
@@ -107,18 +107,8 @@ export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt):
  * consistent.
  */
 export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]> => {
-  const attempts: ProviderAttempt[] = [];
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :request AND begins_with(SK, :attempts)',
-    ExpressionAttributeValues: {
-      ':request': requestPartition(requestId),
-      ':attempts': PROVIDER_ATTEMPT_PREFIX,
-    },
-    ConsistentRead: true,
-  };
-  for await (const item of queryAll(query)) attempts.push(ProviderAttempt.parse(item));
-  return inPlanOrder(attempts);
+  const items = await queryItems(partitionQuery(requestPartition(requestId), PROVIDER_ATTEMPT_PREFIX));
+  return inPlanOrder(items.map((item) => ProviderAttempt.parse(item)));
 };
 
 /** Attempts in plan order, each call's in theirs: the keys order the first hundred of a call, and no more. */
@@ -242,16 +232,7 @@ export const findRequestAndAttempts = async (
 ): Promise<{ request: StoredRequest | undefined; attempts: ProviderAttempt[] }> => {
   let request: StoredRequest | undefined;
   const attempts: ProviderAttempt[] = [];
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :request AND SK BETWEEN :attempts AND :itself',
-    ExpressionAttributeValues: {
-      ':request': requestPartition(requestId),
-      ':attempts': PROVIDER_ATTEMPT_PREFIX,
-      ':itself': REQUEST_SORT,
-    },
-    ConsistentRead: true,
-  };
+  const query = rangeQuery(requestPartition(requestId), PROVIDER_ATTEMPT_PREFIX, REQUEST_SORT);
   for await (const item of queryAll(query)) {
     if (item.SK === REQUEST_SORT) request = toRequest(item);
     else attempts.push(ProviderAttempt.parse(item));

@@ -2,10 +2,9 @@ import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { ValidationError } from '../errors.ts';
 import { creationTimeOf, REQUEST_ID_PREFIX, type RequestKind } from '../ids.ts';
-import { readable } from '../observability.ts';
 import { PRIMARY_KEY, REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { batchGet, queryAll, queryFrom, type StoredItem, tableName } from '../table/table.ts';
+import { queryAll, queryFrom, readItems, tableName } from '../table/table.ts';
 import { addSeconds, type Instant } from '../time.ts';
 import { createdSince, listFilter } from './request-list-rules.ts';
 import {
@@ -142,9 +141,11 @@ const readRequests = async (
   { status, model }: RequestFilter,
   now: Date,
 ): Promise<StoredRequest[]> => {
-  const items = await batchGet(entries.map(({ PK }) => ({ ...requestKey(''), PK })));
-  const found = items.filter((item): item is StoredItem => item !== undefined);
-  return readable(found, toRequest, ({ PK }) => String(PK))
+  const requests = await readItems(
+    entries.map(({ PK }) => ({ ...requestKey(''), PK })),
+    toRequest,
+  );
+  return requests
     .filter((request) => !isRemoved(request, now))
     .filter((request) => status === undefined || statusAt(request, now) === status)
     .filter((request) => model === undefined || request.model === model);

@@ -64,7 +64,7 @@ export const findRequests = async (
   requestIds: readonly string[],
 ): Promise<{ requests: StoredRequest[]; unreadable: string[] }> => {
   const items = await batchGet(requestIds.map(requestKey));
-  const stored = items.filter((item): item is StoredItem => item !== undefined);
+  const stored = items.filter((item) => item !== undefined);
   const requests = readable(stored, toRequest, ({ PK }) => String(PK));
   const read = new Set(requests.map(({ requestId }) => requestPartition(requestId)));
   const unread = stored.filter(({ PK }) => !read.has(String(PK)));

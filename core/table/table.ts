@@ -65,6 +65,22 @@ export const putWrite = (Item: StoredItem, parts?: Omit<Writes['Put'], 'TableNam
   Put: { TableName: tableName(), Item, ...parts },
 });
 
+/** A query of a partition, strongly consistent: of all its items, or of those whose sort keys begin like this. */
+export const partitionQuery = (PK: string, beginning?: string) => ({
+  TableName: tableName(),
+  KeyConditionExpression: beginning === undefined ? 'PK = :PK' : 'PK = :PK AND begins_with(SK, :beginning)',
+  ExpressionAttributeValues: { ':PK': PK, ...(beginning !== undefined && { ':beginning': beginning }) },
+  ConsistentRead: true,
+});
+
+/** The same, of the items with sort keys from `first` to `last`. */
+export const rangeQuery = (PK: string, first: string, last: string) => ({
+  TableName: tableName(),
+  KeyConditionExpression: 'PK = :PK AND SK BETWEEN :first AND :last',
+  ExpressionAttributeValues: { ':PK': PK, ':first': first, ':last': last },
+  ConsistentRead: true,
+});
+
 /** The parts of a read that limit it to these attributes of an item. */
 export const projectionOf = (names: readonly string[]) => ({
   ProjectionExpression: names.map((name) => `#${name}`).join(),
@@ -90,6 +106,18 @@ export const batchGet = async (
     keys.slice(index * MAX_BATCH_GET_KEYS, (index + 1) * MAX_BATCH_GET_KEYS),
   );
   return (await Promise.all(batches.map((batch) => getBatch(batch, projection)))).flat();
+};
+
+/**
+ * The items under these keys as `parse` reads them, strongly consistent, in the keys' order. Leaves out absent ones, and those that cannot be
+ * read.
+ */
+export const readItems = async <T>(
+  keys: readonly ItemKey[],
+  parse: (item: StoredItem) => T,
+): Promise<T[]> => {
+  const found = (await batchGet(keys)).filter((item) => item !== undefined);
+  return readable(found, parse, ({ PK }) => String(PK));
 };
 
 const getBatch = async (
@@ -138,6 +166,13 @@ export const queryAll = async function* (
     startKey = page.LastEvaluatedKey;
     limit = undefined;
   } while (startKey);
+};
+
+/** As `queryAll`, all at once. */
+export const queryItems = async (query: QueryCommandInput): Promise<StoredItem[]> => {
+  const items: StoredItem[] = [];
+  for await (const item of queryAll(query)) items.push(item);
+  return items;
 };
 
 /** The part of a filtered query that a page needs. */
@@ -223,19 +258,16 @@ export const listedKeys = async (
   const { Items = [], LastEvaluatedKey } = await table.send(
     new QueryCommand({ ...listingQuery(partition), Limit: limit, ExclusiveStartKey: after }),
   );
-  const keys = Items.map(({ PK, SK }) => ({ PK: String(PK), SK: String(SK) }));
-  return { keys, next: LastEvaluatedKey };
+  return { keys: Items.map(keyIn), next: LastEvaluatedKey };
 };
+
+const keyIn = ({ PK, SK }: StoredItem): ItemKey => ({ PK: String(PK), SK: String(SK) });
 
 /**
  * Every item listed in a partition, oldest first. Reads the keys from the index, eventually consistent, then
  * the items, strongly consistent, and leaves out those deleted since, and those that cannot be read.
  */
 export const listedItems = async <T>(partition: string, parse: (item: StoredItem) => T): Promise<T[]> => {
-  const keys: ItemKey[] = [];
-  for await (const { PK, SK } of queryAll(listingQuery(partition)))
-    keys.push({ PK: String(PK), SK: String(SK) });
-  const items = await batchGet(keys);
-  const found = items.filter((item): item is StoredItem => item !== undefined);
-  return readable(found, parse, ({ PK }) => String(PK));
+  const listed = await queryItems(listingQuery(partition));
+  return readItems(listed.map(keyIn), parse);
 };

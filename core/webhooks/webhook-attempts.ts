@@ -9,7 +9,7 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { putWrite, queryAll, tableName } from '../table/table.ts';
+import { partitionQuery, putWrite, queryItems, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { toEpochSeconds } from '../time.ts';
 
@@ -39,16 +39,8 @@ export const listWebhookAttempts = async (
 ): Promise<WebhookAttempt[]> => {
   const prefix = delivery === undefined ? WEBHOOK_ATTEMPT_PREFIX : `${WEBHOOK_ATTEMPT_PREFIX}${delivery}#`;
   const listOf = async (partition: string): Promise<WebhookAttempt[]> => {
-    const query = {
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :partition AND begins_with(SK, :attempts)',
-      ExpressionAttributeValues: { ':partition': partition, ':attempts': prefix },
-      ConsistentRead: true,
-    };
-    const attempts: WebhookAttempt[] = [];
-    for await (const item of queryAll(query))
-      attempts.push(...readableItems([item], (one) => WebhookAttempt.parse(one)));
-    return attempts;
+    const items = await queryItems(partitionQuery(partition, prefix));
+    return readableItems(items, (item) => WebhookAttempt.parse(item));
   };
   const partitions = [requestPartition(requestId), webhookAttemptPartition(requestId)];
   const attempts = (await Promise.all(partitions.map(listOf))).flat();

@@ -482,7 +482,7 @@ describe('requests that wait at a gate', () => {
     withEnvironment(limited, async () => {
       await waitAt(WAN);
       const id = await waitAt(SEEDREAM);
-      const gate = { ':gate': gatePartition(WAN) };
+      const gate = { ':PK': gatePartition(WAN) };
       memory.client
         .on(QueryCommand, { ExpressionAttributeValues: gate }, false)
         .rejects(new Error('throttled'));
