@@ -210,7 +210,7 @@ export interface BucketConstants {
 }
 
 /** The bucket constants for an account's limits. */
-export const bucketOf = ({ requestsPerSecond, burst }: RequestLimits): BucketConstants => {
+const bucketOf = ({ requestsPerSecond, burst }: RequestLimits): BucketConstants => {
   const intervalMs = 1000 / requestsPerSecond;
   return { intervalMs, spareMs: (burst - 2) * intervalMs };
 };

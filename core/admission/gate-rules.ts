@@ -65,7 +65,7 @@ export const HORIZON_MS = 5_000;
 export const weightOf = (calls: number, { permits = calls }: Gate): number => Math.min(calls, permits);
 
 /** The latest `nextStartMs` with which a gate gives a permit. Without a rate, one to come is a pause that the provider asked for. */
-export const latestStartMs = ({ intervalMs }: Gate, nowMs: number): number =>
+const latestStartMs = ({ intervalMs }: Gate, nowMs: number): number =>
   intervalMs === undefined ? nowMs : nowMs + HORIZON_MS;
 
 /** Whether a gate can give a permit of this weight now. */

@@ -154,7 +154,7 @@ const callsToMake = (
  * The request with signed URLs of the copies as its reference videos: its provider gets the measured and
  * billed bytes, even if the caller's server has changed the file since. The URLs stop working at `expiresAt`.
  */
-export const withClipUrls = async <Request extends StoredRequest>(
+const withClipUrls = async <Request extends StoredRequest>(
   request: Request,
   expiresAt: Instant,
 ): Promise<Request> => {

@@ -116,7 +116,7 @@ const inOrder = (
 const keyless = new Map<ProviderId, number>();
 
 /** The providers known to have no key. */
-export const keylessProviders = (now: Date): Set<ProviderId> =>
+const keylessProviders = (now: Date): Set<ProviderId> =>
   new Set([...keyless].filter(([, untilMs]) => untilMs > now.getTime()).map(([provider]) => provider));
 
 /**

@@ -69,7 +69,7 @@ const openAttempts = async (request: StoredRequest): Promise<ProviderAttempt[]> 
 };
 
 /** Whether no task of a request that has ended is left to be cancelled, and none can appear. */
-export const hasNoTasks = async (request: StoredRequest, clock: Clock): Promise<boolean> => {
+const hasNoTasks = async (request: StoredRequest, clock: Clock): Promise<boolean> => {
   const endedMs = Date.parse(request.finishedAt ?? request.createdAt);
   const mayAppear = clock.now().getTime() < endedMs + IN_FLIGHT_MS;
   return (await openAttempts(request)).every(({ outcome }) => outcome === undefined && !mayAppear);

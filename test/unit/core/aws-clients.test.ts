@@ -25,7 +25,6 @@ describe('the clients of the service', () => {
       ['core/creation/guardrail.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/creation/invoke-measure-clips.ts', 'LambdaClient', 'measuring'],
       ['core/executions/executions.ts', 'SFNClient', 'stepFunctions'],
-      ['core/executions/stack-status.ts', 'CloudFormationClient', 'stack'],
       ['core/executions/start-reconciler.ts', 'LambdaClient', 'invocations'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
       ['core/files/bucket.ts', 'S3Client', 'copy'],
@@ -33,6 +32,7 @@ describe('the clients of the service', () => {
       ['core/secrets.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
       ['functions/events/create-signing-key.ts', 'SecretsManagerClient', 'secrets'],
+      ['functions/events/stop-executions.ts', 'CloudFormationClient', 'stack'],
       ['ops/actor.ts', 'STSClient', 'stack'],
       ['ops/restore/restored-table.ts', 'DynamoDBClient', 'stack'],
       ...['CloudWatchClient', 'SNSClient', 'LambdaClient', 'ServiceQuotasClient'].map((client) => [

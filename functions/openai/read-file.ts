@@ -1,4 +1,4 @@
-import { exchange } from '../http-exchange.ts';
+import { exchange } from '../../core/http-exchange.ts';
 
 /** Longest wait for the whole file: an answer has to be made in time. */
 const READ_MS = 5_000;

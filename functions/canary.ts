@@ -1,11 +1,11 @@
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import { requiredEnv, userAgent } from './environment.ts';
-import { exchange } from './http-exchange.ts';
-import { countMetric, logger, METRIC, measure } from './observability.ts';
-import { readSecret } from './secrets.ts';
-import { type Clock, systemClock } from './time.ts';
+import { requiredEnv, userAgent } from '../core/environment.ts';
+import { exchange } from '../core/http-exchange.ts';
+import { countMetric, logger, METRIC, measure } from '../core/observability.ts';
+import { readSecret } from '../core/secrets.ts';
+import { type Clock, systemClock } from '../core/time.ts';
 
 /** One image, its queue included; a run has 5 min. */
 const PATIENCE_MS = 240_000;
