@@ -16,6 +16,9 @@ import { parseBalanceEventId } from '../ids.ts';
 import { toInstant } from '../time.ts';
 import type { FinalStep } from './step-rules.ts';
 
+/** The Step Functions client. */
+export const stepFunctions = new SFNClient(clientOptions('stepFunctions'));
+
 /** Starts an execution. A name that was used before starts nothing. */
 const startOnce = async (machine: StateMachineVariable, name: string, input: object): Promise<void> => {
   const start = new StartExecutionCommand({
@@ -85,9 +88,6 @@ export const findWorkflowStatus = async (
 /** The ARN of a state machine's execution, by the execution's name. */
 export const executionArnOf = (stateMachineArn: string, name: string): string =>
   `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
-
-/** The Step Functions client. */
-export const stepFunctions = new SFNClient(clientOptions('stepFunctions'));
 
 /**
  * Ends the wait under a task token with the next step. False when the execution no longer waits under it.

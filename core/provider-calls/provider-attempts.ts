@@ -112,7 +112,7 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
 };
 
 /** Attempts in plan order, each call's in theirs: the keys order the first hundred of a call, and no more. */
-export const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
+const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
   attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
 
 /**

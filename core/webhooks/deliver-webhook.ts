@@ -167,7 +167,7 @@ const classOf = (error: unknown): string => {
 };
 
 /** What a webhook tells of: the end of a request, or an event of a balance. */
-export interface WebhookSubject {
+interface WebhookSubject {
   id: string;
   accountId: string;
   url: string;
@@ -181,7 +181,7 @@ export interface WebhookSubject {
  * What the webhook with this id tells of, strongly consistent. Undefined when there is nothing to tell: the request or account is gone, or
  * has no webhook, or the request is unfinished.
  */
-export const findSubject = async (id: string, now: Date): Promise<WebhookSubject | undefined> => {
+const findSubject = async (id: string, now: Date): Promise<WebhookSubject | undefined> => {
   const ofBalance = parseBalanceEventId(id);
   if (ofBalance) return findBalanceSubject(ofBalance);
   const request = await findRequest(id);
