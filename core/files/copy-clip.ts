@@ -1,6 +1,6 @@
 import { VIDEO_HEAD_BYTES, type VideoType, videoTypeOf } from '@generation-service/media/video-type';
 import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
-import { clipBucket } from './bucket.ts';
+import { clipBucket } from './clip-bucket.ts';
 import { type FileKind, uploadVideo } from './upload.ts';
 
 /** The most bytes of a reference video: the limit of Wan 3.0, "<= 100 MB" (Model Studio, Wan 3.0 video generation). */

@@ -27,7 +27,7 @@ describe('the clients of the service', () => {
       ['core/executions/executions.ts', 'SFNClient', 'stepFunctions'],
       ['core/executions/start-reconciler.ts', 'LambdaClient', 'invocations'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
-      ['core/files/bucket.ts', 'S3Client', 'copy'],
+      ['core/files/clip-bucket.ts', 'S3Client', 'copy'],
       ['core/files/store-files.ts', 'S3Client', 'upload'],
       ['core/secrets.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
