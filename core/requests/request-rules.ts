@@ -104,8 +104,7 @@ export const ASKED_OF_IMAGES = {
   references: urls(),
   webhookUrl: common.webhookUrl,
 };
-const AskedOfImages = z.object(ASKED_OF_IMAGES);
-export type AskedOfImages = z.infer<typeof AskedOfImages>;
+export type AskedOfImages = z.infer<z.ZodMiniObject<typeof ASKED_OF_IMAGES>>;
 
 /** The same of a creation of a video. `image` is its first frame. */
 export const ASKED_OF_VIDEO = {
@@ -119,8 +118,7 @@ export const ASKED_OF_VIDEO = {
   referenceAudios: urls(),
   webhookUrl: common.webhookUrl,
 };
-const AskedOfVideo = z.object(ASKED_OF_VIDEO);
-export type AskedOfVideo = z.infer<typeof AskedOfVideo>;
+export type AskedOfVideo = z.infer<z.ZodMiniObject<typeof ASKED_OF_VIDEO>>;
 
 /**
  * A request for images as stored. `images` is the most it can deliver. Texts that this version does not know can be read, and are not
