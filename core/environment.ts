@@ -1,3 +1,4 @@
+import type { RequestKind } from './ids.ts';
 import type { ProviderVariable } from './provider-names.ts';
 
 /** Every environment variable that the functions and the operators' command line read. `lib/` sets them by the same type. */
@@ -57,3 +58,29 @@ export const allowPrivateTargets = (): boolean => process.env.ALLOW_PRIVATE_TARG
 
 /** Whether `GET /v1/models` shows rates: the operator's choice. */
 export const publishesRates = (): boolean => process.env.PUBLISH_RATES === 'true';
+
+/**
+ * The user agent: `generation-service/<version>`, with a URL if the operator sets one. Every call to an
+ * outside server carries it, because some refuse calls without one. Throws when the environment lacks it.
+ */
+export const userAgent = (): string => requiredEnv('USER_AGENT');
+
+/** The deployment's settings that the rules need. */
+export interface WorkflowSettings {
+  /** Seconds from the first call to a provider until an unfinished request fails. */
+  deadlineSeconds: Record<RequestKind, number>;
+  /** Seconds from its creation until a request that was never dispatched fails. */
+  queueDeadlineSeconds: number;
+  /** Shortest pause between two queries of a task, in seconds. */
+  pollIntervalSeconds: number;
+}
+
+/** The settings of the deployment, from the environment. Throws, naming the variable, when one is missing. */
+export const workflowSettings = (): WorkflowSettings => ({
+  deadlineSeconds: {
+    image: requiredNumberEnv('IMAGE_DEADLINE_SECONDS'),
+    video: requiredNumberEnv('VIDEO_DEADLINE_SECONDS'),
+  },
+  queueDeadlineSeconds: requiredNumberEnv('QUEUE_DEADLINE_SECONDS'),
+  pollIntervalSeconds: requiredNumberEnv('POLL_INTERVAL_SECONDS'),
+});

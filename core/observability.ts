@@ -8,118 +8,103 @@ export const STACK_DIMENSION = 'service';
 /** The CloudWatch namespace of all metrics. */
 export const METRIC_NAMESPACE = 'GenerationService';
 
-/** Every metric the service emits. Alarms and the dashboard use the same names. `METRIC_DIMENSIONS` has their dimensions. */
-export const METRIC = {
+/** A metric: its dimensions besides `STACK_DIMENSION`, and the unit of one that is no count. xTokens have none. */
+interface Metric {
+  name: string;
+  dimensions: readonly string[];
+  unit?: 'Seconds' | 'None';
+}
+
+/**
+ * Every metric the service emits. Alarms and the dashboard use the same names. CloudWatch keeps a metric for each set of dimensions, so an
+ * alarm without one of them watches nothing.
+ */
+const METRICS = {
   /** A request that was accepted. */
-  requestCreated: 'RequestsCreated',
+  requestCreated: { name: 'RequestsCreated', dimensions: ['model'] },
   /** A request that ended. Outcome: `succeeded` or `failed`. */
-  requestEnded: 'RequestsEnded',
+  requestEnded: { name: 'RequestsEnded', dimensions: ['model', 'outcome'] },
   /**
    * 1 for a failed request, 0 for a successful one: its average is the share of failures. Separate from
    * `requestEnded`, which is one metric per model and outcome: an alarm can combine ten metrics at most.
    */
-  requestFailed: 'RequestsFailed',
+  requestFailed: { name: 'RequestsFailed', dimensions: [] },
   /** Seconds from the creation of a request to its end. Outcome: `succeeded` or `failed`. */
-  timeToDone: 'TimeToDone',
+  timeToDone: { name: 'TimeToDone', dimensions: ['model', 'outcome'], unit: 'Seconds' },
   /** Seconds from the first provider call of a request until the provider was done with it. */
-  atProvider: 'SecondsAtProvider',
+  atProvider: { name: 'SecondsAtProvider', dimensions: ['model'], unit: 'Seconds' },
   /** xTokens given back when a request ended. */
-  refunded: 'XTokensRefunded',
+  refunded: { name: 'XTokensRefunded', dimensions: [], unit: 'None' },
   /** A call to a provider whose outcome is known for good, as `AttemptOutcome` names it. */
-  providerCall: 'ProviderCalls',
+  providerCall: { name: 'ProviderCalls', dimensions: ['outcome', 'provider'] },
   /** Requests on the lists of work left, counted up to 16,000 a list. */
-  openRequests: 'OpenRequests',
+  openRequests: { name: 'OpenRequests', dimensions: [] },
   /** Seconds since the oldest of them was created. */
-  oldestOpenRequest: 'OldestOpenRequest',
+  oldestOpenRequest: { name: 'OldestOpenRequest', dimensions: [], unit: 'Seconds' },
   /** xTokens debited for them: exact for up to 100, else estimated from 100. */
-  held: 'XTokensHeld',
+  held: { name: 'XTokensHeld', dimensions: [], unit: 'None' },
   /** Seconds by which the longest due work is overdue, expired files included. */
-  workOverdue: 'WorkOverdue',
+  workOverdue: { name: 'WorkOverdue', dimensions: [], unit: 'Seconds' },
   /** Seconds by which the longest due work was overdue when a run of the reconciler began. Each run writes it, so its absence means that none runs. */
-  lookOverdue: 'LookOverdue',
+  lookOverdue: { name: 'LookOverdue', dimensions: [], unit: 'Seconds' },
   /** Requests that wait for a provider's capacity. */
-  requestsWaiting: 'RequestsWaiting',
+  requestsWaiting: { name: 'RequestsWaiting', dimensions: ['route'] },
   /** Calls and tasks under way of a route with a limit of them. */
-  callsRunning: 'CallsRunning',
+  callsRunning: { name: 'CallsRunning', dimensions: ['route'] },
   /** Seconds since the oldest waiting request was created. */
-  oldestWaiting: 'OldestWaiting',
+  oldestWaiting: { name: 'OldestWaiting', dimensions: [], unit: 'Seconds' },
   /** The same of one route with a limit. */
-  oldestWaitingOfRoute: 'OldestWaitingOfRoute',
+  oldestWaitingOfRoute: { name: 'OldestWaitingOfRoute', dimensions: ['route'], unit: 'Seconds' },
   /** The provider refused our credential, account or model. An operator must act. */
-  providerAccessRefused: 'ProviderAccessRefused',
+  providerAccessRefused: { name: 'ProviderAccessRefused', dimensions: ['provider'] },
   /** The provider refused what was asked for, but not for its content. */
-  providerInputRefused: 'ProviderInputRefused',
+  providerInputRefused: { name: 'ProviderInputRefused', dimensions: ['provider'] },
   /** A provider call whose outcome cannot be determined. */
-  providerCallLost: 'ProviderCallLost',
+  providerCallLost: { name: 'ProviderCallLost', dimensions: ['provider'] },
   /** A provider task in a state the adapter does not know; it counts as running. */
-  unknownProviderState: 'UnknownProviderState',
+  unknownProviderState: { name: 'UnknownProviderState', dimensions: ['provider'] },
   /** An unfinished request without an execution. */
-  executionLost: 'ExecutionLost',
+  executionLost: { name: 'ExecutionLost', dimensions: [] },
   /** A request the reconciler failed to process. */
-  reconcileFailed: 'ReconcileFailed',
+  reconcileFailed: { name: 'ReconcileFailed', dimensions: [] },
   /** An attempt to remove the files of a request that has failed for half an hour after they expired. */
-  filesNotRemoved: 'FilesNotRemoved',
+  filesNotRemoved: { name: 'FilesNotRemoved', dimensions: [] },
   /** Seconds from the end of a request to the first attempt of its webhook. */
-  webhookLag: 'WebhookLag',
+  webhookLag: { name: 'WebhookLag', dimensions: [], unit: 'Seconds' },
   /** A webhook whose delivery was given up. */
-  webhookGivenUp: 'WebhookGivenUp',
+  webhookGivenUp: { name: 'WebhookGivenUp', dimensions: [] },
   /** A provider call whose reported usage differs from the billed amount. Direction: `more` or `less`. */
-  providerUsageDiffers: 'ProviderUsageDiffers',
+  providerUsageDiffers: { name: 'ProviderUsageDiffers', dimensions: ['direction', 'provider'] },
   /** A provider's output that could not be stored. The provider charges for it, and its price is refunded. */
-  outputStorageFailed: 'OutputStorageFailed',
+  outputStorageFailed: { name: 'OutputStorageFailed', dimensions: [] },
   /** 1 for a run of the canary that made its image, 0 for one that did not. */
-  canarySucceeded: 'CanarySucceeded',
+  canarySucceeded: { name: 'CanarySucceeded', dimensions: [] },
   /** Seconds from the canary's creation until it had the file. */
-  canarySeconds: 'CanarySeconds',
+  canarySeconds: { name: 'CanarySeconds', dimensions: [], unit: 'Seconds' },
   /** A stored item that this version cannot read; a list leaves it out. */
-  itemUnreadable: 'ItemUnreadable',
+  itemUnreadable: { name: 'ItemUnreadable', dimensions: [] },
   /** A problem found in a ledger. */
-  ledgerProblem: 'LedgerProblem',
+  ledgerProblem: { name: 'LedgerProblem', dimensions: [] },
   /** A verification of all ledgers without a problem. */
-  ledgerVerified: 'LedgerVerified',
-} as const;
-export type MetricName = (typeof METRIC)[keyof typeof METRIC];
+  ledgerVerified: { name: 'LedgerVerified', dimensions: [] },
+} as const satisfies Record<string, Metric>;
+type Known = typeof METRICS;
+type MetricOf<Name> = Extract<Known[keyof Known], { name: Name }>;
+export type MetricName = Known[keyof Known]['name'];
 
-/**
- * The dimensions of each metric, besides `STACK_DIMENSION`. CloudWatch keeps a metric for each set of dimensions, so an alarm without one
- * of them watches nothing.
- */
-export const METRIC_DIMENSIONS = {
-  [METRIC.requestCreated]: ['model'],
-  [METRIC.requestEnded]: ['model', 'outcome'],
-  [METRIC.requestFailed]: [],
-  [METRIC.timeToDone]: ['model', 'outcome'],
-  [METRIC.atProvider]: ['model'],
-  [METRIC.refunded]: [],
-  [METRIC.providerCall]: ['outcome', 'provider'],
-  [METRIC.openRequests]: [],
-  [METRIC.oldestOpenRequest]: [],
-  [METRIC.held]: [],
-  [METRIC.workOverdue]: [],
-  [METRIC.lookOverdue]: [],
-  [METRIC.requestsWaiting]: ['route'],
-  [METRIC.callsRunning]: ['route'],
-  [METRIC.oldestWaiting]: [],
-  [METRIC.oldestWaitingOfRoute]: ['route'],
-  [METRIC.providerAccessRefused]: ['provider'],
-  [METRIC.providerInputRefused]: ['provider'],
-  [METRIC.providerCallLost]: ['provider'],
-  [METRIC.unknownProviderState]: ['provider'],
-  [METRIC.executionLost]: [],
-  [METRIC.reconcileFailed]: [],
-  [METRIC.filesNotRemoved]: [],
-  [METRIC.webhookLag]: [],
-  [METRIC.webhookGivenUp]: [],
-  [METRIC.providerUsageDiffers]: ['direction', 'provider'],
-  [METRIC.outputStorageFailed]: [],
-  [METRIC.canarySucceeded]: [],
-  [METRIC.canarySeconds]: [],
-  [METRIC.itemUnreadable]: [],
-  [METRIC.ledgerProblem]: [],
-  [METRIC.ledgerVerified]: [],
-} as const satisfies Record<MetricName, readonly string[]>;
+/** The name of every metric. */
+export const METRIC = Object.fromEntries(Object.entries(METRICS).map(([key, { name }]) => [key, name])) as {
+  [Key in keyof Known]: Known[Key]['name'];
+};
 
-type DimensionName<Name extends MetricName> = (typeof METRIC_DIMENSIONS)[Name][number];
+const BY_NAME: Readonly<Record<string, Metric>> = Object.fromEntries(
+  Object.values(METRICS).map((metric) => [metric.name, metric]),
+);
+
+/** The dimensions of a metric, besides `STACK_DIMENSION`. */
+export const metricDimensions = (name: MetricName): readonly string[] => BY_NAME[name]?.dimensions ?? [];
+
+type DimensionName<Name extends MetricName> = MetricOf<Name>['dimensions'][number];
 /** The values of exactly the dimensions of a metric. */
 export type Dimensions<Name extends MetricName> = [DimensionName<Name>] extends [never]
   ? Record<string, never>
@@ -155,34 +140,8 @@ export const countMetric = <Name extends MetricName>(
   write(name, 'Count', dimensions, count);
 };
 
-/** Metrics that are no counts, and their units. xTokens have none. */
-type Measure = Extract<
-  MetricName,
-  | 'TimeToDone'
-  | 'SecondsAtProvider'
-  | 'WebhookLag'
-  | 'CanarySeconds'
-  | 'OldestOpenRequest'
-  | 'OldestWaiting'
-  | 'OldestWaitingOfRoute'
-  | 'WorkOverdue'
-  | 'LookOverdue'
-  | 'XTokensRefunded'
-  | 'XTokensHeld'
->;
-const UNIT: Record<Measure, 'Seconds' | 'None'> = {
-  [METRIC.timeToDone]: 'Seconds',
-  [METRIC.atProvider]: 'Seconds',
-  [METRIC.webhookLag]: 'Seconds',
-  [METRIC.canarySeconds]: 'Seconds',
-  [METRIC.oldestOpenRequest]: 'Seconds',
-  [METRIC.oldestWaiting]: 'Seconds',
-  [METRIC.oldestWaitingOfRoute]: 'Seconds',
-  [METRIC.workOverdue]: 'Seconds',
-  [METRIC.lookOverdue]: 'Seconds',
-  [METRIC.refunded]: 'None',
-  [METRIC.held]: 'None',
-};
+/** Metrics that are no counts. */
+type Measure = Extract<Known[keyof Known], { unit: string }>['name'];
 
 /** Records one value under the given dimensions. Written immediately. */
 export const measure = <Name extends Measure>(
@@ -190,5 +149,36 @@ export const measure = <Name extends Measure>(
   dimensions: Dimensions<Name>,
   value: number,
 ): void => {
-  write(name, UNIT[name], dimensions, value);
+  write(name, BY_NAME[name]?.unit ?? 'Count', dimensions, value);
 };
+
+/**
+ * Each item as `read` returns it, in their order. An item that `read` throws for is left out, logged by `idOf` and counted, so that
+ * it does not break the rest of its page: another version may have written it.
+ */
+export const readable = <Item, T>(
+  items: readonly Item[],
+  read: (item: Item) => T,
+  idOf: (item: Item) => string,
+): T[] =>
+  items.flatMap((item) => {
+    try {
+      return [read(item)];
+    } catch (error) {
+      reportUnreadable(idOf(item), error as Error);
+      return [];
+    }
+  });
+
+/** Logs and counts an item that cannot be read. */
+export const reportUnreadable = (item: string, error?: Error): void => {
+  logger.error('an item could not be read', { item, ...(error && { error }) });
+  countMetric(METRIC.itemUnreadable, {});
+};
+
+/** The key of a stored item. */
+type Keyed = { PK?: unknown; SK?: unknown };
+
+/** As `readable`, logged by key. Not for items with an address in their key. */
+export const readableItems = <Item extends Keyed, T>(items: readonly Item[], read: (item: Item) => T): T[] =>
+  readable(items, read, ({ PK, SK }) => `${PK} ${SK}`);

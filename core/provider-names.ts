@@ -94,3 +94,12 @@ export const imageFormatOf = (id: ProviderId): ProviderFacts['imageFormat'] => {
   const facts: ProviderFacts = PROVIDERS[id];
   return facts.imageFormat;
 };
+
+/** The name of a route. Models that lead to the same upstream model share its limits. */
+export const routeNameOf = ({
+  provider,
+  upstreamModel,
+}: {
+  provider: string;
+  upstreamModel: string;
+}): string => `${provider}/${upstreamModel}`;

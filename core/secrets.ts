@@ -6,7 +6,7 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { clientOptions } from './aws-clients.ts';
-import { cachedFor } from './cached-for.ts';
+import { cachedFor } from './cached.ts';
 import { SECONDS_PER_DAY } from './time.ts';
 
 /** How long a secret is cached. A changed one takes effect within 5 min. */

@@ -39,3 +39,11 @@ export const secondsSince = (instant: Instant | undefined, now: Date): number =>
   Math.max(0, (now.getTime() - Date.parse(instant ?? '')) / 1000) || 0;
 
 export const SECONDS_PER_DAY = 86_400;
+
+/** The source of the time, passed as an argument so that tests can set it. */
+export interface Clock {
+  now(): Date;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = { now: () => new Date() };

@@ -14,9 +14,9 @@ import { Construct } from 'constructs';
 import {
   type Dimensions,
   METRIC,
-  METRIC_DIMENSIONS,
   METRIC_NAMESPACE,
   type MetricName,
+  metricDimensions,
   STACK_DIMENSION,
 } from '../core/observability.ts';
 import { PROVIDER_IDS } from '../core/provider-names.ts';
@@ -72,7 +72,7 @@ export class Dashboard extends Construct {
     /** One line for each value of the metric's dimensions, named by them. */
     const each = (metricName: MetricName, statistic: string): MathExpression =>
       new MathExpression({
-        expression: `SEARCH('{${[METRIC_NAMESPACE, ...METRIC_DIMENSIONS[metricName], STACK_DIMENSION].join(',')}} MetricName="${metricName}" ${STACK_DIMENSION}="${stackName}"', '${statistic}', ${PERIOD.toSeconds()})`,
+        expression: `SEARCH('{${[METRIC_NAMESPACE, ...metricDimensions(metricName), STACK_DIMENSION].join(',')}} MetricName="${metricName}" ${STACK_DIMENSION}="${stackName}"', '${statistic}', ${PERIOD.toSeconds()})`,
         label: '',
         period: PERIOD,
       });

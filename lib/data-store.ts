@@ -10,24 +10,21 @@ import {
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { ACCOUNT_ID_PREFIX } from '../core/ids.ts';
+import { CLIP_PREFIX, OUTPUT_PREFIX, UPLOAD_PREFIX } from '../core/object-keys.ts';
 import {
-  CLIP_PREFIX,
   LISTING_ATTRIBUTES,
   LISTING_INDEX,
-  OUTPUT_PREFIX,
-  type PartitionKind,
   PRIMARY_KEY,
-  partitionPatterns,
   REQUEST_INDEX_ATTRIBUTES,
   REQUEST_INDEXES,
   TTL_ATTRIBUTE,
-  UPLOAD_PREFIX,
 } from '../core/table/keys.ts';
 import { SECONDS_PER_DAY } from '../core/time.ts';
 import type { StackContext } from './context.ts';
 import type { Conditions, ServiceFunction } from './service-function.ts';
 import type { ItemAccess } from './table-access.ts';
 import { attributesNamed } from './table-attributes.ts';
+import { type PartitionKind, partitionPatterns } from './table-partitions.ts';
 
 const patterns = partitionPatterns();
 

@@ -1,4 +1,5 @@
-import { CLIP_PREFIX, OUTPUT_PREFIX, REQUEST_INDEXES, UPLOAD_PREFIX } from '../core/table/keys.ts';
+import { CLIP_PREFIX, OUTPUT_PREFIX, UPLOAD_PREFIX } from '../core/object-keys.ts';
+import { REQUEST_INDEXES } from '../core/table/keys.ts';
 import type { ApiEndpoints } from './api-endpoints.ts';
 import type { ClipMeasuring } from './clip-measuring.ts';
 import { bindGuardrail } from './content-filter.ts';

@@ -1,6 +1,6 @@
 import type { EndpointName, OpenAiEndpointName } from '../core/routes.ts';
-import type { PartitionKind } from '../core/table/keys.ts';
 import { WRITTEN_ATTRIBUTES } from './table-attributes.ts';
+import type { PartitionKind } from './table-partitions.ts';
 
 /** Operations that read the table. */
 export type ReadOperation = 'GetItem' | 'BatchGetItem' | 'Query';

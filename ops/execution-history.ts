@@ -6,8 +6,7 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { requiredEnv } from '../core/environment.ts';
-import { executionArnOf } from '../core/executions/executions.ts';
-import { stepFunctions } from '../core/executions/step-functions.ts';
+import { executionArnOf, stepFunctions } from '../core/executions/executions.ts';
 import { type Instant, toInstant } from '../core/time.ts';
 
 /** The state machines that run for a request, each with the variable that holds its ARN. */

@@ -1,4 +1,3 @@
-import { systemClock } from '../core/clock.ts';
 import { inParallel } from '../core/concurrency/in-parallel.ts';
 import { failStoredRequest } from '../core/ending/fail-request.ts';
 import type { Failure } from '../core/errors.ts';
@@ -11,6 +10,7 @@ import {
 } from '../core/requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../core/requests/request-rules.ts';
 import { findRequests, getRequest } from '../core/requests/requests.ts';
+import { systemClock } from '../core/time.ts';
 import type { Recorder } from './verb.ts';
 
 /** The error that the caller of such a request sees. */

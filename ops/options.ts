@@ -1,12 +1,11 @@
 import { InvalidArgumentError } from 'commander';
-import { systemClock } from '../core/clock.ts';
 import { isEmail, normalizeEmail } from '../core/end-users/email-rules.ts';
 import { CATALOG } from '../core/models/catalog.ts';
-import { Rate } from '../core/models/rates.ts';
+import { Rate } from '../core/models/rate-schemas.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../core/money.ts';
 import { RECORD_STATUSES, type RecordStatus } from '../core/requests/request-rules.ts';
 import { MAX_PAGE_SIZE } from '../core/table/pages.ts';
-import { addSeconds, type Instant, parseIso8601, toInstant } from '../core/time.ts';
+import { addSeconds, type Instant, parseIso8601, systemClock, toInstant } from '../core/time.ts';
 
 /** A text, trimmed; may be empty. Refuses a value that looks like an option: the real value was forgotten. */
 const anyText = (value: string): string => {

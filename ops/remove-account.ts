@@ -1,7 +1,7 @@
 import { deleteAccount } from '../core/accounts/delete-account.ts';
-import { systemClock } from '../core/clock.ts';
 import { ConflictError } from '../core/errors.ts';
 import { listRequestIdsOfAccount } from '../core/requests/account-requests.ts';
+import { systemClock } from '../core/time.ts';
 
 /**
  * Removes an account for good, with its keys, end-users and ledger: the trial account of `npm run smoke`. Safe to repeat. Throws

@@ -1,7 +1,7 @@
 import { requiredEnv } from '../core/environment.ts';
 import { renderLedgerEntry } from '../core/ledger/ledger.ts';
 import { toXTokens } from '../core/money.ts';
-import { takenOf } from '../core/provider-calls/taken.ts';
+import { takenOf } from '../core/provider-calls/attempt-rules.ts';
 import { imageInput, renderRecord, videoInput } from '../core/requests/render-record.ts';
 import type { ProviderCost, StoredRequest } from '../core/requests/request-rules.ts';
 import type { RequestReport } from './request-report.ts';

@@ -1,7 +1,7 @@
 import { type Account, getAccount, listAccounts } from '../core/accounts/accounts.ts';
 import { requiredEnv, requiredNumberEnv } from '../core/environment.ts';
 import { NotFoundError } from '../core/errors.ts';
-import { listStoredFiles, type StoredFile } from '../core/files/stored-files.ts';
+import { listStoredFiles, type StoredFile } from '../core/files/request-files.ts';
 import type { RequestKind } from '../core/ids.ts';
 import type { LedgerEntry } from '../core/ledger/ledger.ts';
 import { findLedgerEntries } from '../core/ledger/ledger-entries.ts';

@@ -1,4 +1,4 @@
-import { deadlineOf } from '../core/executions/deadline-rules.ts';
+import { deadlineOf } from '../core/executions/step-rules.ts';
 import { toXTokens } from '../core/money.ts';
 import {
   firstCallAt,

@@ -1,9 +1,8 @@
-import { type Clock, systemClock } from '../core/clock.ts';
 import { ConflictError, NotFoundError } from '../core/errors.ts';
 import { startWebhookDelivery } from '../core/executions/executions.ts';
 import { isRemoved, isTerminal } from '../core/requests/request-rules.ts';
 import { findRequest } from '../core/requests/requests.ts';
-import { type Instant, toInstant } from '../core/time.ts';
+import { type Clock, type Instant, systemClock, toInstant } from '../core/time.ts';
 import { newDeliverySuffix, webhookIdOf } from '../core/webhooks/webhook-rules.ts';
 
 /** A webhook delivery that an operator started. */

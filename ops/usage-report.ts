@@ -1,6 +1,5 @@
 import { type Account, getAccount, listAccounts } from '../core/accounts/accounts.ts';
-import { systemClock } from '../core/clock.ts';
-import { toInstant } from '../core/time.ts';
+import { systemClock, toInstant } from '../core/time.ts';
 import { formatCsv } from './csv.ts';
 import { month } from './options.ts';
 import { type Cell, formatTable, type Head } from './output.ts';

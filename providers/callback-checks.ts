@@ -1,4 +1,4 @@
-import { providerAddress } from '../core/provider-calls/provider-address.ts';
+import { providerAddress } from '../core/provider-calls/provider-urls.ts';
 import type { CallbackCheck, SentCallback } from '../core/provider-calls/providers.ts';
 import type { ProviderId } from '../core/provider-names.ts';
 import { checkFalCallback } from './fal/webhooks.ts';

@@ -1,10 +1,14 @@
 import type { Failure } from '../core/errors.ts';
 import { countMetric, logger, METRIC } from '../core/observability.ts';
-import type { CancelAnswer, ProviderAnswer, Taken, UpstreamError } from '../core/provider-calls/providers.ts';
-import { queriedRequest } from '../core/provider-calls/queried-request.ts';
+import {
+  type CancelAnswer,
+  type ProviderAnswer,
+  queriedRequest,
+  type Taken,
+  type UpstreamError,
+} from '../core/provider-calls/providers.ts';
 import type { ProviderId } from '../core/provider-names.ts';
-import type { Answered, HttpAnswer } from './http.ts';
-import { logUnreadable } from './reading.ts';
+import { type Answered, type HttpAnswer, logUnreadable } from './http.ts';
 
 /** The class of a provider's error code. */
 export type ErrorClass =

@@ -1,6 +1,6 @@
 import { requiredEnv } from '../core/environment.ts';
 import { routesOf } from '../core/provider-calls/model-routes.ts';
-import { providerAddress } from '../core/provider-calls/provider-address.ts';
+import { providerAddress } from '../core/provider-calls/provider-urls.ts';
 import type { Provider, ProviderRoute, RouteOrOrigin } from '../core/provider-calls/providers.ts';
 import { namesOfProvider, type ProviderId } from '../core/provider-names.ts';
 import { readSecret } from '../core/secrets.ts';

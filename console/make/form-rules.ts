@@ -1,5 +1,5 @@
 import { parseImageRequest } from '../../core/creation/create-image-rules.ts';
-import { parseVideoRequest } from '../../core/creation/create-video-rules.ts';
+import { FRAMES, parseVideoRequest, REFERENCES, takes } from '../../core/creation/create-video-rules.ts';
 import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
 import { ratioText } from '../../core/models/image-sizes.ts';
 import { ASPECT_RATIOS } from '../../core/models/size-presets.ts';
@@ -67,12 +67,21 @@ const imageFields = (model: ImageModel): FormField[] => [
   }),
 ];
 
+/** An input mode in words: `First frame`. */
+const labelOf = (mode: string): string => mode.charAt(0).toUpperCase() + mode.slice(1).replaceAll('_', ' ');
+
 const videoFields = (model: VideoModel): FormField[] => {
-  const takes = (mode: string): boolean => model.inputModes?.includes(mode) ?? false;
   const { min, max, default: byDefault } = model.durationSec;
-  const urls = (path: string, label: string, mode: string, most: number | undefined, more = ''): FormField =>
-    field(path, label, 'urls', { hint: `At most ${most ?? 0} URLs.${more}`, isTaken: takes(mode) });
   const clips = ` Each up to ${model.referenceVideoMaxSeconds} s; with the output up to ${model.maxCombinedSeconds} s.`;
+  const frames = Object.entries(FRAMES).map(([path, mode]) => {
+    const isRequired = path === 'image' && model.requiresImage;
+    const isTaken = isRequired || takes(model, mode);
+    return field(path, labelOf(mode), 'line', { hint: 'URL of an image.', isTaken, isRequired });
+  });
+  const references = Object.entries(REFERENCES).map(([path, { mode, limit }]) => {
+    const hint = `At most ${model[limit] ?? 0} URLs.${path === 'referenceVideos' ? clips : ''}`;
+    return field(path, labelOf(mode), 'urls', { hint, isTaken: takes(model, mode) });
+  });
   return [
     field('durationSec', 'Seconds', 'whole', { hint: `${min} to ${max}; ${byDefault} if empty.` }),
     field('resolution', 'Resolution', 'choice', {
@@ -84,15 +93,8 @@ const videoFields = (model: VideoModel): FormField[] => {
       ...(model.defaultRatio !== undefined && { byDefault: model.defaultRatio }),
       isTaken: model.ratios !== undefined,
     }),
-    field('image', 'First frame', 'line', {
-      hint: 'URL of an image.',
-      isTaken: model.requiresImage || takes('first_frame'),
-      isRequired: model.requiresImage,
-    }),
-    field('lastFrame', 'Last frame', 'line', { hint: 'URL of an image.', isTaken: takes('last_frame') }),
-    urls('referenceImages', 'Reference images', 'reference_images', model.maxReferenceImages),
-    urls('referenceVideos', 'Reference videos', 'reference_videos', model.maxReferenceVideos, clips),
-    urls('referenceAudios', 'Reference audios', 'reference_audios', model.maxReferenceAudios),
+    ...frames,
+    ...references,
   ];
 };
 

@@ -1,9 +1,9 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { Budget } from '../budgets/budget-rules.ts';
+import type { Budget } from '../budgets/budget-rules.ts';
 import { ConflictError } from '../errors.ts';
 import { accountKey } from '../table/keys.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
-import { type Beside, writeBeside } from '../table/transactions.ts';
+import { updateExisting } from '../table/outcomes.ts';
+import type { StoredItem } from '../table/table.ts';
+import type { Beside } from '../table/transactions.ts';
 import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount } from './accounts.ts';
 
 /**
@@ -28,12 +28,6 @@ export const setBalanceWebhook = (
 
 /** Each creation writes the account: 100 budgets are some 10 KB of it. */
 const MAX_KEY_BUDGETS = 100;
-
-/** What the creations of a key may spend; undefined: any amount. Throws when it is malformed. */
-export const keyBudgetOf = (
-  { keyBudgets }: Pick<Account, 'keyBudgets'>,
-  keyId: string,
-): Budget | undefined => (keyBudgets?.[keyId] === undefined ? undefined : Budget.parse(keyBudgets[keyId]));
 
 /**
  * Access pattern 11: sets what creations with a key may spend; undefined: any amount. Every debit that is written afterwards keeps to it.
@@ -94,20 +88,14 @@ const changeTerms = async (
     names,
     values,
   }: { expression: string; names?: Record<string, string>; values?: StoredItem | undefined },
-  beside: Beside = [],
+  beside?: Beside,
 ): Promise<Account> => {
-  const { done, item } = await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: accountKey(accountId),
-      UpdateExpression: `${expression} ADD terms :one`,
-      ConditionExpression: 'attribute_exists(PK)',
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: { ...values, ':one': 1 },
-      ReturnValues: 'ALL_NEW',
-    }),
-    beside,
-  );
-  if (!done) throw noSuchAccount(accountId);
+  const update = {
+    UpdateExpression: `${expression} ADD terms :one`,
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: { ...values, ':one': 1 },
+  };
+  const item = await updateExisting(accountKey(accountId), update, beside);
+  if (!item) throw noSuchAccount(accountId);
   return toAccount(item);
 };

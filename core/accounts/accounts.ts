@@ -1,14 +1,21 @@
-import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { Budget } from '../budgets/budget-rules.ts';
 import { EarnedWork } from '../concurrency/work-allowance.ts';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
-import { setAll } from '../table/expressions.ts';
 import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing, accountPartition } from '../table/keys.ts';
-import { listedItems, listedKeys } from '../table/listings.ts';
-import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type Beside, writeBeside } from '../table/transactions.ts';
+import { findOutcome, insertNew, leavesOutcomeOpen, updateExisting } from '../table/outcomes.ts';
+import {
+  getItem,
+  listedItems,
+  listedKeys,
+  type StoredItem,
+  setAll,
+  tableName,
+  type UpdateParts,
+} from '../table/table.ts';
+import type { Beside } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
 /** Requests that each key of an account may make: a sustained rate and a burst. */
@@ -63,10 +70,8 @@ export const toAccount = (item: StoredItem): Account => Account.parse(item);
 
 /** Access pattern 2: an account by id, strongly consistent; undefined when there is none. */
 export const findAccount = async (accountId: string): Promise<Account | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: accountKey(accountId), ConsistentRead: true }),
-  );
-  return Item && toAccount(Item);
+  const item = await getItem(accountKey(accountId));
+  return item && toAccount(item);
 };
 
 /** Like `findAccount`, but throws `NotFoundError` when there is none. */
@@ -239,10 +244,10 @@ export const rotateWebhookSecret = async (
           ':until': addSeconds(toInstant(now), ROTATION_SECONDS),
           ':secret': secret,
         },
+        // The client repeats an update whose answer was lost: once more would replace the previous secret too.
+        ConditionExpression: 'webhookSecret <> :secret',
       },
       beside,
-      // The client repeats an update whose answer was lost: once more would replace the previous secret too.
-      ' AND webhookSecret <> :secret',
     );
   } catch (error) {
     if (!(error instanceof NotFoundError) && !leavesOutcomeOpen(error)) throw error;
@@ -266,29 +271,18 @@ export const putWebhookSecrets = (
   secrets: Pick<Account, 'webhookSecret' | 'previousWebhookSecret' | 'previousValidUntil'>,
 ): Promise<Account> => updateAccount(accountId, setAll(secrets));
 
-const updateAccount = async (
-  accountId: string,
-  update: Pick<
-    UpdateCommandInput,
-    'UpdateExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
-  >,
-  beside: Beside = [],
-  furtherCondition = '',
-): Promise<Account> => {
-  const { done, item } = await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: accountKey(accountId),
-      ...update,
-      ConditionExpression: `attribute_exists(PK)${furtherCondition}`,
-      ReturnValues: 'ALL_NEW',
-    }),
-    beside,
-  );
-  if (!done) throw noSuchAccount(accountId);
+const updateAccount = async (accountId: string, update: UpdateParts, beside?: Beside): Promise<Account> => {
+  const item = await updateExisting(accountKey(accountId), update, beside);
+  if (!item) throw noSuchAccount(accountId);
   return toAccount(item);
 };
 
 /** The error for an account that does not exist. */
 export const noSuchAccount = (accountId: string): NotFoundError =>
   new NotFoundError(`There is no account ${accountId}.`);
+
+/** What the creations of a key may spend; undefined: any amount. Throws when it is malformed. */
+export const keyBudgetOf = (
+  { keyBudgets }: Pick<Account, 'keyBudgets'>,
+  keyId: string,
+): Budget | undefined => (keyBudgets?.[keyId] === undefined ? undefined : Budget.parse(keyBudgets[keyId]));

@@ -1,15 +1,23 @@
-import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
+import { ACCOUNT_ID_PATTERN } from '../ids.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
-import { listedItems } from '../table/listings.ts';
-import { insertNew } from '../table/outcomes.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type Beside, writeBeside } from '../table/transactions.ts';
+import { insertNew, updateExisting } from '../table/outcomes.ts';
+import {
+  getItem,
+  listedItems,
+  type StoredItem,
+  table,
+  tableName,
+  type UpdateParts,
+  updateOf,
+} from '../table/table.ts';
+import type { Beside } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
-import { newKey } from './api-key-text.ts';
-import { bucketOf } from './rate-limit-rules.ts';
 
 /** The permissions of a key. Deleting counts as writing. */
 export const SCOPES = [
@@ -92,10 +100,8 @@ export const insertApiKey = async (
 
 /** Access pattern 10: a key by its id, strongly consistent; undefined when there is none. */
 export const findApiKey = async (keyId: string): Promise<ApiKey | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: apiKeyKey(keyId), ConsistentRead: true }),
-  );
-  return Item && toApiKey(Item);
+  const item = await getItem(apiKeyKey(keyId));
+  return item && toApiKey(item);
 };
 
 /**
@@ -110,9 +116,7 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
   const { intervalMs, spareMs } = bucketOf(limits);
   for (const { keyId } of await listApiKeys(accountId)) {
     await table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: apiKeyKey(keyId),
+      updateOf(apiKeyKey(keyId), {
         UpdateExpression: 'SET intervalMs = :interval, spareMs = :spare REMOVE tat, allowAt',
         ConditionExpression: 'attribute_exists(PK)',
         ExpressionAttributeValues: { ':interval': intervalMs, ':spare': spareMs },
@@ -148,21 +152,65 @@ export const setDefaultEndUser = (
     beside,
   );
 
-const updateApiKey = async (
-  keyId: string,
-  update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
-  beside: Beside = [],
-): Promise<ApiKey> => {
-  const { done, item } = await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: apiKeyKey(keyId),
-      ...update,
-      ConditionExpression: 'attribute_exists(PK)',
-      ReturnValues: 'ALL_NEW',
-    }),
-    beside,
-  );
-  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
+const updateApiKey = async (keyId: string, update: UpdateParts, beside?: Beside): Promise<ApiKey> => {
+  const item = await updateExisting(apiKeyKey(keyId), update, beside);
+  if (!item) throw new NotFoundError(`There is no key ${keyId}.`);
   return toApiKey(item);
+};
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** 32 base-62 digits hold 190 bits. */
+const SECRET_LENGTH = 32;
+const KEY_TEXT = new RegExp(`^gsk_(${ACCOUNT_ID_PATTERN})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{6})$`);
+
+/** The parts of a key's text, read without any look-up. */
+export interface ParsedKey {
+  accountId: string;
+  keyId: string;
+  /** SHA-256 of the text, in hex. */
+  digest: string;
+}
+
+/** The parts of a key's text; undefined when its format or checksum is wrong. */
+export const parseKey = (key: string): ParsedKey | undefined => {
+  const accountId = KEY_TEXT.exec(key)?.[1];
+  if (accountId === undefined || checksum(key.slice(0, -6)) !== key.slice(-6)) return undefined;
+  return partsOf(accountId, key);
+};
+
+/** The text of a new random key of an account, with its parts. */
+export const newKey = (accountId: string): { text: string; parsed: ParsedKey } => {
+  const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62.charAt(randomInt(62))).join('');
+  const body = `gsk_${accountId}_${secret}`;
+  const text = body + checksum(body);
+  return { text, parsed: partsOf(accountId, text) };
+};
+
+/** The key id is 128 bits of the digest: computable from the key, but not the other way round. */
+const partsOf = (accountId: string, text: string): ParsedKey => {
+  const digest = hash('sha256', text);
+  return { accountId, keyId: `key_${digest.slice(0, 32)}`, digest };
+};
+
+/** The CRC-32 of the text before it, in six base-62 digits: a mistyped key costs no look-up. */
+const checksum = (text: string): string => {
+  let rest = crc32(text);
+  let digits = '';
+  for (let place = 0; place < 6; place++) {
+    digits = BASE62.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+};
+
+/** The constants of a token bucket, in milliseconds (see `ApiKey`). */
+export interface BucketConstants {
+  intervalMs: number;
+  spareMs: number;
+}
+
+/** The bucket constants for an account's limits. */
+const bucketOf = ({ requestsPerSecond, burst }: RequestLimits): BucketConstants => {
+  const intervalMs = 1000 / requestsPerSecond;
+  return { intervalMs, spareMs: (burst - 2) * intervalMs };
 };

@@ -1,11 +1,9 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import type { PaymentRequiredError } from '../errors.ts';
 import { balanceEventId } from '../ids.ts';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import { accountKey, balanceEventKey, dueListing, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { getItem, partitionQuery, putWrite, queryItems, updateOf, updateWrite } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Account } from './accounts.ts';
@@ -60,17 +58,13 @@ const STARTED_WITHIN_SECONDS = 30;
 const KEPT_SECONDS = 100 * SECONDS_PER_DAY;
 
 /** Access pattern 6: writes an event, in the transaction that it tells of, and lists it as due. */
-export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem => ({
-  Put: {
-    TableName: tableName(),
-    Item: {
-      ...balanceEventKey(event.accountId, event.eventId),
-      ...dueListing('LOOK', event.eventId, addSeconds(event.at, STARTED_WITHIN_SECONDS)),
-      ...event,
-      [TTL_ATTRIBUTE]: toEpochSeconds(event.at) + KEPT_SECONDS,
-    },
-  },
-});
+export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem =>
+  putWrite({
+    ...balanceEventKey(event.accountId, event.eventId),
+    ...dueListing('LOOK', event.eventId, addSeconds(event.at, STARTED_WITHIN_SECONDS)),
+    ...event,
+    [TTL_ATTRIBUTE]: toEpochSeconds(event.at) + KEPT_SECONDS,
+  });
 
 /** An account is told at most once in this time that its balance does not suffice. */
 const EXHAUSTED_PAUSE_SECONDS = 3_600;
@@ -102,17 +96,13 @@ export const insertExhaustedEvent = async (
     isWritten = !refusedBy(refusals, 0);
     if (!isWritten) return [];
     return [
-      {
-        Update: {
-          TableName: tableName(),
-          Key: accountKey(accountId),
-          UpdateExpression: 'SET exhaustedTold = :told',
-          ConditionExpression:
-            'attribute_exists(balanceWebhook) AND (attribute_not_exists(exhaustedTold) OR exhaustedTold.#at <= :latest)',
-          ExpressionAttributeNames: { '#at': 'at' },
-          ExpressionAttributeValues: { ':told': { at, ledgerEntries }, ':latest': latest },
-        },
-      },
+      updateWrite(accountKey(accountId), {
+        UpdateExpression: 'SET exhaustedTold = :told',
+        ConditionExpression:
+          'attribute_exists(balanceWebhook) AND (attribute_not_exists(exhaustedTold) OR exhaustedTold.#at <= :latest)',
+        ExpressionAttributeNames: { '#at': 'at' },
+        ExpressionAttributeValues: { ':told': { at, ledgerEntries }, ':latest': latest },
+      }),
       insertBalanceEventWrite(event),
     ];
   });
@@ -124,22 +114,14 @@ export const findBalanceEvent = async (
   accountId: string,
   eventId: string,
 ): Promise<BalanceEvent | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({
-      TableName: tableName(),
-      Key: balanceEventKey(accountId, eventId),
-      ConsistentRead: true,
-    }),
-  );
-  return Item && BalanceEvent.parse(Item);
+  const item = await getItem(balanceEventKey(accountId, eventId));
+  return item && BalanceEvent.parse(item);
 };
 
 /** Access pattern 8: takes an event whose delivery was started off the due list. Does nothing when it is absent. */
 export const closeBalanceEvent = async (accountId: string, eventId: string): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: balanceEventKey(accountId, eventId),
+    updateOf(balanceEventKey(accountId, eventId), {
       UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
       ConditionExpression: 'attribute_exists(PK)',
     }),
@@ -149,14 +131,7 @@ export const closeBalanceEvent = async (accountId: string, eventId: string): Pro
 /** Access pattern 7: the events of an account, newest first, strongly consistent. */
 export const listBalanceEvents = async (accountId: string): Promise<BalanceEvent[]> => {
   const { PK, SK } = balanceEventKey(accountId, '');
-  const items: StoredItem[] = [];
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :account AND begins_with(SK, :events)',
-    ExpressionAttributeValues: { ':account': PK, ':events': SK },
-    ConsistentRead: true,
-  };
-  for await (const item of queryAll(query)) items.push(item);
+  const items = await queryItems(partitionQuery(PK, SK));
   const events = readableItems(items, (item) => BalanceEvent.parse(item));
   return events.sort((a, b) => (a.at < b.at ? 1 : -1));
 };

@@ -1,11 +1,9 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { UnauthorizedError } from '../errors.ts';
 import { apiKeyKey } from '../table/keys.ts';
-import { tableName } from '../table/table.ts';
+import { updateOf } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
-import type { ParsedKey } from './api-key-text.ts';
-import { type ApiKey, toApiKey } from './api-keys.ts';
+import { type ApiKey, type ParsedKey, toApiKey } from './api-keys.ts';
 
 /** A key that was looked up, and whether the request was counted against its bucket. */
 export interface KeyUse {
@@ -82,9 +80,7 @@ const updateBucket = async (
   form: keyof typeof UPDATES,
 ): Promise<{ apiKey: ApiKey; counted: boolean }> => {
   const { done: counted, item } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: apiKeyKey(keyId),
+    updateOf(apiKeyKey(keyId), {
       ...UPDATES[form],
       ExpressionAttributeValues: { ':now': now.getTime(), ':at': toInstant(now) },
       ReturnValues: 'ALL_NEW',

@@ -1,5 +1,4 @@
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { deleteItems } from '../table/batches.ts';
 import {
   accountKey,
   accountPartition,
@@ -13,7 +12,7 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { deleteItems, partitionQuery, table, tableName } from '../table/table.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { listApiKeys } from './api-keys.ts';
 import { listBalanceEvents } from './balance-events.ts';
@@ -51,13 +50,7 @@ const endAttempts = async (eventId: string, now: Date): Promise<void> => {
 const removePartition = async (partition: string): Promise<void> => {
   for (;;) {
     const { Items = [] } = await table.send(
-      new QueryCommand({
-        TableName: tableName(),
-        KeyConditionExpression: 'PK = :partition',
-        ExpressionAttributeValues: { ':partition': partition },
-        ProjectionExpression: 'PK, SK',
-        ConsistentRead: true,
-      }),
+      new QueryCommand({ ...partitionQuery(partition), ProjectionExpression: 'PK, SK' }),
     );
     if (Items.length === 0) return;
     await deleteItems(Items as ItemKey[]);

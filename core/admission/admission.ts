@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
 import type { PlaceInQueue } from '../executions/step-rules.ts';
-import { keepTrying } from '../keep-trying.ts';
 import { logger } from '../observability.ts';
 import type { ModelRoute } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import type { Clock } from '../time.ts';
+import { keepTrying } from '../transient-errors.ts';
 import { type Gate, type GateState, isLimited, weightOf } from './gate-rules.ts';
-import { givePermitBack, type HeldPermit, markQueued, postponeStarts, takePermit } from './gates.ts';
-import { gateOfRoute, gatesOfModel } from './route-gates.ts';
+import {
+  gateOfRoute,
+  gatesOfModel,
+  givePermitBack,
+  type HeldPermit,
+  markQueued,
+  postponeStarts,
+  takePermit,
+} from './gates.ts';
 import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
 
 /** A request's permission to make calls of a limited route. */

@@ -1,13 +1,12 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { letIntoDispatch } from '../executions/executions.ts';
 import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
 import type { PlaceInQueue } from '../executions/step-rules.ts';
-import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, lookAtQueued, noteGate } from '../requests/requests.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { waitAtGate } from './admission.ts';
-import { findGate } from './route-gates.ts';
+import { findGate } from './gates.ts';
 import { removeWaiter } from './waiters.ts';
 
 /** How long after a request's time in the queue the reconciler checks it. */

@@ -1,22 +1,41 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { readable } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
-import { GATE_LISTING_PARTITION, gateKey, gateListing } from '../table/keys.ts';
-import { listingQuery } from '../table/listings.ts';
-import { queryAll } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact, writeOnCondition } from '../table/transactions.ts';
-import { type Gate, type GateState, hasRoom, isLongUnused, type Permit, startOf } from './gate-rules.ts';
+import { readable } from '../observability.ts';
+import { listModelRoutes, routesOf } from '../provider-calls/model-routes.ts';
+import type { ModelRoute } from '../provider-calls/providers.ts';
+import { routeNameOf } from '../provider-names.ts';
 import {
-  type Entrant,
-  newcomerUpdate,
+  GATE_LISTING_PARTITION,
+  gateKey,
+  gateListing,
   PERMIT_PREFIX,
   permitAttribute,
+} from '../table/keys.ts';
+import {
+  batchGet,
+  listingQuery,
+  queryItems,
+  type StoredItem,
+  type UpdateParts,
+  updateOf,
+  updateWrite,
+} from '../table/table.ts';
+import { refusedBy, type TransactItem, transact, writeOnCondition } from '../table/transactions.ts';
+import {
+  type Entrant,
+  type Gate,
+  type GateState,
+  gateNameOf,
+  gateOf,
+  hasRoom,
+  isLimited,
+  isLongUnused,
+  newcomerUpdate,
+  type Permit,
   permitOf,
+  startOf,
   stepMs,
   waiterUpdate,
-} from './permit-updates.ts';
+} from './gate-rules.ts';
 import { type GateWaiter, letInWrite } from './waiters.ts';
 
 const StoredPermit = z.object({
@@ -117,9 +136,7 @@ export const takePermitFor = async (
   const given = startOf(gate, seen, waiter.starts, nowMs);
   const permit = permitOf(waiter, nowMs, given.startMs);
   const expressions = waiterUpdate(gate, waiter, permit, seen, given.nextStartMs);
-  const take: TransactItem = {
-    Update: { TableName: tableName(), Key: gateKey(gate.name), ...expressions },
-  };
+  const take: TransactItem = updateWrite(gateKey(gate.name), expressions);
   const writes = [take, letInWrite(gate.name, waiter, permit)];
   let isRefused = false;
   await transact((refusals) => {
@@ -193,17 +210,9 @@ interface Updated {
 }
 
 /** Updates a gate's item. Returns it as it is afterwards and, when the condition refused, as it is. */
-const update = async (
-  gateName: string,
-  expressions: Pick<
-    ConstructorParameters<typeof UpdateCommand>[0],
-    'UpdateExpression' | 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
-  >,
-): Promise<Updated> => {
+const update = async (gateName: string, expressions: UpdateParts): Promise<Updated> => {
   const { done, item } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: gateKey(gateName),
+    updateOf(gateKey(gateName), {
       ...expressions,
       ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -220,7 +229,45 @@ export const readGates = async (gateNames: readonly string[]): Promise<(GateStat
 
 /** Access pattern 60: the names of all gates at which a request ever waited. Eventually consistent. */
 export const listGates = async (): Promise<string[]> => {
-  const names: string[] = [];
-  for await (const { GSI1SK } of queryAll(listingQuery(GATE_LISTING_PARTITION))) names.push(String(GSI1SK));
-  return names;
+  const listed = await queryItems(listingQuery(GATE_LISTING_PARTITION));
+  return listed.map(({ GSI1SK }) => String(GSI1SK));
 };
+
+/**
+ * The gates of all configured routes that have a limit, or are one of several, by the route's name. Requests wait at one without a limit
+ * while its route is left out, and all others too.
+ */
+export const listRouteGates = (): Map<string, Gate> =>
+  new Map(
+    Object.values(listModelRoutes()).flatMap((list) =>
+      list.flatMap((route) => {
+        const name = routeNameOf(route);
+        const gate = gateOf(name, route);
+        return isLimited(gate) || list.length > 1 ? [[name, gate] as const] : [];
+      }),
+    ),
+  );
+
+/** The names of all routes that are one of several to a model; with `gateName`, to a model that has the route of that gate. */
+export const listAlternatives = (gateName?: string): string[] => {
+  const lists = Object.values(listModelRoutes()).map((list) => list.map(routeNameOf));
+  const isWanted = (names: readonly string[]): boolean =>
+    names.length > 1 && (gateName === undefined || names.some((name) => gateNameOf(name) === gateName));
+  return [...new Set(lists.filter(isWanted).flat())];
+};
+
+/** The gate of a route; one without limits when the route is not configured, or has none. */
+export const gateOfRoute = (route: ModelRoute): Gate => {
+  const name = routeNameOf(route);
+  return listRouteGates().get(name) ?? gateOf(name, {});
+};
+
+/** The gates of the routes of a model at which requests may wait. */
+export const gatesOfModel = (model: string): Gate[] => {
+  const gates = listRouteGates();
+  return routesOf(model).flatMap((route) => gates.get(routeNameOf(route)) ?? []);
+};
+
+/** A gate by its name; undefined when it is not configured. */
+export const findGate = (name: string): Gate | undefined =>
+  [...listRouteGates().values()].find((gate) => gate.name === name);

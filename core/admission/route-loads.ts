@@ -1,6 +1,5 @@
 import type { Instant } from '../time.ts';
-import { readGates } from './gates.ts';
-import { listRouteGates } from './route-gates.ts';
+import { listRouteGates, readGates } from './gates.ts';
 import { listAllWaiters } from './waiters.ts';
 
 /** How full a route is. */

@@ -1,6 +1,6 @@
-import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import {
   GATE_WAITER_PREFIX,
   gatePartition,
@@ -10,8 +10,15 @@ import {
   WAITING_ACCOUNT_PREFIX,
   waitingAccountKey,
 } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import {
+  partitionQuery,
+  queryAll,
+  queryItems,
+  type StoredItem,
+  tableName,
+  updateOf,
+  updateWrite,
+} from '../table/table.ts';
 import { type TransactItem, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Permit, WaitingAccount } from './gate-rules.ts';
@@ -63,15 +70,12 @@ export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Prom
 export type WaiterId = Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'>;
 
 /** Access pattern 69: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */
-export const letInWrite = (gateName: string, waiter: GateWaiter, { takenMs }: Permit): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: gateWaiterKey(gateName, waiter),
+export const letInWrite = (gateName: string, waiter: GateWaiter, { takenMs }: Permit): TransactItem =>
+  updateWrite(gateWaiterKey(gateName, waiter), {
     UpdateExpression: 'SET letInMs = :taken',
     ConditionExpression: 'tokenOrder = :order AND attribute_not_exists(letInMs)',
     ExpressionAttributeValues: { ':taken': takenMs, ':order': waiter.tokenOrder },
-  },
-});
+  });
 
 /**
  * Access pattern 68: the oldest waiting request of an account that can be read, strongly consistent. `unreadable` when requests wait and
@@ -81,11 +85,7 @@ export const findOldestWaiter = async (
   gateName: string,
   accountId: string,
 ): Promise<GateWaiter | 'unreadable' | undefined> => {
-  const query = {
-    TableName: tableName(),
-    ...itemsBeginning(gateName, gateWaiterPrefix(accountId)),
-    ConsistentRead: true,
-  };
+  const query = partitionQuery(gatePartition(gateName), gateWaiterPrefix(accountId));
   let found: 'unreadable' | undefined;
   for await (const item of queryAll(query, 1)) {
     const [waiter] = readableWaiters([item]);
@@ -107,8 +107,7 @@ export const eachWaiter = async function* (
   { isConsistent = false } = {},
 ): AsyncGenerator<GateWaiter> {
   const query = {
-    TableName: tableName(),
-    ...itemsBeginning(gateName, GATE_WAITER_PREFIX),
+    ...partitionQuery(gatePartition(gateName), GATE_WAITER_PREFIX),
     ConsistentRead: isConsistent,
   };
   for await (const item of queryAll(query, FIRST_PAGE)) yield* readableWaiters([item]);
@@ -123,11 +122,6 @@ export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> =>
 
 /** The first page of waiters: enough to find ten that can go elsewhere. */
 const FIRST_PAGE = 50;
-
-const itemsBeginning = (gateName: string, prefix: string) => ({
-  KeyConditionExpression: 'PK = :gate AND begins_with(SK, :prefix)',
-  ExpressionAttributeValues: { ':gate': gatePartition(gateName), ':prefix': prefix },
-});
 
 /** Access pattern 69: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
 export const removeWaiter = (
@@ -153,9 +147,7 @@ export const touchAccount = async (
   now: Date,
 ): Promise<void> => {
   await writeItem(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: waitingAccountKey(gateName, accountId),
+    updateOf(waitingAccountKey(gateName, accountId), {
       UpdateExpression:
         'SET accountId = :account, touched = :stamp, servedAt = if_not_exists(servedAt, :now), #ttl = :ttl',
       ExpressionAttributeNames: { '#ttl': TTL_ATTRIBUTE },
@@ -172,9 +164,7 @@ export const touchAccount = async (
 /** Access pattern 67: notes that an account's request was let in or gave its permit back. Does nothing when none of its requests waits. */
 export const noteServed = async (gateName: string, accountId: string, now: Date): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: waitingAccountKey(gateName, accountId),
+    updateOf(waitingAccountKey(gateName, accountId), {
       UpdateExpression: 'SET servedAt = :now',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
@@ -184,15 +174,8 @@ export const noteServed = async (gateName: string, accountId: string, now: Date)
 
 /** Access pattern 66: the accounts that wait at a gate, strongly consistent. Leaves out those that cannot be read. */
 export const listWaitingAccounts = async (gateName: string): Promise<WaitingAccount[]> => {
-  const accounts: WaitingAccount[] = [];
-  const query = {
-    TableName: tableName(),
-    ...itemsBeginning(gateName, WAITING_ACCOUNT_PREFIX),
-    ConsistentRead: true,
-  };
-  for await (const item of queryAll(query))
-    accounts.push(...readableItems([item], (one) => StoredAccount.parse(one)));
-  return accounts;
+  const items = await queryItems(partitionQuery(gatePartition(gateName), WAITING_ACCOUNT_PREFIX));
+  return readableItems(items, (item) => StoredAccount.parse(item));
 };
 
 /** Access pattern 67: removes an account without waiting requests. False when one began to wait since the account was read. */

@@ -1,10 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { auditIdsFrom, newAuditId } from '../ids.ts';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import { AUDIT_PARTITION, auditKey, auditSort } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { table, tableName } from '../table/table.ts';
+import { queryAll, table, tableName } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
 import type { Thousandths } from '../money.ts';
-import { batchGet } from '../table/batches.ts';
-import { setAll } from '../table/expressions.ts';
 import { spentKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { batchGet, type StoredItem, setAll, tableName, updateWrite } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toEpochSeconds } from '../time.ts';
 import { type BudgetOwner, endOfPeriod, limitsAt, periodsOf, type Spending } from './budget-rules.ts';
@@ -94,10 +92,8 @@ export const beginSpendingWrites = (
   ownerId: string,
   spent: ReadonlyMap<string, Thousandths>,
 ): TransactItem[] =>
-  [...spent].map(([period, spentThousandths]) => ({
-    Update: {
-      TableName: tableName(),
-      Key: spentKey(accountId, ownerId, period),
+  [...spent].map(([period, spentThousandths]) =>
+    updateWrite(spentKey(accountId, ownerId, period), {
       ...setAll({ ...({ spentThousandths } satisfies SpentItem), [TTL_ATTRIBUTE]: ttlOf(period) }),
-    },
-  }));
+    }),
+  );

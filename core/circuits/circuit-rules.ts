@@ -1,5 +1,5 @@
+import { takenOf } from '../provider-calls/attempt-rules.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { takenOf } from '../provider-calls/taken.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 
 /** How often calls or tasks of a route failed and worked, by the minute they were counted in: minutes since 1970. */

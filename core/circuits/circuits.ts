@@ -1,9 +1,7 @@
-import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { logger } from '../observability.ts';
-import { batchGet } from '../table/batches.ts';
 import { circuitKey } from '../table/keys.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { batchGet, type StoredItem, type UpdateParts, updateOf } from '../table/table.ts';
 import { type Beside, writeBeside, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import {
@@ -91,14 +89,10 @@ export const currentCircuits = async (
   return new Map(routes.map((route) => [route, cached.get(route)?.circuit ?? CLOSED]));
 };
 
-/** An update of the circuit of a route. */
-const updateOf = (route: string, update: Omit<UpdateCommandInput, 'TableName' | 'Key'>): UpdateCommand =>
-  new UpdateCommand({ TableName: tableName(), Key: circuitKey(route), ...update });
-
 /** Updates a circuit if its condition holds, and forgets what was read of it. Returns whether it held. */
-const change = async (...update: Parameters<typeof updateOf>): Promise<boolean> => {
-  const isDone = await writeUnlessRefused(updateOf(...update));
-  cached.delete(update[0]);
+const change = async (route: string, update: UpdateParts): Promise<boolean> => {
+  const isDone = await writeUnlessRefused(updateOf(circuitKey(route), update));
+  cached.delete(route);
   return isDone;
 };
 
@@ -123,7 +117,7 @@ export const countEnds = async (
   );
   const added = [['bad', bad] as const, ['good', good] as const].filter(([, number]) => number > 0);
   const { Attributes } = await writeItem(
-    updateOf(route, {
+    updateOf(circuitKey(route), {
       UpdateExpression: [
         `ADD ${added.map(([count]) => `#${count} :${count}`).join(', ')}`,
         ...(old.length > 0 ? [`REMOVE ${old.map((_, index) => `#old${index}`).join(', ')}`] : []),
@@ -208,7 +202,7 @@ export const putLeft = async (route: string, leftAt: Instant | undefined, beside
     ExpressionAttributeValues: { ':now': leftAt },
   };
   await writeBeside(
-    updateOf(route, leftAt === undefined ? { UpdateExpression: 'REMOVE leftAt' } : left),
+    updateOf(circuitKey(route), leftAt === undefined ? { UpdateExpression: 'REMOVE leftAt' } : left),
     beside,
   );
 };

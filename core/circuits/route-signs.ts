@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
 import { logger } from '../observability.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { routeNameOf } from '../provider-calls/route-names.ts';
+import { routeNameOf } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import type { Clock } from '../time.ts';
 import { type Cause, type Sign, signOfCall, signOfTask, WORKS } from './circuit-rules.ts';
 import { closeCircuit, countEnds, openCircuit, reopenCircuit } from './circuits.ts';
 

@@ -1,12 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { logger } from '../observability.ts';
 import { type InFlightKind, type ItemKey, inFlightKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { type StoredItem, updateOf } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
-import { SECONDS_PER_DAY } from '../time.ts';
+import { type Clock, SECONDS_PER_DAY } from '../time.ts';
 import { hourOf, secondsToNextHour, type WorkAllowance } from './work-allowance.ts';
 
 /**
@@ -165,9 +163,7 @@ const updatePlace = async (
   const heldUntil = now.getTime() + leaseSeconds * 1000;
   const spend = spending && spendingExpressions(spending);
   const { done, item = {} } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: key,
+    updateOf(key, {
       UpdateExpression: `SET #place = :lease, #ttl = :ttl${spend?.update ?? ''}`,
       ConditionExpression: `(attribute_not_exists(#place) OR #place.heldUntil <= :now)${spend?.condition ?? ''}`,
       ExpressionAttributeNames: { '#place': attribute, '#ttl': TTL_ATTRIBUTE },
@@ -203,9 +199,7 @@ const spendingExpressions = ({ hour, most }: Spending) =>
  */
 export const freePlace = async ({ key, attribute, holder }: HeldPlace, giveBack = false): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: key,
+    updateOf(key, {
       UpdateExpression: `REMOVE #place${giveBack ? ' SET spent = spent - :one' : ''}`,
       ConditionExpression: '#place.holder = :holder',
       ExpressionAttributeNames: { '#place': attribute },

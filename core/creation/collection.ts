@@ -1,12 +1,12 @@
-import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { creationTimeOf, REQUEST_ID_PREFIX } from '../ids.ts';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { idempotencyKey, idempotencyPartition, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { rangeQuery, table, tableName, updateOf } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
@@ -76,9 +76,7 @@ export const beginCall = async (call: LongCall, requestId: string, now: Date): P
  */
 export const giveUpCall = (call: LongCall, requestId: string, now: Date): Promise<boolean> =>
   writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: keyOf(call, requestId),
+    updateOf(keyOf(call, requestId), {
       UpdateExpression: 'SET requestId = :none, keptUntil = :later REMOVE isWriting',
       ConditionExpression: 'isWriting = :yes',
       ExpressionAttributeValues: {
@@ -116,14 +114,7 @@ const listEntries = async (
       : [bounds.requestId, bounds.requestId];
   const { Items = [] } = await table.send(
     new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :account AND SK BETWEEN :oldest AND :newest',
-      ExpressionAttributeValues: {
-        ':account': idempotencyPartition(call.accountId),
-        ':oldest': keyOf(call, oldest).SK,
-        ':newest': keyOf(call, newest).SK,
-      },
-      ConsistentRead: true,
+      ...rangeQuery(idempotencyPartition(call.accountId), keyOf(call, oldest).SK, keyOf(call, newest).SK),
       ScanIndexForward: false,
       Limit: MOST_ENTRIES,
     }),
@@ -137,9 +128,7 @@ const listEntries = async (
  */
 const takeEntry = async (call: LongCall, requestId: string): Promise<boolean> => {
   const { done, item } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: keyOf(call, requestId),
+    updateOf(keyOf(call, requestId), {
       UpdateExpression: 'SET collected = :retry, takenBy = :own REMOVE handedBack',
       ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(takenBy) OR collected < :retry)',
       ExpressionAttributeValues: { ':retry': call.retry, ':own': call.attempt },
@@ -208,9 +197,7 @@ export const requestInstead = async (
  */
 export const handBack = (call: LongCall, requestId: string): Promise<boolean> =>
   writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: keyOf(call, requestId),
+    updateOf(keyOf(call, requestId), {
       UpdateExpression: 'SET handedBack = :yes',
       ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(takenBy) OR takenBy = :own)',
       ExpressionAttributeValues: { ':yes': true, ':own': call.attempt },

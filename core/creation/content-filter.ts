@@ -1,8 +1,8 @@
 import type { Account } from '../accounts/accounts.ts';
-import { systemClock } from '../clock.ts';
 import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-flight.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError } from '../errors.ts';
+import { systemClock } from '../time.ts';
 
 /** Most prompts of one account that are judged at once. The filter is one host, which has its own limit. */
 export const FILTER_PLACES = 20;

@@ -3,10 +3,12 @@ import { type FieldErrors, ValidationError } from '../errors.ts';
 import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
 import { findImageModel, type ImageModel } from '../models/catalog.ts';
 import { parseExplicitSize, sizeProblem } from '../models/image-sizes.ts';
-import { ASPECT_RATIOS, type AspectRatio } from '../models/size-presets.ts';
+import { ASPECT_RATIOS } from '../models/size-presets.ts';
+import type { AskedOfImages } from '../requests/request-rules.ts';
 import {
   COMMON_FIELDS,
   checkUrls,
+  givenOf,
   type NewCreation,
   optionalUrls,
   type ParsedCreation,
@@ -14,15 +16,12 @@ import {
 } from './creation-fields.ts';
 
 /** A creation of images, with every default applied. */
-export interface NewImageRequest extends NewCreation<ImageModel> {
-  /** A preset of the model, or `<width>x<height>`. */
-  size: string;
-  aspectRatio: AspectRatio;
-  /** Most images it can deliver: `n`, or the limit of a sequential request. */
-  images: number;
-  sequential: boolean;
-  references: string[];
-}
+export type NewImageRequest = NewCreation<ImageModel> &
+  AskedOfImages & {
+    /** Most images it can deliver: `n`, or the limit of a sequential request. */
+    images: number;
+    sequential: boolean;
+  };
 
 /** The body of a creation of images. Rules across fields and those of a model are checked after it. */
 export const IMAGE_BODY = {
@@ -93,17 +92,14 @@ const withDefaults = (
   model: ImageModel,
   values: Values & { prompt: string; endUserEmail: string },
 ): NewImageRequest => {
-  const { references = [], sequential, sequentialOptions } = values;
+  const { n = 1, sequential, sequentialOptions, ...asked } = values;
+  const { references = [] } = asked;
   const sequenceLength = sequentialOptions?.maxImages ?? model.maxImagesPerRequest - references.length;
   return {
+    ...{ size: model.defaultSize, aspectRatio: 'auto', references },
+    ...givenOf(asked),
     model,
-    prompt: values.prompt,
-    endUserEmail: values.endUserEmail,
-    size: values.size ?? model.defaultSize,
-    aspectRatio: values.aspectRatio ?? 'auto',
-    images: sequential ? sequenceLength : (values.n ?? 1),
+    images: sequential ? sequenceLength : n,
     sequential: sequential !== undefined,
-    references,
-    webhookUrl: values.webhookUrl,
   };
 };

@@ -4,15 +4,14 @@ import type { CreationWork } from '../concurrency/work-allowance.ts';
 import { ConflictError, PaymentRequiredError, ValidationError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
-import { accountRateOf } from '../models/account-rates.ts';
+import { accountRateOf } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { screenPrompt } from './content-filter.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
-import type { CreationFacts } from './creation-facts.ts';
 import { repeatedRequestId } from './idempotency.ts';
-import { judgeCreation, NOT_DISPATCHABLE } from './judge-creation.ts';
+import { type CreationFacts, judgeCreation, NOT_DISPATCHABLE } from './judge-creation.ts';
 import { newRequest } from './new-request.ts';
 import type { Submission } from './submission.ts';
 import {

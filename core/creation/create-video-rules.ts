@@ -1,10 +1,12 @@
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
 import { findVideoModel, type VideoModel } from '../models/catalog.ts';
+import type { AskedOfVideo } from '../requests/request-rules.ts';
 import type { ClipMeasure } from './clip-measuring.ts';
 import {
   COMMON_FIELDS,
   checkUrls,
+  givenOf,
   type NewCreation,
   optionalUrls,
   type ParsedCreation,
@@ -12,17 +14,7 @@ import {
 } from './creation-fields.ts';
 
 /** A creation of a video, with every default applied. Frames and references are URLs. */
-export interface NewVideoRequest extends NewCreation<VideoModel> {
-  resolution: string;
-  durationSec: number;
-  ratio?: string;
-  /** The first frame. */
-  image?: string;
-  lastFrame?: string;
-  referenceImages: string[];
-  referenceVideos: string[];
-  referenceAudios: string[];
-}
+export type NewVideoRequest = NewCreation<VideoModel> & AskedOfVideo;
 
 /** The body of a creation of a video. Rules across fields and those of a model are checked after it. */
 export const VIDEO_BODY = {
@@ -39,8 +31,11 @@ export const VIDEO_BODY = {
 
 type Values = ReturnType<typeof parseFields<typeof VIDEO_BODY>>['values'];
 
+/** The fields of frames, each with the input mode it needs. */
+export const FRAMES = { image: 'first_frame', lastFrame: 'last_frame' } as const;
+
 /** The reference fields, each with the input mode it needs and the catalog limit on its length. */
-const REFERENCES = {
+export const REFERENCES = {
   referenceImages: { mode: 'reference_images', limit: 'maxReferenceImages' },
   referenceVideos: { mode: 'reference_videos', limit: 'maxReferenceVideos' },
   referenceAudios: { mode: 'reference_audios', limit: 'maxReferenceAudios' },
@@ -59,7 +54,7 @@ export const parseVideoRequest = (
   const { values, fields } = parseFields(VIDEO_BODY, body);
   const model = values.model === undefined ? undefined : findVideoModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not a video model';
-  checkUrls(body, ['image', 'lastFrame', ...REFERENCE_FIELDS], allowPrivate, fields);
+  checkUrls(body, [...Object.keys(FRAMES), ...REFERENCE_FIELDS], allowPrivate, fields);
   if (model) checkAgainstModel(model, body, values, fields);
   const { prompt, endUserEmail } = values;
   if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
@@ -92,16 +87,18 @@ const checkAgainstModel = (
     checkReferences(model, field, { ...values, given: listLength(body[field]) }, fields);
 };
 
-const takes = (model: VideoModel, mode: string): boolean => model.inputModes?.includes(mode) ?? false;
+/** Whether a model takes inputs of this mode. */
+export const takes = (model: Pick<VideoModel, 'inputModes'>, mode: string): boolean =>
+  model.inputModes?.includes(mode) ?? false;
 
 const checkFrames = (model: VideoModel, { image, lastFrame }: Values, fields: FieldErrors): void => {
   if (model.requiresImage) {
     if (image === undefined) fields.image ??= 'is required';
-  } else if (image !== undefined && !takes(model, 'first_frame')) {
+  } else if (image !== undefined && !takes(model, FRAMES.image)) {
     fields.image ??= `${model.id} takes no first frame`;
   }
   if (lastFrame === undefined) return;
-  if (!takes(model, 'last_frame')) fields.lastFrame ??= `${model.id} takes no last frame`;
+  if (!takes(model, FRAMES.lastFrame)) fields.lastFrame ??= `${model.id} takes no last frame`;
   else if (image === undefined) fields.lastFrame ??= 'is only accepted together with image';
 };
 
@@ -126,22 +123,12 @@ const withDefaults = (
   model: VideoModel,
   values: Values & { prompt: string; endUserEmail: string },
 ): NewVideoRequest => {
-  const durationSec = values.durationSec ?? model.durationSec.default;
-  const ratio = values.ratio ?? model.defaultRatio;
-  const { image, lastFrame } = values;
+  const { defaultResolution: resolution, defaultRatio: ratio, durationSec } = model;
   return {
+    ...{ resolution, durationSec: durationSec.default, ...(ratio !== undefined && { ratio }) },
+    ...{ referenceImages: [], referenceVideos: [], referenceAudios: [] },
+    ...givenOf(values),
     model,
-    prompt: values.prompt,
-    endUserEmail: values.endUserEmail,
-    webhookUrl: values.webhookUrl,
-    resolution: values.resolution ?? model.defaultResolution,
-    durationSec,
-    ...(ratio === undefined ? {} : { ratio }),
-    ...(image === undefined ? {} : { image }),
-    ...(lastFrame === undefined ? {} : { lastFrame }),
-    referenceImages: values.referenceImages ?? [],
-    referenceVideos: values.referenceVideos ?? [],
-    referenceAudios: values.referenceAudios ?? [],
   };
 };
 

@@ -1,18 +1,18 @@
 import type { Account } from '../accounts/accounts.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { accountLimit, withPlaces } from '../concurrency/in-flight.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
-import { clipKeys } from '../files/clip-keys.ts';
 import { findVideoModel } from '../models/catalog.ts';
+import { clipKeys } from '../object-keys.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import type { VideoRequest } from '../requests/request-rules.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { type ClipMeasure, type DiscardClips, type MeasureClips, tooManyClips } from './clip-measuring.ts';
 import { allowCreation, type Creation, completeCreation, tellingExhaustion } from './create-request.ts';
 import { billedSeconds, type ClipLimits, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
-import type { CreationFacts } from './creation-facts.ts';
 import { invokeDiscardClips, invokeMeasureClips } from './invoke-measure-clips.ts';
+import type { CreationFacts } from './judge-creation.ts';
 import { withClips } from './new-request.ts';
 import type { Submission } from './submission.ts';
 import {

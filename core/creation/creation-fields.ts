@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { emailField } from '../end-users/email-rules.ts';
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import { optionalText, shortList, text } from '../fields.ts';
+import { hostProblem, isBadPort } from '../guarded-http/target-rules.ts';
 import { CATALOG, type CatalogModel } from '../models/catalog.ts';
-import { urlProblem, webhookUrlProblem } from './url-rules.ts';
 
 /** Longest prompt, in characters (code points) after trimming. */
 export const MAX_PROMPT_CHARACTERS = 4000;
@@ -13,8 +13,12 @@ export interface NewCreation<Model extends CatalogModel = CatalogModel> {
   model: Model;
   prompt: string;
   endUserEmail: string;
-  webhookUrl: string | undefined;
+  webhookUrl?: string | undefined;
 }
+
+/** The values that are given: an optional field that is absent is parsed as undefined. */
+export const givenOf = <Values extends object>(values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
 
 /** A parsed body: a complete creation, or what is wrong with it, with the model and end-user if it names them. */
 export type ParsedCreation<New extends NewCreation> =
@@ -102,3 +106,25 @@ export const checkUrls = (
   }
   check('webhookUrl', Object.hasOwn(body, 'webhookUrl') ? body.webhookUrl : undefined, webhookUrlProblem);
 };
+
+const MAX_URL_LENGTH = 2048;
+/** Control characters, which URL parsers drop silently, and unpaired surrogates, which cannot be stored. */
+const NOT_IN_URLS = /[\p{Cc}\p{Cs}]/u;
+const LOOPBACK_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Why a caller's URL is refused, or undefined when it can be used. */
+export const urlProblem = (url: string, allowLoopbackHttp: boolean): string | undefined => {
+  if (url.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`;
+  if (!URL.canParse(url) || url.trim() !== url || NOT_IN_URLS.test(url))
+    return 'must be an absolute https URL';
+  const target = new URL(url);
+  const { protocol, username, password, hostname } = target;
+  if (username !== '' || password !== '') return 'must not carry user information';
+  const loopback = allowLoopbackHttp && protocol === 'http:' && LOOPBACK_HOSTS.test(hostname);
+  if (protocol !== 'https:' && !loopback) return 'must be an absolute https URL';
+  return isBadPort(target) ? 'must not use the port of another protocol' : undefined;
+};
+
+/** Like `urlProblem`, for a webhook: also refuses a host that the service would never connect to. */
+export const webhookUrlProblem = (url: string, allowPrivate: boolean): string | undefined =>
+  urlProblem(url, allowPrivate) ?? hostProblem(new URL(url).hostname, allowPrivate);

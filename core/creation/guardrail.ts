@@ -1,8 +1,7 @@
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { clientOptions } from '../aws-clients.ts';
-import { requiredEnv } from '../environment.ts';
-import { userAgent } from '../user-agent.ts';
+import { requiredEnv, userAgent } from '../environment.ts';
 
 const client = new BedrockRuntimeClient({
   ...clientOptions('contentFilter'),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { idempotencyKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { putWrite, type StoredItem } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 
@@ -51,21 +51,20 @@ export const insertIdempotencyRecordWrite = (
   now: Date,
 ): TransactItem => {
   const keptUntil = addSeconds(toInstant(now), RECORD_SECONDS);
-  return {
-    Put: {
-      TableName: tableName(),
-      Item: {
-        ...idempotencyKey(accountId, keyDigest),
-        fingerprint,
-        requestId,
-        keptUntil,
-        [TTL_ATTRIBUTE]: toEpochSeconds(keptUntil),
-      },
+  return putWrite(
+    {
+      ...idempotencyKey(accountId, keyDigest),
+      fingerprint,
+      requestId,
+      keptUntil,
+      [TTL_ATTRIBUTE]: toEpochSeconds(keptUntil),
+    },
+    {
       ConditionExpression: 'attribute_not_exists(PK) OR keptUntil <= :now',
       ExpressionAttributeValues: { ':now': toInstant(now) },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },
-  };
+  );
 };
 
 /** The record of a stored item; undefined when there is none or it has expired. */

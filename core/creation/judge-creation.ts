@@ -1,12 +1,72 @@
-import type { EndUser } from '../end-users/end-users.ts';
+import { type EndUser, toEndUser } from '../end-users/end-users.ts';
+import { pauseSecondsLeft } from '../end-users/pauses.ts';
 import { requiredEnv } from '../environment.ts';
 import { ConflictError, type FieldErrors, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
 import { findModel } from '../models/catalog.ts';
+import { dimensionsOf } from '../models/image-sizes.ts';
+import {
+  currentModelSettings,
+  type ModelSettings,
+  type RouteCosts,
+  routeCostsIn,
+} from '../models/model-settings.ts';
+import { listCredentials } from '../provider-calls/credentials.ts';
 import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
+import { takesPixels, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
+import type { ProviderId } from '../provider-names.ts';
+import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
+import { batchGet } from '../table/table.ts';
 import { uploadProblem } from '../uploads/upload-urls.ts';
-import type { CreationFacts } from './creation-facts.ts';
-import { earlyProblems } from './route-rules.ts';
+import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { NewRequest, Submission } from './submission.ts';
+
+/** The facts for judging a creation, besides the submission and the account. */
+export interface CreationFacts {
+  endUser: EndUser | undefined;
+  settings: ModelSettings | undefined;
+  credentials: ReadonlySet<ProviderId>;
+  /** What routes cost us. */
+  routeCosts?: RouteCosts;
+  /** Whole seconds for which the end-user is still paused for the model. */
+  pausedSeconds: number | undefined;
+  /** The request that the caller's `Idempotency-Key` created before. */
+  idempotencyRecord: IdempotencyRecord | undefined;
+}
+
+/**
+ * Access pattern 52: reads the facts in one parallel round trip, as far as the submission names its model and end-user: model settings and
+ * credentials as cached, the others strongly consistent.
+ */
+export const loadCreationFacts = async (
+  accountId: string,
+  submission: Submission,
+): Promise<CreationFacts> => {
+  const { idempotency, now } = submission;
+  const email = submission.ok ? submission.creation.endUserEmail : submission.endUserEmail;
+  const modelId = submission.ok ? submission.creation.model.id : submission.model;
+  const model = modelId === undefined ? undefined : findModel(modelId)?.id;
+  const keys = {
+    endUser: email === undefined ? undefined : endUserKey(accountId, email),
+    pause: email === undefined || model === undefined ? undefined : pauseKey({ accountId, email, model }),
+    idempotencyRecord: idempotency && idempotencyKey(accountId, idempotency.keyDigest),
+  };
+  const present = Object.values(keys).filter((key) => key !== undefined);
+  const [items, settings, credentials] = await Promise.all([
+    batchGet(present),
+    currentModelSettings(now),
+    listCredentials(now),
+  ]);
+  const item = (key: ItemKey | undefined) => (key === undefined ? undefined : items[present.indexOf(key)]);
+  const endUser = item(keys.endUser);
+  return {
+    endUser: endUser && toEndUser(endUser),
+    settings: model === undefined ? undefined : settings.get(model),
+    credentials,
+    routeCosts: routeCostsIn(settings),
+    pausedSeconds: pauseSecondsLeft(item(keys.pause), now),
+    idempotencyRecord: toIdempotencyRecord(item(keys.idempotencyRecord), now),
+  };
+};
 
 /** Why a model is refused that has no route, provider or price now. */
 export const NOT_DISPATCHABLE = 'cannot be dispatched now';
@@ -74,3 +134,35 @@ const paused = (retryAfterSeconds: number): ServiceError =>
     'A recent generation for this end-user and model timed out at the provider.',
     { retryAfterSeconds },
   );
+
+/** Errors by field for a creation that no route of its model takes: those of the first route. */
+export const earlyProblems = (creation: NewRequest, limits: readonly UpstreamLimits[]): FieldErrors => {
+  const problems = limits.map((each) => routeProblems(creation, each));
+  const isTaken = problems.some((fields) => Object.keys(fields).length === 0);
+  return isTaken ? {} : (problems[0] ?? {});
+};
+
+/**
+ * Errors by field for a creation that is within the catalog's limits, but not within the upstream's. Empty
+ * unless the route refuses early: otherwise the upstream decides. Excludes reference videos, which are
+ * measured last.
+ */
+const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldErrors => {
+  const fields: FieldErrors = {};
+  const { promptCharacters, minPixels = 1, maxPixels, groupImages } = limits;
+  if (promptCharacters !== undefined && [...creation.prompt].length > promptCharacters) {
+    fields.prompt = `must be at most ${promptCharacters} characters long`;
+  }
+  if ('size' in creation) {
+    const { width, height } = dimensionsOf(creation.size, creation.aspectRatio);
+    if (!takesPixels(limits, width * height)) {
+      const figure = (pixels: number): string => pixels.toLocaleString('en');
+      const most = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
+      fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${most}`;
+    }
+    if (creation.sequential && groupImages !== undefined && creation.images > groupImages) {
+      fields.sequentialOptions = `must ask for at most ${groupImages} images`;
+    }
+  }
+  return fields;
+};

@@ -1,9 +1,10 @@
 import { requiredNumberEnv } from '../environment.ts';
 import { pricedPixels } from '../models/image-sizes.ts';
 import type { RouteCosts } from '../models/model-settings.ts';
-import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
+import type { Rate } from '../models/rate-schemas.ts';
+import { imagePrice, videoPrice } from '../models/rates.ts';
 import type { Thousandths } from '../money.ts';
-import { listRouteNames } from '../provider-calls/route-names.ts';
+import { listRouteNames } from '../provider-calls/model-routes.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
@@ -21,18 +22,14 @@ export const newRequest = (
   { rate, routeCosts = {} }: { rate: Rate; routeCosts?: RouteCosts | undefined },
   now: Date,
 ): StoredRequest => {
-  const { model, prompt, endUserEmail, webhookUrl } = creation;
   const priced = isImageRequest(creation) ? pricedImages(creation, rate) : pricedVideo(creation, rate);
   return {
     requestId,
     accountId,
     // It creates its end-user, unless there is one when it is written.
     endUserId: requestId,
-    model: model.id,
-    prompt,
-    endUserEmail,
-    ...(webhookUrl === undefined ? {} : { webhookUrl }),
     ...priced,
+    model: creation.model.id,
     ...unitCosts(creation, routeCosts),
     createdAt: toInstant(now),
     retentionDays: requiredNumberEnv('RETENTION_DAYS'),
@@ -68,19 +65,16 @@ const unitCost = (creation: NewRequest, cost: Rate): Thousandths | undefined => 
 const isImageRequest = (creation: NewRequest): creation is NewImageRequest => creation.model.type === 'image';
 
 const pricedImages = (creation: NewImageRequest, rate: Rate) => {
-  const { model, size, aspectRatio, images, sequential, references } = creation;
-  if (!('perImage' in rate)) throw new Error(`${model.id} has no rate per image.`);
-  const unitPriceThousandths = imagePrice(rate, pricedPixels(size));
-  const debitThousandths = unitPriceThousandths * images;
-  const fields = { size, aspectRatio, images, sequential, references };
-  return { kind: 'image' as const, ...fields, unitPriceThousandths, debitThousandths };
+  if (!('perImage' in rate)) throw new Error(`${creation.model.id} has no rate per image.`);
+  const unitPriceThousandths = imagePrice(rate, pricedPixels(creation.size));
+  const debitThousandths = unitPriceThousandths * creation.images;
+  return { kind: 'image' as const, ...creation, unitPriceThousandths, debitThousandths };
 };
 
 const pricedVideo = (creation: NewVideoRequest, rate: Rate) => {
-  const { model, prompt: _, endUserEmail: __, webhookUrl: ___, ...fields } = creation;
-  if (!('perSecond' in rate)) throw new Error(`${model.id} has no rate per second.`);
-  const unitPriceThousandths = videoPrice(rate, fields.resolution);
-  const billedSeconds = fields.durationSec;
+  if (!('perSecond' in rate)) throw new Error(`${creation.model.id} has no rate per second.`);
+  const unitPriceThousandths = videoPrice(rate, creation.resolution);
+  const billedSeconds = creation.durationSec;
   const debitThousandths = unitPriceThousandths * billedSeconds;
-  return { kind: 'video' as const, ...fields, billedSeconds, unitPriceThousandths, debitThousandths };
+  return { kind: 'video' as const, ...creation, billedSeconds, unitPriceThousandths, debitThousandths };
 };

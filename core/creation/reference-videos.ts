@@ -1,7 +1,7 @@
 import { UnreadableVideoError } from '@generation-service/media/video-type';
 import { ClipNotCopiedError, ClipTooLongError, copyClip } from '../files/copy-clip.ts';
+import { clipObjectKey } from '../object-keys.ts';
 import { logger } from '../observability.ts';
-import { clipObjectKey } from '../table/keys.ts';
 import type { ClipMeasure, Clips } from './clip-measuring.ts';
 
 /** Limit on fetching all videos of a request together. */

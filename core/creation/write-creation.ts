@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { keyBudgetOf } from '../accounts/account-terms.ts';
-import type { Account } from '../accounts/accounts.ts';
+import { type Account, keyBudgetOf } from '../accounts/accounts.ts';
 import { type BudgetOwner, budgetSpent, limitsAt } from '../budgets/budget-rules.ts';
 import { countSpendingWrites, spentOf } from '../budgets/spending.ts';
 import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
@@ -9,9 +8,9 @@ import { AccountBlockedError, type BudgetSpentError, PaymentRequiredError } from
 import { accountFoundInstead, balanceChangeWrites } from '../ledger/ledger.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, insertRequestWrite } from '../requests/requests.ts';
-import { batchGet } from '../table/batches.ts';
 import { idempotencyKey } from '../table/keys.ts';
 import { findOutcome, leavesOutcomeOpen } from '../table/outcomes.ts';
+import { batchGet } from '../table/table.ts';
 import { type Refusal, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import {
   type Idempotency,

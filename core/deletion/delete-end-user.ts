@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../clock.ts';
 import { type EndUserId, endUserNotFound } from '../end-users/end-users.ts';
 import { removePauses } from '../end-users/pauses.ts';
 import {
@@ -15,10 +14,9 @@ import {
   removeClaimedEndUser,
 } from '../end-users/removals.ts';
 import { ConflictError, NotFoundError, ServiceError } from '../errors.ts';
-import { listRequestIdsOfEndUser } from '../requests/request-lists.ts';
-import { addSeconds, toInstant } from '../time.ts';
-import { deleteRequests } from './delete-requests.ts';
-import { DeletionTime } from './time-limits.ts';
+import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
+import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
+import { DeletionTime, deleteRequests } from './delete-requests.ts';
 
 /** How much a call removed. */
 interface RemovedRequests {
@@ -134,7 +132,8 @@ const removeRequestsOf = async (
 
 /** Ids of the requests that may be of the removed end-user, as far as the index shows them. */
 const requestIdsOf = async function* (removal: EndUserRemoval): AsyncGenerator<string> {
-  for await (const requestId of listRequestIdsOfEndUser(removal.accountId, removal.email)) {
+  const { accountId, email: endUserEmail } = removal;
+  for await (const requestId of listRequestIdsOfAccount(accountId, { endUserEmail })) {
     if (mayBeOfRemoved(removal, requestId)) yield requestId;
   }
 };

@@ -1,10 +1,11 @@
 import { inParallel } from '../concurrency/in-parallel.ts';
-import { newDeletionId } from '../ids.ts';
+import { newDeletionId, requestKindOf } from '../ids.ts';
 import { logger } from '../observability.ts';
 import { removeRequest } from '../requests/deleted-requests.ts';
 import { isRemoved, isTerminal, type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { waitForTable } from '../table/retries.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { finishDeletion } from './finish-deletion.ts';
 
 /** The outcome of a deletion: done by this call, refused because the request is unfinished, or nothing to delete. */
@@ -131,3 +132,64 @@ const attemptDeletion = async (
     }
   }
 };
+
+/**
+ * Deletes requests of an account and returns the outcome of each id, in their order, by 24 s after
+ * `startedAt`. An id not deleted by then is `failed`: repeat the call, or the reconciler finishes a deletion
+ * that has begun. A text that is not a request id is not looked up.
+ */
+export const bulkDelete = async (
+  accountId: string,
+  ids: readonly string[],
+  startedAt: Date,
+  clock: Clock = systemClock,
+): Promise<Map<string, DeletionOfMany>> => {
+  const outcomes = new Map<string, DeletionOfMany>(
+    ids.map((id) => [id, { outcome: requestKindOf(id) ? 'failed' : 'not_found' }]),
+  );
+  const time = new DeletionTime(startedAt, clock);
+  const options = { keepGoing: () => time.hasLeft(), deletions: outcomes };
+  await time.answerOf(deleteRequests(accountId, ids.filter(requestKindOf), startedAt, options));
+  return new Map(outcomes);
+};
+
+/** How long one call begins and repeats deletions, in milliseconds. */
+const BUDGET_MS = 20_000;
+/** When one call answers at the latest, deletions under way or not: API functions and API Gateway end soon after. */
+const ANSWER_MS = 24_000;
+
+/** The time that one call of the API has to delete things, from `startedAt`. */
+export class DeletionTime {
+  readonly startedAt: Date;
+  private readonly clock: Clock;
+
+  constructor(startedAt: Date, clock: Clock) {
+    this.startedAt = startedAt;
+    this.clock = clock;
+  }
+
+  /** Whether another deletion may begin: for 20 s. */
+  hasLeft(): boolean {
+    return this.elapsedMs() < BUDGET_MS;
+  }
+
+  /**
+   * Resolves to the result of the work, or to undefined after 24 s. The work then keeps running, so it must
+   * be safe to repeat.
+   */
+  async answerOf<T>(work: Promise<T>): Promise<T | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeUp = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), ANSWER_MS - this.elapsedMs());
+    });
+    try {
+      return await Promise.race([work, timeUp]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private elapsedMs(): number {
+    return this.clock.now().getTime() - this.startedAt.getTime();
+  }
+}

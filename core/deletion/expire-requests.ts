@@ -1,11 +1,10 @@
-import { type Clock, systemClock } from '../clock.ts';
-import { possibleFilesOf } from '../files/possible-files.ts';
-import { removeObjects } from '../files/remove-objects.ts';
+import { removeObjects } from '../files/bucket.ts';
+import { possibleFilesOf } from '../files/request-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, markExpired, postponeExpiry } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 
 /** The pause before the second attempt to remove a request's files. It doubles from attempt to attempt. */
 const FIRST_PAUSE_SECONDS = 60;

@@ -1,6 +1,5 @@
-import { removeFilesOf } from '../files/remove-files.ts';
+import { removeFilesOf } from '../files/request-files.ts';
 import { closeDeletion, type DeletedRequest } from '../requests/deleted-requests.ts';
-import { deleteItems } from '../table/batches.ts';
 import {
   type ItemKey,
   requestKey,
@@ -8,8 +7,7 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { tableName } from '../table/table.ts';
+import { deleteItems, partitionQuery, queryAll } from '../table/table.ts';
 
 /**
  * Removes the files and the operators' traces of a deleted request, then closes the deletion. Tells how many files
@@ -36,13 +34,7 @@ export const removeTraces = async (requestId: string): Promise<void> => {
   const kept = [requestKey(requestId), webhookAttemptsEndKey(requestId)].map(({ SK }) => SK);
   const keys: ItemKey[] = [];
   const list = async (partition: string): Promise<void> => {
-    const query = {
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :partition',
-      ExpressionAttributeValues: { ':partition': partition },
-      ProjectionExpression: 'PK, SK',
-      ConsistentRead: true,
-    };
+    const query = { ...partitionQuery(partition), ProjectionExpression: 'PK, SK' };
     for await (const { PK, SK } of queryAll(query)) {
       if (!kept.includes(String(SK))) keys.push({ PK: String(PK), SK: String(SK) });
     }

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { type Clock, systemClock } from '../clock.ts';
 import { DuePosition, listDue } from '../requests/due-items.ts';
-import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { addSeconds, type Clock, type Instant, systemClock, toInstant } from '../time.ts';
 
 /** Requests in a batch, which one run of a function handles: with one file each, a tenth of what S3 removes in a call. */
 const BATCH_SIZE = 100;

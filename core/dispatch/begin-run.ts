@@ -10,22 +10,20 @@ import {
 import { gateNameOf } from '../admission/gate-rules.ts';
 import { probeEnd } from '../circuits/circuit-rules.ts';
 import { claimProbe } from '../circuits/circuits.ts';
-import type { Clock } from '../clock.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import type { PlaceInQueue } from '../executions/step-rules.ts';
-import { withClipUrls } from '../files/clip-urls.ts';
+import { loadUrlSigner } from '../files/signed-urls.ts';
 import { isBusyAttempt, repeatableAt } from '../provider-calls/attempt-rules.ts';
-import { callbackUrl } from '../provider-calls/callback-urls.ts';
 import type { PlannedAttempt } from '../provider-calls/claim-attempts.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { callbackUrl } from '../provider-calls/provider-urls.ts';
 import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
-import { routeNameOf } from '../provider-calls/route-names.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
+import { routeNameOf } from '../provider-names.ts';
+import { clipsOf, type StoredRequest } from '../requests/request-rules.ts';
 import { dueListOf } from '../table/keys.ts';
-import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { type Choice, chooseRoute } from './choose-route.ts';
-import { findRoute } from './find-route.ts';
+import { addSeconds, type Clock, type Instant, toInstant } from '../time.ts';
+import { type Choice, chooseRoute, findRoute } from './choose-route.ts';
 import type { CallRun } from './make-calls.ts';
 
 /** How much longer than until the deadline a provider can fetch reference videos: its clock may differ. */
@@ -150,4 +148,18 @@ const callsToMake = (
       ? [{ call, attempt: last.attempt + 1 }]
       : [];
   });
+};
+
+/**
+ * The request with signed URLs of the copies as its reference videos: its provider gets the measured and
+ * billed bytes, even if the caller's server has changed the file since. The URLs stop working at `expiresAt`.
+ */
+const withClipUrls = async <Request extends StoredRequest>(
+  request: Request,
+  expiresAt: Instant,
+): Promise<Request> => {
+  const clips = clipsOf(request);
+  if (clips.length === 0) return request;
+  const sign = await loadUrlSigner();
+  return { ...request, referenceVideos: clips.map((key) => sign(key, expiresAt)) };
 };

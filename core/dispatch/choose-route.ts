@@ -11,11 +11,11 @@ import { currentCircuits } from '../circuits/circuits.ts';
 import { attemptsHere, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { type ConfiguredRoute, routesFor, routesOf } from '../provider-calls/model-routes.ts';
 import { originOf, type PassedOver, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import type { RouteOrOrigin } from '../provider-calls/providers.ts';
-import { routeNameOf } from '../provider-calls/route-names.ts';
+import type { ProviderRoute, ProviderRouteOf, RouteOrOrigin } from '../provider-calls/providers.ts';
+import { type ProviderId, routeNameOf } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { keylessProviders } from './find-route.ts';
-import { isMovable, whyLeaving } from './leave-rules.ts';
+import { isSecretEmpty, SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
+import { isMovable, whyLeaving } from './dispatch-rules.ts';
 
 /** Where a request goes. */
 export interface Choice {
@@ -110,4 +110,32 @@ const inOrder = (
     ? routes.find((route) => waits(route) && !isHere(route))
     : (routes.find(isHere) ?? routes.find(waits));
   return stay ? [stay, ...routes.filter((route) => route !== stay)] : [...routes];
+};
+
+/** Until when a provider counts as without a key, in epoch milliseconds. */
+const keyless = new Map<ProviderId, number>();
+
+/** The providers known to have no key. */
+const keylessProviders = (now: Date): Set<ProviderId> =>
+  new Set([...keyless].filter(([, untilMs]) => untilMs > now.getTime()).map(([provider]) => provider));
+
+/**
+ * The provider of a chosen route. Undefined when it is now known to have no key and the model has other routes; that is looked up once in 5
+ * min. Throws otherwise.
+ */
+export const findRoute = async (
+  { model }: StoredRequest,
+  { route, others }: { route: RouteOrOrigin | undefined; others: readonly string[] },
+  providerRouteOf: ProviderRouteOf,
+  now: Date,
+): Promise<ProviderRoute | undefined> => {
+  if (route === undefined || others.length === 0) return providerRouteOf(model, route);
+  if (keylessProviders(now).has(route.provider)) throw new Error(`No provider of ${model} has a key.`);
+  try {
+    return await providerRouteOf(model, route);
+  } catch (error) {
+    if (!isSecretEmpty(error)) throw error;
+    keyless.set(route.provider, now.getTime() + SECRET_MAX_AGE_SECONDS * 1000);
+    return undefined;
+  }
 };

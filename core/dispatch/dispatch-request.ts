@@ -1,9 +1,7 @@
 import { giveBack, leaveQueue, leaveRoute, type Pass } from '../admission/admission.ts';
 import { reportCalls } from '../circuits/route-signs.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import { deadlineOf } from '../executions/deadline-rules.ts';
-import { type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
-import { workflowSettings } from '../executions/workflow-settings.ts';
+import { workflowSettings } from '../environment.ts';
+import { deadlineOf, type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
 import {
   attemptsHere,
   firstCallAt,
@@ -13,18 +11,16 @@ import {
   latestAttempts,
 } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
-import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
-import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
-import { routeNameOf } from '../provider-calls/route-names.ts';
+import { routeNameOf } from '../provider-names.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { beginRun, silentUntil } from './begin-run.ts';
 import { chooseRoute } from './choose-route.ts';
-import { whyLeaving } from './leave-rules.ts';
+import { stepWhileBusy, stepWhileFull, whyLeaving } from './dispatch-rules.ts';
 import { claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
-import { stepWhileBusy, stepWhileFull } from './pause-rules.ts';
 
 /** The time of a function whose limit is not known, and what is left to return and log at its end. */
 const DEFAULT_TIME_LEFT_MS = 30_000;

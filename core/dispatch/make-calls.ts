@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../clock.ts';
 import type { Pace } from '../concurrency/pace.ts';
-import { keepTrying } from '../keep-trying.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isBusyAttempt } from '../provider-calls/attempt-rules.ts';
 import { type ClaimNotes, claimAttempts, type PlannedAttempt } from '../provider-calls/claim-attempts.ts';
@@ -18,8 +16,9 @@ import type {
   ProviderPlan,
 } from '../provider-calls/providers.ts';
 import type { ProviderId } from '../provider-names.ts';
-import type { Instant } from '../time.ts';
-import { stepWhileBusy } from './pause-rules.ts';
+import type { Clock, Instant } from '../time.ts';
+import { keepTrying } from '../transient-errors.ts';
+import { stepWhileBusy } from './dispatch-rules.ts';
 
 /** Another run of this step is making the call. The state machine retries until it is done, by this name. */
 export class ProviderCallInFlightError extends Error {

@@ -1,11 +1,8 @@
 import * as z from 'zod/mini';
-import { readable } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
+import { readable } from '../observability.ts';
 import { endUserKey, endUserListingPartition } from '../table/keys.ts';
-import { listingQuery } from '../table/listings.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { queryAll, queryFrom } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { listingQuery, partitionQuery, queryAll, queryFrom, readItems } from '../table/table.ts';
 import { foldEmailPart } from './email-rules.ts';
 import { EndUser, toEndUser } from './end-users.ts';
 
@@ -40,9 +37,8 @@ export const listEndUsers = async (
     found.push(entry);
     if (found.length === wanted) break;
   }
-  const items = await batchGet(found.slice(0, page.pageSize).map(({ PK, SK }) => ({ PK, SK })));
-  const stored = items.filter((item): item is StoredItem => item !== undefined);
-  const endUsers = readable(stored, toEndUser, ({ PK }) => String(PK)).filter(
+  const read = await readItems(found.slice(0, page.pageSize), toEndUser);
+  const endUsers = read.filter(
     ({ blockedAt }) => blocked === undefined || (blockedAt !== undefined) === blocked,
   );
   return pageOf(endUsers, page, found.length === wanted);
@@ -55,13 +51,7 @@ export const listEmailsOfEndUsers = async function* (
   accountId: string,
 ): AsyncGenerator<z.infer<typeof Address>> {
   const { PK, SK } = endUserKey(accountId, '');
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :users AND begins_with(SK, :prefix)',
-    ProjectionExpression: Object.keys(Address.shape).join(),
-    ExpressionAttributeValues: { ':users': PK, ':prefix': SK },
-    ConsistentRead: true,
-  };
+  const query = { ...partitionQuery(PK, SK), ProjectionExpression: Object.keys(Address.shape).join() };
   for await (const item of queryAll(query)) {
     yield* readable(
       [item],

@@ -1,12 +1,12 @@
-import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Budget } from '../budgets/budget-rules.ts';
 import { NotFoundError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type Beside, type TransactItem, writeBeside } from '../table/transactions.ts';
+import { updateExisting } from '../table/outcomes.ts';
+import { getItem, type StoredItem, type UpdateParts, updateWrite } from '../table/table.ts';
+import type { Beside, TransactItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
@@ -62,11 +62,9 @@ export const endUserNotFound = (): NotFoundError => new NotFoundError('There is 
 
 /** Access pattern 30: an end-user by address, strongly consistent. Throws `NotFoundError`. */
 export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUser> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: endUserKey(accountId, email), ConsistentRead: true }),
-  );
-  if (!Item) throw endUserNotFound();
-  return toEndUser(Item);
+  const item = await getItem(endUserKey(accountId, email));
+  if (!item) throw endUserNotFound();
+  return toEndUser(item);
 };
 
 /**
@@ -86,20 +84,11 @@ export const unblockEndUser = (id: EndUserId, beside?: Beside): Promise<EndUser>
 
 const updateEndUser = async (
   { accountId, email }: EndUserId,
-  update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
-  beside: Beside = [],
+  update: UpdateParts,
+  beside?: Beside,
 ): Promise<EndUser> => {
-  const { done, item } = await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: endUserKey(accountId, email),
-      ...update,
-      ConditionExpression: 'attribute_exists(PK)',
-      ReturnValues: 'ALL_NEW',
-    }),
-    beside,
-  );
-  if (!done) throw endUserNotFound();
+  const item = await updateExisting(endUserKey(accountId, email), update, beside);
+  if (!item) throw endUserNotFound();
   return toEndUser(item);
 };
 
@@ -141,33 +130,29 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
   const lastActiveAt = found && found.lastActiveAt > createdAt ? found.lastActiveAt : createdAt;
   const isSame = found === undefined ? 'attribute_not_exists(endUserId)' : 'endUserId = :id';
   const hasBudget = budgetCondition(found?.budget);
-  return {
-    Update: {
-      TableName: tableName(),
-      Key: endUserKey(accountId, email),
-      UpdateExpression:
-        'SET accountId = :account, email = :email, endUserId = :id, ' +
-        'createdAt = if_not_exists(createdAt, :now), GSI1PK = :listing, ' +
-        'GSI1SK = if_not_exists(GSI1SK, :place), lastActiveAt = :last ' +
-        'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
-      ConditionExpression:
-        'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
-        `${isSame} AND ${hasBudget.condition} AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)`,
-      ExpressionAttributeValues: {
-        ':account': accountId,
-        ':email': email,
-        ':id': endUserIdOf(request, found),
-        ':now': createdAt,
-        ':last': lastActiveAt,
-        ':listing': listing.GSI1PK,
-        ':place': listing.GSI1SK,
-        ':one': 1,
-        ':price': debitThousandths,
-        ...hasBudget.values,
-      },
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  return updateWrite(endUserKey(accountId, email), {
+    UpdateExpression:
+      'SET accountId = :account, email = :email, endUserId = :id, ' +
+      'createdAt = if_not_exists(createdAt, :now), GSI1PK = :listing, ' +
+      'GSI1SK = if_not_exists(GSI1SK, :place), lastActiveAt = :last ' +
+      'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
+    ConditionExpression:
+      'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
+      `${isSame} AND ${hasBudget.condition} AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)`,
+    ExpressionAttributeValues: {
+      ':account': accountId,
+      ':email': email,
+      ':id': endUserIdOf(request, found),
+      ':now': createdAt,
+      ':last': lastActiveAt,
+      ':listing': listing.GSI1PK,
+      ':place': listing.GSI1SK,
+      ':one': 1,
+      ':price': debitThousandths,
+      ...hasBudget.values,
     },
-  };
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });
 };
 
 /** How the refund of a request meets the budget of its end-user. */
@@ -195,18 +180,14 @@ export const countSettlementWrite = (
   const began = refunded?.isCounted
     ? ' AND budgetSince >= :created'
     : ' AND (attribute_not_exists(budgetSince) OR budgetSince < :created)';
-  return {
-    Update: {
-      TableName: tableName(),
-      Key: endUserKey(accountId, email),
-      UpdateExpression: 'ADD activeRequests :minusOne, spentThousandths :minusRefund',
-      ConditionExpression: `attribute_exists(PK)${refunded ? began : ''}`,
-      ExpressionAttributeValues: {
-        ':minusOne': -1,
-        ':minusRefund': -refund,
-        ...(refunded && { ':created': refunded.createdAt }),
-      },
-      ...(refunded && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
+  return updateWrite(endUserKey(accountId, email), {
+    UpdateExpression: 'ADD activeRequests :minusOne, spentThousandths :minusRefund',
+    ConditionExpression: `attribute_exists(PK)${refunded ? began : ''}`,
+    ExpressionAttributeValues: {
+      ':minusOne': -1,
+      ':minusRefund': -refund,
+      ...(refunded && { ':created': refunded.createdAt }),
     },
-  };
+    ...(refunded && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
+  });
 };

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { CATALOG } from '../models/catalog.ts';
-import { deleteItems } from '../table/batches.ts';
 import { pauseKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { deleteItems, putWrite, type StoredItem } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds } from '../time.ts';
 import type { EndUserId } from './end-users.ts';
@@ -20,12 +19,7 @@ const Pause = z.object({ until: z.string() });
  */
 export const pauseWrite = (id: PauseId, failedAt: Instant, pauseSeconds: number): TransactItem => {
   const until = addSeconds(failedAt, pauseSeconds);
-  return {
-    Put: {
-      TableName: tableName(),
-      Item: { ...pauseKey(id), until, [TTL_ATTRIBUTE]: toEpochSeconds(until) },
-    },
-  };
+  return putWrite({ ...pauseKey(id), until, [TTL_ATTRIBUTE]: toEpochSeconds(until) });
 };
 
 /** Whole seconds left of a stored pause, at least 1; undefined when it has ended or there is none. */

@@ -1,10 +1,19 @@
-import { DeleteCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { creationTimeOf, newRemovalId } from '../ids.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { setAll } from '../table/expressions.ts';
 import { dueListing, endUserKey, endUserPartition, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import {
+  getItem,
+  partitionQuery,
+  putWrite,
+  type StoredItem,
+  setAll,
+  table,
+  tableName,
+  updateOf,
+  updateWrite,
+} from '../table/table.ts';
 import { refusedBy, transact, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type EndUserId, endUserNotFound, getEndUser, toEndUser } from './end-users.ts';
@@ -89,17 +98,13 @@ export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUser
     removal = { accountId, email, removalId, endUserId };
     const due = dueListing('LOOK', removalId, addSeconds(toInstant(now), CALL_SECONDS));
     return [
-      {
-        Update: {
-          TableName: tableName(),
-          Key: endUserKey(accountId, email),
-          ...setAll({ deletingAt: toInstant(now), removalId }, { ':none': 0, ':endUser': endUserId }),
-          ConditionExpression:
-            'attribute_not_exists(removalId) AND activeRequests = :none AND endUserId = :endUser',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        },
-      },
-      { Put: { TableName: tableName(), Item: { ...endUserRemovalKey(removal), ...due, ...removal } } },
+      updateWrite(endUserKey(accountId, email), {
+        ...setAll({ deletingAt: toInstant(now), removalId }, { ':none': 0, ':endUser': endUserId }),
+        ConditionExpression:
+          'attribute_not_exists(removalId) AND activeRequests = :none AND endUserId = :endUser',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+      putWrite({ ...endUserRemovalKey(removal), ...due, ...removal }),
     ];
   });
   return removal;
@@ -133,13 +138,9 @@ export const removeClaimedEndUser = async (
         },
       },
       // An end-user and their removal are claimed in one write, and close only after this: no condition of its own.
-      {
-        Update: {
-          TableName: tableName(),
-          Key: endUserRemovalKey(removal),
-          ...setAll({ removedAt, removedBy: by, ...due }),
-        },
-      },
+      updateWrite(endUserRemovalKey(removal), {
+        ...setAll({ removedAt, removedBy: by, ...due }),
+      }),
     ];
   });
   return removedBy;
@@ -150,10 +151,8 @@ type RemovalId = Pick<EndUserRemoval, 'accountId' | 'email' | 'removalId'>;
 
 /** Access pattern 34: a removal, strongly consistent; undefined once it is closed. */
 export const findRemoval = async (id: RemovalId): Promise<EndUserRemoval | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: endUserRemovalKey(id), ConsistentRead: true }),
-  );
-  return Item && toEndUserRemoval(Item);
+  const item = await getItem(endUserRemovalKey(id));
+  return item && toEndUserRemoval(item);
 };
 
 /** Access pattern 34: the last removal of an address that is not closed, strongly consistent; undefined when there is none. */
@@ -163,13 +162,7 @@ export const findLastRemoval = async ({
 }: EndUserId): Promise<EndUserRemoval | undefined> => {
   const { Items = [] } = await table.send(
     new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :endUsers AND begins_with(SK, :removals)',
-      ExpressionAttributeValues: {
-        ':endUsers': endUserPartition(accountId),
-        ':removals': removalPrefix(email),
-      },
-      ConsistentRead: true,
+      ...partitionQuery(endUserPartition(accountId), removalPrefix(email)),
       ScanIndexForward: false,
       Limit: 1,
     }),
@@ -182,9 +175,7 @@ export const findLastRemoval = async ({
  */
 export const listForNextPass = async (removal: EndUserRemoval, dueAt: Instant): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: endUserRemovalKey(removal),
+    updateOf(endUserRemovalKey(removal), {
       UpdateExpression: 'SET GSI1SK = :dueAt',
       ConditionExpression: 'GSI1SK < :dueAt',
       ExpressionAttributeValues: { ':dueAt': dueAt },

@@ -1,9 +1,17 @@
-import { type Clock, systemClock } from '../clock.ts';
 import { startWebhookDelivery } from '../executions/executions.ts';
-import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { logger } from '../observability.ts';
+import { latestAttempts } from '../provider-calls/attempt-rules.ts';
+import {
+  listAttempts,
+  originOf,
+  type ProviderAttempt,
+  recordCancellation,
+} from '../provider-calls/provider-attempts.ts';
+import type { CancelAnswer, ProviderRouteOf } from '../provider-calls/providers.ts';
+import { checkStatus, isTerminal, maxOutputs, type StoredRequest } from '../requests/request-rules.ts';
 import { closeWork, findRequest } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
-import { hasNoTasks } from './cancel-tasks.ts';
+import { type Clock, systemClock } from '../time.ts';
 
 /** Work to settle before a request is closed. Each function resolves to false until its work is done. */
 export interface Settling {
@@ -37,4 +45,66 @@ export const closeRequest = async (
   if (!settled.every((isSettled) => isSettled)) return false;
   await closeWork(request);
   return true;
+};
+
+const CANCEL_TIMEOUT_MS = 5_000;
+/** A call that is being made when its request ends has its task by then: submitting one takes 60 s at most. */
+const IN_FLIGHT_MS = 60_000;
+
+/**
+ * The attempts of an ended request with tasks that may still run at the provider and were not cancelled yet.
+ * Reads nothing for a request that got all its outputs.
+ */
+export const abandonedTasks = async (request: StoredRequest): Promise<ProviderAttempt[]> =>
+  (await openAttempts(request)).filter(({ outcome }) => outcome !== undefined);
+
+/** As `abandonedTasks`, and those whose creation call has no outcome yet. */
+const openAttempts = async (request: StoredRequest): Promise<ProviderAttempt[]> => {
+  const gotAll = request.status === 'succeeded' && (request.outputs?.length ?? 0) >= maxOutputs(request);
+  if (gotAll) return [];
+  return latestAttempts(await listAttempts(request.requestId)).filter(
+    ({ outcome, cancellation }) =>
+      cancellation === undefined && (outcome === undefined || outcome.kind === 'accepted'),
+  );
+};
+
+/** Whether no task of a request that has ended is left to be cancelled, and none can appear. */
+const hasNoTasks = async (request: StoredRequest, clock: Clock): Promise<boolean> => {
+  const endedMs = Date.parse(request.finishedAt ?? request.createdAt);
+  const mayAppear = clock.now().getTime() < endedMs + IN_FLIGHT_MS;
+  return (await openAttempts(request)).every(({ outcome }) => outcome === undefined && !mayAppear);
+};
+
+/**
+ * Cancels the tasks of an ended request, each where it was created, so that useless work costs nothing more.
+ * Not before the end: until then the request may still get their outputs. Returns as `hasNoTasks`. If a task
+ * cannot be cancelled, logs that and does not try again.
+ */
+export const cancelTasks = async (
+  request: StoredRequest,
+  providerRouteOf: ProviderRouteOf,
+  clock: Clock,
+): Promise<boolean> => {
+  for (const attempt of await abandonedTasks(request)) {
+    const answer = await cancelTask(request, attempt, providerRouteOf);
+    const { taskId, provider } = attempt;
+    if (answer.kind === 'cancelled') logger.info('provider task cancelled', { provider, taskId });
+    else logger.warn('provider task not cancelled', { provider, taskId, reason: answer.reason });
+    await recordCancellation(attempt, answer, clock.now());
+  }
+  return hasNoTasks(request, clock);
+};
+
+const cancelTask = async (
+  request: StoredRequest,
+  attempt: ProviderAttempt,
+  providerRouteOf: ProviderRouteOf,
+): Promise<CancelAnswer> => {
+  try {
+    const { provider } = await providerRouteOf(request.model, originOf(attempt));
+    return await provider.cancel(attempt.taskId ?? '', AbortSignal.timeout(CANCEL_TIMEOUT_MS));
+  } catch (error) {
+    // Its provider has no route or key any more.
+    return { kind: 'not-cancelled', reason: (error as Error).name };
+  }
 };

@@ -1,12 +1,11 @@
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
-import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { findWorkflowStatus, startWorkflow } from '../executions/executions.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
-import { closeStoredRequest } from './close-stored-request.ts';
-import { settleOrFailRequest } from './fail-request.ts';
+import { type Clock, systemClock } from '../time.ts';
+import { closeStoredRequest, settleOrFailRequest } from './fail-request.ts';
 
 /** The failure of a request whose execution stopped without ending it. */
 const LOST_EXECUTION: Failure = {

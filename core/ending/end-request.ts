@@ -10,10 +10,9 @@ import {
   type LedgerHead,
 } from '../ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
-import { countMetric, logger, METRIC, measure } from '../observability.ts';
+import { countMetric, logger, METRIC, measure, reportUnreadable } from '../observability.ts';
 import { hasOpenTask } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { reportUnreadable } from '../readable.ts';
 import {
   checkStatus,
   clipsOf,
@@ -23,11 +22,10 @@ import {
   type StoredRequest,
 } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
-import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
+import { SETTLEMENT_PATIENCE } from '../table/retries.ts';
 import { type Beside, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { providerCostsOf } from './provider-costs.ts';
-import { partsOf, type RequestParts } from './request-parts.ts';
+import { partsOf, providerCostsOf, type RequestParts } from './end-rules.ts';
 
 /**
  * Time for the ending process to start the follow-up work itself. Only the reconciler cancels tasks, without

@@ -1,16 +1,16 @@
 import { leaveRoute } from '../admission/admission.ts';
 import { reportTasks } from '../circuits/route-signs.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import type { Failure } from '../errors.ts';
-import { possibleClipsOf } from '../files/possible-files.ts';
-import { removeObjects } from '../files/remove-objects.ts';
+import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
+import { removeObjects } from '../files/bucket.ts';
+import { possibleClipsOf, removeFilesOf } from '../files/request-files.ts';
+import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import type { Beside } from '../table/transactions.ts';
-import { closeRequest } from './close-request.ts';
-import { closeStoredRequest } from './close-stored-request.ts';
+import { type Clock, systemClock } from '../time.ts';
+import { closeRequest, type Settling } from './close-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';
 import { settleRequest } from './settle-request.ts';
 
@@ -88,4 +88,44 @@ const endAsFailed = async (
   // After the end, so that nothing is called without a permit.
   await leaveRoute(request, clock);
   return true;
+};
+
+/** Closes a terminal request that may have files. Those of a failed request are removed first. Returns as `closeRequest`. */
+export const closeStoredRequest = (
+  requestId: string,
+  settling: Omit<Settling, 'files'> = {},
+): Promise<boolean> =>
+  closeRequest(requestId, {
+    ...settling,
+    files: async (request) =>
+      request.status === 'failed' ? (await removeFilesOf(request, possibleClipsOf(request))).complete : true,
+  });
+
+/** An error caught by a state, in the form Step Functions gives it. */
+export interface CaughtError {
+  Error: string;
+  Cause?: string | undefined;
+}
+
+/** The fields of the last step's result that decide the failure. */
+export interface LastStep {
+  next: string;
+  error?: Failure | undefined;
+}
+
+/**
+ * The failure to record for a request: the last step's own, or ours when storing failed or the step is
+ * unknown. A failure of ours is logged with the last error a state caught, because the caller sees nothing of
+ * it.
+ */
+export const failureOfWorkflow = (step: LastStep | undefined, caught: CaughtError | undefined): Failure => {
+  const failure = step?.next === 'fail' && step.error ? step.error : UNEXPECTED_ERROR;
+  if (failure.code === 'internal_error') {
+    logger.error('workflow step failed', {
+      next: step?.next,
+      errorName: caught?.Error,
+      cause: caught?.Cause,
+    });
+  }
+  return failure;
 };

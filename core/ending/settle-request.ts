@@ -1,11 +1,10 @@
-import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import type { Failure } from '../errors.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
-import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
+import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
 import { costOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import type { TerminalState } from '../requests/requests.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { closeRequest } from './close-request.ts';
 import { endRequest } from './end-request.ts';
 

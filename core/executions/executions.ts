@@ -3,12 +3,21 @@ import {
   ExecutionAlreadyExists,
   ExecutionDoesNotExist,
   type ExecutionStatus,
+  InvalidToken,
+  SendTaskSuccessCommand,
+  SFNClient,
   StartExecutionCommand,
+  TaskDoesNotExist,
+  TaskTimedOut,
 } from '@aws-sdk/client-sfn';
+import { clientOptions } from '../aws-clients.ts';
 import { type EnvironmentName, requiredEnv } from '../environment.ts';
 import { parseBalanceEventId } from '../ids.ts';
 import { toInstant } from '../time.ts';
-import { stepFunctions } from './step-functions.ts';
+import type { FinalStep } from './step-rules.ts';
+
+/** The Step Functions client. */
+export const stepFunctions = new SFNClient(clientOptions('stepFunctions'));
 
 /** Starts an execution. A name that was used before starts nothing. */
 const startOnce = async (machine: StateMachineVariable, name: string, input: object): Promise<void> => {
@@ -79,3 +88,28 @@ export const findWorkflowStatus = async (
 /** The ARN of a state machine's execution, by the execution's name. */
 export const executionArnOf = (stateMachineArn: string, name: string): string =>
   `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
+
+/**
+ * Ends the wait under a task token with the next step. False when the execution no longer waits under it.
+ */
+export const wakeExecution = (taskToken: string, step: FinalStep): Promise<boolean> =>
+  unlessGone(() =>
+    // The same shape as the `ResultSelector` of the other steps gives.
+    stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify({ result: step }) })),
+  );
+
+/** Ends the wait for capacity under a task token: the request is dispatched again. False as for `wakeExecution`. */
+export const letIntoDispatch = (taskToken: string): Promise<boolean> =>
+  unlessGone(() => stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
+
+const unlessGone = async (send: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await send();
+    return true;
+  } catch (error) {
+    const isGone =
+      error instanceof TaskTimedOut || error instanceof TaskDoesNotExist || error instanceof InvalidToken;
+    if (isGone) return false;
+    throw error;
+  }
+};

@@ -1,8 +1,6 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { setAll } from '../table/expressions.ts';
 import { RECONCILER_RUN_KEY } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { getItem, setAll, type UpdateParts, updateOf } from '../table/table.ts';
 import { writeUnlessRefused } from '../table/transactions.ts';
 
 /** A run counts as alive for this long after its last tick. */
@@ -19,10 +17,8 @@ export type ReconcilerRun = z.infer<typeof ReconcilerRun>;
 
 /** Access pattern 70: the run that is at work, or the last one, strongly consistent; undefined before the first. */
 export const findReconcilerRun = async (): Promise<ReconcilerRun | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: RECONCILER_RUN_KEY, ConsistentRead: true }),
-  );
-  return Item && ReconcilerRun.parse(Item);
+  const item = await getItem(RECONCILER_RUN_KEY);
+  return item && ReconcilerRun.parse(item);
 };
 
 /** Whether a run is at work. */
@@ -70,7 +66,5 @@ export const nameReconciler = (functionName: string): Promise<boolean> =>
   });
 
 /** Updates the item of the run. False when the condition refuses. */
-const updateRun = (
-  expressions: Omit<ConstructorParameters<typeof UpdateCommand>[0], 'TableName' | 'Key'>,
-): Promise<boolean> =>
-  writeUnlessRefused(new UpdateCommand({ TableName: tableName(), Key: RECONCILER_RUN_KEY, ...expressions }));
+const updateRun = (expressions: UpdateParts): Promise<boolean> =>
+  writeUnlessRefused(updateOf(RECONCILER_RUN_KEY, expressions));

@@ -1,7 +1,7 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { clientOptions } from '../aws-clients.ts';
-import type { Clock } from '../clock.ts';
 import { logger } from '../observability.ts';
+import type { Clock } from '../time.ts';
 import { claimStart, findReconcilerRun } from './reconciler-run.ts';
 
 const lambda = new LambdaClient(clientOptions('invocations'));

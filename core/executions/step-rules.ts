@@ -1,7 +1,9 @@
+import type { WorkflowSettings } from '../environment.ts';
 import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
-import { hasOpenTask, isBusyAttempt, producedOutputs } from '../provider-calls/attempt-rules.ts';
+import type { RequestKind } from '../ids.ts';
+import { firstCallAt, hasOpenTask, isBusyAttempt, producedOutputs } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import type { Instant } from '../time.ts';
+import { addSeconds, type Instant } from '../time.ts';
 
 /**
  * Where a request waits for a permit, and for how many calls: at once, and in all. `routes` are the names of all that may take it, when its
@@ -103,4 +105,33 @@ const failuresOf = (attempt: ProviderAttempt): Failure[] => {
     default:
       return [isRefusedTask(attempt) ? TASK_REFUSED : DEADLINE_FAILURE];
   }
+};
+
+/** The kind of a request's outputs, and when its first provider call began. */
+export interface FirstCall {
+  kind: RequestKind;
+  firstCallAt: Instant;
+}
+
+/** When a request fails if it is still unfinished. */
+export const deadlineOf = (
+  { kind, firstCallAt: from }: FirstCall,
+  { deadlineSeconds }: Pick<WorkflowSettings, 'deadlineSeconds'>,
+): Instant => addSeconds(from, deadlineSeconds[kind]);
+
+/** Outputs have at least this long to be stored, however near the deadline they were produced. */
+const MIN_STORING_SECONDS = 900;
+
+/** Until when storing outputs is retried: the request's deadline, or 15 min after the last call finished. */
+export const storingEndOf = (
+  kind: RequestKind,
+  attempts: readonly ProviderAttempt[],
+  settings: Pick<WorkflowSettings, 'deadlineSeconds'>,
+): Instant => {
+  const ends = attempts.map(({ startedAt, finishedAt = startedAt }) =>
+    addSeconds(finishedAt, MIN_STORING_SECONDS),
+  );
+  const from = firstCallAt(attempts);
+  if (from !== undefined) ends.push(deadlineOf({ kind, firstCallAt: from }, settings));
+  return ends.sort().at(-1) ?? '';
 };

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { isTransient } from '../transient-errors.ts';
-import { stepFunctions } from './step-functions.ts';
+import { stepFunctions } from './executions.ts';
 
 /** Executions stopped at once. Step Functions takes 25 a second in small regions, after a burst of 500. */
 const PARALLEL = 10;

@@ -1,8 +1,7 @@
 import { VIDEO_HEAD_BYTES, type VideoType, videoTypeOf } from '@generation-service/media/video-type';
 import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
 import { clipBucket } from './clip-bucket.ts';
-import type { FileKind } from './upload.ts';
-import { uploadVideo } from './upload-video.ts';
+import { type FileKind, uploadVideo } from './upload.ts';
 
 /** The most bytes of a reference video: the limit of Wan 3.0, "<= 100 MB" (Model Studio, Wan 3.0 video generation). */
 const MAX_CLIP_BYTES = 100 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { createPrivateKey, sign } from 'node:crypto';
+import { remembersLast } from '../cached.ts';
 import { requiredEnv } from '../environment.ts';
-import { remembersLast } from '../parsed-texts.ts';
 import { readSecret } from '../secrets.ts';
 import { type Instant, toEpochSeconds } from '../time.ts';
 

@@ -8,8 +8,7 @@ import {
 } from '@generation-service/media/video-type';
 import { clientOptions } from '../aws-clients.ts';
 import { FileUnavailableError } from '../guarded-http/http-files.ts';
-import { type FileKind, uploadFile } from './upload.ts';
-import { uploadVideo } from './upload-video.ts';
+import { type FileKind, uploadFile, uploadVideo } from './upload.ts';
 
 /** The S3 client of uploads, which take longer. */
 const WAY = { client: new S3Client(clientOptions('upload')) };

@@ -1,8 +1,7 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { allowPrivateTargets } from '../environment.ts';
+import { allowPrivateTargets, userAgent } from '../environment.ts';
 import { type ExchangeResponse, exchange } from '../http-exchange.ts';
-import { userAgent } from '../user-agent.ts';
 import { isAllowedAddress, type RefusalReason, refusalOf } from './target-rules.ts';
 
 /** The URL is refused and no connection was opened. Retrying does not help. */

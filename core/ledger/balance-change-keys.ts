@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { balanceChangeKey } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { getItem, putWrite } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 
 /**
@@ -19,13 +18,13 @@ export const insertBalanceChangeKeyWrite = (
   accountId: string,
   idempotencyKey: string,
   entryNumber: number,
-): TransactItem => ({
-  Put: {
-    TableName: tableName(),
-    Item: { ...balanceChangeKey(accountId, digestOf(idempotencyKey)), accountId, entryNumber },
-    ConditionExpression: 'attribute_not_exists(PK)',
-  },
-});
+): TransactItem =>
+  putWrite(
+    { ...balanceChangeKey(accountId, digestOf(idempotencyKey)), accountId, entryNumber },
+    {
+      ConditionExpression: 'attribute_not_exists(PK)',
+    },
+  );
 
 /**
  * Access pattern 41: the number of the entry that an idempotency key made, strongly consistent; undefined when
@@ -35,12 +34,6 @@ export const findEntryNumberOfKey = async (
   accountId: string,
   idempotencyKey: string,
 ): Promise<number | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({
-      TableName: tableName(),
-      Key: balanceChangeKey(accountId, digestOf(idempotencyKey)),
-      ConsistentRead: true,
-    }),
-  );
-  return Item && BalanceChangeKey.parse(Item).entryNumber;
+  const item = await getItem(balanceChangeKey(accountId, digestOf(idempotencyKey)));
+  return item && BalanceChangeKey.parse(item).entryNumber;
 };

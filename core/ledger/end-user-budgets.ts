@@ -1,5 +1,4 @@
-import type { Budget, Spending } from '../budgets/budget-rules.ts';
-import { periodsOf } from '../budgets/budget-rules.ts';
+import { type Budget, periodsOf, type Spending } from '../budgets/budget-rules.ts';
 import { beginSpendingWrites, readSpending } from '../budgets/spending.ts';
 import type { EndUserBudget } from '../end-users/end-user-answers.ts';
 import { type EndUser, type EndUserId, getEndUser } from '../end-users/end-users.ts';
@@ -7,7 +6,7 @@ import { ServiceError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
 import { endUserKey } from '../table/keys.ts';
-import { tableName } from '../table/table.ts';
+import { updateWrite } from '../table/table.ts';
 import { type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, later, toInstant } from '../time.ts';
 import { largeRead } from './large-reads.ts';
@@ -130,30 +129,22 @@ export const putEndUserBudget = async (
   return { budget, spending };
 };
 
-const removeWrite = ({ accountId, email, endUserId }: EndUser): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: endUserKey(accountId, email),
+const removeWrite = ({ accountId, email, endUserId }: EndUser): TransactItem =>
+  updateWrite(endUserKey(accountId, email), {
     UpdateExpression: 'REMOVE budget, budgetSince',
     ConditionExpression: 'endUserId = :id',
     ExpressionAttributeValues: { ':id': endUserId },
-  },
-});
+  });
 
-const changeWrite = ({ accountId, email, endUserId }: EndUser, budget: Budget): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: endUserKey(accountId, email),
+const changeWrite = ({ accountId, email, endUserId }: EndUser, budget: Budget): TransactItem =>
+  updateWrite(endUserKey(accountId, email), {
     UpdateExpression: 'SET budget = :budget',
     ConditionExpression: 'endUserId = :id AND attribute_exists(budget)',
     ExpressionAttributeValues: { ':id': endUserId, ':budget': budget },
-  },
-});
+  });
 
-const firstWrite = (endUser: EndUser, budget: Budget, since: string): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: endUserKey(endUser.accountId, endUser.email),
+const firstWrite = (endUser: EndUser, budget: Budget, since: string): TransactItem =>
+  updateWrite(endUserKey(endUser.accountId, endUser.email), {
     UpdateExpression: 'SET budget = :budget, budgetSince = :since',
     ConditionExpression:
       'endUserId = :id AND attribute_not_exists(budget) AND totalRequests = :requests AND spentThousandths = :spent',
@@ -164,5 +155,4 @@ const firstWrite = (endUser: EndUser, budget: Budget, since: string): TransactIt
       ':requests': endUser.totalRequests,
       ':spent': endUser.spentThousandths,
     },
-  },
-});
+  });

@@ -1,5 +1,5 @@
-import { systemClock } from '../clock.ts';
 import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-flight.ts';
+import { systemClock } from '../time.ts';
 
 /** Longer than an API function runs. */
 const LEASE_SECONDS = 35;

@@ -1,10 +1,7 @@
 import * as z from 'zod/mini';
-import { readableItems } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
-import { projectionOf } from '../table/expressions.ts';
+import { readableItems } from '../observability.ts';
 import { ledgerEntryKey, ledgerEntrySort, ledgerPartition } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { batchGet, projectionOf, queryAll, rangeQuery, type StoredItem } from '../table/table.ts';
 import { LedgerEntry, readableEntries } from './ledger.ts';
 import type { UsageEntry } from './usage-rules.ts';
 
@@ -25,17 +22,8 @@ const entriesBetween = async function* (
   attributes?: readonly string[],
 ): AsyncGenerator<StoredItem> {
   if (first > last) return;
-  yield* queryAll({
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :ledger AND SK BETWEEN :first AND :last',
-    ...(attributes && projectionOf(attributes)),
-    ExpressionAttributeValues: {
-      ':ledger': ledgerPartition(accountId),
-      ':first': ledgerEntrySort(first),
-      ':last': ledgerEntrySort(last),
-    },
-    ConsistentRead: true,
-  });
+  const query = rangeQuery(ledgerPartition(accountId), ledgerEntrySort(first), ledgerEntrySort(last));
+  yield* queryAll({ ...query, ...(attributes && projectionOf(attributes)) });
 };
 
 const StoredUsage = z.pick(LedgerEntry, {

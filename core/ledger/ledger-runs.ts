@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { AccountPosition, listAccountIds } from '../accounts/accounts.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { verifyLedgers } from './verify-ledger.ts';
 
 /** Accounts that an execution of the Map verifies: few transitions for many, and its state stays small. */

@@ -5,7 +5,7 @@ import { crossingOf, insertBalanceEventWrite } from '../accounts/balance-events.
 import type { EarnedWork } from '../concurrency/work-allowance.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import {
   accountKey,
   ledgerEntryKey,
@@ -14,7 +14,7 @@ import {
   MAX_ENTRY_NUMBER,
 } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { putWrite, rangeQuery, type StoredItem, table, updateWrite } from '../table/table.ts';
 import { heldElsewhere, type Refusal, type TransactItem } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
@@ -129,32 +129,27 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
     eventId: event?.eventId,
     eventWrites: event ? [insertBalanceEventWrite(event)] : [],
     writes: [
-      {
-        Update: {
-          TableName: tableName(),
-          Key: accountKey(head.accountId),
-          UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
-          ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${terms}${funds}${limit}`,
-          ExpressionAttributeValues: {
-            ':after': entry.balanceAfterThousandths,
-            ':number': entry.number,
-            ':expected': head.ledgerEntries,
-            ':now': createdAt,
-            ...(head.terms !== undefined && { ':terms': head.terms }),
-            ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
-            ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
-            ...(change.guardLimit ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
-          },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      updateWrite(accountKey(head.accountId), {
+        UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
+        ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${terms}${funds}${limit}`,
+        ExpressionAttributeValues: {
+          ':after': entry.balanceAfterThousandths,
+          ':number': entry.number,
+          ':expected': head.ledgerEntries,
+          ':now': createdAt,
+          ...(head.terms !== undefined && { ':terms': head.terms }),
+          ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
+          ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
+          ...(change.guardLimit ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
         },
-      },
-      {
-        Put: {
-          TableName: tableName(),
-          Item: { ...ledgerEntryKey(head.accountId, entry.number), ...entry },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+      putWrite(
+        { ...ledgerEntryKey(head.accountId, entry.number), ...entry },
+        {
           ConditionExpression: 'attribute_not_exists(PK)',
         },
-      },
+      ),
     ],
   };
 };
@@ -188,16 +183,9 @@ export const listLedgerEntries = async (
   if (newest < 1) return pageOf([], request, false);
   const { Items = [] } = await table.send(
     new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :ledger AND SK BETWEEN :first AND :newest',
-      ExpressionAttributeValues: {
-        ':ledger': ledgerPartition(accountId),
-        ':first': ledgerEntrySort(1),
-        ':newest': ledgerEntrySort(newest),
-      },
+      ...rangeQuery(ledgerPartition(accountId), ledgerEntrySort(1), ledgerEntrySort(newest)),
       ScanIndexForward: false,
       Limit: request.pageSize,
-      ConsistentRead: true,
     }),
   );
   const entries = readableEntries(Items);

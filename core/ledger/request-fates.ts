@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
-import { readable } from '../readable.ts';
+import { readable } from '../observability.ts';
 import { findDeletionMarks } from '../requests/deleted-requests.ts';
 import { AccountedRequest, withKnownStatus } from '../requests/request-rules.ts';
-import { batchGet } from '../table/batches.ts';
 import { requestKey } from '../table/keys.ts';
-import type { StoredItem } from '../table/table.ts';
+import { batchGet, type StoredItem } from '../table/table.ts';
 
 const ATTRIBUTES = Object.keys(AccountedRequest.shape);
 

@@ -1,9 +1,9 @@
 import { $ZodError } from 'zod/v4/core';
-import { type AccountPosition, findAccount, listAccountIds } from '../accounts/accounts.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { NotFoundError } from '../errors.ts';
-import { reportUnreadable } from '../readable.ts';
+import { reportUnreadable } from '../observability.ts';
+import { type Clock, systemClock } from '../time.ts';
 import type { LedgerProblem } from './ledger-rules.ts';
 import {
   type AccountScope,
@@ -19,24 +19,10 @@ export interface LedgerVerification {
   problems: LedgerProblem[];
 }
 
-/** Accounts of a page of the list. */
-const LISTED_AT_ONCE = 1_000;
 /** Accounts verified at once. */
 const ACCOUNTS_AT_ONCE = 4;
 /** Some hundred milliseconds. Their requests are read by twenty calls at once. */
 const ENTRIES_AT_ONCE = 2_000;
-
-/** The ledgers of all accounts, oldest first, also of accounts that cannot be read. Eventually consistent. */
-export const listAllLedgers = async (): Promise<LedgerProgress[]> => {
-  const ledgers: LedgerProgress[] = [];
-  let position: AccountPosition | undefined;
-  do {
-    const { accountIds, next } = await listAccountIds(LISTED_AT_ONCE, position);
-    ledgers.push(...accountIds.map((accountId) => ({ accountId })));
-    position = next;
-  } while (position);
-  return ledgers;
-};
 
 /**
  * Replays these ledgers and checks them against balances and requests. Safe while the service

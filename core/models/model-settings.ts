@@ -1,9 +1,9 @@
-import { QueryCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { cachedFor } from '../cached-for.ts';
-import { readable } from '../readable.ts';
+import { cachedFor } from '../cached.ts';
+import { readable } from '../observability.ts';
 import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { partitionQuery, queryItems, updateOf } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';
 import { Rate } from './rate-schemas.ts';
 
@@ -29,24 +29,17 @@ export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): Rout
   settings.get(NO_MODEL)?.costs ?? {};
 
 /**
- * Access pattern 13: all model settings by model id, strongly consistent. One page. A model whose settings cannot be read, such as a
+ * Access pattern 13: all model settings by model id, strongly consistent. A model whose settings cannot be read, such as a
  * rate of another version, is switched off: its default price would be a guess. That is logged and counted.
  */
 export const listModelSettings = async (): Promise<ReadonlyMap<string, ModelSettings>> => {
-  const { Items = [] } = await table.send(
-    new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :catalog',
-      ExpressionAttributeValues: { ':catalog': MODEL_SETTINGS_PARTITION },
-      ConsistentRead: true,
-    }),
-  );
+  const items = await queryItems(partitionQuery(MODEL_SETTINGS_PARTITION));
   const settings = readable(
-    Items,
+    items,
     (item) => ModelSettings.parse(item),
     ({ SK }) => String(SK),
   );
-  const off = Items.map(({ SK }) => ({ model: modelOfSettings(String(SK)), enabled: false }));
+  const off = items.map(({ SK }) => ({ model: modelOfSettings(String(SK)), enabled: false }));
   return new Map([...off, ...settings].map((each) => [each.model, each]));
 };
 
@@ -71,9 +64,7 @@ const putSetting = async <Name extends 'rate' | 'enabled'>(
   beside: Beside = [],
 ): Promise<void> => {
   await writeBeside(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: modelSettingsKey(modelId),
+    updateOf(modelSettingsKey(modelId), {
       UpdateExpression: 'SET #model = :model, #setting = :value',
       ExpressionAttributeNames: { '#model': 'model', '#setting': name },
       ExpressionAttributeValues: { ':model': modelId, ':value': value },
@@ -105,8 +96,5 @@ const updateCosts = async (
   beside: Beside = [],
 ): Promise<void> => {
   const Key = modelSettingsKey(NO_MODEL);
-  await writeBeside(
-    new UpdateCommand({ TableName: tableName(), Key, UpdateExpression, ...placeholders }),
-    beside,
-  );
+  await writeBeside(updateOf(Key, { UpdateExpression, ...placeholders }), beside);
 };

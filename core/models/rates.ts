@@ -1,8 +1,8 @@
+import type { Account } from '../accounts/accounts.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../money.ts';
-import { type CatalogModel, DEFAULT_RATES } from './catalog.ts';
-import type { ImageRate, Rate, VideoRate } from './rate-schemas.ts';
-
-export { Rate } from './rate-schemas.ts';
+import { DEFAULT_RATES } from './catalog.ts';
+import type { ModelSettings } from './model-settings.ts';
+import { AccountRate, type ImageRate, type Rate, type VideoRate } from './rate-schemas.ts';
 
 /** The rate in force for a model: the operator's, else the default; undefined when neither exists. */
 export const rateOf = (
@@ -24,42 +24,41 @@ export const videoPrice = (rate: VideoRate, resolution: string): Thousandths => 
   return toThousandths(xTokens);
 };
 
+/** An account's own price of a model. Undefined: it pays the general rate. `unreadable`: the price is of another version. */
+export const ownRateOf = (
+  { rates = {} }: Pick<Account, 'rates'>,
+  modelId: string,
+): AccountRate | 'unreadable' | undefined => {
+  if (!Object.hasOwn(rates, modelId)) return undefined;
+  const own = AccountRate.safeParse(rates[modelId]);
+  return own.success ? own.data : 'unreadable';
+};
+
 /**
- * Why a rate does not fit a model, or undefined when it does. Prices are above 0, so that every request has a
- * debit, have at most 3 decimals, and do not exceed `MAX_THOUSANDTHS`.
+ * The rate in force for a model and an account. Undefined where there is none, and where the account's own cannot be read: the general
+ * rate would be a guess.
  */
-export const rateProblem = (model: CatalogModel, rate: Rate): string | undefined => {
-  if (model.type === 'image') {
-    if (!('perImage' in rate)) return `${model.id} is billed per image: give perImage.`;
-    return imageRateProblem(rate);
-  }
-  if (!('perSecond' in rate)) return `${model.id} is billed per second: give perSecond.`;
-  const missing = model.resolutions.filter((resolution) => !(resolution in rate.perSecond));
-  const unknown = Object.keys(rate.perSecond).filter((resolution) => !model.resolutions.includes(resolution));
-  if (missing.length > 0) return `perSecond lacks ${missing.join(', ')}.`;
-  if (unknown.length > 0) return `perSecond names unknown resolutions: ${unknown.join(', ')}.`;
-  return priceProblem(Object.values(rate.perSecond));
+export const accountRateOf = (
+  modelId: string,
+  settings: Pick<ModelSettings, 'rate'> | undefined,
+  account: Pick<Account, 'rates'>,
+): Rate | undefined => {
+  const own = ownRateOf(account, modelId);
+  if (own === 'unreadable') return undefined;
+  if (own && !('factorThousandths' in own)) return own;
+  const general = rateOf(modelId, settings);
+  return own && general ? scaled(general, own.factorThousandths) : general;
 };
 
-const imageRateProblem = ({ perImage }: ImageRate): string | undefined => {
-  const bounds = perImage.map(({ maxPixels }) => maxPixels);
-  if (bounds.length === 0 || bounds.at(-1) !== null) return 'The last tier of perImage needs maxPixels null.';
-  const ascending = bounds
-    .slice(0, -1)
-    .every((bound, index) => bound !== null && Number.isInteger(bound) && bound > (bounds[index - 1] ?? 0));
-  if (!ascending) return 'The tiers of perImage need whole, ascending maxPixels.';
-  return priceProblem(perImage.map(({ xTokens }) => xTokens));
-};
-
-const priceProblem = (prices: readonly number[]): string | undefined => {
-  for (const price of prices) {
-    if (price <= 0) return `${price} is no price: it must be more than 0.`;
-    try {
-      if (toThousandths(price) > MAX_THOUSANDTHS) return `A price is at most ${toXTokens(MAX_THOUSANDTHS)}.`;
-    } catch (error) {
-      if (error instanceof RangeError) return error.message;
-      throw error;
-    }
+/** Each price of a rate times a factor, rounded half up to thousandths: at least 0.001, so that every request has a debit. */
+const scaled = (rate: Rate, factorThousandths: number): Rate => {
+  const price = (xTokens: number): number => {
+    const thousandths = (BigInt(toThousandths(xTokens)) * BigInt(factorThousandths) + 500n) / 1000n;
+    return toXTokens(Math.min(MAX_THOUSANDTHS, Math.max(1, Number(thousandths))));
+  };
+  if ('perImage' in rate) {
+    return { perImage: rate.perImage.map((tier) => ({ ...tier, xTokens: price(tier.xTokens) })) };
   }
-  return undefined;
+  const prices = Object.entries(rate.perSecond).map(([resolution, xTokens]) => [resolution, price(xTokens)]);
+  return { perSecond: Object.fromEntries(prices) };
 };

@@ -1,7 +1,6 @@
 import { addSeconds, type Instant } from '../time.ts';
 import type { ProviderAttempt } from './provider-attempts.ts';
-import type { ProviderOutput } from './providers.ts';
-import { takenOf } from './taken.ts';
+import type { ProviderOutput, Taken } from './providers.ts';
 
 /** When a request's first provider call began, from all its attempts; undefined before it. */
 export const firstCallAt = (attempts: readonly ProviderAttempt[]): Instant | undefined =>
@@ -54,3 +53,22 @@ export const isBusyAttempt = ({ outcome }: ProviderAttempt): boolean => outcome?
 /** When a call that the provider was too busy for may be made again: after its `Retry-After`, else at once. */
 export const repeatableAt = ({ finishedAt, startedAt, outcome }: ProviderAttempt): Instant =>
   addSeconds(finishedAt ?? startedAt, outcome?.kind === 'busy' ? (outcome.retryAfterSeconds ?? 0) : 0);
+
+/**
+ * Whether the provider took the call of an attempt: only a call that was surely not taken may be made elsewhere, and
+ * only it cost nothing upstream. The one place that decides this.
+ */
+export const takenOf = ({ taskId, outcome }: Pick<ProviderAttempt, 'taskId' | 'outcome'>): Taken => {
+  if (taskId !== undefined) return 'yes';
+  switch (outcome?.kind) {
+    case 'done':
+    case 'accepted':
+      return 'yes';
+    case 'busy':
+      return 'no';
+    case 'failed':
+      return outcome.taken ?? 'unknown';
+    default:
+      return 'unknown';
+  }
+};

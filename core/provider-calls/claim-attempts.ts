@@ -1,9 +1,8 @@
 import { providerAttemptKey, requestKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { tableName } from '../table/table.ts';
+import { putWrite, updateWrite } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
-import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
-import type { ProviderAttempt } from './provider-attempts.ts';
+import { ATTEMPT_RETENTION_SECONDS, type ProviderAttempt } from './provider-attempts.ts';
 import { openWaitWrite } from './provider-waits.ts';
 import type { CallOrigin } from './providers.ts';
 
@@ -70,29 +69,27 @@ export const claimAttempts = async (
   return claim;
 };
 
-const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): TransactItem => ({
-  Put: {
-    TableName: tableName(),
-    Item: {
+const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): TransactItem =>
+  putWrite(
+    {
       ...providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
       ...attempt,
       claimId,
       [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
     },
-    ConditionExpression: 'attribute_not_exists(PK)',
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  },
-});
+    {
+      ConditionExpression: 'attribute_not_exists(PK)',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    },
+  );
 
 /** Notes a request's first claim. Refused when the request is terminal or absent. A check would cost as much. */
 const dispatchedWrite = (
   requestId: string,
   now: Instant,
   { permit, lookAt, beginsProcessing }: ClaimNotes,
-): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: requestKey(requestId),
+): TransactItem =>
+  updateWrite(requestKey(requestId), {
     UpdateExpression: [
       'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
       ...(permit === undefined ? [] : ['gate = :gate', 'permitMs = :taken']),
@@ -108,5 +105,4 @@ const dispatchedWrite = (
       ...(permit !== undefined && { ':gate': permit.gate, ':taken': permit.takenMs }),
       ...(lookAt !== undefined && { ':lookAt': lookAt }),
     },
-  },
-});
+  });

@@ -1,4 +1,4 @@
-import { cachedFor } from '../cached-for.ts';
+import { cachedFor } from '../cached.ts';
 import { requiredEnv } from '../environment.ts';
 import { namesOfProvider, PROVIDER_IDS, type ProviderId } from '../provider-names.ts';
 import { isSecretSet, SECRET_MAX_AGE_SECONDS } from '../secrets.ts';

@@ -1,7 +1,6 @@
-import type { Clock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { logger } from '../observability.ts';
-import { toInstant } from '../time.ts';
+import { type Clock, toInstant } from '../time.ts';
 import { type ProviderAttempt, recordOutcome, suspectAttempt } from './provider-attempts.ts';
 
 /** The process that makes a call is suspected to be dead after this long without marking the attempt alive. */

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
+import { remembersLast } from '../cached.ts';
 import { requiredEnv } from '../environment.ts';
 import type { CatalogModel } from '../models/catalog.ts';
 import type { ModelSettings } from '../models/model-settings.ts';
 import { rateOf } from '../models/rates.ts';
-import { remembersLast } from '../parsed-texts.ts';
-import { namesOfProvider, PROVIDER_IDS, type ProviderId } from '../provider-names.ts';
+import { namesOfProvider, PROVIDER_IDS, type ProviderId, routeNameOf } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { lacksHost, limitsOf, takesRequest, UpstreamLimits, unservable } from './upstream-limits.ts';
 
@@ -154,3 +154,7 @@ export const queryLimitsOf = (providerId: string): { atOnce: number; perSecond: 
     perSecond: Math.max(...routes.flatMap(({ queriesPerSecond }) => queriesPerSecond ?? []), 0) || 10,
   };
 };
+
+/** The models of the configuration with the names of their routes. */
+export const listRouteNames = (): Map<string, string[]> =>
+  new Map(Object.entries(listModelRoutes()).map(([model, routes]) => [model, routes.map(routeNameOf)]));

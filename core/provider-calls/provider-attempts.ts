@@ -1,13 +1,18 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { StoredFailure } from '../errors.ts';
 import { countMetric, METRIC } from '../observability.ts';
 import type { ProviderId } from '../provider-names.ts';
-import { PROVIDER_ATTEMPT_PREFIX, providerAttemptKey, requestPartition } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { tableName } from '../table/table.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { toRequest } from '../requests/requests.ts';
+import {
+  PROVIDER_ATTEMPT_PREFIX,
+  providerAttemptKey,
+  REQUEST_SORT,
+  requestPartition,
+} from '../table/keys.ts';
+import { partitionQuery, queryAll, queryItems, rangeQuery, updateOf } from '../table/table.ts';
 import { writeItem, writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
-import { type Instant, toInstant } from '../time.ts';
+import { type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { type CallOrigin, type CancelAnswer, OBSTACLES, type ProviderAnswer, TAKEN } from './providers.ts';
 
 /** As `ProviderUsage`. */
@@ -102,22 +107,12 @@ export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt):
  * consistent.
  */
 export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]> => {
-  const attempts: ProviderAttempt[] = [];
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :request AND begins_with(SK, :attempts)',
-    ExpressionAttributeValues: {
-      ':request': requestPartition(requestId),
-      ':attempts': PROVIDER_ATTEMPT_PREFIX,
-    },
-    ConsistentRead: true,
-  };
-  for await (const item of queryAll(query)) attempts.push(ProviderAttempt.parse(item));
-  return inPlanOrder(attempts);
+  const items = await queryItems(partitionQuery(requestPartition(requestId), PROVIDER_ATTEMPT_PREFIX));
+  return inPlanOrder(items.map((item) => ProviderAttempt.parse(item)));
 };
 
 /** Attempts in plan order, each call's in theirs: the keys order the first hundred of a call, and no more. */
-export const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
+const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
   attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
 
 /**
@@ -125,9 +120,7 @@ export const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttem
  */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeItem(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
       UpdateExpression: 'SET aliveAt = :now REMOVE suspectedAt',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
@@ -144,9 +137,7 @@ export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.ki
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
       UpdateExpression: 'SET suspectedAt = :now',
       ConditionExpression: 'aliveAt = :aliveAt AND attribute_not_exists(suspectedAt)',
       ExpressionAttributeValues: { ':now': toInstant(now), ':aliveAt': attempt.aliveAt },
@@ -165,9 +156,7 @@ export const noteRefusal = async (
 ): Promise<ProviderAttempt> => {
   const { refusedAt: before, ...rest } = attempt;
   const isNoted = await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
       UpdateExpression: refusedAt === undefined ? 'REMOVE refusedAt' : 'SET refusedAt = :now',
       ConditionExpression: `outcome.kind = :accepted AND ${
         before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before'
@@ -193,9 +182,7 @@ export const recordCancellation = async (
 ): Promise<void> => {
   const reason = answer.kind === 'not-cancelled' ? { reason: answer.reason } : {};
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
       UpdateExpression: 'SET cancellation = :cancellation',
       ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(cancellation)',
       ExpressionAttributeValues: { ':cancellation': { at: toInstant(now), ...reason } },
@@ -217,9 +204,7 @@ export const recordOutcome = async (
   const accepted = answer.kind === 'accepted';
   const { requestId, provider } = attempt;
   const { done, item } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerAttemptKey(requestId, attempt.call, attempt.attempt),
+    updateOf(providerAttemptKey(requestId, attempt.call, attempt.attempt), {
       UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
       ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
         ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''
@@ -237,3 +222,26 @@ export const recordOutcome = async (
   if (done && !accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
   return ProviderAttempt.parse(item ?? { ...attempt, outcome: answer });
 };
+
+/**
+ * Access pattern 44: a request, undefined when there is none, and its provider calls as `listAttempts` has them. Strongly consistent; the
+ * request is as new as the attempts or newer.
+ */
+export const findRequestAndAttempts = async (
+  requestId: string,
+): Promise<{ request: StoredRequest | undefined; attempts: ProviderAttempt[] }> => {
+  let request: StoredRequest | undefined;
+  const attempts: ProviderAttempt[] = [];
+  const query = rangeQuery(requestPartition(requestId), PROVIDER_ATTEMPT_PREFIX, REQUEST_SORT);
+  for await (const item of queryAll(query)) {
+    if (item.SK === REQUEST_SORT) request = toRequest(item);
+    else attempts.push(ProviderAttempt.parse(item));
+  }
+  return { request, attempts: inPlanOrder(attempts) };
+};
+
+/**
+ * How long operators can see the provider calls of a request. Longer than its record, which by default is
+ * kept for 23 h and then 90 days.
+ */
+export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;

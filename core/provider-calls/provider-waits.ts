@@ -1,11 +1,9 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { setAll } from '../table/expressions.ts';
 import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { getItem, type StoredItem, setAll, updateOf, updateWrite } from '../table/table.ts';
 import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
-import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
+import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
 /**
  * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,
@@ -34,20 +32,15 @@ const toProviderWait = (item: StoredItem): ProviderWait => ProviderWait.parse(it
  * Access pattern 50: opens a request's wait, unless it is open, in a transaction that is refused once the request has ended. Nothing else creates
  * the item, so no late event brings it back after a deletion.
  */
-export const openWaitWrite = (requestId: string, now: Instant): TransactItem => ({
-  Update: {
-    TableName: tableName(),
-    Key: providerWaitKey(requestId),
+export const openWaitWrite = (requestId: string, now: Instant): TransactItem =>
+  updateWrite(providerWaitKey(requestId), {
     ...setAll({ requestId, ...retainedFrom(now) }),
-  },
-});
+  });
 
 /** Access pattern 49: a request's wait, strongly consistent; undefined before the claim of its first task and after its deletion. */
 export const findProviderWait = async (requestId: string): Promise<ProviderWait | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: providerWaitKey(requestId), ConsistentRead: true }),
-  );
-  return Item && toProviderWait(Item);
+  const item = await getItem(providerWaitKey(requestId));
+  return item && toProviderWait(item);
 };
 
 /** When a state was entered, by the clock of Step Functions, and its retries since. */
@@ -179,9 +172,7 @@ const note = async (
   guard?: Guard,
 ): Promise<ProviderWait | undefined> => {
   const { done, item } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: providerWaitKey(requestId),
+    updateOf(providerWaitKey(requestId), {
       ...setAll({ ...attributes, ...retainedFrom(toInstant(now)) }, guard?.values),
       ConditionExpression: ['attribute_exists(PK)', guard?.condition].filter(Boolean).join(' AND '),
       ReturnValues: 'ALL_NEW',

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Failure } from '../errors.ts';
 import type { RequestKind } from '../ids.ts';
 import type { ProviderId } from '../provider-names.ts';
@@ -151,3 +152,13 @@ export type RouteOrOrigin = ModelRoute & { baseUrl?: string | undefined };
  * changed since; without either, of the model's first route. Rejects when there is none.
  */
 export type ProviderRouteOf = (model: string, route?: RouteOrOrigin) => Promise<ProviderRoute>;
+
+/** The control loop queries tasks of many requests at once, so the logger's own keys cannot name the request. */
+const queried = new AsyncLocalStorage<{ requestId: string }>();
+
+/** Queries a task of a request, whose id the adapter's log lines then have. */
+export const queryFor = <T>(requestId: string, query: () => Promise<T>): Promise<T> =>
+  queried.run({ requestId }, query);
+
+/** The id of the request whose task is being queried, as a field of a log line; none outside a query. */
+export const queriedRequest = (): { requestId?: string } => queried.getStore() ?? {};

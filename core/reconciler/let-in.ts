@@ -11,8 +11,7 @@ import {
   type WaitingAccount,
   weightOf,
 } from '../admission/gate-rules.ts';
-import { takePermitFor, unmarkQueued } from '../admission/gates.ts';
-import { listAlternatives } from '../admission/route-gates.ts';
+import { listAlternatives, takePermitFor, unmarkQueued } from '../admission/gates.ts';
 import {
   eachWaiter,
   findOldestWaiter,
@@ -23,16 +22,15 @@ import {
   removeWaitingAccount,
 } from '../admission/waiters.ts';
 import { type Circuit, isLeftOut, mayProbe } from '../circuits/circuit-rules.ts';
-import type { Clock } from '../clock.ts';
-import { letIntoDispatch } from '../executions/task-tokens.ts';
+import { letIntoDispatch } from '../executions/executions.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
-import { routeNameOf } from '../provider-calls/route-names.ts';
+import { routeNameOf } from '../provider-names.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
-import { toInstant } from '../time.ts';
+import { type Clock, toInstant } from '../time.ts';
 
 /** Most permits, and most accounts with permits, that are looked at in one tick. */
 const AT_ONCE = 12;

@@ -1,27 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closeBalanceEvent } from '../accounts/balance-events.ts';
-import type { Clock } from '../clock.ts';
 import { resumeRemoval } from '../deletion/delete-end-user.ts';
 import { finishDeletion } from '../deletion/finish-deletion.ts';
 import { toEndUserRemoval } from '../end-users/removals.ts';
-import { abandonedTasks, cancelTasks } from '../ending/cancel-tasks.ts';
-import { closeStoredRequest } from '../ending/close-stored-request.ts';
+import { abandonedTasks, cancelTasks } from '../ending/close-request.ts';
 import { reconcileRequest } from '../ending/end-lost-request.ts';
-import { requiredNumberEnv } from '../environment.ts';
+import { closeStoredRequest } from '../ending/fail-request.ts';
+import { requiredNumberEnv, type WorkflowSettings, workflowSettings } from '../environment.ts';
 import { startWebhookDelivery } from '../executions/executions.ts';
-import { workflowSettings } from '../executions/workflow-settings.ts';
 import { firstCallAt, latestAttempts } from '../provider-calls/attempt-rules.ts';
-import { isOpenTask, originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import {
+  findRequestAndAttempts,
+  isOpenTask,
+  originOf,
+  type ProviderAttempt,
+} from '../provider-calls/provider-attempts.ts';
 import { findProviderWait } from '../provider-calls/provider-waits.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
-import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { toDeletedRequest } from '../requests/deleted-requests.ts';
 import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { dueListOf } from '../table/keys.ts';
-import { addSeconds, type Instant, later, toInstant } from '../time.ts';
+import { addSeconds, type Clock, type Instant, later, toInstant } from '../time.ts';
 import { areFinished, wakeWhenFinished } from '../waiting/catch-up.ts';
-import { nextQueryMs } from '../waiting/query-rules.ts';
 import { queryAttempts, type TaskQuery } from '../waiting/query-tasks.ts';
 
 /** Options of a check of due work. */
@@ -205,4 +206,26 @@ export const queryOpenTask = async (
   if (areFinished(attempts)) return wakeFinished(due, requestId, attempts, clock);
   if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
   return { kind: 'open', nextMs: nextMs(notBefore), task: { ...task, attempts, notBefore } };
+};
+
+/** Longest pause between two queries of a task. */
+const MAX_LOOK_SECONDS = 15;
+
+/** A pause is this share of the task's age, so that a result is at most 5 % late once a task is older than 40 s. */
+const LOOK_SHARE = 1 / 20;
+
+/**
+ * When to query an unfinished task next, in epoch milliseconds: after a twentieth of its age, at least `pollIntervalSeconds` and at most
+ * 15 s, and not before the provider's `Retry-After`.
+ */
+export const nextQueryMs = (
+  firstCallAt: Instant,
+  notBefore: Instant | undefined,
+  { pollIntervalSeconds }: Pick<WorkflowSettings, 'pollIntervalSeconds'>,
+  now: Date,
+): number => {
+  const ageSeconds = (now.getTime() - Date.parse(firstCallAt)) / 1000;
+  const pauseSeconds = Math.max(pollIntervalSeconds, Math.min(MAX_LOOK_SECONDS, ageSeconds * LOOK_SHARE));
+  const heldOffMs = notBefore === undefined ? 0 : Date.parse(notBefore);
+  return Math.max(now.getTime() + pauseSeconds * 1000, heldOffMs);
 };

@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../clock.ts';
 import { FIRST_PAGE, isAnyExpired } from '../deletion/list-expired-requests.ts';
 import { startExpiry } from '../executions/executions.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import { type Clock, systemClock } from '../time.ts';
 
 /**
  * Starts an execution that removes the files of expired requests, if there are any. Time is divided into spans of

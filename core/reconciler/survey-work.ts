@@ -1,12 +1,11 @@
 import { listRouteLoads } from '../admission/route-loads.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { creationTimeOf } from '../ids.ts';
 import { toXTokens } from '../money.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { END_OF_TIME, listDue, requestIdOf } from '../requests/due-items.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests } from '../requests/requests.ts';
-import { secondsSince, toInstant } from '../time.ts';
+import { type Clock, secondsSince, systemClock, toInstant } from '../time.ts';
 
 /** Metrics have a point in each span of 5 min. */
 const SPAN_SECONDS = 300;

@@ -1,10 +1,9 @@
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { REQUEST_ID_PREFIX, type RequestKind } from '../ids.ts';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
 import { REQUEST_INDEXES, requestListing, requestPartition } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { tableName } from '../table/table.ts';
+import { queryAll, tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
 import { type ListedState, listedState } from './request-rules.ts';
 

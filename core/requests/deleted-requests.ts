@@ -1,7 +1,5 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { newDeletionId } from '../ids.ts';
-import { batchGet } from '../table/batches.ts';
 import {
   deletedRequestKey,
   dueListing,
@@ -11,7 +9,7 @@ import {
   TTL_ATTRIBUTE,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { batchGet, getItem, putWrite, type StoredItem, tableName, updateOf } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { AccountedRequest, type StoredRequest, type VideoRequest, withKnownStatus } from './request-rules.ts';
@@ -43,44 +41,30 @@ const FINISH_WITHIN_SECONDS = 60;
 /**
  * Access pattern 26: records a deletion, in the transaction that removes the request, and lists it as due.
  */
-export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
-  Put: {
-    TableName: tableName(),
-    Item: {
-      ...deletedRequestKey(deletion.accountId, deletion.requestId),
-      ...dueListing('LOOK', deletion.requestId, addSeconds(deletion.deletedAt, FINISH_WITHIN_SECONDS)),
-      ...deletion,
-    },
-  },
-});
+export const markDeletedWrite = (deletion: DeletedRequest): TransactItem =>
+  putWrite({
+    ...deletedRequestKey(deletion.accountId, deletion.requestId),
+    ...dueListing('LOOK', deletion.requestId, addSeconds(deletion.deletedAt, FINISH_WITHIN_SECONDS)),
+    ...deletion,
+  });
 
 /** Far longer than an attempt of a webhook that is under way can still take. */
 const ATTEMPTS_END_SECONDS = SECONDS_PER_DAY;
 
 /** Access pattern 74: keeps late webhook attempts of a request from being recorded, in the transaction that removes the request. */
-export const endWebhookAttemptsWrite = ({ requestId, deletedAt }: DeletedRequest): TransactItem => ({
-  Put: {
-    TableName: tableName(),
-    Item: {
-      ...webhookAttemptsEndKey(requestId),
-      [TTL_ATTRIBUTE]: toEpochSeconds(deletedAt) + ATTEMPTS_END_SECONDS,
-    },
-  },
-});
+export const endWebhookAttemptsWrite = ({ requestId, deletedAt }: DeletedRequest): TransactItem =>
+  putWrite({
+    ...webhookAttemptsEndKey(requestId),
+    [TTL_ATTRIBUTE]: toEpochSeconds(deletedAt) + ATTEMPTS_END_SECONDS,
+  });
 
 /** Access pattern 27: the deletion of a request, strongly consistent; undefined when it was not deleted. */
 export const findDeletedRequest = async (
   accountId: string,
   requestId: string,
 ): Promise<DeletedRequest | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({
-      TableName: tableName(),
-      Key: deletedRequestKey(accountId, requestId),
-      ConsistentRead: true,
-    }),
-  );
-  return Item && toDeletedRequest(Item);
+  const item = await getItem(deletedRequestKey(accountId, requestId));
+  return item && toDeletedRequest(item);
 };
 
 /**
@@ -105,9 +89,7 @@ export const closeDeletion = async (
   key = deletedRequestKey(accountId, requestId),
 ): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: key,
+    updateOf(key, {
       UpdateExpression: 'REMOVE files, deletionId, GSI1PK, GSI1SK',
       ConditionExpression: 'attribute_exists(PK)',
     }),

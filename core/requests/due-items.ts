@@ -1,7 +1,6 @@
-import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { readable } from '../readable.ts';
-import { setAll } from '../table/expressions.ts';
+import { readable } from '../observability.ts';
 import {
   accountPartition,
   BALANCE_EVENT_PREFIX,
@@ -17,7 +16,7 @@ import {
   REQUEST_SORT,
   requestPartition,
 } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { type StoredItem, setAll, table, tableName, updateOf } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 
@@ -131,9 +130,7 @@ export const reschedule = async (
 ): Promise<{ due: DueItem; item: StoredItem } | undefined> => {
   const next = dueListing(list, idOf(work), dueAt);
   const { done, item } = await writeOnCondition(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: key,
+    updateOf(key, {
       ...setAll(next, { ':seenPartition': place.GSI1PK, ':seenAt': place.GSI1SK }),
       ConditionExpression: '#GSI1PK = :seenPartition AND #GSI1SK = :seenAt',
       ReturnValues: 'ALL_NEW',

@@ -2,11 +2,13 @@ import { STORAGE_FAILED } from '../errors.ts';
 import { outputId } from '../ids.ts';
 import { knownDimensions } from '../models/image-sizes.ts';
 import { toXTokens } from '../money.ts';
+import { outputObjectPrefix } from '../object-keys.ts';
 import { routePath } from '../routes.ts';
-import { outputObjectPrefix } from '../table/keys.ts';
 import type { Instant } from '../time.ts';
 import type { ImageInput, RequestRecord, VideoInput } from './records.ts';
 import {
+  ASKED_OF_IMAGES,
+  ASKED_OF_VIDEO,
   type ImageRequest,
   type StoredOutput,
   type StoredRequest,
@@ -139,37 +141,30 @@ const lengthOf = ({ durationSec, resolution }: VideoRequest, stored: StoredOutpu
 const incomplete = (request: StoredRequest): Error =>
   new Error(`Request ${request.requestId} is ${request.status} but lacks what that status stands for.`);
 
-/** A caller's URL as answers show it: without query and fragment. A query may hold a signature, which a read must not give away. */
-const unsigned = (url: string): string => url.replace(/[?#].*$/s, '');
+/** A caller's value as answers show it: URLs without query and fragment, which may hold a signature that a read must not give away. */
+const unsigned = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(unsigned);
+  return typeof value === 'string' && /^https?:/i.test(value) ? value.replace(/[?#].*$/s, '') : value;
+};
 
-const unsignedIf = <Name extends string>(name: Name, url: string | undefined) =>
-  (url === undefined ? {} : { [name]: unsigned(url) }) as { [Key in Name]?: string };
+/** The values of these fields that a request has. */
+const askedOf = <Name extends keyof Request & string, Request extends StoredRequest>(
+  fields: Readonly<Record<Name, unknown>>,
+  request: Request,
+): Pick<Request, Name> => {
+  const given = (Object.keys(fields) as Name[]).filter((name) => request[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, unsigned(request[name])])) as Pick<Request, Name>;
+};
 
 /** What was asked of a request for images. */
 export const imageInput = (request: ImageRequest): ImageInput => {
-  const { size, aspectRatio, images, sequential, references, webhookUrl } = request;
+  const { images, sequential } = request;
   return {
-    size,
-    aspectRatio,
+    ...askedOf(ASKED_OF_IMAGES, request),
     n: sequential ? 1 : images,
-    references: references.map(unsigned),
     ...(sequential && { sequential: 'auto', sequentialOptions: { maxImages: images } }),
-    ...unsignedIf('webhookUrl', webhookUrl),
   };
 };
 
 /** What was asked of a request for a video. */
-export const videoInput = (request: VideoRequest): VideoInput => {
-  const { resolution, durationSec, ratio, image, lastFrame, webhookUrl } = request;
-  return {
-    resolution,
-    durationSec,
-    ...(ratio !== undefined && { ratio }),
-    ...unsignedIf('image', image),
-    ...unsignedIf('lastFrame', lastFrame),
-    referenceImages: request.referenceImages.map(unsigned),
-    referenceVideos: request.referenceVideos.map(unsigned),
-    referenceAudios: request.referenceAudios.map(unsigned),
-    ...unsignedIf('webhookUrl', webhookUrl),
-  };
-};
+export const videoInput = (request: VideoRequest): VideoInput => askedOf(ASKED_OF_VIDEO, request);

@@ -2,12 +2,9 @@ import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { ValidationError } from '../errors.ts';
 import { creationTimeOf, REQUEST_ID_PREFIX, type RequestKind } from '../ids.ts';
-import { readable } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
 import { PRIMARY_KEY, REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { queryAll, queryFrom } from '../table/queries.ts';
-import { type StoredItem, tableName } from '../table/table.ts';
+import { queryFrom, readItems, tableName } from '../table/table.ts';
 import { addSeconds, type Instant } from '../time.ts';
 import { createdSince, listFilter } from './request-list-rules.ts';
 import {
@@ -144,9 +141,11 @@ const readRequests = async (
   { status, model }: RequestFilter,
   now: Date,
 ): Promise<StoredRequest[]> => {
-  const items = await batchGet(entries.map(({ PK }) => ({ ...requestKey(''), PK })));
-  const found = items.filter((item): item is StoredItem => item !== undefined);
-  return readable(found, toRequest, ({ PK }) => String(PK))
+  const requests = await readItems(
+    entries.map(({ PK }) => ({ ...requestKey(''), PK })),
+    toRequest,
+  );
+  return requests
     .filter((request) => !isRemoved(request, now))
     .filter((request) => status === undefined || statusAt(request, now) === status)
     .filter((request) => model === undefined || request.model === model);
@@ -196,26 +195,4 @@ const newerThan = (kind: RequestKind, createdAfter: Instant | undefined): string
 const olderThan = (kind: RequestKind, createdBefore: Instant | undefined): string => {
   const newest = createdBefore === undefined ? '~' : encodeTime(Math.max(0, Date.parse(createdBefore)), 10);
   return requestPartition(REQUEST_ID_PREFIX[kind] + newest);
-};
-
-/**
- * Access pattern 18: ids of an end-user's requests, videos before images, newest first in each. Eventually
- * consistent.
- */
-export const listRequestIdsOfEndUser = async function* (
-  accountId: string,
-  email: string,
-): AsyncGenerator<string> {
-  const { name, partition } = REQUEST_INDEXES.byEndUser;
-  const query = {
-    TableName: tableName(),
-    IndexName: name,
-    KeyConditionExpression: '#partition = :partition',
-    ExpressionAttributeNames: { '#partition': partition },
-    ExpressionAttributeValues: { ':partition': requestListing(accountId, email).GSI3PK },
-    ScanIndexForward: false,
-  };
-  for await (const item of queryAll(query)) {
-    yield requestIdOf(IndexEntry.parse(item));
-  }
 };

@@ -92,39 +92,55 @@ const common = {
   ttl: z.optional(z.number()),
 };
 
+const urls = () => z._default(z.array(z.string()), []);
+
 /**
- * A request for images as stored. `size` is a preset or `<width>x<height>`; with a preset, `aspectRatio` gives its shape. `images` is
- * the most it can deliver. Texts that this version does not know can be read, and are not sent to a provider.
+ * The fields of a creation of images that are stored as they were asked, with defaults applied; the record's `input` has them too. `size`
+ * is a preset or `<width>x<height>`; with a preset, `aspectRatio` gives its shape.
+ */
+export const ASKED_OF_IMAGES = {
+  size: z.string(),
+  aspectRatio: z.string(),
+  references: urls(),
+  webhookUrl: common.webhookUrl,
+};
+export type AskedOfImages = z.infer<z.ZodMiniObject<typeof ASKED_OF_IMAGES>>;
+
+/** The same of a creation of a video. `image` is its first frame. */
+export const ASKED_OF_VIDEO = {
+  resolution: z.string(),
+  durationSec: z.number(),
+  ratio: z.optional(z.string()),
+  image: z.optional(z.string()),
+  lastFrame: z.optional(z.string()),
+  referenceImages: urls(),
+  referenceVideos: urls(),
+  referenceAudios: urls(),
+  webhookUrl: common.webhookUrl,
+};
+export type AskedOfVideo = z.infer<z.ZodMiniObject<typeof ASKED_OF_VIDEO>>;
+
+/**
+ * A request for images as stored. `images` is the most it can deliver. Texts that this version does not know can be read, and are not
+ * sent to a provider.
  */
 export const ImageRequest = z.object({
   kind: z.literal('image'),
   ...common,
-  size: z.string(),
-  aspectRatio: z.string(),
+  ...ASKED_OF_IMAGES,
   images: z.number(),
   sequential: z._default(z.boolean(), false),
-  references: z._default(z.array(z.string()), []),
 });
 export type ImageRequest = z.infer<typeof ImageRequest>;
 
-/**
- * A request for one video as stored. `image` is its first frame; `billedSeconds` is its duration plus that of
- * the reference videos, rounded up.
- */
+/** A request for one video as stored. `billedSeconds` is its duration plus that of the reference videos, rounded up. */
 export const VideoRequest = z.object({
   kind: z.literal('video'),
   ...common,
-  resolution: z.string(),
-  durationSec: z.number(),
+  ...ASKED_OF_VIDEO,
   billedSeconds: z.number(),
-  ratio: z.optional(z.string()),
-  image: z.optional(z.string()),
-  lastFrame: z.optional(z.string()),
-  referenceImages: z._default(z.array(z.string()), []),
-  referenceVideos: z._default(z.array(z.string()), []),
-  /** The keys of their copies, in their order; absent without reference videos. */
+  /** The keys of the copies of its reference videos, in their order; absent without any. */
   clips: z.optional(z.array(z.string())),
-  referenceAudios: z._default(z.array(z.string()), []),
 });
 export type VideoRequest = z.infer<typeof VideoRequest>;
 

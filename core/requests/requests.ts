@@ -1,9 +1,7 @@
-import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
-import { readable } from '../readable.ts';
-import { batchGet } from '../table/batches.ts';
-import { setAll } from '../table/expressions.ts';
+import { readable } from '../observability.ts';
 import {
   type DueList,
   dueListing,
@@ -12,7 +10,17 @@ import {
   requestListing,
   requestPartition,
 } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import {
+  batchGet,
+  putWrite,
+  type StoredItem,
+  setAll,
+  table,
+  tableName,
+  type UpdateParts,
+  updateOf,
+  updateWrite,
+} from '../table/table.ts';
 import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import {
@@ -56,7 +64,7 @@ export const findRequests = async (
   requestIds: readonly string[],
 ): Promise<{ requests: StoredRequest[]; unreadable: string[] }> => {
   const items = await batchGet(requestIds.map(requestKey));
-  const stored = items.filter((item): item is StoredItem => item !== undefined);
+  const stored = items.filter((item) => item !== undefined);
   const requests = readable(stored, toRequest, ({ PK }) => String(PK));
   const read = new Set(requests.map(({ requestId }) => requestPartition(requestId)));
   const unread = stored.filter(({ PK }) => !read.has(String(PK)));
@@ -73,27 +81,22 @@ const START_WITHIN_SECONDS = 45;
  * Access pattern 15: inserts a request. Refused when its id is taken, which only an earlier attempt of this
  * write can cause.
  */
-export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
-  Put: {
-    TableName: tableName(),
-    Item: {
+export const insertRequestWrite = (request: StoredRequest): TransactItem =>
+  putWrite(
+    {
       ...requestKey(request.requestId),
       ...requestListing(request.accountId, request.endUserEmail),
       ...dueListing('START', request.requestId, addSeconds(request.createdAt, START_WITHIN_SECONDS)),
       ...request,
     },
-    ConditionExpression: 'attribute_not_exists(PK)',
-  },
-});
+    {
+      ConditionExpression: 'attribute_not_exists(PK)',
+    },
+  );
 
 /** Updates a request. False when the condition refuses. */
-const updateRequest = (
-  requestId: string,
-  expressions: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
-): Promise<boolean> =>
-  writeUnlessRefused(
-    new UpdateCommand({ TableName: tableName(), Key: requestKey(requestId), ...expressions }),
-  );
+const updateRequest = (requestId: string, expressions: UpdateParts): Promise<boolean> =>
+  writeUnlessRefused(updateOf(requestKey(requestId), expressions));
 
 /**
  * Access pattern 21: marks a queued request as processing, and sets its next due time if that is to change.
@@ -201,16 +204,12 @@ export const endRequestWrite = (
   const unfinished = { ':queued': 'queued', ':processing': 'processing' };
   const due = follows ? dueListing(follows.list, request.requestId, follows.dueAt) : {};
   const update = setAll({ status, ...own, ...settlement, ...due }, unfinished);
-  return {
-    Update: {
-      TableName: tableName(),
-      Key: requestKey(request.requestId),
-      ...update,
-      UpdateExpression: `${update.UpdateExpression}${follows ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
-      ConditionExpression: `#status IN (:queued, :processing)${NEVER_ENDED}${unlessStored ? NOTHING_STORED : ''}`,
-      ...(unlessStored && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
-    },
-  };
+  return updateWrite(requestKey(request.requestId), {
+    ...update,
+    UpdateExpression: `${update.UpdateExpression}${follows ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
+    ConditionExpression: `#status IN (:queued, :processing)${NEVER_ENDED}${unlessStored ? NOTHING_STORED : ''}`,
+    ...(unlessStored && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
+  });
 };
 
 /**

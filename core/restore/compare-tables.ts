@@ -3,13 +3,11 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { readableEntries } from '../ledger/ledger.ts';
 import type { LedgerReason } from '../ledger/ledger-reasons.ts';
 import { findDeletionMarks } from '../requests/deleted-requests.ts';
-import { batchGet } from '../table/batches.ts';
 import type { ItemKey } from '../table/keys.ts';
-import { type StoredItem, table } from '../table/table.ts';
+import { batchGet, type StoredItem, table, tableName } from '../table/table.ts';
 import { type Instant, later, toEpochSeconds, toInstant } from '../time.ts';
 import type { EntityCounts, Newest, TableComparison } from './comparison.ts';
 import { type EntityName, entityLabel, entityOf } from './entities.ts';
-import { onTable } from './on-table.ts';
 
 /** All other changes of a balance are operators'. */
 const REASONS_OF_REQUESTS: readonly string[] = ['generation', 'refund'] satisfies LedgerReason[];
@@ -19,35 +17,31 @@ const textOf = (value: unknown): string => String(value ?? '');
 const instantOf = (value: unknown): Instant | undefined => (typeof value === 'string' ? value : undefined);
 
 /**
- * Access pattern 75: compares a restored table with the living one. Reads both tables whole, strongly consistent, and each restored item in
- * the living table too. Writes to the living table meanwhile may or may not show. `said` is told how many items were read.
+ * Access pattern 75: compares a restored table with the living one, which is the table in use. Reads both whole, strongly consistent, and each
+ * restored item in the living table too. Writes to the living table meanwhile may or may not show. `said` is told how many items were read.
  */
-export const compareTables = (
-  tables: { restored: string; living: string },
+export const compareTables = async (
+  restored: string,
   now: Date,
   said: (items: number) => void = () => undefined,
-): Promise<TableComparison> =>
-  onTable(tables.living, async () => {
-    const comparing = new Comparing(now);
-    let read = 0;
-    const itemsOf = async function* (TableName: string): AsyncGenerator<StoredItem[]> {
-      for await (const { Items = [] } of paginateScan(
-        { client: table },
-        { TableName, ConsistentRead: true },
-      )) {
-        yield Items;
-        read += Items.length;
-        said(read);
-      }
-    };
-    for await (const items of itemsOf(tables.restored)) {
-      const livingItems = await batchGet(items.map(keyOf));
-      for (const [index, item] of items.entries()) comparing.addRestored(item, livingItems[index]);
+): Promise<TableComparison> => {
+  const comparing = new Comparing(now);
+  let read = 0;
+  const itemsOf = async function* (TableName: string): AsyncGenerator<StoredItem[]> {
+    for await (const { Items = [] } of paginateScan({ client: table }, { TableName, ConsistentRead: true })) {
+      yield Items;
+      read += Items.length;
+      said(read);
     }
-    await comparing.explainGone();
-    for await (const items of itemsOf(tables.living)) for (const item of items) comparing.addLiving(item);
-    return comparing.result();
-  });
+  };
+  for await (const items of itemsOf(restored)) {
+    const livingItems = await batchGet(items.map(keyOf));
+    for (const [index, item] of items.entries()) comparing.addRestored(item, livingItems[index]);
+  }
+  await comparing.explainGone();
+  for await (const items of itemsOf(tableName())) for (const item of items) comparing.addLiving(item);
+  return comparing.result();
+};
 
 /** Names an item that a restore must not lose, whatever its key: an account, an API key, an operator's change of a balance. */
 const keptName = (item: StoredItem): string | undefined => {

@@ -1,18 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveOwnPermitBack } from '../admission/admission.ts';
 import { reportTasks } from '../circuits/route-signs.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
-import { storingEndOf } from '../executions/deadline-rules.ts';
-import { workflowSettings } from '../executions/workflow-settings.ts';
-import { possibleClipsOf, possibleFilesOf } from '../files/possible-files.ts';
-import { removeObjects } from '../files/remove-objects.ts';
+import { workflowSettings } from '../environment.ts';
+import { storingEndOf } from '../executions/step-rules.ts';
+import { removeObjects } from '../files/bucket.ts';
+import { possibleClipsOf, possibleFilesOf } from '../files/request-files.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
+import { outputObjectKey } from '../object-keys.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { latestAttempts, producedOutputs } from '../provider-calls/attempt-rules.ts';
-import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
+import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import {
   checkStatus,
   isTerminal,
@@ -21,8 +20,7 @@ import {
   type StoredRequest,
 } from '../requests/request-rules.ts';
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
-import { outputObjectKey } from '../table/keys.ts';
-import { toInstant } from '../time.ts';
+import { type Clock, systemClock, toInstant } from '../time.ts';
 import { usageDifference } from './usage-rules.ts';
 
 /** Each file being copied holds up to three parts of 5 MiB in memory. */

@@ -1,38 +1,5 @@
 import type { Instant } from '../time.ts';
 
-/**
- * Patterns of partition keys, for permissions by item: the table's own by what they hold, and those of the listing index. The request
- * indexes' keys begin with an account's id.
- */
-export const partitionPatterns = () => ({
-  accounts: accountPartition('*'),
-  endUsers: endUserPartition('*'),
-  idempotency: idempotencyPartition('*'),
-  apiKeys: apiKeyKey('*').PK,
-  ledgers: ledgerPartition('*'),
-  requests: requestPartition('*'),
-  deletedRequests: deletedRequestPartition('*'),
-  webhookAttempts: webhookAttemptPartition('*'),
-  // Functions of the earlier release, which an update replaces one by one, read eight copies.
-  modelSettings: 'CATALOG#*',
-  accountList: ACCOUNT_LISTING_PARTITION,
-  endUserLists: endUserListingPartition('*'),
-  inFlightClips: `${inFlightPrefix('clips')}*`,
-  inFlightFilter: `${inFlightPrefix('filter')}*`,
-  inFlightUploads: `${inFlightPrefix('uploads')}*`,
-  inFlightUsage: `${inFlightPrefix('usage')}*`,
-  inFlightWebhooks: `${inFlightPrefix('webhooks')}*`,
-  webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
-  dueLists: `${DUE_PREFIX}*`,
-  expiryList: `${DUE_PREFIX}EXPIRE#*`,
-  gates: gatePartition('*'),
-  gateList: GATE_LISTING_PARTITION,
-  circuits: circuitPartition('*'),
-  reconcilerRun: RECONCILER_RUN_KEY.PK,
-});
-/** The name of a kind of partition. */
-export type PartitionKind = keyof ReturnType<typeof partitionPatterns>;
-
 /** Attribute names of the table's primary key; the infrastructure declares them from here. */
 export const PRIMARY_KEY = { partition: 'PK', sort: 'SK' } as const;
 /** Sparse index of items listed by time: accounts, an account's keys and end-users by creation; work left by when it is due. */
@@ -185,7 +152,7 @@ export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
 /** The due list that a partition of the listing index belongs to; undefined for any other partition, or none. */
 export const dueListOf = (partition = ''): DueList | undefined =>
   DUE_PARTITION.exec(partition)?.[1] as DueList;
-const DUE_PREFIX = 'DUE#';
+export const DUE_PREFIX = 'DUE#';
 const DUE_PARTITION = /^DUE#(START|LOOK|EXPIRE)#/;
 export const duePartition = (list: DueList, shard: number): string => `${dueListPrefix(list)}${shard}`;
 /** The beginning of the partitions of a due list. */
@@ -263,7 +230,7 @@ export const webhookHostKey = (accountId: string, digest: string): ItemKey => ({
   PK: `${WEBHOOK_HOST_PREFIX}${accountId}#${digest}`,
   SK: 'BACK_OFF',
 });
-const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
+export const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
 
 /** The kinds of outbound calls that are limited by how many are under way. */
 export type InFlightKind = 'clips' | 'filter' | 'uploads' | 'usage' | 'webhooks';
@@ -272,10 +239,9 @@ export type InFlightKind = 'clips' | 'filter' | 'uploads' | 'usage' | 'webhooks'
  * text.
  */
 export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({
-  PK: `${inFlightPrefix(kind)}${whose}`,
+  PK: `IN_FLIGHT#${kind}#${whose}`,
   SK: 'IN_FLIGHT',
 });
-const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
 
 /** The partition of a gate of a provider's route, with those who wait at it. */
 export const gatePartition = (gate: string): string => `GATE#${gate}`;
@@ -304,7 +270,7 @@ export const GATE_WAITER_PREFIX = 'WAITER#';
 
 /** Whether a route is used, and how its calls and tasks ended lately. */
 export const circuitKey = (route: string): ItemKey => ({ PK: circuitPartition(route), SK: 'CIRCUIT' });
-const circuitPartition = (route: string): string => `CIRCUIT#${route}`;
+export const circuitPartition = (route: string): string => `CIRCUIT#${route}`;
 
 /** The run of the reconciler that is at work. */
 export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };
@@ -320,23 +286,6 @@ export const modelSettingsKey = (modelId: string): ItemKey => ({
 /** The model whose settings have this sort key. */
 export const modelOfSettings = (SK: string): string => SK.slice(MODEL_SETTINGS_PREFIX.length);
 
-/**
- * The object key of one output. A request's outputs share a prefix, so that they can be found and removed together.
- * File URLs show it, so it holds no account id.
- */
-export const outputObjectKey = (requestId: string, index: number, extension: string): string =>
-  `${outputObjectPrefix(requestId)}${index}.${extension}`;
-/** The name under which an output's file is saved: its item's id with the extension. */
-export const outputFileName = (objectKey: string): string => objectKey.split('/').slice(-2).join('_');
-export const outputObjectPrefix = (requestId: string): string => `${OUTPUT_PREFIX}${requestId}/`;
-export const OUTPUT_PREFIX = 'outputs/';
-
-/** The copy of a request's reference video; `index` counts from 0. */
-export const clipObjectKey = (requestId: string, index: number, extension: string): string =>
-  `${CLIP_PREFIX}${requestId}/${index}.${extension}`;
-export const CLIP_PREFIX = 'clips/';
-
-/** A file that a caller uploads. `owner` stands for the account: URLs show the key. */
-export const uploadObjectKey = (owner: string, uploadId: string, extension: string): string =>
-  `${UPLOAD_PREFIX}${owner}/${uploadId}.${extension}`;
-export const UPLOAD_PREFIX = 'uploads/';
+/** Permits are attributes of the gate's item, so that a permit and the room it takes change in one write. */
+export const PERMIT_PREFIX = 'permit#';
+export const permitAttribute = (requestId: string): string => PERMIT_PREFIX + requestId;

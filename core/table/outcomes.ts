@@ -1,7 +1,9 @@
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import type { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { OutcomeUnknownError, RateLimitedError, ServiceError } from '../errors.ts';
+import type { ItemKey } from './keys.ts';
 import { wasTriedBefore } from './retries.ts';
+import { type StoredItem, type UpdateParts, updateOf } from './table.ts';
 import { type Beside, writeBeside } from './transactions.ts';
 
 /**
@@ -55,4 +57,21 @@ export const insertNew = async (
     if (!leavesOutcomeOpen(error)) throw error;
     await findOutcome(error, find, unknownMessage);
   }
+};
+
+/**
+ * Updates an item that is there, in one transaction with the writes `beside` it. Returns it as it is afterwards; undefined when there is
+ * none, or the update's own condition refuses.
+ */
+export const updateExisting = async (
+  Key: ItemKey,
+  update: UpdateParts,
+  beside: Beside = [],
+): Promise<StoredItem | undefined> => {
+  const ConditionExpression = ['attribute_exists(PK)', update.ConditionExpression]
+    .filter(Boolean)
+    .join(' AND ');
+  const command = updateOf(Key, { ...update, ConditionExpression, ReturnValues: 'ALL_NEW' });
+  const { done, item } = await writeBeside(command, beside);
+  return done ? item : undefined;
 };

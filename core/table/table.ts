@@ -1,7 +1,22 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import { clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
+import { RateLimitedError } from '../errors.ts';
+import { readable } from '../observability.ts';
+import { type ItemKey, LISTING_INDEX } from './keys.ts';
+import { MAX_ATTEMPTS, waitForTable } from './retries.ts';
 
 /** The table's client. */
 export const table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions('table')), {
@@ -13,3 +28,246 @@ export const tableName = (): string => requiredEnv('TABLE_NAME');
 
 /** An item as it is stored, keys included; entities parse it by their schema. */
 export type StoredItem = Record<string, unknown>;
+
+/** The item under a key, strongly consistent; undefined when there is none. */
+export const getItem = async (Key: ItemKey): Promise<StoredItem | undefined> =>
+  (await table.send(new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }))).Item;
+
+/** The parts of an update that sets attributes, each under a placeholder of its own name. */
+export const setAll = (attributes: Record<string, unknown>, otherValues: Record<string, unknown> = {}) => {
+  const names = Object.keys(attributes);
+  return {
+    UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    ExpressionAttributeValues: {
+      ...Object.fromEntries(names.map((name) => [`:${name}`, attributes[name]])),
+      ...otherValues,
+    },
+  };
+};
+
+/** The parts of an update beside its item. */
+export type UpdateParts = Omit<UpdateCommandInput, 'TableName' | 'Key'>;
+
+/** An update of the item under a key. */
+export const updateOf = (Key: ItemKey, parts: UpdateParts): UpdateCommand =>
+  new UpdateCommand({ TableName: tableName(), Key, ...parts });
+
+type Writes = Required<NonNullable<TransactWriteCommandInput['TransactItems']>[number]>;
+
+/** The same as a part of a transaction. */
+export const updateWrite = (Key: ItemKey, parts: Omit<Writes['Update'], 'TableName' | 'Key'>) => ({
+  Update: { TableName: tableName(), Key, ...parts },
+});
+
+/** A put as a part of a transaction. */
+export const putWrite = (Item: StoredItem, parts?: Omit<Writes['Put'], 'TableName' | 'Item'>) => ({
+  Put: { TableName: tableName(), Item, ...parts },
+});
+
+/** A query of a partition, strongly consistent: of all its items, or of those whose sort keys begin like this. */
+export const partitionQuery = (PK: string, beginning?: string) => ({
+  TableName: tableName(),
+  KeyConditionExpression: beginning === undefined ? 'PK = :PK' : 'PK = :PK AND begins_with(SK, :beginning)',
+  ExpressionAttributeValues: { ':PK': PK, ...(beginning !== undefined && { ':beginning': beginning }) },
+  ConsistentRead: true,
+});
+
+/** The same, of the items with sort keys from `first` to `last`. */
+export const rangeQuery = (PK: string, first: string, last: string) => ({
+  TableName: tableName(),
+  KeyConditionExpression: 'PK = :PK AND SK BETWEEN :first AND :last',
+  ExpressionAttributeValues: { ':PK': PK, ':first': first, ':last': last },
+  ConsistentRead: true,
+});
+
+/** The parts of a read that limit it to these attributes of an item. */
+export const projectionOf = (names: readonly string[]) => ({
+  ProjectionExpression: names.map((name) => `#${name}`).join(),
+  ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+});
+
+/** Most keys in one BatchGetItem: DynamoDB limit. */
+const MAX_BATCH_GET_KEYS = 100;
+/** Most items in one BatchWriteItem: DynamoDB limit. */
+const MAX_BATCH_WRITE_ITEMS = 25;
+
+/**
+ * The items under any number of different keys, strongly consistent, in the keys' order; undefined where there is none. Calls have 100 keys
+ * each and run in parallel. Keys that DynamoDB leaves unprocessed are read again. `attributes` limits what is read of each item, which costs as much
+ * but is faster to parse. Throws `RateLimitedError` when the table stays too busy.
+ */
+export const batchGet = async (
+  keys: readonly ItemKey[],
+  attributes?: readonly string[],
+): Promise<(StoredItem | undefined)[]> => {
+  const projection = attributes && projectionOf(['PK', 'SK', ...attributes]);
+  const batches = Array.from({ length: Math.ceil(keys.length / MAX_BATCH_GET_KEYS) }, (_, index) =>
+    keys.slice(index * MAX_BATCH_GET_KEYS, (index + 1) * MAX_BATCH_GET_KEYS),
+  );
+  return (await Promise.all(batches.map((batch) => getBatch(batch, projection)))).flat();
+};
+
+/**
+ * The items under these keys as `parse` reads them, strongly consistent, in the keys' order. Leaves out absent ones, and those that cannot be
+ * read.
+ */
+export const readItems = async <T>(
+  keys: readonly ItemKey[],
+  parse: (item: StoredItem) => T,
+): Promise<T[]> => {
+  const found = (await batchGet(keys)).filter((item) => item !== undefined);
+  return readable(found, parse, ({ PK }) => String(PK));
+};
+
+const getBatch = async (
+  keys: ItemKey[],
+  projection: ReturnType<typeof projectionOf> | undefined,
+): Promise<(StoredItem | undefined)[]> => {
+  const found = new Map<string, StoredItem>();
+  let pending = keys;
+  for (let attempt = 0; pending.length > 0; attempt++) {
+    if (attempt === MAX_ATTEMPTS) throw new RateLimitedError(1);
+    if (attempt > 0) await waitForTable(attempt);
+    const read = { Keys: pending, ConsistentRead: true, ...projection };
+    const answer = await table.send(new BatchGetCommand({ RequestItems: { [tableName()]: read } }));
+    for (const item of answer.Responses?.[tableName()] ?? []) found.set(`${item.PK}|${item.SK}`, item);
+    pending = (answer.UnprocessedKeys?.[tableName()]?.Keys ?? []) as ItemKey[];
+  }
+  return keys.map((key) => found.get(`${key.PK}|${key.SK}`));
+};
+
+/** Deletes items by key, whether or not they exist. Throws `RateLimitedError` when the table stays too busy. */
+export const deleteItems = async (keys: readonly ItemKey[]): Promise<void> => {
+  for (let start = 0; start < keys.length; start += MAX_BATCH_WRITE_ITEMS) {
+    let pending = keys.slice(start, start + MAX_BATCH_WRITE_ITEMS).map((Key) => ({ DeleteRequest: { Key } }));
+    for (let attempt = 0; pending.length > 0; attempt++) {
+      if (attempt === MAX_ATTEMPTS) throw new RateLimitedError(1);
+      if (attempt > 0) await waitForTable(attempt);
+      const answer = await table.send(new BatchWriteCommand({ RequestItems: { [tableName()]: pending } }));
+      pending = (answer.UnprocessedItems?.[tableName()] ?? []) as typeof pending;
+    }
+  }
+};
+
+/**
+ * Every item of a query, in its order, read as they are consumed. The first call reads `expected` items if
+ * given, so that a short list costs little; later calls read up to 1 MB each, so that there are few.
+ */
+export const queryAll = async function* (
+  query: QueryCommandInput,
+  expected?: number,
+): AsyncGenerator<StoredItem> {
+  let startKey: Record<string, unknown> | undefined;
+  let limit = expected;
+  do {
+    const page = await table.send(new QueryCommand({ ...query, Limit: limit, ExclusiveStartKey: startKey }));
+    yield* page.Items ?? [];
+    startKey = page.LastEvaluatedKey;
+    limit = undefined;
+  } while (startKey);
+};
+
+/** As `queryAll`, all at once. */
+export const queryItems = async (query: QueryCommandInput): Promise<StoredItem[]> => {
+  const items: StoredItem[] = [];
+  for await (const item of queryAll(query)) items.push(item);
+  return items;
+};
+
+/** The part of a filtered query that a page needs. */
+export interface Part {
+  /** Number of items to leave out at the beginning. */
+  skip: number;
+  /** Number of items to read after those, about. */
+  wanted: number;
+  /** Whether the filter may drop most items. */
+  isSparse: boolean;
+}
+
+/** Up to this many items are skipped by reading them. A sparse query reads as many at first: 7 read units. */
+const NEAR = 400;
+/** How many times as many items each further call reads: few calls, and none reads far more than is needed. */
+const GROWTH = 4;
+/** More than an answer of 1 MB holds. */
+const WHOLE_ANSWER = 100_000;
+/** Most calls for a page: 500 MB of an index, some 3.8 million entries of a list, in about 10 s. */
+const MAX_CALLS = 500;
+
+/**
+ * The items of a query that pass its filter, in its order, without the first `skip`, read as they are consumed. Far items
+ * are skipped by their count, which costs the same read units but transfers nothing. Throws when 500 calls do not suffice.
+ */
+export const queryFrom = async function* (
+  query: QueryCommandInput,
+  { skip, wanted, isSparse }: Part,
+): AsyncGenerator<StoredItem> {
+  const send = limitCalls(query);
+  let left = skip;
+  let startKey: Record<string, unknown> | undefined;
+  let examinedPerPass = 1;
+  while (left > NEAR) {
+    // As many as are left cannot lead too far, and are enough calls unless most items are dropped.
+    const Limit = examinedPerPass <= 2 ? left : WHOLE_ANSWER;
+    const counted = await send({ Select: 'COUNT', Limit, ExclusiveStartKey: startKey });
+    const { Count = 0, ScannedCount = 0, LastEvaluatedKey } = counted;
+    examinedPerPass = Math.round(ScannedCount / Math.max(Count, 1));
+    // The part begins among these: they are read.
+    if (Count > left) break;
+    if (!LastEvaluatedKey) return;
+    left -= Count;
+    startKey = LastEvaluatedKey;
+  }
+  let limit = Math.max((left + wanted) * examinedPerPass, isSparse ? NEAR : 0);
+  do {
+    const page: QueryCommandOutput = await send({ Limit: limit, ExclusiveStartKey: startKey });
+    for (const item of page.Items ?? []) {
+      if (left > 0) left -= 1;
+      else yield item;
+    }
+    startKey = page.LastEvaluatedKey;
+    limit = Math.min(GROWTH * limit, WHOLE_ANSWER);
+  } while (startKey);
+};
+
+/** Sends the query with other options, `MAX_CALLS` times at most. */
+const limitCalls = (query: QueryCommandInput) => {
+  let calls = 0;
+  return (options: Partial<QueryCommandInput>): Promise<QueryCommandOutput> => {
+    calls += 1;
+    if (calls > MAX_CALLS) throw new Error(`A page of a list takes more than ${MAX_CALLS} queries.`);
+    return table.send(new QueryCommand({ ...query, ...options }));
+  };
+};
+
+/** A query of one partition of the listing index, in the order of creation. */
+export const listingQuery = (partition: string) => ({
+  TableName: tableName(),
+  IndexName: LISTING_INDEX.name,
+  KeyConditionExpression: '#partition = :partition',
+  ExpressionAttributeNames: { '#partition': LISTING_INDEX.partition },
+  ExpressionAttributeValues: { ':partition': partition },
+});
+
+/** The keys of a page of items listed in a partition, oldest first, and after which key the next page begins. Eventually consistent. */
+export const listedKeys = async (
+  partition: string,
+  limit: number,
+  after?: Record<string, string>,
+): Promise<{ keys: ItemKey[]; next: StoredItem | undefined }> => {
+  const { Items = [], LastEvaluatedKey } = await table.send(
+    new QueryCommand({ ...listingQuery(partition), Limit: limit, ExclusiveStartKey: after }),
+  );
+  return { keys: Items.map(keyIn), next: LastEvaluatedKey };
+};
+
+const keyIn = ({ PK, SK }: StoredItem): ItemKey => ({ PK: String(PK), SK: String(SK) });
+
+/**
+ * Every item listed in a partition, oldest first. Reads the keys from the index, eventually consistent, then
+ * the items, strongly consistent, and leaves out those deleted since, and those that cannot be read.
+ */
+export const listedItems = async <T>(partition: string, parse: (item: StoredItem) => T): Promise<T[]> => {
+  const listed = await queryItems(listingQuery(partition));
+  return readItems(listed.map(keyIn), parse);
+};

@@ -13,8 +13,14 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { RateLimitedError } from '../errors.ts';
-import { MAX_CONTENDED_ATTEMPTS, waitForItem, waitForTable, wasTriedBefore } from './retries.ts';
-import { CALLER_PATIENCE, type Patience } from './retry-rules.ts';
+import {
+  CALLER_PATIENCE,
+  MAX_CONTENDED_ATTEMPTS,
+  type Patience,
+  waitForItem,
+  waitForTable,
+  wasTriedBefore,
+} from './retries.ts';
 import { type StoredItem, table } from './table.ts';
 
 /** One write of a transaction. */

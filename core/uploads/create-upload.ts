@@ -1,14 +1,13 @@
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { Account } from '../accounts/accounts.ts';
-import { systemClock } from '../clock.ts';
 import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-flight.ts';
 import type { WorkAllowance } from '../concurrency/work-allowance.ts';
 import { requiredEnv } from '../environment.ts';
 import { bucket } from '../files/bucket.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { newUploadId } from '../ids.ts';
-import { uploadObjectKey } from '../table/keys.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { uploadObjectKey } from '../object-keys.ts';
+import { addSeconds, systemClock, toInstant } from '../time.ts';
 import type { UploadAnswer } from './upload-answers.ts';
 import { type NewUpload, UPLOAD_TYPES } from './upload-rules.ts';
 import { ownerOf, UPLOAD_LIFE_SECONDS } from './upload-urls.ts';

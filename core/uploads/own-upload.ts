@@ -1,6 +1,6 @@
 import type { SignUrl } from '../files/signed-urls.ts';
 import { newUploadId } from '../ids.ts';
-import { uploadObjectKey } from '../table/keys.ts';
+import { uploadObjectKey } from '../object-keys.ts';
 import { addSeconds, toInstant } from '../time.ts';
 import { UPLOAD_TYPES, type UploadType } from './upload-rules.ts';
 import { ownerOf, UPLOAD_LIFE_SECONDS } from './upload-urls.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { UPLOAD_PREFIX } from '../table/keys.ts';
+import { UPLOAD_PREFIX } from '../object-keys.ts';
 import { SECONDS_PER_DAY } from '../time.ts';
 
 /** How long the URL of an upload works. The bucket's lifecycle removes the file within a day after. */

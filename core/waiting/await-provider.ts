@@ -1,12 +1,12 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { wakeExecution } from '../executions/executions.ts';
 import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
 import { stepWhenFinished } from '../executions/step-rules.ts';
-import { wakeExecution } from '../executions/task-tokens.ts';
 import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
 import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
-import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { isDueSoon, isTerminal } from '../requests/request-rules.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { catchUp } from './catch-up.ts';
 
 /** The time limit of the query that an early callback causes. */

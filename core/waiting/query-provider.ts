@@ -1,15 +1,13 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { workflowSettings } from '../environment.ts';
 import { UNEXPECTED_ERROR } from '../errors.ts';
-import { deadlineOf } from '../executions/deadline-rules.ts';
-import { type NextStep, stepAfterCalls, stepWhenFinished } from '../executions/step-rules.ts';
-import { workflowSettings } from '../executions/workflow-settings.ts';
+import { deadlineOf, type NextStep, stepAfterCalls, stepWhenFinished } from '../executions/step-rules.ts';
 import { firstCallAt, isAccepted, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
+import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
-import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { checkStatus, isTerminal } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
-import { toInstant } from '../time.ts';
+import { type Clock, systemClock, toInstant } from '../time.ts';
 import { queryTasks } from './query-tasks.ts';
 
 /** A task query only reads a status: a provider that takes longer counts as not answering. */

@@ -1,7 +1,5 @@
-import type { Clock } from '../clock.ts';
 import { TASK_REFUSED } from '../executions/step-rules.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { UnknownAddressError } from '../provider-calls/provider-address.ts';
 import {
   isOpenTask,
   noteRefusal,
@@ -9,12 +7,12 @@ import {
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
+import { UnknownAddressError } from '../provider-calls/provider-urls.ts';
 import { holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
-import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
-import { queryFor } from '../provider-calls/queried-request.ts';
+import { type Provider, type ProviderRouteOf, queryFor } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
-import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { addSeconds, type Clock, type Instant, toInstant } from '../time.ts';
 
 /** A task is new for so long, and a provider may not know it everywhere yet. */
 const UNKNOWN_TASK_MS = 30_000;

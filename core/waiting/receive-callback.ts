@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, systemClock } from '../clock.ts';
 import { NotFoundError, ServiceError } from '../errors.ts';
 import { logger } from '../observability.ts';
-import { isCallbackToken } from '../provider-calls/callback-urls.ts';
+import { isCallbackToken } from '../provider-calls/provider-urls.ts';
 import {
   beginCallbackQuery,
   claimCallbackQuery,
@@ -11,6 +10,7 @@ import {
 import type { CallbackCheck, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { isTransient } from '../transient-errors.ts';
 import { catchUp } from './catch-up.ts';
 

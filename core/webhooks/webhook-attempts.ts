@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/attempt-retention.ts';
-import { readableItems } from '../readable.ts';
+import { readableItems } from '../observability.ts';
+import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/provider-attempts.ts';
 import {
   requestPartition,
   TTL_ATTRIBUTE,
@@ -9,8 +9,7 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../table/keys.ts';
-import { queryAll } from '../table/queries.ts';
-import { tableName } from '../table/table.ts';
+import { partitionQuery, putWrite, queryItems, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { toEpochSeconds } from '../time.ts';
 
@@ -40,16 +39,8 @@ export const listWebhookAttempts = async (
 ): Promise<WebhookAttempt[]> => {
   const prefix = delivery === undefined ? WEBHOOK_ATTEMPT_PREFIX : `${WEBHOOK_ATTEMPT_PREFIX}${delivery}#`;
   const listOf = async (partition: string): Promise<WebhookAttempt[]> => {
-    const query = {
-      TableName: tableName(),
-      KeyConditionExpression: 'PK = :partition AND begins_with(SK, :attempts)',
-      ExpressionAttributeValues: { ':partition': partition, ':attempts': prefix },
-      ConsistentRead: true,
-    };
-    const attempts: WebhookAttempt[] = [];
-    for await (const item of queryAll(query))
-      attempts.push(...readableItems([item], (one) => WebhookAttempt.parse(one)));
-    return attempts;
+    const items = await queryItems(partitionQuery(partition, prefix));
+    return readableItems(items, (item) => WebhookAttempt.parse(item));
   };
   const partitions = [requestPartition(requestId), webhookAttemptPartition(requestId)];
   const attempts = (await Promise.all(partitions.map(listOf))).flat();
@@ -69,16 +60,11 @@ export const putWebhookAttempt = (attempt: WebhookAttempt): Promise<void> => {
         ConditionExpression: 'attribute_not_exists(PK)',
       },
     },
-    {
-      Put: {
-        TableName: tableName(),
-        Item: {
-          ...webhookAttemptKey(attempt.requestId, attempt.delivery, attempt.number),
-          ...attempt,
-          [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
-        },
-      },
-    },
+    putWrite({
+      ...webhookAttemptKey(attempt.requestId, attempt.delivery, attempt.number),
+      ...attempt,
+      [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
+    }),
   ];
   return transact((refusals) => (refusedBy(refusals, 0) ? [] : writes));
 };

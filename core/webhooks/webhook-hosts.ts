@@ -1,10 +1,8 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { hostDigest } from '../concurrency/in-flight.ts';
-import { readableItems } from '../readable.ts';
-import { setAll } from '../table/expressions.ts';
+import { readableItems } from '../observability.ts';
 import { type ItemKey, TTL_ATTRIBUTE, webhookHostKey } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { getItem, setAll, updateOf } from '../table/table.ts';
 import { writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { backOffSeconds } from './webhook-rules.ts';
@@ -25,11 +23,9 @@ export const findHostBackOff = async (
   url: string,
   now: Date,
 ): Promise<HostBackOff | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: keyOf(accountId, url), ConsistentRead: true }),
-  );
-  if (Item?.hangs === undefined) return undefined;
-  const [found] = readableItems([Item], (item) => HostBackOff.parse(item));
+  const item = await getItem(keyOf(accountId, url));
+  if (item?.hangs === undefined) return undefined;
+  const [found] = readableItems([item], (item) => HostBackOff.parse(item));
   if (!found) return undefined;
   const { ttl, ...backOff } = found;
   return ttl > toEpochSeconds(toInstant(now)) ? backOff : undefined;
@@ -55,9 +51,7 @@ export const backOffFrom = async (
         values: { ':nowSeconds': toEpochSeconds(toInstant(now)) },
       };
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: keyOf(accountId, url),
+    updateOf(keyOf(accountId, url), {
       ...setAll(item, condition.values),
       ConditionExpression: condition.ConditionExpression,
     }),
@@ -67,9 +61,7 @@ export const backOffFrom = async (
 /** Access pattern 59: ends an account's back-off from a host that answered, unless it has hung again since `seen`. */
 export const endBackOff = async (accountId: string, url: string, seen: HostBackOff): Promise<void> => {
   await writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: keyOf(accountId, url),
+    updateOf(keyOf(accountId, url), {
       UpdateExpression: 'REMOVE hangs, notBefore',
       ConditionExpression: 'hangs = :seen',
       ExpressionAttributeValues: { ':seen': seen.hangs },

@@ -1,11 +1,9 @@
-import { bulkDelete } from '../../core/deletion/bulk-delete.ts';
-import type { DeletionOfMany } from '../../core/deletion/delete-requests.ts';
+import { bulkDelete, type DeletionOfMany } from '../../core/deletion/delete-requests.ts';
 import type { BulkDeletionAnswer } from '../../core/requests/deletion-answers.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
+import { checkAll } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
-import { checkAll } from '../http/check-all.ts';
-import { json } from '../http/responses.ts';
 
 /** POST /v1/generations/bulk-delete. 200 with the outcome of each id; 400. */
 export const handler = apiHandler(async (request) => {

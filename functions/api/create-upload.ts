@@ -1,10 +1,9 @@
 import { createUpload } from '../../core/uploads/create-upload.ts';
 import type { UploadAnswer } from '../../core/uploads/upload-answers.ts';
 import { sizeProblems, UPLOAD_BODY } from '../../core/uploads/upload-rules.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
+import { checkAll } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
-import { checkAll } from '../http/check-all.ts';
-import { json } from '../http/responses.ts';
 
 /** POST /v1/uploads. 201 with a form for one file; 400, 429. */
 export const handler = apiHandler(async (request) => {

@@ -1,9 +1,8 @@
 import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
 import type { DeletedEndUserAnswer } from '../../core/end-users/end-user-answers.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
+import { checkAll } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
-import { checkAll } from '../http/check-all.ts';
-import { json } from '../http/responses.ts';
 
 /**
  * DELETE /v1/end-users/{email}. 200 with the numbers of removed requests and files; 404; 409 while requests

@@ -2,9 +2,8 @@ import { deleteRequest } from '../../core/deletion/delete-requests.ts';
 import { ConflictError, NotFoundError } from '../../core/errors.ts';
 import { requestKindOf } from '../../core/ids.ts';
 import type { DeletedRequestAnswer } from '../../core/requests/deletion-answers.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
-import { json } from '../http/responses.ts';
 
 /** DELETE /v1/generations/{requestId}. 200 with the number of files removed; 404; 409 while it is queued or processing. */
 export const handler = apiHandler(async (request) => {

@@ -1,9 +1,8 @@
 import type { BalanceAnswer } from '../../core/ledger/balance-answers.ts';
 import { toXTokens } from '../../core/money.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { BALANCE_QUERY } from '../http/queries.ts';
-import { json } from '../http/responses.ts';
 
 /** GET /v1/balance. 200 with the balance and when it last changed; with `include=account` also whose it is. */
 export const handler = apiHandler(async (request) => {

@@ -1,8 +1,7 @@
 import { getEndUserBudget, renderBudget } from '../../core/ledger/end-user-budgets.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
+import { checkAll } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
-import { checkAll } from '../http/check-all.ts';
-import { json } from '../http/responses.ts';
 
 /** GET /v1/end-users/{email}/budget. 200 with the budget and what is spent of it; 404. */
 export const handler = apiHandler(async (request) => {

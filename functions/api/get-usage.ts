@@ -1,10 +1,9 @@
 import { largeRead } from '../../core/ledger/large-reads.ts';
 import { renderUsage } from '../../core/ledger/render-usage.ts';
 import { usageOf } from '../../core/ledger/usage.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { readUsageQuery } from '../http/queries.ts';
-import { json } from '../http/responses.ts';
 
 /**
  * Entries: some 100 MB, which one partition of DynamoDB yields in 9 s of the 29. Groups: some 2 MB, of the 6 MB that a function may

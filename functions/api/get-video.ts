@@ -1,7 +1,7 @@
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { findProviderWait } from '../../core/provider-calls/provider-waits.ts';
 import { findRequest } from '../../core/requests/requests.ts';
-import { catchUpOnRead } from '../../core/waiting/catch-up-on-read.ts';
+import { catchUpOnRead } from '../../core/waiting/catch-up.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import type { ApiRequest } from '../http/api-request.ts';

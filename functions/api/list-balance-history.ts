@@ -1,9 +1,8 @@
 import { listLedgerEntries, renderLedgerEntry } from '../../core/ledger/ledger.ts';
 import { mapPage } from '../../core/table/pages.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { PAGE_QUERY } from '../http/queries.ts';
-import { json } from '../http/responses.ts';
 
 /** GET /v1/balance/history. 200 with a page of ledger entries, newest first. */
 export const handler = apiHandler(async (request) => {

@@ -1,12 +1,11 @@
 import { publishesRates } from '../../core/environment.ts';
-import { accountRateOf } from '../../core/models/account-rates.ts';
 import { CATALOG } from '../../core/models/catalog.ts';
 import { currentModelSettings } from '../../core/models/model-settings.ts';
+import { accountRateOf } from '../../core/models/rates.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
-import { json } from '../http/responses.ts';
 
 /** GET /v1/models. 200 with the models that can be dispatched now, in the catalog's order; with the caller's rates where these are published. */
 export const handler = apiHandler(async (request) => {

@@ -1,6 +1,5 @@
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
-import { json } from '../http/responses.ts';
 import { openAiErrorResponse } from '../openai/errors.ts';
 import { listDispatchable, renderModel } from '../openai/models.ts';
 

@@ -1,8 +1,7 @@
 import { receiveCallback } from '../../core/waiting/receive-callback.ts';
 import { checkCallback } from '../../providers/callback-checks.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
-import { apiHandler } from '../http/api-handler.ts';
-import { json } from '../http/responses.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
 
 /**
  * POST /callbacks/{provider}/{requestId}/{token}: outside `/v1`, without an API key. 200 when accepted; 404 for

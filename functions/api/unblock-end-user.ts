@@ -1,9 +1,8 @@
 import type { EndUserBlock } from '../../core/end-users/end-user-answers.ts';
 import { unblockEndUser } from '../../core/end-users/end-users.ts';
-import { apiHandler } from '../http/api-handler.ts';
+import { apiHandler, json } from '../http/api-handler.ts';
+import { checkAll } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
-import { checkAll } from '../http/check-all.ts';
-import { json } from '../http/responses.ts';
 
 /** POST /v1/end-users/{email}/unblock. 200 with `blockedAt`; 404. */
 export const handler = apiHandler(async (request) => {

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { systemClock } from '../../core/clock.ts';
 import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { LOST_STATUSES } from '../../core/executions/execution-statuses.ts';
 import { subjectOfDelivery } from '../../core/executions/executions.ts';
 import { logger } from '../../core/observability.ts';
+import { systemClock } from '../../core/time.ts';
 import { restartDelivery } from '../../core/webhooks/restart-delivery.ts';
 import { eventHandler } from '../event-handler.ts';
 

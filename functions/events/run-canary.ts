@@ -1,5 +1,5 @@
-import { runCanary } from '../../core/canary.ts';
 import { countMetric, METRIC } from '../../core/observability.ts';
+import { runCanary } from '../canary.ts';
 import { eventHandler } from '../event-handler.ts';
 
 /** Makes one image through the public API and reports how that went. A run out of time has failed. */

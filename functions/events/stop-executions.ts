@@ -1,6 +1,7 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import * as z from 'zod/mini';
+import { clientOptions } from '../../core/aws-clients.ts';
 import { requiredEnv } from '../../core/environment.ts';
-import { isStackEnding } from '../../core/executions/stack-status.ts';
 import { stopRunningExecutions } from '../../core/executions/stop-executions.ts';
 import { logger } from '../../core/observability.ts';
 import { CustomResourceError, customResource } from '../cloudformation.ts';
@@ -49,3 +50,19 @@ export const handler = customResource(async (event, context) => {
   }
   return { physicalId: event.PhysicalResourceId };
 });
+
+const cloudFormation = new CloudFormationClient(clientOptions('stack'));
+
+/** The statuses in which CloudFormation deletes all of a stack: at its deletion, and after its creation failed. */
+const ENDING: readonly (string | undefined)[] = ['DELETE_IN_PROGRESS', 'ROLLBACK_IN_PROGRESS'];
+
+/**
+ * Whether CloudFormation is deleting the whole stack. False during an update, also while it rolls back or deletes what
+ * the update removed. Rejects when the status cannot be read.
+ */
+export const isStackEnding = async (stackId: string): Promise<boolean> => {
+  const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stackId }));
+  const status = Stacks[0]?.StackStatus;
+  if (status === undefined) throw new Error('CloudFormation returned no status of the stack.');
+  return ENDING.includes(status);
+};

@@ -1,14 +1,21 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import middy, { type MiddlewareObj } from '@middy/core';
+import type { MiddlewareObj } from '@middy/core';
+import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { requiredEnv } from '../../core/environment.ts';
-import { ServiceError } from '../../core/errors.ts';
+import type { ErrorBody } from '../../core/error-answers.ts';
+import {
+  ERROR_STATUS,
+  NotFoundError,
+  ServiceError,
+  UNEXPECTED_ERROR,
+  ValidationError,
+} from '../../core/errors.ts';
 import { logger } from '../../core/observability.ts';
-import { endsEarly } from '../time-limit.ts';
+import { methodsOf, OPENAI_BASE_PATH } from '../../core/routes.ts';
+import { endsEarly } from '../event-handler.ts';
 import { ApiRequest } from './api-request.ts';
-import { errorResponse, internalError, type RespondWithError } from './responses.ts';
-import { wrongMethod } from './wrong-method.ts';
 
 type Route = (request: ApiRequest) => Promise<APIGatewayProxyResult>;
 
@@ -84,4 +91,51 @@ export const streamingHandler = (route: Route, respond: RespondWithError) =>
 const canStream = (): boolean => {
   const { awslambda } = globalThis as { awslambda?: { streamifyResponse?: unknown } };
   return awslambda?.streamifyResponse !== undefined;
+};
+
+/** A JSON response. `apiHandler` adds the standard headers. */
+export const json = (
+  statusCode: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): APIGatewayProxyResult => ({ statusCode, headers, body: JSON.stringify(body) });
+
+/** The polling interval that callers are advised to keep, in the answer to a creation and to a read of an unfinished request. */
+export const READ_AGAIN = { 'Retry-After': '5' } as const;
+
+/** Makes the response for an error that the caller may see. */
+export type RespondWithError = (error: ServiceError) => APIGatewayProxyResult;
+
+/** The response for an error in the API's format. */
+export const errorResponse: RespondWithError = (error) => {
+  const fields = error instanceof ValidationError ? { fields: error.fields } : {};
+  const body: ErrorBody = { error: { code: error.code, message: error.message, ...fields } };
+  const retryAfter = error.retryAfterSeconds;
+  return json(
+    ERROR_STATUS[error.code],
+    body,
+    retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) },
+  );
+};
+
+/** The response to any unexpected error: nothing about its cause. */
+export const internalError = (cause: unknown): ServiceError =>
+  new ServiceError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { cause });
+
+/**
+ * The answer to a call of a known path with another method: 404 with `Allow`, whatever its key, content type or body. Of an unknown path
+ * for OpenAI's clients: 404. Undefined for a method that the path takes. The gateway cannot answer this itself: its mock integrations
+ * take only content types that they list, and its own errors have one shape for all paths.
+ */
+export const wrongMethod = (
+  { resource, httpMethod }: Pick<APIGatewayProxyEvent, 'resource' | 'httpMethod'>,
+  respond: RespondWithError,
+): APIGatewayProxyResult | undefined => {
+  const allowed = methodsOf(resource);
+  if (allowed.length === 0 && resource.startsWith(`${OPENAI_BASE_PATH}/`))
+    return respond(new NotFoundError('There is no such route.'));
+  if (allowed.length === 0 || allowed.includes(httpMethod)) return undefined;
+  const methods = allowed.join(', ');
+  const response = respond(new NotFoundError(`This route takes ${methods} only.`));
+  return { ...response, headers: { ...response.headers, Allow: methods } };
 };

@@ -1,6 +1,5 @@
 import { type Account, findAccount } from '../../core/accounts/accounts.ts';
-import { type ParsedKey, parseKey } from '../../core/accounts/api-key-text.ts';
-import type { ApiKey, Scope } from '../../core/accounts/api-keys.ts';
+import { type ApiKey, type ParsedKey, parseKey, type Scope } from '../../core/accounts/api-keys.ts';
 import { consumeApiKey } from '../../core/accounts/consume-api-key.ts';
 import {
   AccountBlockedError,

@@ -1,16 +1,14 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Account } from '../../core/accounts/accounts.ts';
 import type { Creation } from '../../core/creation/create-request.ts';
-import { type CreationFacts, loadCreationFacts } from '../../core/creation/creation-facts.ts';
+import { type CreationFacts, loadCreationFacts } from '../../core/creation/judge-creation.ts';
 import type { NewRequest, ReceivedCreation, Submission } from '../../core/creation/submission.ts';
 import { allowPrivateTargets, requiredEnv } from '../../core/environment.ts';
 import { recordUrl, renderQueued } from '../../core/requests/render-record.ts';
 import { type EndpointName, routeText } from '../../core/routes.ts';
-import { apiHandler } from './api-handler.ts';
-import type { ApiRequest } from './api-request.ts';
+import { apiHandler, json, READ_AGAIN } from './api-handler.ts';
+import { type ApiRequest, wrongFields } from './api-request.ts';
 import { authorizeKey, identifyCaller } from './authorize.ts';
-import { wrongFields } from './check-all.ts';
-import { json, READ_AGAIN } from './responses.ts';
 
 /** The handler of a route that creates requests of a kind. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */
 export const creationRoute = <New extends NewRequest>(

@@ -7,8 +7,8 @@ import type { SignUrl } from '../../core/files/signed-urls.ts';
 import { type RequestKind, requestKindOf } from '../../core/ids.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
 import { isRemoved, isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
+import { json, READ_AGAIN } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
-import { json, READ_AGAIN } from './responses.ts';
 
 /** The query of the reads of one request. */
 export const RECORD_QUERY = { include: z.optional(z.literal('input', { error: 'must be input' })) };

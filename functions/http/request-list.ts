@@ -2,12 +2,12 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { requiredEnv } from '../../core/environment.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import type { RequestKind } from '../../core/ids.ts';
-import { readable } from '../../core/readable.ts';
+import { readable } from '../../core/observability.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
 import { listRequests } from '../../core/requests/request-lists.ts';
+import { json } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
 import { REQUESTS_QUERIES } from './request-queries.ts';
-import { json } from './responses.ts';
 
 /** 200 with a page of an account's requests of a kind, newest first, their file URLs signed. */
 export const requestList = async (

@@ -1,8 +1,8 @@
 import { type ClipMeasures, ClipWork } from '../../core/creation/clip-measuring.ts';
 import { copyReferenceVideos } from '../../core/creation/reference-videos.ts';
 import { clipBucket } from '../../core/files/clip-bucket.ts';
-import { possibleClips } from '../../core/files/clip-keys.ts';
 import { removeObjectsBy } from '../../core/files/remove-objects-by.ts';
+import { possibleClips } from '../../core/object-keys.ts';
 import { eventHandler } from '../event-handler.ts';
 
 /**

@@ -1,12 +1,12 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { requiredEnv } from '../../core/environment.ts';
 import { NotFoundError, ServiceError } from '../../core/errors.ts';
-import { readFileAsBase64 } from '../../core/files/read-file.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { recordUrl } from '../../core/requests/render-record.ts';
 import { type StoredRequest, statusAt } from '../../core/requests/request-rules.ts';
 import { toEpochSeconds } from '../../core/time.ts';
-import { json } from '../http/responses.ts';
+import { json } from '../http/api-handler.ts';
+import { readFileAsBase64 } from './read-file.ts';
 
 /** The most characters of images in an answer: beyond its first 6 MB, a function sends 2 MB a second. */
 const MAX_BASE64 = 40_000_000;

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { type ErrorCode, ServiceError, ValidationError } from '../../core/errors.ts';
-import { json, type RespondWithError } from '../http/responses.ts';
+import { json, type RespondWithError } from '../http/api-handler.ts';
 
 /** An error as OpenAI's clients read it: the status picks its class, the rest is shown. */
 interface OpenAiError {

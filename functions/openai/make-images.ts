@@ -1,7 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Account } from '../../core/accounts/accounts.ts';
-import type { Clock } from '../../core/clock.ts';
 import {
   beginCall,
   collectRequest,
@@ -14,8 +13,8 @@ import {
 } from '../../core/creation/collection.ts';
 import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
 import { allowCreation, completeCreation, tellingExhaustion } from '../../core/creation/create-request.ts';
-import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
 import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
+import { loadCreationFacts } from '../../core/creation/judge-creation.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
 import { writeCreation } from '../../core/creation/write-creation.ts';
 import { allowPrivateTargets, requiredNumberEnv } from '../../core/environment.ts';
@@ -26,10 +25,10 @@ import { logger } from '../../core/observability.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
+import type { Clock } from '../../core/time.ts';
 import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
-import type { ApiRequest } from '../http/api-request.ts';
+import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
-import { wrongFields } from '../http/check-all.ts';
 import { imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
 import { readParameters } from './parameters.ts';

@@ -7,8 +7,8 @@ import './pages.ts';
 import { WEBHOOK_EVENTS, type WebhookType } from '../../core/requests/records.ts';
 import { ROUTES } from '../../core/routes.ts';
 import { EVENTS } from './examples.ts';
-import { answerSchemas, type Json, schemaRef } from './json-schema.ts';
-import { MODEL_ID_SCHEMAS } from './notes.ts';
+import { answerSchemas, type FieldNotes, type Json, schemaRef } from './json-schema.ts';
+import { IMAGE_NOTES, MODEL_ID_SCHEMAS, VIDEO_NOTES } from './notes.ts';
 import { BODY_SCHEMAS, type CallerEndpoint, OPERATIONS, type Operation } from './operations.ts';
 import { quickStart } from './quick-start.ts';
 import { HEADERS, headersOf, refusalRefs, refusalResponses } from './refusals.ts';
@@ -186,9 +186,28 @@ export const openApiDocument = (): Json => ({
     },
     headers: HEADERS,
     responses: refusalResponses(),
-    schemas: sortedByName({ ...answerSchemas(), ...BODY_SCHEMAS, ...MODEL_ID_SCHEMAS }),
+    schemas: sortedByName({ ...answers(), ...BODY_SCHEMAS, ...MODEL_ID_SCHEMAS }),
   },
 });
+
+/** The schemas of answers. The `input` of a record has the descriptions of the creation's fields. */
+const answers = (): Record<string, Json> => {
+  const { ImageInput = {}, VideoInput = {}, ...others } = answerSchemas();
+  return {
+    ...others,
+    ImageInput: withNotes(ImageInput, IMAGE_NOTES),
+    VideoInput: withNotes(VideoInput, VIDEO_NOTES),
+  };
+};
+
+const withNotes = (schema: Json, notes: FieldNotes): Json => {
+  const properties = Object.entries(schema.properties as Record<string, Json>);
+  const described = properties.map(([name, property]) => [
+    name,
+    { description: notes[name]?.description, ...property },
+  ]);
+  return { ...schema, properties: Object.fromEntries(described) };
+};
 
 const sortedByName = (schemas: Record<string, unknown>): Json =>
   Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -29,6 +29,8 @@ const isJson = (value: unknown): value is Json =>
 const isSaid = (name: string, value: unknown): boolean => {
   if (name === '$schema' || name === '$id' || name === 'propertyNames') return false;
   if (name === 'id') return isJson(value);
+  // Of a list in an answer, it is the one of the stored item.
+  if (name === 'default') return !Array.isArray(value);
   if (name === 'minimum' || name === 'maximum') return !BOUNDS_OF_INTEGERS.includes(Number(value));
   return !(name === 'description' && value === '');
 };

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
-import { systemClock } from '../../core/clock.ts';
 import { dispatchRequest } from '../../core/dispatch/dispatch-request.ts';
+import { systemClock } from '../../core/time.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 

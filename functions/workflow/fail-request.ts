@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { failRequest, settleOrFailRequest } from '../../core/ending/fail-request.ts';
-import { failureOfWorkflow } from '../../core/ending/workflow-failures.ts';
+import { failRequest, failureOfWorkflow, settleOrFailRequest } from '../../core/ending/fail-request.ts';
 import { StoredFailure } from '../../core/errors.ts';
 import { workflowTask } from '../workflow-task.ts';
 

@@ -6,12 +6,11 @@ import {
   findBalanceEvent,
   listBalanceEvents,
 } from '../../core/accounts/balance-events.ts';
-import { systemClock } from '../../core/clock.ts';
-import { webhookUrlProblem } from '../../core/creation/url-rules.ts';
+import { webhookUrlProblem } from '../../core/creation/creation-fields.ts';
 import { ConflictError, NotFoundError } from '../../core/errors.ts';
 import { startWebhookDelivery } from '../../core/executions/executions.ts';
 import { type Thousandths, toXTokens } from '../../core/money.ts';
-import { toInstant } from '../../core/time.ts';
+import { systemClock, toInstant } from '../../core/time.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../../core/webhooks/webhook-attempts.ts';
 import { balanceWebhookOf, newDeliverySuffix, webhookIdOf } from '../../core/webhooks/webhook-rules.ts';
 import { positiveAmount, text } from '../options.ts';

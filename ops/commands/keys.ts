@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { keyBudgetOf, setKeyBudget } from '../../core/accounts/account-terms.ts';
-import { getAccount } from '../../core/accounts/accounts.ts';
-import { parseKey } from '../../core/accounts/api-key-text.ts';
+import { setKeyBudget } from '../../core/accounts/account-terms.ts';
+import { getAccount, keyBudgetOf } from '../../core/accounts/accounts.ts';
 import {
   type ApiKey,
   findApiKey,
   insertApiKey,
   listApiKeys,
+  parseKey,
   revokeApiKey,
   SCOPES,
   type Scope,
@@ -14,10 +14,9 @@ import {
 } from '../../core/accounts/api-keys.ts';
 import type { Budget } from '../../core/budgets/budget-rules.ts';
 import { readSpending } from '../../core/budgets/spending.ts';
-import { systemClock } from '../../core/clock.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { type Thousandths, toXTokens } from '../../core/money.ts';
-import { toInstant } from '../../core/time.ts';
+import { systemClock, toInstant } from '../../core/time.ts';
 import { amountOrNothing, email, emailOrNone, namesAmong, note, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';

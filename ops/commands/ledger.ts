@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { getAccount } from '../../core/accounts/accounts.ts';
-import { listAllLedgers, verifyLedger } from '../../core/ledger/verify-ledger.ts';
+import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
+import { listAllLedgers } from '../ledgers.ts';
 import { formatTable } from '../output.ts';
 import { about } from '../subject.ts';
 import type { Perform, Verb } from '../verb.ts';

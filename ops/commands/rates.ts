@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { putAccountRate } from '../../core/accounts/account-terms.ts';
 import { type Account, getAccount } from '../../core/accounts/accounts.ts';
 import { NotFoundError } from '../../core/errors.ts';
-import { accountRateOf, ownRateOf } from '../../core/models/account-rates.ts';
 import { CATALOG, type CatalogModel, findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, type ModelSettings, putRate } from '../../core/models/model-settings.ts';
-import { type Rate, rateOf, rateProblem } from '../../core/models/rates.ts';
+import type { Rate } from '../../core/models/rate-schemas.ts';
+import { accountRateOf, ownRateOf, rateOf } from '../../core/models/rates.ts';
 import { factorThousandths, MODEL_IDS, rate, text } from '../options.ts';
 import { type Cell, formatTable, type Layout } from '../output.ts';
+import { rateProblem } from '../rate-problem.ts';
 import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 

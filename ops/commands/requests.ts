@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
-import { systemClock } from '../../core/clock.ts';
 import { ConflictError } from '../../core/errors.ts';
 import { toXTokens } from '../../core/money.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type StoredRequest,
   statusAt,
 } from '../../core/requests/request-rules.ts';
+import { systemClock } from '../../core/time.ts';
 import { stopWorkflow } from '../execution-history.ts';
 import { ENDED_BY_OPERATOR, failByOperator, isEndedByOperator } from '../fail-by-operator.ts';
 import {

@@ -10,7 +10,7 @@ import {
   listModelRoutes,
   routeProblem,
 } from '../../core/provider-calls/model-routes.ts';
-import { routeNameOf } from '../../core/provider-calls/route-names.ts';
+import { routeNameOf } from '../../core/provider-names.ts';
 import { toInstant } from '../../core/time.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';

@@ -2,8 +2,13 @@ import { type Command, Option } from 'commander';
 import { requiredEnv } from '../../core/environment.ts';
 import { ConflictError } from '../../core/errors.ts';
 import { runsAny } from '../../core/executions/stop-executions.ts';
-import { onTable } from '../../core/restore/on-table.ts';
-import { repeatRemovals } from '../../core/restore/repeat-removals.ts';
+import type { Instant } from '../../core/time.ts';
+import { instantOrLatest } from '../options.ts';
+import type { Result } from '../output.ts';
+import { compare, type Examined, examine, type Restored, verifyTable } from '../restore/examination.ts';
+import { onTable } from '../restore/on-table.ts';
+import { repeatRemovals } from '../restore/repeat-removals.ts';
+import { describeExamined, jsonOfExamined } from '../restore/report.ts';
 import {
   copySettings,
   deleteTable,
@@ -11,18 +16,7 @@ import {
   recoveryWindowOf,
   restoredTableName,
   restoreTable,
-} from '../../core/restore/restored-table.ts';
-import type { Instant } from '../../core/time.ts';
-import { instantOrLatest } from '../options.ts';
-import type { Result } from '../output.ts';
-import {
-  compare,
-  type Examined,
-  examine,
-  type Restored,
-  verifyTable,
-} from '../restored-table-examination.ts';
-import { describeExamined, jsonOfExamined } from '../restored-table-report.ts';
+} from '../restore/restored-table.ts';
 import type { Perform, Surroundings, Verb } from '../verb.ts';
 
 /** `table restore`, `rehearse` */

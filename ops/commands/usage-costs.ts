@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
+import { mergedBy } from '../../core/ledger/usage-rules.ts';
+import { toXTokens } from '../../core/money.ts';
 import {
   COST_DIMENSIONS,
   type CostDimension,
   type CostGroup,
   type CostSums,
+  costsOf,
   totalCosts,
-} from '../../core/ledger/cost-rules.ts';
-import { costsOf } from '../../core/ledger/costs.ts';
-import { mergedBy } from '../../core/ledger/usage-rules.ts';
-import { toXTokens } from '../../core/money.ts';
+} from '../costs.ts';
 import { month, namesAmong } from '../options.ts';
 import type { Cell, Head } from '../output.ts';
 import { about } from '../subject.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
-import { systemClock } from '../../core/clock.ts';
 import { isTerminal, RECORD_STATUSES, type RecordStatus } from '../../core/requests/request-rules.ts';
+import { systemClock } from '../../core/time.ts';
 import { recordStatus, seconds, text } from '../options.ts';
 import { formatTable } from '../output.ts';
 import { loadRequestReport, type RequestReport } from '../request-report.ts';

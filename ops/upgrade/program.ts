@@ -7,9 +7,9 @@ import { type ExecutionStatus, paginateListExecutions } from '@aws-sdk/client-sf
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { claimForRemoval } from '../../core/end-users/removals.ts';
 import { requiredEnv } from '../../core/environment.ts';
-import { stepFunctions } from '../../core/executions/step-functions.ts';
-import { callbackUrl } from '../../core/provider-calls/callback-urls.ts';
+import { stepFunctions } from '../../core/executions/executions.ts';
 import { listModelRoutes, routesOf } from '../../core/provider-calls/model-routes.ts';
+import { callbackUrl } from '../../core/provider-calls/provider-urls.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { seconds, text } from '../options.ts';
 import { createProgress } from '../progress.ts';

@@ -15,9 +15,8 @@ import {
   untoldTask,
   withCallId,
 } from '../failures.ts';
-import type { Answered, HttpAnswer } from '../http.ts';
+import { type Answered, type HttpAnswer, optionalText, readBody, requiredText, saidText } from '../http.ts';
 import { type Connection, HttpProvider } from '../http-provider.ts';
-import { optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { falImageInputs } from './images.ts';
 import { classifyFalError, submitOutcomeOf } from './outcomes.ts';
 import { falErrorOf, readFalResult } from './results.ts';

@@ -1,8 +1,15 @@
 import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderOutput } from '../../core/provider-calls/providers.ts';
 import { type Classify, failedTask, failureOf, type ToldError, untoldTask } from '../failures.ts';
-import type { HttpAnswer } from '../http.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
+import {
+  type HttpAnswer,
+  optional,
+  optionalNumber,
+  optionalText,
+  readBody,
+  requiredText,
+  saidText,
+} from '../http.ts';
 import { classifyFalError } from './outcomes.ts';
 
 const ModelErrors = z.object({ detail: z.array(z.object({ type: requiredText(), msg: saidText() })) });

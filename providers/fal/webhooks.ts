@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { guardedRequest } from '../../core/guarded-http/guarded-http.ts';
 import { logger } from '../../core/observability.ts';
 import type { CallbackCheck, SentCallback } from '../../core/provider-calls/providers.ts';
-import { readBody, requiredText } from '../reading.ts';
+import { readBody, requiredText } from '../http.ts';
 
 /** Where fal publishes the keys of its webhooks; a stand-in has them below its own address. */
 const FAL_KEYS_URL = 'https://rest.fal.ai/.well-known/jwks.json';

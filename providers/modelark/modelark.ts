@@ -10,17 +10,28 @@ import {
   blame,
   cancelAnswerOf,
   type ErrorClass,
+  failedTask,
   failureOf,
   refusedCreation,
+  unknownState,
+  unknownTask,
   untoldTask,
   upstreamError,
 } from '../failures.ts';
-import type { Answered, HttpAnswer } from '../http.ts';
+import {
+  type Answered,
+  type HttpAnswer,
+  optional,
+  optionalNumber,
+  optionalText,
+  readBody,
+  requiredText,
+  saidText,
+} from '../http.ts';
 import { HttpProvider } from '../http-provider.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';
-import { planArkVideo, readArkTask, TASKS_PATH } from './videos.ts';
+import { planArkVideo, TASKS_PATH } from './videos.ts';
 
 const ErrorBody = z.object({ error: z.object({ code: requiredText(), message: saidText() }) });
 const ImagesBody = z.object({
@@ -35,6 +46,12 @@ const ImagesUsage = z.object({ usage: z.object({ generated_images: optionalNumbe
 type ImageItem = z.output<typeof ImagesBody>['data'][number];
 
 const CreatedTask = z.object({ id: requiredText() });
+const TaskBody = z.object({
+  status: requiredText(),
+  error: optional(z.object({ code: optionalText(), message: saidText() })),
+  content: optional(z.object({ video_url: optionalText() })),
+  duration: optionalNumber(),
+});
 
 /** BytePlus ModelArk. Images are synchronous calls, videos are tasks that call back. Its base URL ends with the API's version. */
 export class ModelArk extends HttpProvider {
@@ -66,7 +83,7 @@ export class ModelArk extends HttpProvider {
   }
 
   protected readTask(answer: HttpAnswer): ProviderAnswer {
-    return readArkTask(answer) ?? untoldTask(this.id, answer, errorOf(answer)?.code, classifyArkError);
+    return readTaskOf(answer) ?? untoldTask(this.id, answer, errorOf(answer)?.code, classifyArkError);
   }
 
   /**
@@ -104,4 +121,31 @@ const noneProduced = (outputs: ProviderOutput[], images: readonly ImageItem[]): 
     ...blame(images.length > 0 && images.every((item) => classOf(item) === 'input') ? 'input' : 'error'),
     ...(code !== undefined && { upstream: upstreamError(code, message) }),
   };
+};
+
+/** The state of a task from the answer to a query; undefined when the answer has none. */
+const readTaskOf = (answer: HttpAnswer): ProviderAnswer | undefined => {
+  if (answer.kind !== 'answered') return undefined;
+  if (answer.status === 404) return unknownTask();
+  const task = answer.status === 200 ? readBody(TaskBody, answer.body) : undefined;
+  if (!task) return undefined;
+  const { status, error, content, duration: outputSeconds } = task;
+  switch (status) {
+    case 'queued':
+    case 'running':
+      return { kind: 'waiting' };
+    case 'succeeded': {
+      const url = content?.video_url;
+      if (!url) return { kind: 'failed', failure: failureOf('error') };
+      const usage = outputSeconds === undefined ? {} : { usage: { outputSeconds } };
+      return { kind: 'done', outputs: [{ url }], ...usage };
+    }
+    case 'expired':
+      return { kind: 'failed', failure: failureOf('timeout') };
+    case 'failed':
+    case 'cancelled':
+      return failedTask('modelark', { ...error, code: error?.code ?? status }, classifyArkError, answer);
+    default:
+      return unknownState('modelark', status);
+  }
 };

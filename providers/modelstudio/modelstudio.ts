@@ -15,9 +15,17 @@ import {
   unknownTask,
   untoldTask,
 } from '../failures.ts';
-import type { Answered, HttpAnswer } from '../http.ts';
+import {
+  type Answered,
+  type HttpAnswer,
+  optional,
+  optionalNumber,
+  optionalText,
+  readBody,
+  requiredText,
+  saidText,
+} from '../http.ts';
 import { HttpProvider } from '../http-provider.ts';
-import { optional, optionalNumber, optionalText, readBody, requiredText, saidText } from '../reading.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
 import { planModelStudioVideo } from './videos.ts';

@@ -1,12 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { CLIP_PREFIX, OUTPUT_PREFIX } from '../../core/object-keys.ts';
 import {
   accountListing,
   apiKeyListing,
-  CLIP_PREFIX,
   dueListing,
   endUserListing,
   LISTING_INDEX,
-  OUTPUT_PREFIX,
   REQUEST_INDEXES,
   requestKey,
   requestListing,

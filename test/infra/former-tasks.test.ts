@@ -7,8 +7,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { VERSION } from '../../lib/release.ts';
 import { Workflow, type WorkflowProps } from '../../lib/workflow.ts';
 import { WEBHOOK_DELIVERY_DEFINITION } from '../../lib/workflow-definitions.ts';
-import type { Resource } from './service-template.ts';
-import { ofType } from './service-template.ts';
+import { ofType, type Resource } from './service-template.ts';
 
 const bundle = mkdtempSync(join(tmpdir(), 'former-tasks-'));
 beforeAll(() => writeFileSync(join(bundle, 'index.mjs'), 'export const handler = () => {};'));

@@ -1,6 +1,12 @@
 import { globSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { METRIC, METRIC_DIMENSIONS, METRIC_NAMESPACE, STACK_DIMENSION } from '../../core/observability.ts';
+import {
+  METRIC,
+  METRIC_NAMESPACE,
+  type MetricName,
+  metricDimensions,
+  STACK_DIMENSION,
+} from '../../core/observability.ts';
 import { alarmParagraphs, PROJECT_ROOT, readDocument } from '../unit/docs/documents.ts';
 import {
   ofType,
@@ -126,10 +132,7 @@ describe('the operating guide', () => {
 });
 
 describe('a metric of ours is looked up by exactly the dimensions that it is counted by', () => {
-  const expected = (metric: string): string[] => [
-    ...METRIC_DIMENSIONS[metric as keyof typeof METRIC_DIMENSIONS],
-    STACK_DIMENSION,
-  ];
+  const expected = (metric: string): string[] => [...metricDimensions(metric as MetricName), STACK_DIMENSION];
   const expectCounted = (found: [metric: string, dimensions: string[]][]) => {
     expect(found.length).toBeGreaterThan(10);
     expect(found.map(([metric, dimensions]) => [metric, dimensions.toSorted()])).toEqual(

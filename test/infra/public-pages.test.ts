@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stop } from 'esbuild';
 import { CONSOLE_PAGES, CONSOLE_PATHS, PUBLIC_PAGES, PUBLIC_PATHS } from '../../core/files/pages.ts';
-import { OUTPUT_PREFIX } from '../../core/table/keys.ts';
+import { OUTPUT_PREFIX } from '../../core/object-keys.ts';
 import { bundlePages } from '../../lib/bundle-pages.ts';
 import {
   ofType,

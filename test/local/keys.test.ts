@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parseKey } from '../../core/accounts/api-key-text.ts';
-import { SCOPES } from '../../core/accounts/api-keys.ts';
+import { parseKey, SCOPES } from '../../core/accounts/api-keys.ts';
 import { type AService, startService } from './a-service.ts';
 
 let service: AService;

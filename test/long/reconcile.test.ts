@@ -1,5 +1,4 @@
-import type { Fault } from '@generation-service/local-aws/faults';
-import { armFault, faultsLeft } from '@generation-service/local-aws/faults';
+import { armFault, type Fault, faultsLeft } from '@generation-service/local-aws/faults';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { itemsNaming } from '../contract/support/aws.ts';
 import {

@@ -1,12 +1,12 @@
 import { EndUser } from '../../core/end-users/end-users.ts';
 import { PUBLIC_PAGES } from '../../core/files/pages.ts';
 import { LedgerEntry } from '../../core/ledger/ledger.ts';
+import { CLIP_PREFIX, OUTPUT_PREFIX, UPLOAD_PREFIX } from '../../core/object-keys.ts';
 import { ImageRequest } from '../../core/requests/request-rules.ts';
 import {
   ACCOUNT_LISTING_PARTITION,
   accountKey,
   apiKeyKey,
-  CLIP_PREFIX,
   circuitKey,
   deletedRequestKey,
   duePartition,
@@ -20,12 +20,10 @@ import {
   LISTING_INDEX,
   ledgerEntryKey,
   modelSettingsKey,
-  OUTPUT_PREFIX,
   providerAttemptKey,
   RECONCILER_RUN_KEY,
   REQUEST_INDEXES,
   requestKey,
-  UPLOAD_PREFIX,
   webhookAttemptKey,
   webhookHostKey,
 } from '../../core/table/keys.ts';

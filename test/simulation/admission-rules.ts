@@ -1,5 +1,5 @@
 import { runningOf } from '../../core/admission/gate-rules.ts';
-import { findGate } from '../../core/admission/route-gates.ts';
+import { findGate } from '../../core/admission/gates.ts';
 import { GATE_SORT, GATE_WAITER_PREFIX, gatePartition } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { MARGIN_MS } from './clocks.ts';

@@ -1,6 +1,6 @@
 import { gateNameOf } from '../../core/admission/gate-rules.ts';
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
-import { routeNameOf } from '../../core/provider-calls/route-names.ts';
+import { routeNameOf } from '../../core/provider-names.ts';
 import { circuitKey, gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { Execution } from './aws/execution.ts';

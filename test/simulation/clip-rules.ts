@@ -1,4 +1,4 @@
-import { CLIP_PREFIX } from '../../core/table/keys.ts';
+import { CLIP_PREFIX } from '../../core/object-keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { requestOf } from './aws/bucket.ts';
 import { secondsOf } from './upstream/clips.ts';

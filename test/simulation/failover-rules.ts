@@ -1,4 +1,4 @@
-import { routeNameOf } from '../../core/provider-calls/route-names.ts';
+import { routeNameOf } from '../../core/provider-names.ts';
 import { circuitKey, PROVIDER_ATTEMPT_PREFIX } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';

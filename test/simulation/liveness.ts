@@ -1,4 +1,4 @@
-import { findGate } from '../../core/admission/route-gates.ts';
+import { findGate } from '../../core/admission/gates.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { endingProblems, progressProblems, repeatProblems } from './liveness-rules.ts';
 import type { Life, Witness } from './witness.ts';

@@ -1,5 +1,5 @@
 import { gateNameOf } from '../../core/admission/gate-rules.ts';
-import { routeNameOf } from '../../core/provider-calls/route-names.ts';
+import { routeNameOf } from '../../core/provider-names.ts';
 import { GATE_SORT, gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { permitsOf } from './admission-rules.ts';

@@ -1,5 +1,5 @@
+import { CLIP_PREFIX } from '../../core/object-keys.ts';
 import {
-  CLIP_PREFIX,
   DELETED_REQUEST_PREFIX,
   dueListOf,
   requestPartition,

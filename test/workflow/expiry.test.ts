@@ -8,7 +8,8 @@ import {
   FIRST_PAGE,
   listExpiredRequests,
 } from '../../core/deletion/list-expired-requests.ts';
-import { dueListing, outputObjectKey, requestKey } from '../../core/table/keys.ts';
+import { outputObjectKey } from '../../core/object-keys.ts';
+import { dueListing, requestKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { anImageRequest, putRequest } from '../unit/builders/entities.ts';

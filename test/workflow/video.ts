@@ -1,11 +1,11 @@
 import '../unit/builders/environment.ts';
 import { dispatchRequest } from '../../core/dispatch/dispatch-request.ts';
-import { callbackUrl } from '../../core/provider-calls/callback-urls.ts';
+import { callbackUrl } from '../../core/provider-calls/provider-urls.ts';
 import { findProviderWait } from '../../core/provider-calls/provider-waits.ts';
 import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
 import { findRequest, recordOutputs } from '../../core/requests/requests.ts';
 import { awaitProvider } from '../../core/waiting/await-provider.ts';
-import { catchUpOnRead } from '../../core/waiting/catch-up-on-read.ts';
+import { catchUpOnRead } from '../../core/waiting/catch-up.ts';
 import { queryProvider } from '../../core/waiting/query-provider.ts';
 import { receiveCallback } from '../../core/waiting/receive-callback.ts';
 import { aStoredVideo, VIDEO_ID } from '../unit/builders/entities.ts';

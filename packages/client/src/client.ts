@@ -1,6 +1,6 @@
 import { deleteFully, deleteInBatches } from './deletion.ts';
-import { type Download, openFile } from './download.ts';
-import { DownloadError, ExpiredError, GenerationServiceError, RequestFailedError } from './errors.ts';
+import { type Download, openItem } from './download.ts';
+import { GenerationServiceError, RequestFailedError } from './errors.ts';
 import { type CallOptions, type ClientOptions, Http, type Path, type Query } from './http.ts';
 import type {
   BalanceOptions,
@@ -194,27 +194,9 @@ export class GenerationClient {
    * Fetches the file of an item. A URL that is refused is signed anew, once. Throws `ExpiredError` when the time of the
    * file is over, `DownloadError` when it could not be stored or does not come in full.
    */
-  async download(item: ImageItem | VideoItem, { signal }: CallOptions = {}): Promise<Download> {
-    if (!('url' in item)) throw new DownloadError(`The output ${item.id} could not be stored.`);
-    const { fetch } = this.#http.options;
-    const opened =
-      (await openFile(item.url, fetch, signal)) ??
-      (await openFile(await this.#freshUrlOf(item, signal), fetch, signal));
-    if (!opened) throw new DownloadError(`The file of ${item.id} is refused.`);
-    return opened;
-  }
-
-  async #freshUrlOf(
-    { id, expiresAt }: { id: string; expiresAt: string },
-    signal?: AbortSignal,
-  ): Promise<string> {
-    if (Date.parse(expiresAt) > Date.now()) {
-      const path = recordPath(id.slice(0, id.lastIndexOf('_')));
-      type Items = readonly { id: string; url?: string }[];
-      const { images, videos = [] } = await this.#read<{ images?: Items; videos?: Items }>(path, { signal });
-      for (const item of images ?? videos) if (item.id === id && item.url) return item.url;
-    }
-    throw new ExpiredError(`The file of ${id} is gone.`);
+  download(item: ImageItem | VideoItem, { signal }: CallOptions = {}): Promise<Download> {
+    const path = recordPath(item.id.slice(0, item.id.lastIndexOf('_')));
+    return openItem(item, this.#http.options.fetch, signal, () => this.#read(path, { signal }));
   }
 
   /** Requests for images, newest first. */

@@ -1,5 +1,6 @@
-import { AbortedError, DownloadError } from './errors.ts';
+import { AbortedError, DownloadError, ExpiredError } from './errors.ts';
 import { abortedBy } from './sleep.ts';
+import type { ImageItem, VideoItem } from './types.ts';
 
 /** A file under way. Read it once, by one of the two. */
 export interface Download {
@@ -12,8 +13,29 @@ export interface Download {
   bytes(): Promise<Uint8Array>;
 }
 
+type Items = readonly { id: string; url?: string }[];
+
+/** The file of an item. `read` reads its record anew, when the URL is refused. Throws as `GenerationClient.download`. */
+export const openItem = async (
+  item: ImageItem | VideoItem,
+  fetch: typeof globalThis.fetch,
+  signal: AbortSignal | undefined,
+  read: () => Promise<{ images?: Items; videos?: Items }>,
+): Promise<Download> => {
+  const { id, expiresAt } = item;
+  if (!('url' in item)) throw new DownloadError(`The output ${id} could not be stored.`);
+  const opened = await openFile(item.url, fetch, signal);
+  if (opened) return opened;
+  const { images, videos = [] } = Date.parse(expiresAt) > Date.now() ? await read() : {};
+  const fresh = (images ?? videos).find((one) => one.id === id)?.url;
+  if (!fresh) throw new ExpiredError(`The file of ${id} is gone.`);
+  const again = await openFile(fresh, fetch, signal);
+  if (!again) throw new DownloadError(`The file of ${id} is refused.`);
+  return again;
+};
+
 /** The answer of a file's server; undefined when it refuses the URL. Sends no header of ours: the URL is the credential. */
-export const openFile = async (
+const openFile = async (
   url: string,
   fetch: typeof globalThis.fetch,
   signal: AbortSignal | undefined,

@@ -297,19 +297,23 @@ export interface GenerationSucceededEvent {
 
 /** What was asked of images beside the prompt, with defaults applied: the fields of a creation. URLs are without their query, which may hold a signature. */
 export interface ImageInput {
-  /** A preset or `<width>x<height>`. */
+  /** One of the `sizePresets` of the model, or `<width>x<height>` within its `explicitSize`. Default: its `defaultSize`. */
   readonly size: string;
+  /** Default: `auto`, the only one with an explicit size. */
   readonly aspectRatio: string;
-  /** 1 with `sequential`. */
-  readonly n: number;
+  /** URLs of reference images, at most `maxReferences` of the model. */
   readonly references: readonly string[];
+  /** Where to send the result. An absolute `https:` URL on a public host, without user information. */
+  readonly webhookUrl?: string | undefined;
+  /** Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`. Default: 1. */
+  readonly n: number;
+  /** A series of related images, where `capabilities.sequential` of the model is true. */
   readonly sequential?: "auto" | undefined;
+  /** Only with `sequential`. */
   readonly sequentialOptions?: {
     /** Most images of the series. */
     readonly maxImages: number;
   } | undefined;
-  /** Where the result is sent. */
-  readonly webhookUrl?: string | undefined;
 }
 
 /** One image. It has either `url` or `error`. */
@@ -656,18 +660,23 @@ export interface VideoFailedEvent {
 
 /** What was asked of a video beside the prompt, with defaults applied: the fields of a creation. URLs are without their query, which may hold a signature. */
 export interface VideoInput {
+  /** One of the `resolutions` of the model. Default: its `defaultResolution`. */
   readonly resolution: string;
-  /** Whole seconds. */
+  /** Seconds, within `durationSec` of the model, which also has the default. */
   readonly durationSec: number;
+  /** One of the `ratios` of the model; refused on a model without them. */
   readonly ratio?: string | undefined;
-  /** The first frame. */
+  /** URL of the first frame. Required where `requiresImage` of the model is true. */
   readonly image?: string | undefined;
-  /** The last frame. */
+  /** URL of the last frame; only together with `image`. */
   readonly lastFrame?: string | undefined;
+  /** URLs, at most `maxReferenceImages` of the model; not with `image` or `lastFrame`. */
   readonly referenceImages: readonly string[];
+  /** URLs, at most `maxReferenceVideos` of the model; not with `image` or `lastFrame`. Each is measured: at most `referenceVideoMaxSeconds`, and `maxCombinedSeconds` together with the output. */
   readonly referenceVideos: readonly string[];
+  /** URLs, at most `maxReferenceAudios` of the model; not with `image` or `lastFrame`. */
   readonly referenceAudios: readonly string[];
-  /** Where the result is sent. */
+  /** Where to send the result. An absolute `https:` URL on a public host, without user information. */
   readonly webhookUrl?: string | undefined;
 }
 

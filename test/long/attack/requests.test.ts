@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { callbackUrl } from '../../../core/provider-calls/callback-urls.ts';
+import { callbackUrl } from '../../../core/provider-calls/provider-urls.ts';
 import { type FuzzedRequest, fuzzedRequests } from '../../contract/support/fuzz.ts';
 import { aCaller } from '../../unit/builders/callers.ts';
 import { NOW } from '../../unit/builders/clocks.ts';

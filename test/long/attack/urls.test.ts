@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, Socket } from 'node:net';
 import { afterAll, beforeEach, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { webhookUrlProblem } from '../../../core/creation/url-rules.ts';
+import { webhookUrlProblem } from '../../../core/creation/creation-fields.ts';
 import { guardedRequest, type ResolveAll } from '../../../core/guarded-http/guarded-http.ts';
 import { isAllowedAddress } from '../../../core/guarded-http/target-rules.ts';
 import { HOSTILE_URLS, LOCAL_ADDRESSES, REFUSED_ADDRESSES } from '../../unit/builders/hostile-targets.ts';

@@ -4,13 +4,13 @@ import { bugs } from '../mutant.ts';
 export const ADMISSION = bugs('admission', [
   [
     'a route runs one call more than it may',
-    'core/admission/permit-updates.ts',
+    'core/admission/gate-rules.ts',
     "':most': gate.permits - weight",
     "':most': gate.permits - weight + 1",
   ],
   [
     'a newcomer passes requests that wait',
-    'core/admission/permit-updates.ts',
+    'core/admission/gate-rules.ts',
     "    { condition: 'attribute_not_exists(queued)' },",
     '',
   ],

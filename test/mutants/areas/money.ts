@@ -29,7 +29,7 @@ export const MONEY = bugs('money', [
   [
     'several images are debited as one',
     'core/creation/new-request.ts',
-    'unitPriceThousandths * images;',
+    'unitPriceThousandths * creation.images;',
     'unitPriceThousandths;',
   ],
   [

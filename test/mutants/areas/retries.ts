@@ -104,12 +104,7 @@ export const RETRIES = bugs('retries', [
     "  'TransactionConflict',\n",
     '',
   ],
-  [
-    'a contended transaction is given up at once',
-    'core/table/retry-rules.ts',
-    'budgetMs: 5_000',
-    'budgetMs: 5',
-  ],
+  ['a contended transaction is given up at once', 'core/table/retries.ts', 'budgetMs: 5_000', 'budgetMs: 5'],
   [
     'a start that failed counts as started',
     'core/executions/executions.ts',

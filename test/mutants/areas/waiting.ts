@@ -46,7 +46,7 @@ export const WAITING = bugs('waiting', [
   ],
   [
     'an unfinished task is queried again only a day later',
-    'core/waiting/query-rules.ts',
+    'core/reconciler/look.ts',
     'Math.min(MAX_LOOK_SECONDS, ageSeconds * LOOK_SHARE)',
     '86_400',
   ],

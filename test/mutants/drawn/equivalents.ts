@@ -1,7 +1,7 @@
 /** Drawn bugs that change nothing that the service promises, each by its name, with the reason. */
 export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
-    'branch forced in core/files/stored-files.ts listStoredFiles: Key && LastModified ? [{ objectKey: Key, sizeBytes: Size, storedAt: toInstant(LastModified) }] : [] => ([{ objectKey: Key, sizeBytes: Size, storedAt: toInstant(LastModified) }])',
+    'branch forced in core/files/request-files.ts listStoredFiles: Key && LastModified ? [{ objectKey: Key, sizeBytes: Size, storedAt: toInstant(LastModified) }] : [] => ([{ objectKey: Key, sizeBytes: Size, storedAt: toInstant(LastModified) }])',
     'S3 lists every object with its key and time: the check is for the types.',
   ],
   [
@@ -21,7 +21,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'The listing of the next tick has the item too.',
   ],
   [
-    "clause of a condition dropped in core/admission/permit-updates.ts newcomerUpdate: 'nextStartMs > :now AND nextStartMs <= :latest' => 'nextStartMs <= :latest'",
+    "clause of a condition dropped in core/admission/gate-rules.ts newcomerUpdate: 'nextStartMs > :now AND nextStartMs <= :latest' => 'nextStartMs <= :latest'",
     'The next start of a gate never becomes earlier, and was read as later than now.',
   ],
   [
@@ -53,7 +53,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'It then reads the account once more where there is no problem.',
   ],
   [
-    "operand dropped in core/creation/create-video-rules.ts checkFrames: image !== undefined && !takes(model, 'first_frame') => !takes(model, 'first_frame')",
+    'operand dropped in core/creation/create-video-rules.ts checkFrames: image !== undefined && !takes(model, FRAMES.image) => !takes(model, FRAMES.image)',
     'Every model of the catalog takes a first frame.',
   ],
   [
@@ -61,7 +61,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'The texts end with the accounts, which differ.',
   ],
   [
-    "operand dropped in core/ending/cancel-tasks.ts openAttempts: request.status === 'succeeded' && (request.outputs?.length ?? 0) >= maxOutputs(request) => (request.outputs?.length ?? 0) >= maxOutputs(request)",
+    "operand dropped in core/ending/close-request.ts openAttempts: request.status === 'succeeded' && (request.outputs?.length ?? 0) >= maxOutputs(request) => (request.outputs?.length ?? 0) >= maxOutputs(request)",
     'A request that failed with all its outputs recorded has no open task either.',
   ],
   [

@@ -2,8 +2,7 @@ import { CLOCKS_APART_MS, deadlineMs, MARGIN_MS } from '../clocks.ts';
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import { invocations, never } from '../engine/invocation.ts';
 import type { Service } from '../engine/outages.ts';
-import type { CreationCall } from '../evidence.ts';
-import { PATIENCE_MS } from '../evidence.ts';
+import { type CreationCall, PATIENCE_MS } from '../evidence.ts';
 import type { World } from '../world.ts';
 import type { Providers } from './providers.ts';
 

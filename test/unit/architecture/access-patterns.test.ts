@@ -100,13 +100,13 @@ describe('a function that operates on the table is found', () => {
   test.each([
     ["import { table } from '../table/table.ts';", 'async () => table.send(1)'],
     ["import { tableName } from '../table/table.ts';", '() => ({ Put: { TableName: tableName() } })'],
-    ["import { batchGet } from '../table/batches.ts';", 'async () => batchGet([])'],
+    ["import { batchGet } from '../table/table.ts';", 'async () => batchGet([])'],
     [
-      "import { batchGet as read } from '../table/batches.ts';",
+      "import { batchGet as read } from '../table/table.ts';",
       'async () => { for (;;) { if (1) await read([]); } }',
     ],
-    ["import { queryAll } from '../table/queries.ts';", 'async function* () { yield* queryAll({}); }'],
-    ["import { listedItems } from '../table/listings.ts';", "(id) => listedItems('X', parse)"],
+    ["import { queryAll } from '../table/table.ts';", 'async function* () { yield* queryAll({}); }'],
+    ["import { listedItems } from '../table/table.ts';", "(id) => listedItems('X', parse)"],
   ])('with %s', (importLine, body) => {
     expect(found(`${importLine}\nexport const getThing = ${body};`)).toEqual([['getThing', undefined]]);
   });
@@ -136,7 +136,7 @@ export const getThing = (id) => findThing(id);`;
 
   test.each([
     ["import type { StoredItem } from '../table/table.ts';", '(item: StoredItem) => item'],
-    ["import { FILTERED_FIRST_LIMIT } from '../table/queries.ts';", '() => FILTERED_FIRST_LIMIT'],
+    ["import { setAll } from '../table/table.ts';", '() => setAll({})'],
     ["import { thingKey } from '../table/keys.ts';", '(id) => thingKey(id)'],
     ["import { transact } from '../table/transactions.ts';", '() => transact(() => [thingWrite()])'],
   ])('nor with %s', (importLine, body) => {

@@ -8,10 +8,12 @@ export interface TableFunction {
   number: number | undefined;
 }
 
-/** Modules of `core/table/` whose functions are table operations, and the names of it that stand for one. */
-const OPERATION_MODULES = /\/table\/(batches|queries|listings)\.ts$/;
-const CLIENT_MODULE = /\/table\/table\.ts$/;
-const CLIENT_NAMES = new Set(['table', 'tableName']);
+/** The modules of `core/table/` with operations, and their names that stand for none. */
+const OPERATION_MODULES = /\/table\/(table|outcomes)\.ts$/;
+const NO_OPERATIONS = new Set([
+  ...['setAll', 'projectionOf', 'StoredItem', 'UpdateParts'],
+  ...['findOutcome', 'insertNew', 'leavesOutcomeOpen'],
+]);
 
 interface Named {
   value: string;
@@ -23,11 +25,10 @@ const operationNames = (nodes: readonly unknown[]): Set<string> => {
   for (const node of nodes) {
     const { type, source, specifiers } = node as { type: string; source?: Named; specifiers?: unknown[] };
     if (type !== 'ImportDeclaration' || !source || !specifiers) continue;
+    if (!OPERATION_MODULES.test(source.value)) continue;
     for (const specifier of specifiers) {
       const { local } = specifier as { local: Named };
-      const isConstant = local.value === local.value.toUpperCase();
-      if (OPERATION_MODULES.test(source.value) && !isConstant) names.add(local.value);
-      if (CLIENT_MODULE.test(source.value) && CLIENT_NAMES.has(local.value)) names.add(local.value);
+      if (!NO_OPERATIONS.has(local.value)) names.add(local.value);
     }
   }
   return names;

@@ -172,7 +172,7 @@ describe('a broken rule is reported', () => {
     ['providers/x.ts', "import '../functions/a.ts';"],
     ['ops/x.ts', "import '../core/table/keys.ts';"],
     ['ops/x.ts', "import type { StoredItem } from '../core/table/table.ts';"],
-    ['ops/x.ts', "import '../core/table/batches.ts';"],
+    ['ops/x.ts', "import '../core/table/transactions.ts';"],
     ['lib/x.ts', "import '../core/table/table.ts';"],
     ['bin/x.ts', "import '../core/x.ts';"],
     ['local/x.ts', "import '../core/x.ts';"],

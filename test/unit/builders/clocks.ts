@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/clock.ts';
+import type { Clock } from '../../../core/time.ts';
 
 /** The time of most tests. */
 export const NOW = new Date('2026-11-20T09:00:00.000Z');

@@ -1,11 +1,10 @@
 import './environment.ts';
 import { jest } from '@jest/globals';
-import { systemClock } from '../../../core/clock.ts';
 import type { ProviderRouteOf } from '../../../core/provider-calls/providers.ts';
 import { type Looked, lookAt, queryOpenTask } from '../../../core/reconciler/look.ts';
 import { type RunOptions, runReconciler } from '../../../core/reconciler/loop.ts';
 import { listDue } from '../../../core/requests/due-items.ts';
-import { toInstant } from '../../../core/time.ts';
+import { systemClock, toInstant } from '../../../core/time.ts';
 import { atSeconds, NOW, StoppedClock } from './clocks.ts';
 import { fakeTimeFrom } from './stop-time.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { cachedFor } from '../../../core/cached-for.ts';
+import { cachedFor } from '../../../core/cached.ts';
 import { atSeconds } from '../builders/clocks.ts';
 
 test('a value is read again once it is old, counted from the beginning of the read', async () => {

@@ -8,12 +8,8 @@ import {
   outputId,
   requestKindOf,
 } from '../../../core/ids.ts';
-import {
-  ledgerEntrySort,
-  MAX_ENTRY_NUMBER,
-  outputObjectKey,
-  providerAttemptKey,
-} from '../../../core/table/keys.ts';
+import { outputObjectKey } from '../../../core/object-keys.ts';
+import { ledgerEntrySort, MAX_ENTRY_NUMBER, providerAttemptKey } from '../../../core/table/keys.ts';
 import { NOW } from '../builders/clocks.ts';
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';

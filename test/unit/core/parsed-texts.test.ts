@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { remembersLast } from '../../../core/parsed-texts.ts';
+import { remembersLast } from '../../../core/cached.ts';
 
 describe('a parser that remembers the last text', () => {
   test('parses a text once, however often it is asked, and each changed text anew', () => {

@@ -1,7 +1,6 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { logger, METRIC } from '../../../core/observability.ts';
-import { readable } from '../../../core/readable.ts';
+import { logger, METRIC, readable } from '../../../core/observability.ts';
 import { metricsCounted } from '../fakes/metrics.ts';
 
 const error = jest.spyOn(logger, 'error');

@@ -11,8 +11,7 @@ import {
   ValidationError,
 } from '../../../core/errors.ts';
 import { logger } from '../../../core/observability.ts';
-import { apiHandler } from '../../../functions/http/api-handler.ts';
-import { json } from '../../../functions/http/responses.ts';
+import { apiHandler, json } from '../../../functions/http/api-handler.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 
 const logged = jest.spyOn(logger, 'error');

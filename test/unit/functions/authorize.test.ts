@@ -1,13 +1,11 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { newKey } from '../../../core/accounts/api-key-text.ts';
-import { revokeApiKey } from '../../../core/accounts/api-keys.ts';
+import { newKey, revokeApiKey } from '../../../core/accounts/api-keys.ts';
 import { ValidationError } from '../../../core/errors.ts';
 import { logger } from '../../../core/observability.ts';
 import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
-import { apiHandler } from '../../../functions/http/api-handler.ts';
+import { apiHandler, json } from '../../../functions/http/api-handler.ts';
 import { authorize, authorizedFirst, identifyCaller } from '../../../functions/http/authorize.ts';
-import { json } from '../../../functions/http/responses.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';

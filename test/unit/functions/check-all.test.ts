@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ValidationError } from '../../../core/errors.ts';
-import { checkAll, wrongFields } from '../../../functions/http/check-all.ts';
+import { checkAll, wrongFields } from '../../../functions/http/api-request.ts';
 
 const wrong = (field: string) => () => {
   throw new ValidationError({ [field]: 'is wrong' });

@@ -1,7 +1,6 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { newKey } from '../../../core/accounts/api-key-text.ts';
-import { revokeApiKey, SCOPES, type Scope } from '../../../core/accounts/api-keys.ts';
+import { newKey, revokeApiKey, SCOPES, type Scope } from '../../../core/accounts/api-keys.ts';
 import { type EndpointName, ROUTES } from '../../../core/routes.ts';
 import { endUserKey, endUserListing, ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { ROUTES as DOCUMENTED } from '../../contract/support/routes.ts';

@@ -1,8 +1,8 @@
 import '../builders/environment.ts';
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { systemClock } from '../../../core/clock.ts';
 import { accountKey, accountListing, ledgerPartition, requestKey } from '../../../core/table/keys.ts';
+import { systemClock } from '../../../core/time.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,

@@ -2,7 +2,7 @@ import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { findModel } from '../../../core/models/catalog.ts';
 import { listModelSettings, putRate } from '../../../core/models/model-settings.ts';
-import type { Rate } from '../../../core/models/rates.ts';
+import type { Rate } from '../../../core/models/rate-schemas.ts';
 import { dispatchProblem } from '../../../core/provider-calls/model-routes.ts';
 import { modelSettingsKey } from '../../../core/table/keys.ts';
 import { withEnvironment } from '../builders/environment.ts';

@@ -1,7 +1,6 @@
 import '../builders/environment.ts';
 import { ExecutionDoesNotExist, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { systemClock } from '../../../core/clock.ts';
 import { settleRequest } from '../../../core/ending/settle-request.ts';
 import {
   accountKey,
@@ -12,6 +11,7 @@ import {
   requestKey,
 } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
+import { systemClock } from '../../../core/time.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,

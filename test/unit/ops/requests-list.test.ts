@@ -1,10 +1,10 @@
 import '../builders/environment.ts';
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { systemClock } from '../../../core/clock.ts';
 import { newRequestId } from '../../../core/ids.ts';
 import type { StoredRequest } from '../../../core/requests/request-rules.ts';
 import { accountKey, accountListing, requestKey } from '../../../core/table/keys.ts';
+import { systemClock } from '../../../core/time.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, aVideoRequest, putRequest } from '../builders/entities.ts';
 import { memory } from '../fakes/fresh-table.ts';

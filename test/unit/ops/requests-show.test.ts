@@ -2,7 +2,6 @@ import '../builders/environment.ts';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { DescribeExecutionCommand, ExecutionDoesNotExist } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { systemClock } from '../../../core/clock.ts';
 import {
   accountKey,
   accountListing,
@@ -14,6 +13,7 @@ import {
   webhookAttemptKey,
 } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
+import { systemClock } from '../../../core/time.ts';
 import { atSeconds } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,

@@ -1,9 +1,9 @@
 import '../builders/environment.ts';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { systemClock } from '../../../core/clock.ts';
 import { newRequestId } from '../../../core/ids.ts';
 import { accountKey, accountListing, requestKey } from '../../../core/table/keys.ts';
+import { systemClock } from '../../../core/time.ts';
 import { atSeconds } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,

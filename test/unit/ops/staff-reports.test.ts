@@ -1,8 +1,8 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { systemClock } from '../../../core/clock.ts';
 import type { LedgerEntry } from '../../../core/ledger/ledger.ts';
 import { accountKey, accountListing, ledgerEntryKey } from '../../../core/table/keys.ts';
+import { systemClock } from '../../../core/time.ts';
 import { formatCsv } from '../../../ops/csv.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, aLedgerEntry, anAccount, anEndUser, EMAIL, putEndUser } from '../builders/entities.ts';

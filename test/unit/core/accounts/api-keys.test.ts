@@ -5,8 +5,14 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type ParsedKey, parseKey } from '../../../../core/accounts/api-key-text.ts';
-import { insertApiKey, listApiKeys, revokeApiKey, SCOPES } from '../../../../core/accounts/api-keys.ts';
+import {
+  insertApiKey,
+  listApiKeys,
+  type ParsedKey,
+  parseKey,
+  revokeApiKey,
+  SCOPES,
+} from '../../../../core/accounts/api-keys.ts';
 import { NotFoundError, OutcomeUnknownError } from '../../../../core/errors.ts';
 import { newAccountId } from '../../../../core/ids.ts';
 import { apiKeyKey } from '../../../../core/table/keys.ts';

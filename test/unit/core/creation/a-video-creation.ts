@@ -4,7 +4,7 @@ import { beforeEach, expect, jest } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import type { ClipMeasure, Clips } from '../../../../core/creation/clip-measuring.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
-import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
+import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';
 import type { ProviderId } from '../../../../core/provider-names.ts';
 import { accountKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';

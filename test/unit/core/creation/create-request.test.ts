@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createImages } from '../../../../core/creation/create-request.ts';
-import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
+import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderId } from '../../../../core/provider-names.ts';

@@ -23,7 +23,6 @@ describe('a creation of a video', () => {
     expect(rest).toStrictEqual({
       prompt: 'waves',
       endUserEmail: 'ada@example.com',
-      webhookUrl: undefined,
       resolution: '1080p',
       durationSec: 5,
       ratio: 'adaptive',
@@ -45,7 +44,6 @@ describe('a creation of a video', () => {
     expect(rest).toStrictEqual({
       prompt: 'waves',
       endUserEmail: 'ada@example.com',
-      webhookUrl: undefined,
       resolution: '1080p',
       durationSec: 5,
       image: IMAGE,

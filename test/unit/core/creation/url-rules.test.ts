@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
-import { urlProblem } from '../../../../core/creation/url-rules.ts';
+import { urlProblem } from '../../../../core/creation/creation-fields.ts';
 import { allowPrivateTargets } from '../../../../core/environment.ts';
 import { aGenerationBody } from '../../builders/bodies.ts';
 import { withEnvironment } from '../../builders/environment.ts';

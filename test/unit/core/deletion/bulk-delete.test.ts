@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { bulkDelete } from '../../../../core/deletion/bulk-delete.ts';
+import { bulkDelete } from '../../../../core/deletion/delete-requests.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, aStoredOutput, putRequest } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';

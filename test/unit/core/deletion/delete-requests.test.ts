@@ -3,7 +3,8 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
-import { deletedRequestKey, dueListing, outputObjectKey, requestKey } from '../../../../core/table/keys.ts';
+import { outputObjectKey } from '../../../../core/object-keys.ts';
+import { deletedRequestKey, dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, aStoredOutput, REQUEST_ID } from '../../builders/entities.ts';
 import {

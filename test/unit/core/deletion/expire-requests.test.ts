@@ -3,9 +3,10 @@ import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { expireRequests } from '../../../../core/deletion/expire-requests.ts';
+import { outputObjectKey } from '../../../../core/object-keys.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { dueListing, outputObjectKey, requestKey } from '../../../../core/table/keys.ts';
+import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import {
   anImageRequest,

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
-import { callbackUrl } from '../../../../core/provider-calls/callback-urls.ts';
+import { callbackUrl } from '../../../../core/provider-calls/provider-urls.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';

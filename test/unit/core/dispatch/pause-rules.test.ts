@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { stepWhileBusy } from '../../../../core/dispatch/pause-rules.ts';
+import { stepWhileBusy } from '../../../../core/dispatch/dispatch-rules.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt } from '../../builders/entities.ts';

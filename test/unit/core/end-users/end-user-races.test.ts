@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createImages } from '../../../../core/creation/create-request.ts';
-import { loadCreationFacts } from '../../../../core/creation/creation-facts.ts';
+import { loadCreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { blockEndUser } from '../../../../core/end-users/end-users.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';

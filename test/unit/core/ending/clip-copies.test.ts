@@ -4,17 +4,15 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { expireRequests } from '../../../../core/deletion/expire-requests.ts';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
-import { closeStoredRequest } from '../../../../core/ending/close-stored-request.ts';
-import { failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
+import { closeStoredRequest, failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
+import { clipObjectKey, outputObjectKey } from '../../../../core/object-keys.ts';
 import { METRIC } from '../../../../core/observability.ts';
 import type { VideoRequest } from '../../../../core/requests/request-rules.ts';
 import { storeOutputs } from '../../../../core/storing/store-outputs.ts';
 import {
   accountKey,
-  clipObjectKey,
   dueListing,
   endUserKey,
-  outputObjectKey,
   providerAttemptKey,
   requestKey,
 } from '../../../../core/table/keys.ts';

@@ -2,13 +2,8 @@ import '../../builders/environment.ts';
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { reconcileRequest } from '../../../../core/ending/end-lost-request.ts';
-import {
-  accountKey,
-  dueListing,
-  ledgerPartition,
-  outputObjectKey,
-  requestKey,
-} from '../../../../core/table/keys.ts';
+import { outputObjectKey } from '../../../../core/object-keys.ts';
+import { accountKey, dueListing, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, aStoredVideo, VIDEO_ID } from '../../builders/entities.ts';
 import { at, bucket, clockAt, ended, executions, memory, request } from '../../builders/reconciling.ts';

@@ -1,8 +1,12 @@
 import '../../builders/environment.ts';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { describe, expect, test } from '@jest/globals';
-import { closeStoredRequest } from '../../../../core/ending/close-stored-request.ts';
-import { failRequest, failStoredRequest, settleOrFailRequest } from '../../../../core/ending/fail-request.ts';
+import {
+  closeStoredRequest,
+  failRequest,
+  failStoredRequest,
+  settleOrFailRequest,
+} from '../../../../core/ending/fail-request.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
 import { dueListing } from '../../../../core/table/keys.ts';

@@ -3,14 +3,13 @@ import { describe, expect, test } from '@jest/globals';
 import { createImages } from '../../../../core/creation/create-request.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { providerCostsOf } from '../../../../core/ending/end-rules.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
-import { providerCostsOf } from '../../../../core/ending/provider-costs.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
-import { type CostDimension, totalCosts } from '../../../../core/ledger/cost-rules.ts';
-import { costsOf } from '../../../../core/ledger/costs.ts';
 import type { RouteCosts } from '../../../../core/models/model-settings.ts';
 import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
 import { accountKey, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import { type CostDimension, costsOf, totalCosts } from '../../../../ops/costs.ts';
 import {
   ACCOUNT_ID,
   anAccount,

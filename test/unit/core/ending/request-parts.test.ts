@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { partsOf } from '../../../../core/ending/request-parts.ts';
+import { partsOf } from '../../../../core/ending/end-rules.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 
 const at = (seconds: number): string => atSeconds(seconds).toISOString();

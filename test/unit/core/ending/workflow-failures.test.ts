@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type CaughtError, failureOfWorkflow } from '../../../../core/ending/workflow-failures.ts';
+import { type CaughtError, failureOfWorkflow } from '../../../../core/ending/fail-request.ts';
 import { logger } from '../../../../core/observability.ts';
 
 const logged = jest.spyOn(logger, 'error');

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { expect, test } from '@jest/globals';
-import { deadlineOf, storingEndOf } from '../../../../core/executions/deadline-rules.ts';
+import { deadlineOf, storingEndOf } from '../../../../core/executions/step-rules.ts';
 import type { RequestKind } from '../../../../core/ids.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt } from '../../builders/entities.ts';

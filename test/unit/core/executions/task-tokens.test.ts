@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { InvalidToken, SendTaskSuccessCommand, TaskDoesNotExist, TaskTimedOut } from '@aws-sdk/client-sfn';
 import { describe, expect, test } from '@jest/globals';
-import { letIntoDispatch, wakeExecution } from '../../../../core/executions/task-tokens.ts';
+import { letIntoDispatch, wakeExecution } from '../../../../core/executions/executions.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 
 describe('a waiting execution', () => {

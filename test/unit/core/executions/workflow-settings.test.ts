@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { workflowSettings } from '../../../../core/executions/workflow-settings.ts';
+import { workflowSettings } from '../../../../core/environment.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 
 const DEFAULTS = {

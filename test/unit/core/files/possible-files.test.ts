@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { possibleFilesOf } from '../../../../core/files/possible-files.ts';
-import { clipObjectKey } from '../../../../core/table/keys.ts';
+import { possibleFilesOf } from '../../../../core/files/request-files.ts';
+import { clipObjectKey } from '../../../../core/object-keys.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 
 test('the files of a request include copies of its reference videos in every container', () => {

@@ -1,8 +1,8 @@
 import '../../builders/environment.ts';
 import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { removeFilesOf } from '../../../../core/files/remove-files.ts';
-import { removeObjects } from '../../../../core/files/remove-objects.ts';
+import { removeObjects } from '../../../../core/files/bucket.ts';
+import { removeFilesOf } from '../../../../core/files/request-files.ts';
 import { logger } from '../../../../core/observability.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { bucket } from '../../fakes/fresh-bucket.ts';

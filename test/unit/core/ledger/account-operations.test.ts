@@ -9,8 +9,7 @@ import {
   setAccountLimits,
   unblockAccount,
 } from '../../../../core/accounts/accounts.ts';
-import { parseKey } from '../../../../core/accounts/api-key-text.ts';
-import { insertApiKey, setKeyLimits } from '../../../../core/accounts/api-keys.ts';
+import { insertApiKey, parseKey, setKeyLimits } from '../../../../core/accounts/api-keys.ts';
 import { consumeApiKey } from '../../../../core/accounts/consume-api-key.ts';
 import { NotFoundError, OutcomeUnknownError } from '../../../../core/errors.ts';
 import { accountKey, apiKeyKey } from '../../../../core/table/keys.ts';

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { callbackUrl, isCallbackToken } from '../../../../core/provider-calls/callback-urls.ts';
+import { callbackUrl, isCallbackToken } from '../../../../core/provider-calls/provider-urls.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { findRequestAndAttempts } from '../../../../core/provider-calls/request-and-attempts.ts';
+import { findRequestAndAttempts } from '../../../../core/provider-calls/provider-attempts.ts';
 import {
   providerAttemptKey,
   providerWaitKey,

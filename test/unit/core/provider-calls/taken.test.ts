@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { takenOf } from '../../../../core/provider-calls/attempt-rules.ts';
 import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
-import { takenOf } from '../../../../core/provider-calls/taken.ts';
 
 const failure = { code: 'provider_error', message: 'broke' } as const;
 

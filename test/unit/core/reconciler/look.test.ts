@@ -2,6 +2,7 @@ import '../../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { outputObjectKey } from '../../../../core/object-keys.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { lookAt } from '../../../../core/reconciler/look.ts';
 import { listDue } from '../../../../core/requests/due-items.ts';
@@ -10,7 +11,6 @@ import {
   deletedRequestKey,
   dueListing,
   formerDeletedRequestKey,
-  outputObjectKey,
   providerWaitKey,
   requestKey,
 } from '../../../../core/table/keys.ts';

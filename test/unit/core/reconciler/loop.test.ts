@@ -3,7 +3,6 @@ import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { waitAtGate } from '../../../../core/admission/admission.ts';
-import { systemClock } from '../../../../core/clock.ts';
 import { findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
@@ -17,6 +16,7 @@ import {
   RECONCILER_RUN_KEY,
   requestKey,
 } from '../../../../core/table/keys.ts';
+import { systemClock } from '../../../../core/time.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAttempt, aVideoRequest, putRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -482,7 +482,7 @@ describe('requests that wait at a gate', () => {
     withEnvironment(limited, async () => {
       await waitAt(WAN);
       const id = await waitAt(SEEDREAM);
-      const gate = { ':gate': gatePartition(WAN) };
+      const gate = { ':PK': gatePartition(WAN) };
       memory.client
         .on(QueryCommand, { ExpressionAttributeValues: gate }, false)
         .rejects(new Error('throttled'));

@@ -1,8 +1,7 @@
 import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { takePermit } from '../../../../core/admission/gates.ts';
-import { gateOfRoute } from '../../../../core/admission/route-gates.ts';
+import { gateOfRoute, takePermit } from '../../../../core/admission/gates.ts';
 import { putWaiter } from '../../../../core/admission/waiters.ts';
 import { logger } from '../../../../core/observability.ts';
 import { surveyWork } from '../../../../core/reconciler/survey-work.ts';

@@ -4,7 +4,7 @@ import { parseVideoRequest } from '../../../../core/creation/create-video-rules.
 import { newRequest } from '../../../../core/creation/new-request.ts';
 import type { NewRequest } from '../../../../core/creation/submission.ts';
 import { DEFAULT_RATES } from '../../../../core/models/catalog.ts';
-import type { Rate } from '../../../../core/models/rates.ts';
+import type { Rate } from '../../../../core/models/rate-schemas.ts';
 import { imageInput, videoInput } from '../../../../core/requests/render-record.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { NOW } from '../../builders/clocks.ts';

@@ -3,8 +3,11 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { expireRequests } from '../../../../core/deletion/expire-requests.ts';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
-import { closeStoredRequest } from '../../../../core/ending/close-stored-request.ts';
-import { failRequest, settleOrFailRequest } from '../../../../core/ending/fail-request.ts';
+import {
+  closeStoredRequest,
+  failRequest,
+  settleOrFailRequest,
+} from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { UNEXPECTED_ERROR } from '../../../../core/errors.ts';
 import { findAccountedRequests } from '../../../../core/ledger/request-fates.ts';

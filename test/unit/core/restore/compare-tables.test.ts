@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { BatchGetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
@@ -8,6 +7,7 @@ import { table } from '../../../../core/table/table.ts';
 import { toEpochSeconds } from '../../../../core/time.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
 
 test('a request that is gone comes back, unless it has expired since and DynamoDB removes it again', async () => {
   const nowSeconds = toEpochSeconds(NOW.toISOString());
@@ -20,7 +20,7 @@ test('a request that is gone comes back, unless it has expired since and DynamoD
   aws.on(ScanCommand, { TableName: 'living' }).resolves({ Items: [] });
   aws.on(BatchGetCommand).resolves({ Responses: { living: [] } });
 
-  const { comeBack } = await compareTables({ restored: 'restored', living: 'living' }, NOW);
+  const { comeBack } = await withEnvironment({ TABLE_NAME: 'living' }, () => compareTables('restored', NOW));
 
   expect(comeBack.requests).toBe(2);
 });

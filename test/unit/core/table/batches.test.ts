@@ -3,9 +3,8 @@ import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { RateLimitedError } from '../../../../core/errors.ts';
-import { batchGet, deleteItems } from '../../../../core/table/batches.ts';
 import type { ItemKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
+import { batchGet, deleteItems, table } from '../../../../core/table/table.ts';
 
 const client = mockClient(table);
 const random = jest.spyOn(Math, 'random');

@@ -3,8 +3,7 @@ import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
-import { type Part, queryAll, queryFrom } from '../../../../core/table/queries.ts';
-import { type StoredItem, table } from '../../../../core/table/table.ts';
+import { type Part, queryAll, queryFrom, type StoredItem, table } from '../../../../core/table/table.ts';
 
 const client = mockClient(table);
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { CALLER_PATIENCE, SETTLEMENT_PATIENCE } from '../../../../core/table/retry-rules.ts';
+import { CALLER_PATIENCE, SETTLEMENT_PATIENCE } from '../../../../core/table/retries.ts';
 import { table } from '../../../../core/table/table.ts';
 import {
   type Refusal,

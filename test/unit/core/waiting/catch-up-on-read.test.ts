@@ -5,7 +5,7 @@ import { findProviderWait, type ProviderWait } from '../../../../core/provider-c
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { findRequest } from '../../../../core/requests/requests.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
-import { catchUpOnRead } from '../../../../core/waiting/catch-up-on-read.ts';
+import { catchUpOnRead } from '../../../../core/waiting/catch-up.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';

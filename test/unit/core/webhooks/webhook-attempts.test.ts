@@ -116,7 +116,7 @@ describe('the attempts of a request', () => {
     expect(queries.map(({ ExpressionAttributeValues }) => ExpressionAttributeValues)).toEqual(
       ['WEBHOOK#', `WEBHOOK#${AGAIN}#`].flatMap((attempts) =>
         ['REQUEST', 'WEBHOOK_ATTEMPTS'].map((kind) => ({
-          ...{ ':partition': `${kind}#${REQUEST_ID}`, ':attempts': attempts },
+          ...{ ':PK': `${kind}#${REQUEST_ID}`, ':beginning': attempts },
         })),
       ),
     );

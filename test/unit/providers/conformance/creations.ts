@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../../core/observability.ts';
+import { takenOf } from '../../../../core/provider-calls/attempt-rules.ts';
 import type { Obstacle, ProviderAnswer, Taken } from '../../../../core/provider-calls/providers.ts';
-import { takenOf } from '../../../../core/provider-calls/taken.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
 import {

@@ -2,9 +2,8 @@ import '../../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { startSandbox } from '@generation-service/sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../../../core/clock.ts';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
-import { cancelTasks } from '../../../../core/ending/cancel-tasks.ts';
+import { cancelTasks } from '../../../../core/ending/close-request.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
@@ -12,6 +11,7 @@ import { findRequest } from '../../../../core/requests/requests.ts';
 import { storeOutputs } from '../../../../core/storing/store-outputs.ts';
 import { accountKey, endUserKey, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
+import { systemClock } from '../../../../core/time.ts';
 import { queryProvider } from '../../../../core/waiting/query-provider.ts';
 import {
   ACCOUNT_ID,

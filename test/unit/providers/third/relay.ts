@@ -17,9 +17,15 @@ import {
   unknownTask,
   untoldTask,
 } from '../../../../providers/failures.ts';
-import type { Answered, HttpAnswer } from '../../../../providers/http.ts';
+import {
+  type Answered,
+  type HttpAnswer,
+  optional,
+  optionalText,
+  readBody,
+  requiredText,
+} from '../../../../providers/http.ts';
 import { HttpProvider } from '../../../../providers/http-provider.ts';
-import { optional, optionalText, readBody, requiredText } from '../../../../providers/reading.ts';
 
 const Prediction = z.object({
   id: requiredText(),

@@ -1,0 +1,52 @@
+import {
+  ACCOUNT_LISTING_PARTITION,
+  accountPartition,
+  apiKeyKey,
+  circuitPartition,
+  DUE_PREFIX,
+  deletedRequestPartition,
+  endUserListingPartition,
+  endUserPartition,
+  GATE_LISTING_PARTITION,
+  gatePartition,
+  idempotencyPartition,
+  inFlightKey,
+  ledgerPartition,
+  RECONCILER_RUN_KEY,
+  requestPartition,
+  WEBHOOK_HOST_PREFIX,
+  webhookAttemptPartition,
+} from '../core/table/keys.ts';
+
+/**
+ * Patterns of partition keys, for permissions by item: the table's own by what they hold, and those of the listing index. The request
+ * indexes' keys begin with an account's id.
+ */
+export const partitionPatterns = () => ({
+  accounts: accountPartition('*'),
+  endUsers: endUserPartition('*'),
+  idempotency: idempotencyPartition('*'),
+  apiKeys: apiKeyKey('*').PK,
+  ledgers: ledgerPartition('*'),
+  requests: requestPartition('*'),
+  deletedRequests: deletedRequestPartition('*'),
+  webhookAttempts: webhookAttemptPartition('*'),
+  // Functions of the earlier release, which an update replaces one by one, read eight copies.
+  modelSettings: 'CATALOG#*',
+  accountList: ACCOUNT_LISTING_PARTITION,
+  endUserLists: endUserListingPartition('*'),
+  inFlightClips: inFlightKey('clips', '*').PK,
+  inFlightFilter: inFlightKey('filter', '*').PK,
+  inFlightUploads: inFlightKey('uploads', '*').PK,
+  inFlightUsage: inFlightKey('usage', '*').PK,
+  inFlightWebhooks: inFlightKey('webhooks', '*').PK,
+  webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
+  dueLists: `${DUE_PREFIX}*`,
+  expiryList: `${DUE_PREFIX}EXPIRE#*`,
+  gates: gatePartition('*'),
+  gateList: GATE_LISTING_PARTITION,
+  circuits: circuitPartition('*'),
+  reconcilerRun: RECONCILER_RUN_KEY.PK,
+});
+/** The name of a kind of partition. */
+export type PartitionKind = keyof ReturnType<typeof partitionPatterns>;

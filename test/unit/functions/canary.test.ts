@@ -1,0 +1,122 @@
+import '../builders/environment.ts';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { logger } from '../../../core/observability.ts';
+import { runCanary } from '../../../functions/canary.ts';
+import { StoppedClock } from '../builders/clocks.ts';
+import { secrets } from '../fakes/fresh-secrets.ts';
+import { metricsCounted } from '../fakes/metrics.ts';
+import { LoopbackServer, type ReceivedRequest } from '../servers/loopback-server.ts';
+
+const server = await new LoopbackServer().start();
+process.env.PUBLIC_BASE_URL = server.url;
+afterAll(() => server.close());
+
+const ID = 'img_01KAJ7Q0000000000000000000';
+const PATH = `/v1/generations/${ID}`;
+type Answer = [status: number, body: unknown, contentType?: string];
+/** The service's answers: reads in turn, the last one again and again. */
+let answers: Record<string, Answer[]> = {};
+const failed = jest.spyOn(logger, 'error');
+let clock = new StoppedClock();
+const pause = async (milliseconds: number) => clock.advance(milliseconds / 1000);
+
+beforeEach(() => {
+  clearCaches();
+  secrets.set('arn:canary-key', 'gsk_canary');
+  server.reset();
+  failed.mockClear();
+  clock = new StoppedClock();
+  answers = {
+    'POST /v1/generations': [[202, { requestId: ID }]],
+    [`GET ${PATH}`]: [
+      [200, { status: 'queued' }],
+      [200, { status: 'processing' }],
+      [200, { status: 'succeeded', images: [{ url: `${server.url}/file.png?signed` }] }],
+    ],
+    'GET /file.png?signed': [[200, 'pixels', 'image/png']],
+    [`DELETE ${PATH}`]: [[200, { deleted: true }]],
+  };
+  server.respond = ({ method, path }, response) => {
+    const left = answers[`${method} ${path}`] ?? [];
+    const [status, body, type = 'application/json'] = (left.length > 1 ? left.shift() : left[0]) ?? [404, {}];
+    response
+      .writeHead(status, { 'content-type': type })
+      .end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+});
+const lineOf = ({ method, path }: ReceivedRequest): string => `${method} ${path}`;
+
+describe('the canary', () => {
+  test('creates an image, reads it until it is there, fetches the file, and removes it all', async () => {
+    const counted = metricsCounted();
+
+    await runCanary(clock, pause);
+
+    expect(server.requests.map(lineOf)).toEqual([
+      'POST /v1/generations',
+      ...[`GET ${PATH}`, `GET ${PATH}`, `GET ${PATH}`],
+      'GET /file.png?signed',
+      `DELETE ${PATH}`,
+    ]);
+    expect(counted()).toEqual([
+      ['CanarySeconds', {}, 4],
+      ['CanarySucceeded', {}],
+    ]);
+    expect(failed).not.toHaveBeenCalled();
+  });
+
+  test('calls the API with its key, and the file without', async () => {
+    await runCanary(clock, pause);
+
+    const keys = server.requests.map(({ path, headers }) => [path, headers.authorization]);
+    expect(keys.filter(([path]) => path?.startsWith('/v1/')).map(([, key]) => key)).toEqual(
+      Array(5).fill('Bearer gsk_canary'),
+    );
+    expect(keys.filter(([path]) => path?.startsWith('/file'))).toEqual([['/file.png?signed', undefined]]);
+    expect(server.requests[0]?.body).toEqual({
+      model: 'xSD4.5',
+      prompt: expect.any(String),
+      endUserEmail: 'canary@example.com',
+    });
+  });
+
+  test.each<[string, string, Answer, RegExp]>([
+    ['is refused', 'POST /v1/generations', [402, {}], /answered with 402/],
+    ['is refused by a page', 'POST /v1/generations', [502, '<html>', 'text/html'], /answered with 502/],
+    ['is answered with no JSON', 'POST /v1/generations', [202, 'oops'], /JSON/],
+    ['cannot be read', `GET ${PATH}`, [500, {}], /answered with 500/],
+    [
+      'fails',
+      `GET ${PATH}`,
+      [200, { status: 'failed', error: { code: 'provider_error' } }],
+      /failed \(provider_error\)/,
+    ],
+    ['has no file', `GET ${PATH}`, [200, { status: 'succeeded', images: [{}] }], /no file/],
+    ['never ends', `GET ${PATH}`, [200, { status: 'queued' }], /did not end in time/],
+    ['has a file that is gone', 'GET /file.png?signed', [403, 'no', 'text/xml'], /403/],
+    ['has an empty file', 'GET /file.png?signed', [200, '', 'image/png'], /0 bytes/],
+    ['cannot be deleted', `DELETE ${PATH}`, [409, {}], /DELETE .* 409/],
+  ])('has failed when its image %s', async (_, at, answer, message) => {
+    const counted = metricsCounted();
+    answers[at] = [answer];
+
+    await runCanary(clock, pause);
+
+    expect(counted().at(-1)).toEqual(['CanarySucceeded', {}, 0]);
+    expect(counted().filter(([name]) => name === 'CanarySucceeded')).toHaveLength(1);
+    expect(failed.mock.calls).toEqual([
+      ['the canary failed', { error: expect.objectContaining({ message: expect.stringMatching(message) }) }],
+    ]);
+  });
+
+  test('has failed while there is no key', async () => {
+    const counted = metricsCounted();
+    secrets.set('arn:canary-key', undefined);
+
+    await runCanary(clock, pause);
+
+    expect(counted()).toEqual([['CanarySucceeded', {}, 0]]);
+    expect(server.requests).toEqual([]);
+  });
+});
