@@ -75,6 +75,16 @@ describe('a removal that is done again', () => {
     expect(memory.get(endUserKey(ACCOUNT_ID, EMAIL))).not.toHaveProperty('removalId');
   });
 
+  test('fails as the table does, for an end-user too', async () => {
+    memory.beforeCall = () => {
+      throw new Error('The table is out of order.');
+    };
+
+    await expect(repeat({ endUsers: [{ accountId: ACCOUNT_ID, email: EMAIL }] })).rejects.toThrow(
+      'out of order',
+    );
+  });
+
   test('keeps the instants of blocks', async () => {
     const blockedAt = '2026-11-19T10:00:00.000Z';
     await repeat({

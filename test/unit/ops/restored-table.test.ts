@@ -167,6 +167,7 @@ describe('the denial of writes', () => {
     await expect(denyWrites('living', pause)).rejects.toThrow(
       'Writes to the table living are still accepted.',
     );
+    expect(pausedMs).toEqual(Array(59).fill(1_000));
   });
 });
 

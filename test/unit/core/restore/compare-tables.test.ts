@@ -2,12 +2,21 @@ import { BatchGetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { compareTables } from '../../../../core/restore/compare-tables.ts';
-import { requestKey } from '../../../../core/table/keys.ts';
+import { apiKeyKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { toEpochSeconds } from '../../../../core/time.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
+
+/** Compares a restored table of these items with a living one of those. */
+const compare = (restored: object[], living: Record<string, unknown>[]) => {
+  const aws = mockClient(table);
+  aws.on(ScanCommand, { TableName: 'restored' }).resolves({ Items: restored as never });
+  aws.on(ScanCommand, { TableName: 'living' }).resolves({ Items: living });
+  aws.on(BatchGetCommand).resolves({ Responses: { living } });
+  return withEnvironment({ TABLE_NAME: 'living' }, () => compareTables('restored', NOW));
+};
 
 test('a request that is gone comes back, unless it has expired since and DynamoDB removes it again', async () => {
   const nowSeconds = toEpochSeconds(NOW.toISOString());
@@ -15,12 +24,15 @@ test('a request that is gone comes back, unless it has expired since and DynamoD
     const requestId = `img_${index}`;
     return { ...requestKey(requestId), ...anImageRequest({ requestId }), ttl };
   });
-  const aws = mockClient(table);
-  aws.on(ScanCommand, { TableName: 'restored' }).resolves({ Items: restored });
-  aws.on(ScanCommand, { TableName: 'living' }).resolves({ Items: [] });
-  aws.on(BatchGetCommand).resolves({ Responses: { living: [] } });
 
-  const { comeBack } = await withEnvironment({ TABLE_NAME: 'living' }, () => compareTables('restored', NOW));
+  expect((await compare(restored, [])).comeBack.requests).toBe(2);
+});
 
-  expect(comeBack.requests).toBe(2);
+test('a key is revoked again when it was revoked since, not when it is revoked in both tables', async () => {
+  const revokedAt = NOW.toISOString();
+  const key = (keyId: string, more = {}) => ({ ...apiKeyKey(keyId), keyId, ...more });
+  const restored = [key('key_since'), key('key_before', { revokedAt }), key('key_used')];
+  const living = [key('key_since', { revokedAt }), key('key_before', { revokedAt }), key('key_used')];
+
+  expect((await compare(restored, living)).removals.keys).toEqual([{ keyId: 'key_since', revokedAt }]);
 });
