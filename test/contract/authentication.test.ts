@@ -11,7 +11,7 @@ const caller = useCaller();
 const withWrong = (key: string, place: number) =>
   key.slice(0, -place) + (key.at(-place) === '0' ? '1' : '0') + (place > 1 ? key.slice(1 - place) : '');
 
-// Every form that a header can have is tested in test/unit/functions/authorize.test.ts, which routes refuse in accounts.test.ts.
+// Every form that a header can have is tested in test/unit/functions/authorize-key.test.ts, which routes refuse in accounts-apart.test.ts.
 describe('A request without a valid key is refused with 401 unauthorized', () => {
   test.each([
     ['an empty header', () => ''],

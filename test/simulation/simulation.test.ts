@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { runSimulation } from './child.ts';
 import type { MutationName } from './mutations.ts';
 
-/** Two processes, one for each processor. Thousands of runs are in test/long/simulation.test.ts. */
+/** Two processes, one for each processor. Thousands of runs are in test/long/long-simulation.test.ts. */
 const SEEDS = ['20261121', '20261122'];
 const RUNS = '25';
 const MINUTES = 60_000;
 
-/** Found within the first runs. The others take minutes: test/long/simulation.test.ts. */
+/** Found within the first runs. The others take minutes: test/long/long-simulation.test.ts. */
 const BUG: MutationName = 'dispatch that calls no provider';
 /** At most this many runs to find a bug. */
 const RUNS_TO_FIND = '400';

@@ -23,7 +23,7 @@ const OTHERS = [
 
 /**
  * The declared answers that test/unit/openapi/fault-answers.test.ts provokes through the handlers; all others are seen over HTTP by
- * test/long/declared-answers.test.ts.
+ * test/long/answers-as-declared.test.ts.
  */
 export const faultAnswers = (): string[] =>
   declaredAnswers().filter((answer) => answer.endsWith(UNEXPECTED) || OTHERS.includes(answer));

@@ -51,7 +51,7 @@ describe('GET /v1/balance/history', () => {
     });
   });
 
-  // Pages are tested in money.test.ts, the parameters of every list in test/unit/functions/api-request.test.ts.
+  // Pages are tested in money-over-http.test.ts, the parameters of every list in test/unit/functions/api-request.test.ts.
   test('refuses every wrong parameter by name', async () => {
     const query = 'page=0&pageSize=51&limit=5&PageSize=5&x=1&x=2';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect } from '@jest/globals';
+import { inBrowser } from '../contract/support/browser.ts';
+import { accepted, settled } from '../contract/support/client.ts';
+import { useConsole } from '../contract/support/console.ts';
 import { startProcess } from '../local/a-service.ts';
-import { inBrowser } from './support/browser.ts';
-import { accepted, settled } from './support/client.ts';
-import { useConsole } from './support/console.ts';
 
 const session = useConsole();
 

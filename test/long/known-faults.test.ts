@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Measured } from './known-faults/all.ts';
+import type { Measured } from '../simulation/known-faults/all.ts';
 
-const PROGRAM = fileURLToPath(new URL('known-faults/main.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../simulation/known-faults/main.ts', import.meta.url));
 /** A free permit is used within this long while the loop lives. */
 const PROMISED_MS = 5_000;
 

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { inBrowser } from './support/browser.ts';
-import { accepted, type Caller, eventually, newCaller, settled } from './support/client.ts';
-import { seen, signIn, useConsole } from './support/console.ts';
+import { inBrowser } from '../contract/support/browser.ts';
+import { accepted, type Caller, eventually, newCaller, settled } from '../contract/support/client.ts';
+import { seen, signIn, useConsole } from '../contract/support/console.ts';
 
 const session = useConsole();
 const EMAIL = 'ada.with.a.long.name.and.many.more.words@subdomain.of.an.organization.example.com';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { expect, test } from '@jest/globals';
+import { accepted, callerWith, eventually, settled, sharedService } from '../contract/support/client.ts';
+import { balance, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import { type LocalService, ops } from '../contract/support/local-service.ts';
+import { acceptedVideo, readVideo } from '../contract/support/videos.ts';
 import { runProcess } from '../local/a-service.ts';
-import { accepted, callerWith, eventually, settled, sharedService } from './support/client.ts';
-import { balance, expectUnbrokenChain } from './support/ledger.ts';
-import { type LocalService, ops } from './support/local-service.ts';
-import { acceptedVideo, readVideo } from './support/videos.ts';
 
 /** The day as staff saw it: each command, and what it printed. Words in angle brackets stand for what differs from day to day. */
 const TRANSCRIPT = readFileSync(new URL('./staff-day.txt', import.meta.url), 'utf8');
