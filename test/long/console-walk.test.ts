@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { inBrowser } from './support/browser.ts';
-import { firstPaintBytes, seen, signIn, tabTo, useConsole } from './support/console.ts';
+import { inBrowser } from '../contract/support/browser.ts';
+import { firstPaintBytes, seen, signIn, tabTo, useConsole } from '../contract/support/console.ts';
 
 const PHONE = { width: 390, height: 844 };
 const EMAIL = 'keyboard@example.com';
