@@ -32,8 +32,8 @@ const sharedSyntheses = {
 };
 
 export default {
-  // Twice the processors of a small machine: tests that wait for a local run leave theirs to others.
-  maxWorkers: 4,
+  // Three times the processors of a small machine: tests that wait for a local run leave theirs to others.
+  maxWorkers: 6,
   testSequencer: '<rootDir>/test/simulation-first.ts',
   // A local run starts within seconds, but not on a machine that does much else.
   testTimeout: 120_000,
