@@ -107,7 +107,7 @@ describe('the operating guide', () => {
       ),
     );
 
-    expect(readDocument('docs/operating.md')).toContain(
+    expect(readDocument('docs/configuring.md')).toContain(
       `| secrets, metrics of alarms, dashboard | ${count('AWS::SecretsManager::Secret')}, ${watched.length} and ${count('AWS::CloudWatch::Dashboard')}: `,
     );
   });

@@ -73,7 +73,7 @@ test('The guide to alarms has every metric', () => {
   expect(Object.values(METRIC).filter((metric) => !guide.includes(`\`${metric}\``))).toEqual([]);
 });
 
-test('The operating guide says what the reconciler costs as the benchmark measured it', () => {
+test('The guide says what the reconciler costs as the benchmark measured it', () => {
   const { costs } = JSON.parse(readDocument('bench/results.json')) as {
     costs: { results: { name: string; value: number }[] };
   };
@@ -82,11 +82,11 @@ test('The operating guide says what the reconciler costs as the benchmark measur
     return `$${found?.value.toFixed(2)}`;
   };
   const [idle, busy] = [dollars('idle: total'), dollars('work open all the time: total')];
-  const guide = readDocument('docs/operating.md');
+  const guide = readDocument('docs/configuring.md');
   const row = tableRows(guide, 'part').find(([part]) => part === 'reconciler');
 
   expect(row?.slice(1)).toEqual([`${idle} to ${busy}`, busy]);
   const lambda = dollars('work open all the time: functions');
   expect(guide).toContain(`Of the reconciler's ${busy}, ${lambda} is Lambda`);
-  expect(readDocument('docs/decisions.md')).toContain(`[${busy} a month](operating.md#what-it-costs)`);
+  expect(readDocument('docs/decisions.md')).toContain(`[${busy} a month](configuring.md#what-it-costs)`);
 });
