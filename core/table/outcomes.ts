@@ -68,9 +68,9 @@ export const updateExisting = async (
   update: UpdateParts,
   beside: Beside = [],
 ): Promise<StoredItem | undefined> => {
-  const ConditionExpression = ['attribute_exists(PK)', update.ConditionExpression]
-    .filter(Boolean)
-    .join(' AND ');
+  const { ConditionExpression: own } = update;
+  const ConditionExpression =
+    own === undefined ? 'attribute_exists(PK)' : `attribute_exists(PK) AND (${own})`;
   const command = updateOf(Key, { ...update, ConditionExpression, ReturnValues: 'ALL_NEW' });
   const { done, item } = await writeBeside(command, beside);
   return done ? item : undefined;
