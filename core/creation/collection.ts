@@ -1,4 +1,4 @@
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { creationTimeOf, REQUEST_ID_PREFIX } from '../ids.ts';
@@ -6,7 +6,7 @@ import { readableItems } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { idempotencyKey, idempotencyPartition, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { rangeQuery, table, tableName, updateOf } from '../table/table.ts';
+import { lastItems, rangeQuery, tableName, updateOf } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
@@ -112,14 +112,9 @@ const listEntries = async (
           `${REQUEST_ID_PREFIX.image}~`,
         ]
       : [bounds.requestId, bounds.requestId];
-  const { Items = [] } = await table.send(
-    new QueryCommand({
-      ...rangeQuery(idempotencyPartition(call.accountId), keyOf(call, oldest).SK, keyOf(call, newest).SK),
-      ScanIndexForward: false,
-      Limit: MOST_ENTRIES,
-    }),
-  );
-  return readableItems(Items, (item) => Entry.parse(item));
+  const { SK: first } = keyOf(call, oldest);
+  const query = rangeQuery(idempotencyPartition(call.accountId), first, keyOf(call, newest).SK);
+  return readableItems(await lastItems(query, MOST_ENTRIES), (item) => Entry.parse(item));
 };
 
 /**

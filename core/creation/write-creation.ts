@@ -63,8 +63,8 @@ export interface RepeatedCreation {
  * Access pattern 54: writes debit, ledger entry, end-user counters, request, idempotency record and what is counted for budgets in one
  * transaction. An event is among them when the balance falls below the threshold of the account's webhook. If the same key and body created a
  * request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
- * `checkEndUser` throws, `ConflictError` (key used with another body), `RateLimitedError`, and `OutcomeUnknownError` when an attempt that was
- * not answered may still be committed.
+ * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`. Throws `OutcomeUnknownError` while an attempt may
+ * still be committed.
  */
 export const writeCreation = async ({
   request,

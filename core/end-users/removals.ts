@@ -1,15 +1,15 @@
-import { DeleteCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { creationTimeOf, newRemovalId } from '../ids.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { dueListing, endUserKey, endUserPartition, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
 import {
   getItem,
+  lastItems,
   partitionQuery,
   putWrite,
   type StoredItem,
   setAll,
-  table,
   tableName,
   updateOf,
   updateWrite,
@@ -160,14 +160,8 @@ export const findLastRemoval = async ({
   accountId,
   email,
 }: EndUserId): Promise<EndUserRemoval | undefined> => {
-  const { Items = [] } = await table.send(
-    new QueryCommand({
-      ...partitionQuery(endUserPartition(accountId), removalPrefix(email)),
-      ScanIndexForward: false,
-      Limit: 1,
-    }),
-  );
-  return Items[0] && toEndUserRemoval(Items[0]);
+  const [item] = await lastItems(partitionQuery(endUserPartition(accountId), removalPrefix(email)), 1);
+  return item && toEndUserRemoval(item);
 };
 
 /**

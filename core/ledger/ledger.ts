@@ -1,4 +1,3 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Account, findAccount, toAccount } from '../accounts/accounts.ts';
 import { crossingOf, insertBalanceEventWrite } from '../accounts/balance-events.ts';
@@ -14,7 +13,7 @@ import {
   MAX_ENTRY_NUMBER,
 } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { putWrite, rangeQuery, type StoredItem, table, updateWrite } from '../table/table.ts';
+import { lastItems, putWrite, rangeQuery, type StoredItem, updateWrite } from '../table/table.ts';
 import { heldElsewhere, type Refusal, type TransactItem } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
@@ -181,14 +180,9 @@ export const listLedgerEntries = async (
   const skipped = (request.page - 1) * request.pageSize;
   const newest = skipped === 0 ? MAX_ENTRY_NUMBER : ledgerEntries - skipped;
   if (newest < 1) return pageOf([], request, false);
-  const { Items = [] } = await table.send(
-    new QueryCommand({
-      ...rangeQuery(ledgerPartition(accountId), ledgerEntrySort(1), ledgerEntrySort(newest)),
-      ScanIndexForward: false,
-      Limit: request.pageSize,
-    }),
-  );
-  const entries = readableEntries(Items);
-  const oldest = Items.at(-1);
+  const query = rangeQuery(ledgerPartition(accountId), ledgerEntrySort(1), ledgerEntrySort(newest));
+  const items = await lastItems(query, request.pageSize);
+  const entries = readableEntries(items);
+  const oldest = items.at(-1);
   return pageOf(entries, request, oldest !== undefined && oldest.SK !== ledgerEntrySort(1));
 };

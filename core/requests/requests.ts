@@ -1,4 +1,3 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
 import { readable } from '../observability.ts';
@@ -12,11 +11,10 @@ import {
 } from '../table/keys.ts';
 import {
   batchGet,
+  getItem,
   putWrite,
   type StoredItem,
   setAll,
-  table,
-  tableName,
   type UpdateParts,
   updateOf,
   updateWrite,
@@ -43,10 +41,8 @@ export const toRequest = (item: StoredItem): StoredRequest => {
 
 /** Access pattern 16: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: requestKey(requestId), ConsistentRead: true }),
-  );
-  return Item && toRequest(Item);
+  const item = await getItem(requestKey(requestId));
+  return item && toRequest(item);
 };
 
 /** Like `findRequest`. Throws `NotFoundError` when there is none. */

@@ -175,6 +175,14 @@ export const queryItems = async (query: QueryCommandInput): Promise<StoredItem[]
   return items;
 };
 
+/** The last items of a query, the last one first, at most `limit`: one call, of at most 1 MB. */
+export const lastItems = async (query: QueryCommandInput, limit: number): Promise<StoredItem[]> => {
+  const { Items = [] } = await table.send(
+    new QueryCommand({ ...query, ScanIndexForward: false, Limit: limit }),
+  );
+  return Items;
+};
+
 /** The part of a filtered query that a page needs. */
 export interface Part {
   /** Number of items to leave out at the beginning. */
