@@ -1,16 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { refusal, wrongFields } from './support/answers.ts';
+import { refusal } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
 import {
   type AnyRecord,
   anUndrawnGeneration,
   callerWith,
   newCaller,
-  send,
   sharedService,
   unique,
 } from './support/client.ts';
-import { balance, entriesOf, history } from './support/ledger.ts';
+import { history } from './support/ledger.ts';
 import { ops } from './support/local-service.ts';
 import { useCaller } from './support/use-caller.ts';
 
@@ -50,50 +49,6 @@ describe('An accepted creation', () => {
     expect(createdAt).toBeGreaterThanOrEqual(before);
     expect(createdAt).toBeLessThanOrEqual(Date.now());
   });
-
-  test('can be read at its pollUrl at once', async () => {
-    const { body } = await create(anUndrawnGeneration());
-
-    const path = new URL(body.pollUrl ?? '').pathname;
-    expect((await caller.get<AnyRecord>(path)).body.requestId).toBe(body.requestId);
-  });
-
-  test('has an id that sorts by creation time', async () => {
-    const ids: string[] = [];
-    for (let count = 0; count < 3; count++) ids.push((await create(anUndrawnGeneration())).body.requestId);
-
-    expect(ids.toSorted()).toEqual(ids);
-  });
-
-  // Prices are tested in test/unit/core/models/rates.test.ts, what a request may deliver in create-request.test.ts.
-  test.each([
-    [{ model: 'xSD4.5', sequential: 'auto', references: ['https://example.com/a.png'] }, 56],
-    [{ model: 'xZI1.0Pro', size: '1025x1024' }, 2],
-  ])('of %j is debited %d, the price of the most it can deliver', async (body, debit) => {
-    const { requestId } = (await create(anUndrawnGeneration(body))).body;
-
-    expect((await entriesOf(caller, requestId)).at(-1)).toEqual(['generation', debit]);
-  });
-});
-
-describe('A body', () => {
-  test.each(['', '{}'])('%j is refused for every required field', async (body) => {
-    expect(wrongFields(await create(body))).toEqual(['endUserEmail', 'model', 'prompt']);
-  });
-
-  test('is read as {} when missing', async () => {
-    const headers = { authorization: `Bearer ${caller.key}` };
-
-    const answer = await send(caller.service, 'POST', '/v1/generations', { headers });
-
-    expect(wrongFields(answer)).toEqual(['endUserEmail', 'model', 'prompt']);
-  });
-});
-
-test('An unknown query parameter is refused by name', async () => {
-  const answer = await caller.post('/v1/generations?dryRun=true&x=', anUndrawnGeneration());
-
-  expect(wrongFields(answer)).toEqual(['dryRun', 'x']);
 });
 
 describe('A refused creation writes nothing', () => {
@@ -125,20 +80,5 @@ describe('A refused creation writes nothing', () => {
     ]);
     expect({ balance: (await poor.get('/v1/balance')).body, history: await history(poor) }).toEqual(before);
     expect(await itemsNaming(poor.service, refusedEmail)).toEqual([]);
-  });
-
-  test('and validation comes before payment', async () => {
-    const poor = await newCaller(await sharedService(), 0);
-
-    expect(refusal(await poor.post('/v1/generations', body({ n: 0 })))).toEqual([400, 'validation_error']);
-    expect(refusal(await poor.post('/v1/generations', body()))).toEqual([402, 'payment_required']);
-  });
-
-  test('and a balance of exactly the price is enough', async () => {
-    const exact = await newCaller(await sharedService(), 4);
-
-    expect((await exact.post('/v1/generations', body({ model: 'xSD4.5' }))).status).toBe(202);
-    expect(await itemsNaming(exact.service, refusedEmail)).not.toEqual([]);
-    expect([0, 4]).toContain(await balance(exact));
   });
 });

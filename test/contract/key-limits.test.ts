@@ -1,13 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, refusal } from './support/answers.ts';
-import {
-  anUndrawnGeneration,
-  type Caller,
-  newCallerWithDefaultLimits,
-  setLimits,
-  sharedService,
-} from './support/client.ts';
-import { history } from './support/ledger.ts';
+import { type Caller, newCallerWithDefaultLimits, setLimits, sharedService } from './support/client.ts';
 import { type LocalService, ops } from './support/local-service.ts';
 
 let service: LocalService;
@@ -55,34 +48,6 @@ describe('The rate limit', () => {
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(retryAfter(refused)).toBeGreaterThanOrEqual(1);
     expect(retryAfter(refused)).toBeLessThanOrEqual(20);
-  });
-
-  test('counts all endpoints together, whatever their status', async () => {
-    const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, 4);
-
-    const answers = [
-      await caller.get('/v1/models'),
-      await caller.get('/v1/generations?page=0'),
-      await caller.get('/v1/generations/latest'),
-      await caller.post('/v1/end-users/nobody@example.com/block', undefined),
-      await caller.get('/v1/models'),
-    ];
-
-    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 404, 429]);
-  });
-
-  test('refuses before the body is read, and writes nothing', async () => {
-    const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, 1);
-    await caller.get('/v1/models');
-
-    const answers = [
-      await caller.post('/v1/generations', 'no JSON'),
-      await caller.post('/v1/generations', anUndrawnGeneration()),
-    ];
-
-    expect(answers.map(refusal)).toEqual(Array(2).fill([429, 'rate_limited']));
-    await setLimits(caller, 100, 100);
-    expect(await history(caller)).toHaveLength(1);
   });
 
   test('changes with the next request after the operator sets it, starting from a full bucket', async () => {

@@ -51,6 +51,22 @@ describe('The ledger', () => {
     expect((await history(caller, 3)).map(({ amount }) => amount)).toEqual([7, 6, 5, 4, 3, 2, 1]);
   });
 
+  test("shows an operator's adjustment with a positive amount, up or down", async () => {
+    const caller = await newCaller(await sharedService(), 12.345);
+    for (const amount of ['-2.345', '0.5'])
+      await ops(caller.service, 'balance', 'adjust', '--account', caller.accountId, `--amount=${amount}`);
+
+    const entries = await history(caller);
+
+    expect(entries.slice(0, 2)).toMatchObject([
+      { type: 'credit', reason: 'admin_adjustment', amount: 0.5, balanceAfter: 10.5 },
+      { type: 'debit', reason: 'admin_adjustment', amount: 2.345, balanceAfter: 10 },
+    ]);
+    expect((await caller.get('/v1/balance')).body).toEqual({
+      ...{ xTokens: 10.5, updatedAt: entries[0]?.createdAt },
+    });
+  });
+
   test('updatedAt is the creation time until the balance moves, then the time of the newest entry', async () => {
     const caller = await newCaller(await sharedService(), 0);
     const { createdAt } = await ops<{ createdAt: string }>(

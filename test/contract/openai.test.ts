@@ -85,28 +85,6 @@ describe("OpenAI's client", () => {
     expect(body).toMatchObject({ status: 'succeeded', referencesCount: count });
   });
 
-  test('makes several images of the default size', async () => {
-    const { data, response } = await openai.images
-      .generate(anAskedImage({ model: 'xQI3Pro', size: 'auto', n: 2 }))
-      .withResponse();
-
-    const { body } = await caller.get(`/v1/generations/${requestIn({ response })}`);
-    expect(body).toMatchObject({ images: [{ size: '2048x2048' }, { size: '2048x2048' }] });
-    expect(data.data?.map((image) => bytesOf(image).subarray(1, 4).toString())).toEqual(['PNG', 'PNG']);
-  });
-
-  test('makes other images by the same call, for another debit', async () => {
-    const before = await debits();
-    const ask = anAskedImage();
-    const answers = [
-      await openai.images.generate(ask).withResponse(),
-      await openai.images.generate(ask).withResponse(),
-    ];
-
-    expect(new Set(answers.map(requestIn)).size).toBe(2);
-    expect(await debits()).toBe(before + 2);
-  });
-
   test("makes images for a key's default end-user", async () => {
     const email = uniqueEmail();
     const { service, accountId } = caller;

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { CATALOG, DEFAULT_RATES } from '../../core/models/catalog.ts';
-import { wrongFields } from './support/answers.ts';
 import { useCaller } from './support/use-caller.ts';
 
 const caller = useCaller(0);
@@ -14,18 +13,8 @@ test('The catalog lists exactly the models of the service, as they are published
   expect(body).toEqual(JSON.parse(JSON.stringify({ data: CATALOG })));
 });
 
-test('The catalog contains no prices', async () => {
-  const { body } = await caller.get('/v1/models');
-
-  expect(JSON.stringify(body)).not.toMatch(/xtokens|price|cost|perImage|\brates?\b/i);
-});
-
 test('The catalog contains the rate of each model where the operator publishes rates, and nothing else more', async () => {
   const { body } = await publishing.get<{ data: { id: string; rate?: unknown }[] }>('/v1/models');
 
   expect(body.data).toEqual(CATALOG.map((model) => ({ ...model, rate: DEFAULT_RATES[model.id] })));
-});
-
-test('An unknown query parameter is refused by name', async () => {
-  expect(wrongFields(await caller.get('/v1/models?type=image'))).toEqual(['type']);
 });

@@ -66,26 +66,7 @@ describe('A creation with an Idempotency-Key', () => {
   });
 });
 
-test('Without a key every creation creates a request', async () => {
-  const body = anUndrawnGeneration();
-
-  const answers = [await caller.post<AnyRecord>('/v1/generations', body)];
-  answers.push(await caller.post<AnyRecord>('/v1/generations', body));
-
-  expect(new Set(answers.map(({ body: record }) => record.requestId)).size).toBe(2);
-  expect(answers.map(isReplayed)).toEqual([null, null]);
-});
-
 describe('A key', () => {
-  // Every character is tested in test/unit/core/creation/idempotency.test.ts.
-  test('of all printable characters is accepted', async () => {
-    const key = `!"#$%&'()*+,-./09:;<=>?@AZ[\\]^_\`az{|}~ ${Math.random()}`;
-    const body = anUndrawnGeneration();
-
-    expect((await create(key, body)).status).toBe(202);
-    expect(isReplayed(await create(key, body))).toBe('true');
-  });
-
   test.each(['', 'x'.repeat(256), 'cl\u00e9'])('that is %j is refused by name', async (key) => {
     expect(wrongFields(await create(key, anUndrawnGeneration()))).toEqual(['Idempotency-Key']);
   });

@@ -1,13 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type AnyRecord,
-  accepted,
-  type Caller,
-  newCaller,
-  read,
-  settled,
-  sharedService,
-} from './support/client.ts';
+import { type AnyRecord, type Caller, newCaller, sharedService } from './support/client.ts';
 import { type ListPage, succeeded } from './support/resources.ts';
 import {
   acceptedVideo,
@@ -88,23 +80,5 @@ describe('include=input', () => {
     expect((await caller.get(`${videoPath(requestId)}?include=input`)).body).toEqual({ ...record, input });
     expect((await list({ include: 'input', pageSize: '1' })).items).toEqual([{ ...record, input }]);
     expect((await list({ pageSize: '1' })).items).toEqual([record]);
-  });
-
-  test('adds them to reads and lists of images', async () => {
-    const own = await newCaller(caller.service);
-    const { requestId } = await accepted(own, {
-      ...{ model: 'xSD4.5', prompt: '[fail=content_policy] a', aspectRatio: 'portrait', n: 2 },
-      ...{ references: [`${REFERENCE}?sig=secret`], webhookUrl: 'https://example.com/hook?token=secret' },
-    });
-    const record = await settled(own, requestId);
-    const input = {
-      ...{ size: '2K', aspectRatio: 'portrait', n: 2, references: [REFERENCE] },
-      webhookUrl: 'https://example.com/hook',
-    };
-
-    expect((await own.get(`/v1/generations/${requestId}?include=input`)).body).toEqual({ ...record, input });
-    const { body } = await own.get<ListPage<AnyRecord>>('/v1/generations?include=input');
-    expect(body.items).toEqual([{ ...record, input }]);
-    expect(await read(own, requestId)).toEqual(record);
   });
 });

@@ -1,6 +1,7 @@
 import {
   DescribeExecutionCommand,
   ExecutionDoesNotExist,
+  type HistoryEvent,
   paginateGetExecutionHistory,
   paginateListExecutions,
   StopExecutionCommand,
@@ -8,7 +9,8 @@ import {
 import { withStepFunctions } from './aws.ts';
 import type { LocalService } from './local-service.ts';
 
-type Machine = keyof LocalService['stateMachines'];
+/** A state machine of a local run. */
+export type Machine = keyof LocalService['stateMachines'];
 
 const arnOf = (service: LocalService, machine: Machine, name: string): string =>
   `${service.stateMachines[machine].replace(':stateMachine:', ':execution:')}:${name}`;
@@ -29,20 +31,31 @@ export const executionStatus = (
     }
   });
 
-/** The state an execution entered last. */
-export const currentState = (
+/** Every event of an execution so far. */
+export const executionEvents = (
   service: LocalService,
   machine: Machine,
   name: string,
-): Promise<string | undefined> =>
+): Promise<HistoryEvent[]> =>
   withStepFunctions(service, async (client) => {
     const executionArn = arnOf(service, machine, name);
-    const entered: string[] = [];
+    const all: HistoryEvent[] = [];
     for await (const { events = [] } of paginateGetExecutionHistory({ client }, { executionArn })) {
-      entered.push(...events.flatMap(({ stateEnteredEventDetails }) => stateEnteredEventDetails?.name ?? []));
+      all.push(...events);
     }
-    return entered.at(-1);
+    return all;
   });
+
+/** The names of the states that were entered, in order. */
+export const statesIn = (events: readonly HistoryEvent[]): string[] =>
+  events.flatMap(({ stateEnteredEventDetails }) => stateEnteredEventDetails?.name ?? []);
+
+/** The state an execution entered last. */
+export const currentState = async (
+  service: LocalService,
+  machine: Machine,
+  name: string,
+): Promise<string | undefined> => statesIn(await executionEvents(service, machine, name)).at(-1);
 
 /** Stops an execution, as anyone can in the console. */
 export const stopExecution = (service: LocalService, machine: Machine, name: string): Promise<unknown> =>

@@ -1,8 +1,7 @@
-import { DescribeExecutionCommand, ExecutionDoesNotExist } from '@aws-sdk/client-sfn';
 import { Webhook } from 'standardwebhooks';
 import { type ReceivedWebhook, signatureOf } from '../../unit/servers/webhook-receiver.ts';
-import { withStepFunctions } from './aws.ts';
-import { type AnyRecord, eventually } from './client.ts';
+import type { AnyRecord } from './client.ts';
+import { endedExecution } from './executions.ts';
 import { type LocalService, ops } from './local-service.ts';
 
 /** The body of a webhook delivery. */
@@ -29,26 +28,8 @@ export const verified = (webhook: ReceivedWebhook | undefined, secret: string): 
 };
 
 /** Waits for a request's webhook delivery to end and returns its status. */
-export const deliveryEnded = async (
-  service: LocalService,
-  requestId: string,
-): Promise<string | undefined> => {
-  const { webhookDelivery } = service.stateMachines;
-  const executionArn = `${webhookDelivery.replace(':stateMachine:', ':execution:')}:${requestId}`;
-  return withStepFunctions(service, (client) =>
-    eventually(
-      async () => {
-        try {
-          return (await client.send(new DescribeExecutionCommand({ executionArn }))).status;
-        } catch (error) {
-          if (error instanceof ExecutionDoesNotExist) return undefined;
-          throw error;
-        }
-      },
-      (status) => status !== undefined && status !== 'RUNNING',
-    ),
-  );
-};
+export const deliveryEnded = async (service: LocalService, requestId: string): Promise<string> =>
+  (await endedExecution(service, requestId, 'webhookDelivery')).status;
 
 /** Every attempt of a request's webhook delivery, in time order. */
 export const shownAttempts = async (service: LocalService, requestId: string): Promise<ShownAttempt[]> =>
