@@ -16,7 +16,7 @@ import { anImageRequest, putRequest } from '../unit/builders/entities.ts';
 import { aRequestId } from '../unit/builders/request-ids.ts';
 import { MemoryBucket } from '../unit/fakes/memory-bucket.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
-import { definitionText, LAMBDA_TRANSIENT_ERRORS, readDefinition } from './asl.ts';
+import { definitionText, readDefinition } from './asl.ts';
 import {
   answers,
   type Behaviour,
@@ -72,25 +72,6 @@ const expired = (ids: readonly string[]): number =>
   ids.filter((id) => memory.get(requestKey(id))?.expiredAt !== undefined).length;
 
 describe('an execution of the expiry', () => {
-  test('removes the files of what has expired, in batches, and marks the records', async () => {
-    const ids = given(250);
-
-    const execution = await run(service);
-
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual([
-      LIST,
-      'Expire each batch',
-      EXPIRE,
-      EXPIRE,
-      EXPIRE,
-      'Choose next step',
-      'Expired',
-    ]);
-    expect(bucket.objects.size).toBe(0);
-    expect(expired(ids)).toBe(250);
-  });
-
   test.each([
     [1, 5],
     [100, 5],
@@ -110,14 +91,8 @@ describe('an execution of the expiry', () => {
     // A page has 1,000 requests of each of four partitions.
     expect(times(LIST)).toBe(2);
     expect(expired(ids)).toBe(5_000);
+    expect(bucket.objects.size).toBe(0);
     expect(execution.transitions).toBe(2 * 3 + times(EXPIRE) + 1);
-  });
-
-  test('ends where nothing has expired', async () => {
-    const execution = await run({ ...service, 'expire-requests': [] });
-
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual([LIST, 'Expire each batch', 'Choose next step', 'Expired']);
   });
 
   test('passes on the cursor and, to each batch, its ids alone', async () => {
@@ -174,15 +149,6 @@ describe('an execution of the expiry', () => {
 });
 
 describe('a batch', () => {
-  const listed = { 'list-expired-requests': [page(3)] };
-
-  test.each(LAMBDA_TRANSIENT_ERRORS)('is retried after a transient error of Lambda: %s', async (error) => {
-    const execution = await run({ ...listed, 'expire-requests': [fails(error), done, done, done] });
-
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.retries).toEqual([{ state: EXPIRE, error, seconds: 2 }]);
-  });
-
   test.each(['TypeError', 'AccessDeniedException'])(
     'that fails by %s is left, and holds up no other batch or page',
     async (error) => {
@@ -222,16 +188,6 @@ describe('a batch', () => {
 });
 
 describe('the listing', () => {
-  test.each(LAMBDA_TRANSIENT_ERRORS)('is retried after a transient error of Lambda: %s', async (error) => {
-    const ids = given(1);
-
-    const execution = await run({ ...service, 'list-expired-requests': [fails(error), list] });
-
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(secondsOf(execution)).toEqual([2]);
-    expect(expired(ids)).toBe(1);
-  });
-
   test.each(['TypeError', 'AccessDeniedException'])('fails the execution by %s', async (error) => {
     const execution = await run({ 'list-expired-requests': [fails(error)] });
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { settleOrFailRequest } from '../../core/ending/fail-request.ts';
 import { recordOutputs } from '../../core/requests/requests.ts';
 import { anImageRequest, aStoredOutput, REQUEST_ID } from '../unit/builders/entities.ts';
+import { REFUSED } from './asl.ts';
 import { done, fail, givenTo, invoked, runGeneration, store, wait } from './generation.ts';
 import { answers, type Behaviour, fails, hangs, type Script } from './harness.ts';
 import { balanceThousandths, failRequest, pausedUntil, putRequest, storedRequest } from './stored-request.ts';
@@ -23,6 +24,7 @@ const RECOVERED = [
 /** The errors that are not retried. */
 const OUR_ERRORS = ['TypeError', 'ZodError', 'NotFoundError', 'ConflictError', 'AccessDeniedException'];
 
+const GONE = 'Lambda.ResourceNotFoundException';
 /** The tasks that end a request, each with a script that reaches it. */
 const LAST = [
   ['Settle request', 'settle-request', { 'dispatch-request': store, 'store-outputs': done }],
@@ -194,59 +196,33 @@ describe('Store outputs', () => {
   });
 });
 
-describe('a task whose function never answers', () => {
-  test.each(LAST)('%s fails the execution after 60 s', async (state, task, script) => {
-    const execution = await runGeneration({ ...script, [task]: [hangs] });
-
-    expect(execution.status).toBe('FAILED');
-    expect(execution.failure?.Error).toBe('States.Timeout');
-    expect(execution.path.at(-1)).toBe(state);
-    expect(execution.seconds).toBe(60);
-  });
-});
-
-describe('a task that ends a request', () => {
-  test.each(LAST)(
-    '%s that fails also fails the execution: no other state may end the request',
-    async (state, task, script) => {
-      const execution = await runGeneration({ ...script, [task]: [fails('TypeError', 'no')] });
+describe.each(LAST)(
+  '%s fails the execution, for the reconciler: no other state may end the request',
+  (state, task, script) => {
+    test.each<[string, Behaviour[], string, number]>([
+      ['after 60 s when its function never answers', [hangs], 'States.Timeout', 60],
+      ['at once by an error of ours', [fails('TypeError', 'no')], 'TypeError', 0],
+      ['at once without its function', [fails(GONE)], GONE, 0],
+      [
+        'within half an hour when it may not call its function',
+        Array(61).fill(fails(REFUSED)),
+        REFUSED,
+        1_800,
+      ],
+    ])('%s', async (_when, behaviours, error, atMostSeconds) => {
+      const execution = await runGeneration({ ...script, [task]: behaviours });
 
       expect(execution.status).toBe('FAILED');
-      expect(execution.failure?.Error).toBe('TypeError');
+      expect(execution.failure?.Error).toBe(error);
       expect(execution.path.at(-1)).toBe(state);
       expect(invoked(execution).at(-1)).toBe(task);
-      expect(execution.retries).toEqual([]);
-    },
-  );
-});
+      expect(execution.retries).toHaveLength(behaviours.length - 1);
+      expect(execution.seconds).toBeLessThanOrEqual(atMostSeconds);
+    });
+  },
+);
 
 describe('a function that is gone', () => {
-  test.each(LAST)(
-    '%s without its function fails the execution at once, for the reconciler',
-    async (_state, task, script) => {
-      const execution = await runGeneration({
-        ...script,
-        [task]: [fails('Lambda.ResourceNotFoundException')],
-      });
-
-      expect(execution.status).toBe('FAILED');
-      expect(execution.retries).toEqual([]);
-      expect(execution.seconds).toBe(0);
-    },
-  );
-
-  test.each(LAST)(
-    '%s that may not call its function gives up within half an hour',
-    async (_state, task, script) => {
-      const refused = Array(61).fill(fails('Lambda.AWSLambdaException'));
-      const execution = await runGeneration({ ...script, [task]: refused });
-
-      expect(execution.status).toBe('FAILED');
-      expect(execution.failure?.Error).toBe('Lambda.AWSLambdaException');
-      expect(execution.seconds).toBeLessThan(1_800);
-    },
-  );
-
   test('outputs that were stored before are settled by the reconciler, and paid', async () => {
     const request = anImageRequest({ status: 'processing' });
     putRequest(request);
@@ -254,7 +230,7 @@ describe('a function that is gone', () => {
     const execution = await runGeneration({
       'dispatch-request': store,
       'store-outputs': done,
-      'settle-request': [fails('Lambda.ResourceNotFoundException')],
+      'settle-request': [fails(GONE)],
     });
     expect(execution.path.at(-1)).toBe('Settle request');
 
@@ -268,7 +244,7 @@ describe('a function that is gone', () => {
     const execution = await runGeneration({
       'dispatch-request': wait(60),
       'await-provider': done,
-      'query-provider': [fails('Lambda.ResourceNotFoundException')],
+      'query-provider': [fails(GONE)],
     });
 
     expect(execution.status).toBe('FAILED');
@@ -283,7 +259,7 @@ describe('a function that is gone', () => {
       const isQueue = task === 'await-capacity';
       const queued = answers({ next: 'queue', route: 'route-1', timeoutSeconds: 60 });
       const execution = await runGeneration({
-        [task]: fails('Lambda.ResourceNotFoundException'),
+        [task]: fails(GONE),
         'dispatch-request': isQueue ? [queued, queued, fail(UNEXPECTED)] : wait(60),
         'query-provider': [wait(60), wait(30), fail(UNEXPECTED)],
         'fail-request': failRequest,

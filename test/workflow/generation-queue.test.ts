@@ -15,7 +15,7 @@ import { queryProvider } from '../../core/waiting/query-provider.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { anImageRequest, aStoredOutput, REQUEST_ID } from '../unit/builders/entities.ts';
 import { withEnvironment } from '../unit/builders/environment.ts';
-import { done, entryIn, givenTo, INPUT, runGeneration, stop, store, tokenIn } from './generation.ts';
+import { done, entryIn, givenTo, INPUT, runGeneration, store, tokenIn } from './generation.ts';
 import {
   answers,
   type Behaviour,
@@ -106,12 +106,6 @@ describe('an execution whose provider has no capacity', () => {
     ]);
     expect(execution.seconds).toBe(100);
     expect(storedRequest()).toMatchObject({ status: 'failed', error });
-  });
-
-  test('leaves a request alone that ended meanwhile', async () => {
-    const execution = await runGeneration({ ...SCRIPT, 'dispatch-request': [queue(100), stop] });
-
-    expect(execution.path.at(-1)).toBe('Nothing left to do');
   });
 
   test('tries again after half a minute when its wait fails', async () => {

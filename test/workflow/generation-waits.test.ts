@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { done, INPUT, runGeneration, store, wait } from './generation.ts';
 import { hangs } from './harness.ts';
-import { failRequest, putRequest, storedRequest } from './stored-request.ts';
+import { putRequest } from './stored-request.ts';
 
 beforeEach(() => putRequest());
 
@@ -34,41 +34,6 @@ describe('what reaches an execution while it waits:', () => {
       expect(execution.visits[2]?.output).toEqual({ ...INPUT, step: woken });
     },
   );
-
-  test('the step "fail" fails the request', async () => {
-    const error = { code: 'content_policy', message: 'refused' } as const;
-
-    const execution = await runGeneration(
-      { ...SCRIPT, 'store-outputs': [], 'settle-request': [], 'fail-request': failRequest },
-      ({ tokens, at }) => at(9, () => tokens.succeed('token-1', { result: { next: 'fail', error } })),
-    );
-
-    expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Fail request']);
-    expect(storedRequest()).toMatchObject({ status: 'failed', error });
-  });
-
-  test('the step "stop" leaves a terminal request alone', async () => {
-    const execution = await runGeneration(SCRIPT, ({ tokens, at }) =>
-      at(9, () => tokens.succeed('token-1', { result: { next: 'stop' } })),
-    );
-
-    expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Nothing left to do']);
-    expect(execution.transitions).toBe(5);
-  });
-
-  test('its end leads to a query', async () => {
-    const execution = await runGeneration({ ...SCRIPT, 'query-provider': [store] });
-
-    expect(execution.seconds).toBe(3_000);
-    expect(execution.path.slice(2)).toEqual([
-      'Wait for provider',
-      'Query provider',
-      'Choose next step',
-      'Store outputs',
-      'Settle request',
-    ]);
-    expect(execution.visits.at(-1)?.output).toMatchObject({ silence: { Error: 'States.Timeout' } });
-  });
 
   test('a next step under an old token changes nothing', async () => {
     const refusals: unknown[] = [];

@@ -2,7 +2,7 @@ import '../unit/builders/environment.ts';
 import { PassThrough } from 'node:stream';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { accountKey, requestKey } from '../../core/table/keys.ts';
+import { accountKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
 import { systemClock } from '../../core/time.ts';
 import { listWebhookAttempts } from '../../core/webhooks/webhook-attempts.ts';
@@ -13,7 +13,7 @@ import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '.
 import { aSigningKey } from '../unit/builders/signing-key.ts';
 import { MemorySecrets } from '../unit/fakes/memory-secrets.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
-import { definitionText, LAMBDA_TRANSIENT_ERRORS } from './asl.ts';
+import { definitionText } from './asl.ts';
 import {
   answers,
   type Behaviour,
@@ -97,20 +97,6 @@ describe('the state machine', () => {
     },
   );
 
-  test.each(LAMBDA_TRANSIENT_ERRORS)(
-    'repeats an attempt that %s ended, and continues normally',
-    async (error) => {
-      const execution = await run(sends(fails(error), fails(error), stop));
-
-      expect(execution.status).toBe('SUCCEEDED');
-      expect(execution.retries).toMatchObject([
-        { state: 'Deliver webhook', error },
-        { state: 'Deliver webhook', error },
-      ]);
-      expect(execution.path.at(-1)).toBe('Delivered');
-    },
-  );
-
   test.each([
     ['cannot be started', Array(7).fill(fails('Lambda.ServiceException'))],
     ['cannot reach the table', [fails('ProvisionedThroughputExceededException')]],
@@ -155,12 +141,6 @@ describe('the state machine', () => {
 
     expect(execution.status).toBe('TIMED_OUT');
     expect(execution.seconds / 86_400).toBe(14);
-  });
-
-  test('holds nothing but the id and the last step', async () => {
-    const { visits } = await run(sends(wait(5), stop));
-
-    expect(visits.at(-1)?.input).toEqual({ requestId: REQUEST_ID, step: { result: { next: 'stop' } } });
   });
 });
 
@@ -215,22 +195,6 @@ describe('with the deployed function', () => {
     expect(execution.seconds / 3600).toBeCloseTo(75.6, 1);
   });
 
-  test('each attempt has the same id and a current body', async () => {
-    receiver = (number) => (number < 10 ? 500 : 200);
-
-    await deliver();
-
-    expect(new Set(sent.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([`msg_${REQUEST_ID}`]));
-    expect(new Set(sent.map(({ headers }) => headers['webhook-signature'])).size).toBe(10);
-    const events = sent.map(({ body }) => JSON.parse(body));
-    // The files expire 23 h after the end: the seventh attempt is after 17.6 h, the eighth after 31.6 h.
-    expect(events.map(({ data }) => data.status)).toEqual([
-      ...Array(7).fill('succeeded'),
-      ...Array(3).fill('expired'),
-    ]);
-    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['generation.succeeded']));
-  });
-
   test('our own fault does not count as an attempt', async () => {
     receiver = () => 500;
     let faults = 3;
@@ -243,28 +207,5 @@ describe('with the deployed function', () => {
     expect(execution.path.filter((state) => state === 'Wait for own fault')).toHaveLength(3);
     expect(sent).toHaveLength(10);
     expect((await attempts()).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  });
-
-  test('410 stops it, and a refused target does not', async () => {
-    receiver = (number) => (number < 3 ? new TargetRefusedError('The target was refused.') : 410);
-
-    const execution = await deliver();
-
-    expect(execution.path.at(-1)).toBe('Not delivered');
-    expect((await attempts()).map(({ error, status }) => error ?? status)).toEqual([
-      ...['target_refused', 'target_refused', 410],
-    ]);
-  });
-
-  test('the deletion of the request stops it', async () => {
-    receiver = () => {
-      memory.remove(requestKey(REQUEST_ID));
-      return 500;
-    };
-
-    const execution = await deliver();
-
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(sent).toHaveLength(1);
   });
 });
