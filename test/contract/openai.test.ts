@@ -114,32 +114,33 @@ describe('The client meets each error as its own class', () => {
     expect(thrown).toMatchObject({ status: 400, type: expect.any(String), ...error });
   });
 
-  test('AuthenticationError without a key of the service', async () => {
-    const thrown = await caught(clientOf({ ...caller, key: 'sk-nothing' }).models.list());
-
-    expect(thrown).toBeInstanceOf(OpenAI.AuthenticationError);
-    expect(thrown).toMatchObject({ code: 'invalid_api_key' });
-  });
-
-  test('PermissionDeniedError without the scope', async () => {
-    const keyOf = ['keys', 'create', '--account', caller.accountId, '--scopes', 'models:read'];
-    const { key } = await ops<{ key: string }>(caller.service, ...keyOf);
-
-    const thrown = await caught(clientOf({ ...caller, key }).images.generate(anAskedImage()));
-    expect(thrown).toBeInstanceOf(OpenAI.PermissionDeniedError);
-  });
-
-  test('NotFoundError for a model and a path that there is not', async () => {
-    const model = await caught(openai.models.retrieve('gpt-image-1'));
-    const path = await caught(
-      openai.images.createVariation({ image: await toFile(Buffer.from('x'), 'a.png') }),
+  test('AuthenticationError, PermissionDeniedError, NotFoundError and ConflictError', async () => {
+    const { key } = await ops<{ key: string }>(
+      ...([caller.service, 'keys', 'create', '--account', caller.accountId] as const),
+      ...['--scopes', 'models:read'],
     );
-    const between = await caught(openai.get('/images'));
+    const file = await toFile(Buffer.from('x'), 'a.png');
+    const options = { headers: { 'Idempotency-Key': unique() } };
+    await openai.images.generate(anAskedImage(), options);
+    const attempts: [Promise<unknown>, new (...args: never[]) => Error, object][] = [
+      [
+        clientOf({ ...caller, key: 'sk-nothing' }).models.list(),
+        ...([OpenAI.AuthenticationError, { code: 'invalid_api_key' }] as const),
+      ],
+      [clientOf({ ...caller, key }).images.generate(anAskedImage()), OpenAI.PermissionDeniedError, {}],
+      [
+        openai.models.retrieve('gpt-image-1'),
+        ...([OpenAI.NotFoundError, { code: 'model_not_found', param: 'model' }] as const),
+      ],
+      [openai.images.createVariation({ image: file }), OpenAI.NotFoundError, { status: 404 }],
+      [openai.get('/images'), OpenAI.NotFoundError, { type: 'invalid_request_error' }],
+      [openai.images.generate(anAskedImage(), options), OpenAI.ConflictError, {}],
+    ];
 
-    expect(model).toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
-    for (const thrown of [model, path, between]) {
-      expect(thrown).toBeInstanceOf(OpenAI.NotFoundError);
-      expect(thrown).toMatchObject({ type: 'invalid_request_error' });
+    for (const [attempt, type, error] of attempts) {
+      const thrown = await caught(attempt);
+      expect(thrown).toBeInstanceOf(type);
+      expect(thrown).toMatchObject(error);
     }
   });
 
@@ -157,15 +158,6 @@ describe('The client meets each error as its own class', () => {
     expect(thrown).toBeInstanceOf(OpenAI.RateLimitError);
     expect(thrown).toMatchObject({ code: 'insufficient_quota', type: 'insufficient_quota' });
     expect(retries).toEqual(['0']);
-  });
-
-  test('ConflictError for an Idempotency-Key of another body', async () => {
-    const options = { headers: { 'Idempotency-Key': unique() } };
-    await openai.images.generate(anAskedImage(), options);
-
-    expect(await caught(openai.images.generate(anAskedImage(), options))).toBeInstanceOf(
-      OpenAI.ConflictError,
-    );
   });
 
   test('InternalServerError for a fault of the provider, each attempt of it refunded', async () => {

@@ -89,14 +89,6 @@ describe('An uploaded file', () => {
     expect(wrongFields(video)).toEqual(['referenceImages[0]', 'referenceVideos[0]']);
     expect((await stranger.get<{ xTokens: number }>('/v1/balance')).body.xTokens).toBe(10_000);
   });
-
-  test('cannot be read without its signature, nor as another file of the account', async () => {
-    const { url } = await uploaded('image/png', picture);
-    const [path = ''] = url.split('?');
-
-    expect((await fetchFile(path)).status).toBe(403);
-    expect((await fetchFile(url.replace(/upl_\w+/, 'upl_01JD4KXQ8M0000000000000000'))).status).toBe(403);
-  });
 });
 
 describe('A form takes only the file it was made for', () => {

@@ -2,14 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Caller, eventually, newCaller, sharedService, unique } from './support/client.ts';
 import { type EndedExecution, endedExecution } from './support/executions.ts';
 import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import {
-  acceptedVideo,
-  readVideo,
-  settledVideo,
-  type UpstreamTask,
-  upstreamTask,
-  type VideoRecord,
-} from './support/videos.ts';
+import { acceptedVideo, readVideo, settledVideo, upstreamTask, type VideoRecord } from './support/videos.ts';
 
 let caller: Caller;
 /** Requests by kind. All run at once while the tests check them one by one. */
@@ -126,25 +119,6 @@ describe('A video that is read is completed', () => {
     await expectEndedOnce(request, execution);
   });
 });
-
-test.each(['called back twice', 'called back late'] as const)(
-  'Callbacks after the end change nothing: %s',
-  async (what) => {
-    const request = await requestOf(what);
-    const ended = await settledVideo(caller, request.requestId);
-    const last = ({ callbacks }: UpstreamTask) => callbacks.filter(({ status }) => status === 'succeeded');
-    const copies = what === 'called back twice' ? 2 : 1;
-
-    const task = await upstreamTask(caller, request, (each) => last(each).length >= copies);
-
-    // On a busy machine an answer may come too late; any that came in time is 200.
-    const answers = last(task).flatMap(({ answer }) => (typeof answer === 'number' ? [answer] : []));
-    expect(answers).toEqual(answers.map(() => 200));
-    await expectEndedOnce(request, await endedExecution(caller.service, request.requestId));
-    const { videos: _signedAfresh, ...record } = await readVideo(caller, request.requestId);
-    expect(ended).toMatchObject(record);
-  },
-);
 
 test('The ledger is unbroken after all completions', async () => {
   await Promise.all([...started.values()].map(async (one) => settledVideo(caller, (await one).requestId)));

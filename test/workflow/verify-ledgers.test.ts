@@ -10,7 +10,7 @@ import {
 import { logger } from '../../core/observability.ts';
 import { accountKey, accountListing, ledgerEntryKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
-import { aLedgerEntry, anAccount } from '../unit/builders/entities.ts';
+import { aLedgerEntry, anAccount, putAccount } from '../unit/builders/entities.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
 import { metricsCounted } from '../unit/fakes/metrics.ts';
 import { definitionText } from './asl.ts';
@@ -35,8 +35,7 @@ const run = (script: Script = service, input: object = {}): Promise<Execution> =
 const given = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => {
     const accountId = `acc_${String(index).padStart(4, '0')}`;
-    const account = anAccount({ accountId, balanceThousandths: 1_000, ledgerEntries: 1 });
-    memory.put(accountKey(accountId), { ...accountListing(accountId, account.createdAt), ...account });
+    putAccount(memory, anAccount({ accountId, balanceThousandths: 1_000, ledgerEntries: 1 }));
     memory.put(ledgerEntryKey(accountId, 1), aLedgerEntry(1, { accountId }));
     return accountId;
   });

@@ -11,6 +11,8 @@ import {
   type VideoRequest,
 } from '../../../core/requests/request-rules.ts';
 import {
+  accountKey,
+  accountListing,
   dueListing,
   endUserKey,
   endUserListing,
@@ -191,6 +193,12 @@ export const putRequest = (memory: MemoryTable, request: StoredRequest): void =>
 /** Puts the settings of a model into the table. */
 export const putModelSettings = (memory: MemoryTable, settings: ModelSettings): void =>
   memory.put(modelSettingsKey(settings.model), { ...settings });
+
+/** Puts an account into the table with its index attributes. */
+export const putAccount = (memory: MemoryTable, account: Account = anAccount()): void => {
+  const { accountId, createdAt } = account;
+  memory.put(accountKey(accountId), { ...accountListing(accountId, createdAt), ...account });
+};
 
 /** Puts an end-user into the table with its index attributes. */
 export const putEndUser = (memory: MemoryTable, endUser: EndUser): void => {

@@ -15,63 +15,45 @@ const noticed = (where: string): Finding => ({ result: 'noticed', where, broken:
 const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
 const scored = (name: string, findings: Findings): Scored => ({ mutant: aMutant(name), findings });
 
-describe('a simulation', () => {
-  test('that fails has noticed the bug in the run it names', () => {
-    const text = 'Run 12 failed; made smaller 0 times:\nseed 5\nWhat is wrong:\n  2 debits of img_1\n';
+/** How a suite ended, by its exit code and what it printed. */
+const ended = (exitCode: number, text: string, timedOut = false) => ({ exitCode, text, timedOut });
 
-    expect(simulationFinding({ exitCode: 1, text, timedOut: false })).toEqual({
-      result: 'noticed',
-      where: '12',
-      broken: '2 debits of img_1',
-    });
+describe('the finding of a suite', () => {
+  test.each<[string, Finding, Finding]>([
+    [
+      'a simulation that fails: the run that it names',
+      simulationFinding(
+        ended(1, 'Run 12 failed; made smaller 0 times:\nseed 5\nWhat is wrong:\n  2 debits of img_1\n'),
+      ),
+      { result: 'noticed', where: '12', broken: '2 debits of img_1' },
+    ],
+    ['a simulation that passes', simulationFinding(ended(0, '2000 runs')), UNNOTICED],
+    [
+      'a jest run that fails: the test that it names',
+      jestFinding(ended(1, 'FAIL unit test/unit/core/x.test.ts\n  ● x › refunds\n')),
+      { result: 'noticed', where: 'test/unit/core/x.test.ts', broken: 'x › refunds' },
+    ],
+    [
+      'the linter: the line that it names',
+      lintFinding(ended(1, 'core/x.ts:3:5 lint/nursery/noFloatingPromises ━━━\n  × A promise\n')),
+      { result: 'noticed', where: 'core/x.ts:3', broken: 'noFloatingPromises' },
+    ],
+    ['the linter that has nothing to say', lintFinding(ended(0, 'Checked 1 file')), UNNOTICED],
+  ])('of %s', (_suite, found, expected) => {
+    expect(found).toEqual(expected);
   });
 
-  test('that passes has not noticed the bug', () => {
-    expect(simulationFinding({ exitCode: 0, text: '2000 runs', timedOut: false })).toEqual(UNNOTICED);
-  });
-
-  test.each([
-    ['does not load', { exitCode: 1, text: 'SyntaxError: x\n', timedOut: false }, 'error: SyntaxError: x'],
-    ['does not end', { exitCode: 1, text: '500 runs\n', timedOut: true }, 'error: did not end in time'],
-  ])('that %s is an error', (_, ended, where) => {
-    expect(simulationFinding(ended)).toMatchObject({ result: 'error', where });
-  });
-});
-
-describe('a jest run', () => {
-  test('that fails has noticed the bug in the test file it names', () => {
-    const text = 'FAIL unit test/unit/core/x.test.ts\n  ● x › refunds\n';
-
-    expect(jestFinding({ exitCode: 1, text, timedOut: false })).toEqual({
-      result: 'noticed',
-      where: 'test/unit/core/x.test.ts',
-      broken: 'x › refunds',
-    });
-  });
-
-  test('that fails without a test file is an error', () => {
-    expect(jestFinding({ exitCode: 1, text: 'No tests found', timedOut: false })).toMatchObject({
-      result: 'error',
-    });
-  });
-});
-
-describe('the linter', () => {
-  test('has noticed the bug in the line it names', () => {
-    const text = 'core/x.ts:3:5 lint/nursery/noFloatingPromises ━━━\n  × A promise\n';
-
-    expect(lintFinding({ exitCode: 1, text, timedOut: false })).toEqual({
-      result: 'noticed',
-      where: 'core/x.ts:3',
-      broken: 'noFloatingPromises',
-    });
-  });
-
-  test('that has nothing to say has not noticed the bug, and one that cannot run is an error', () => {
-    expect(lintFinding({ exitCode: 0, text: 'Checked 1 file', timedOut: false })).toEqual(UNNOTICED);
-    expect(lintFinding({ exitCode: 1, text: 'no configuration', timedOut: false })).toMatchObject({
-      result: 'error',
-    });
+  test.each<[string, Finding, string]>([
+    [
+      'a simulation that does not load',
+      simulationFinding(ended(1, 'SyntaxError: x\n')),
+      'error: SyntaxError: x',
+    ],
+    ['one that does not end', simulationFinding(ended(1, '500 runs\n', true)), 'error: did not end in time'],
+    ['a jest run without a test file', jestFinding(ended(1, 'No tests found')), 'error: No tests found'],
+    ['a linter that cannot run', lintFinding(ended(1, 'no configuration')), 'error: no configuration'],
+  ])('is an error of %s', (_suite, found, where) => {
+    expect(found).toMatchObject({ result: 'error', where });
   });
 });
 

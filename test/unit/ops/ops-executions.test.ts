@@ -1,14 +1,14 @@
 import '../builders/environment.ts';
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { accountKey, accountListing, ledgerPartition, requestKey } from '../../../core/table/keys.ts';
+import { ledgerPartition, requestKey } from '../../../core/table/keys.ts';
 import { systemClock } from '../../../core/time.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
-  anAccount,
   anEndUser,
   anImageRequest,
+  putAccount,
   putEndUser,
   putRequest,
 } from '../builders/entities.ts';
@@ -44,8 +44,7 @@ beforeEach(() => {
     for (const one of executions.started) if (one.name === name) one.status = 'ABORTED';
     return {};
   });
-  const account = anAccount();
-  memory.put(accountKey(ACCOUNT_ID), { ...accountListing(ACCOUNT_ID, account.createdAt), ...account });
+  putAccount(memory);
   putEndUser(memory, anEndUser());
   memory.afterTransaction = () => {
     changes.push('fail');

@@ -2,7 +2,7 @@ import '../builders/environment.ts';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newRequestId } from '../../../core/ids.ts';
-import { accountKey, accountListing, requestKey } from '../../../core/table/keys.ts';
+import { requestKey } from '../../../core/table/keys.ts';
 import { systemClock } from '../../../core/time.ts';
 import { atSeconds } from '../builders/clocks.ts';
 import {
@@ -10,6 +10,7 @@ import {
   anAccount,
   anImageRequest,
   aVideoRequest,
+  putAccount,
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
@@ -30,8 +31,7 @@ beforeEach(() => {
   seconds = 60;
   jest.spyOn(systemClock, 'now').mockImplementation(() => atSeconds(seconds++));
   for (const accountId of [ACCOUNT_ID, OTHER]) {
-    const account = anAccount({ accountId });
-    memory.put(accountKey(accountId), { ...accountListing(accountId, account.createdAt), ...account });
+    putAccount(memory, anAccount({ accountId }));
   }
 });
 
