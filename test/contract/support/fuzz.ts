@@ -34,36 +34,9 @@ const headerText = fc.string({
 
 /** Escapes that are broken, not UTF-8, or have a special meaning somewhere. */
 const ODD_ESCAPES = [
-  ...[
-    '%00',
-    '%',
-    '%zz',
-    '%E0%A4%A',
-    '%C0%AF',
-    '%ED%A0%80',
-    '%FF',
-    '%2F',
-    '%2f..%2f',
-    '%2e%2e',
-    '%5c',
-    '%0d%0a',
-  ],
-  ...[
-    '%2B',
-    '+',
-    '%20',
-    '%25',
-    '%2500',
-    '%3F',
-    '%23',
-    '%E2%80%AE',
-    '%F0%9F%98%80',
-    '%7F',
-    "'",
-    '"',
-    '{}',
-    '$.',
-  ],
+  ...['%00', '%', '%zz', '%E0%A4%A', '%C0%AF', '%ED%A0%80', '%FF', '%2F', '%2f..%2f', '%2e%2e', '%5c'],
+  ...['%0d%0a', '%2B', '+', '%20', '%25', '%2500', '%3F', '%23', '%E2%80%AE', '%F0%9F%98%80', '%7F'],
+  ...["'", '"', '{}', '$.'],
 ];
 const LONE_SURROGATE = '\ud800';
 
@@ -100,29 +73,11 @@ const pathValues = (known: Known) =>
 
 const QUERY_NAMES = ['page', 'pageSize', 'status', 'endUserEmail', 'createdAfter', 'blocked', 'email'];
 const QUERY_VALUES = [
-  ...[
-    '0',
-    '1',
-    '2',
-    '50',
-    '51',
-    '-1',
-    '1e3',
-    '999999999',
-    '9'.repeat(400),
-    '',
-    'true',
-    'false',
-    'failed',
-    'expired',
-  ],
-  ...[
-    '2026-01-01T00:00:00Z',
-    '1969-12-31T23:59:59Z',
-    '0000-01-01T00:00:00Z',
-    '9999-12-31T23:59:59.999999999Z',
-  ],
-  ...['2026-01-01T00:00+02:00', '-271821-04-20T00:00:00Z', '+275760-09-13T00:00:00Z', 'x'.repeat(255)],
+  ...['0', '1', '2', '50', '51', '-1', '1e3', '999999999', '9'.repeat(400), ''],
+  ...['true', 'false', 'failed', 'expired'],
+  ...['2026-01-01T00:00:00Z', '1969-12-31T23:59:59Z', '0000-01-01T00:00:00Z'],
+  ...['9999-12-31T23:59:59.999999999Z', '2026-01-01T00:00+02:00', '-271821-04-20T00:00:00Z'],
+  ...['+275760-09-13T00:00:00Z', 'x'.repeat(255)],
 ];
 
 const queries = (known: Known) => {
@@ -163,13 +118,14 @@ const headers = ({ key }: Known) =>
 const ODD_VALUES: unknown[] = [
   ...[null, true, 0, 1, -1, 1.5, 1e308, -0, '', ' ', '0', [], {}, [[]], [null], LONE_SURROGATE],
   ...['1K', '256x256', '256X256', '0x0', '999999x999999', 'auto', 'square', 'xZI1.0Pro', 'xSD4.5', 'xW3.0s'],
+  ...['https://example.com/a.png', `https://example.com/${LONE_SURROGATE}`, 'https://exa mple.com'],
   ...[
-    'https://example.com/a.png',
-    `https://example.com/${LONE_SURROGATE}`,
-    'https://exa mple.com',
     'javascript:1',
+    'http://127.0.0.1:1/',
+    'https://user:pass@example.com',
+    'https://example.com/\u0000',
+    'x'.repeat(5000),
   ],
-  ...['http://127.0.0.1:1/', 'https://user:pass@example.com', 'https://example.com/\u0000', 'x'.repeat(5000)],
   ...[
     // A reference that is never fetched, not even to measure it: its port is refused.
     ['http://127.0.0.1:1/'],

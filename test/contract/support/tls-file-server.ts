@@ -37,17 +37,8 @@ export const openTlsFileServer = async (bytes: Buffer): Promise<TlsFileServer | 
       throw Object.assign(new Error(`${host} is ${address}`), { code: 'EADDRNOTAVAIL' });
     }
     await promisify(execFile)('openssl', [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ],
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+      ...['-days', '2'],
       ...['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`],
       ...['-keyout', key, '-out', certificate],
     ]);
