@@ -1,30 +1,16 @@
 import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { giveOwnPermitBack, leaveGate } from '../../core/admission/admission.ts';
-import { awaitCapacity } from '../../core/admission/await-capacity.ts';
+import { leaveGate } from '../../core/admission/admission.ts';
 import type { GateState } from '../../core/admission/gate-rules.ts';
 import { findGate, readGates, takePermit } from '../../core/admission/gates.ts';
 import { listAllWaiters } from '../../core/admission/waiters.ts';
-import { dispatchRequest } from '../../core/dispatch/dispatch-request.ts';
-import type { PlaceInQueue } from '../../core/executions/step-rules.ts';
 import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
-import { recordOutputs } from '../../core/requests/requests.ts';
 import { systemClock } from '../../core/time.ts';
-import { awaitProvider } from '../../core/waiting/await-provider.ts';
-import { queryProvider } from '../../core/waiting/query-provider.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
-import { anImageRequest, aStoredOutput, REQUEST_ID } from '../unit/builders/entities.ts';
+import { anImageRequest, REQUEST_ID } from '../unit/builders/entities.ts';
 import { withEnvironment } from '../unit/builders/environment.ts';
-import { done, entryIn, givenTo, INPUT, runGeneration, store, tokenIn } from './generation.ts';
-import {
-  answers,
-  type Behaviour,
-  type Execution,
-  fails,
-  hangs,
-  type Script,
-  type Surroundings,
-} from './harness.ts';
+import { done, givenTo, INPUT, runGeneration, store } from './generation.ts';
+import { answers, type Behaviour, type Execution, fails, hangs, type Surroundings } from './harness.ts';
 import { scheduledRuns } from './scheduled-runs.ts';
 import {
   balanceThousandths,
@@ -34,7 +20,7 @@ import {
   pausedUntil,
   putOther,
   putRequest,
-  settleRequest,
+  realFunctions,
   spoilQueue,
   storedRequest,
   waitersAt,
@@ -71,13 +57,7 @@ describe('an execution whose provider has no capacity', () => {
     ]);
     expect(execution.transitions).toBe(4 + 3);
     expect(execution.seconds).toBe(3_599);
-  });
-
-  test('gives the function its token, its entry and the place in the queue that the dispatch named', async () => {
-    const execution = await runGeneration(SCRIPT, ({ tokens, at }) =>
-      at(9, () => tokens.succeed('token-1', {})),
-    );
-
+    // The function gets its token, its entry and the place in the queue that the dispatch named.
     expect(givenTo(execution, 'await-capacity')).toEqual([
       {
         ...INPUT,
@@ -146,42 +126,16 @@ describe('with the real functions, on a route of one running call', () => {
   const accepted: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
   const busy: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 40 };
 
-  const realFunctions = (providerRouteOf: ReturnType<typeof stubProvider>): Script => ({
-    'dispatch-request': () => dispatchRequest(REQUEST_ID, providerRouteOf),
-    'await-capacity': (payload) =>
-      awaitCapacity(
-        REQUEST_ID,
-        tokenIn(payload),
-        entryIn(payload),
-        (payload as unknown as { place: PlaceInQueue & { timeoutSeconds: number } }).place,
-      ),
-    'await-provider': (payload) =>
-      awaitProvider(REQUEST_ID, tokenIn(payload), entryIn(payload), providerRouteOf),
-    'query-provider': () => queryProvider(REQUEST_ID, providerRouteOf),
-    // The first thing that storing does.
-    'store-outputs': async () => {
-      await giveOwnPermitBack(storedRequest(), systemClock);
-      await recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
-    },
-    'settle-request': settleRequest,
-    'fail-request': failRequest,
-  });
   const run = (
     providerRouteOf: ReturnType<typeof stubProvider>,
     around: (surroundings: Surroundings) => void = () => undefined,
   ): Promise<Execution> =>
-    withEnvironment(
-      {
-        MODEL_ROUTES: JSON.stringify({
-          xQI3Pro: { provider: 'modelstudio', upstreamModel: 'upstream-model', maxRunning: 1 },
-        }),
-      },
-      () =>
-        runGeneration(realFunctions(providerRouteOf), (surroundings) => {
-          executions.waiters = surroundings.tokens;
-          scheduledRuns(providerRouteOf)(surroundings);
-          around(surroundings);
-        }),
+    withRoute(() =>
+      runGeneration(realFunctions(providerRouteOf), (surroundings) => {
+        executions.waiters = surroundings.tokens;
+        scheduledRuns(providerRouteOf)(surroundings);
+        around(surroundings);
+      }),
     );
   const otherRuns = async () => {
     const gate = await withRoute(() => findGate(GATE));

@@ -1,23 +1,20 @@
 import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { dispatchRequest } from '../../core/dispatch/dispatch-request.ts';
 import { latestAttempts, producedOutputs } from '../../core/provider-calls/attempt-rules.ts';
 import { listAttempts } from '../../core/provider-calls/provider-attempts.ts';
-import type { ProviderAnswer, ProviderRoute } from '../../core/provider-calls/providers.ts';
+import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
 import { recordOutputs } from '../../core/requests/requests.ts';
-import { awaitProvider } from '../../core/waiting/await-provider.ts';
 import { queryProvider } from '../../core/waiting/query-provider.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
-import { entryIn, runGeneration, tokenIn } from './generation.ts';
-import type { Behaviour, Execution, Script } from './harness.ts';
+import { runGeneration } from './generation.ts';
+import type { Behaviour, Execution } from './harness.ts';
 import {
   activeRequests,
   balanceThousandths,
-  failRequest,
   pausedUntil,
   putRequest,
-  settleRequest,
+  realFunctions,
   statuses,
   storedRequest,
 } from './stored-request.ts';
@@ -33,18 +30,6 @@ const finished: ProviderAnswer = { kind: 'done', outputs: [{ url: FILE_URL }] };
 const accepted: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
 const waiting: ProviderAnswer = { kind: 'waiting' };
 const busy: ProviderAnswer = { kind: 'busy', reason: 'modelstudio answered 429.', retryAfterSeconds: 1 };
-
-/** The real function of every task but storing, which only records an output. */
-const realFunctions = (providerRouteOf: () => Promise<ProviderRoute>): Script => ({
-  'dispatch-request': () => dispatchRequest(REQUEST_ID, providerRouteOf),
-  'await-provider': (payload) =>
-    awaitProvider(REQUEST_ID, tokenIn(payload), entryIn(payload), providerRouteOf),
-  'query-provider': () => queryProvider(REQUEST_ID, providerRouteOf),
-  'store-outputs': storeOneOutput,
-  'settle-request': settleRequest,
-  'fail-request': failRequest,
-});
-const storeOneOutput: Behaviour = () => recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
 
 const expectNoContent = ({ history, invocations }: Execution): void => {
   const everything = history + JSON.stringify(invocations);
@@ -111,21 +96,6 @@ describe('with the real functions', () => {
     expectNoContent(execution);
   });
 
-  test.each(['synchronous', 'asynchronous'] as const)(
-    'a %s provider that is busy twice accepts the third call',
-    async (mode) => {
-      const last = mode === 'synchronous' ? finished : accepted;
-      const provider = stubProvider(mode, { submit: [busy, busy, last], query: [finished] });
-
-      const execution = await runGeneration(realFunctions(provider));
-
-      expect(execution.path.filter((state) => state === 'Wait for busy provider')).toHaveLength(2);
-      expect(execution.retries).toEqual([]);
-      expect(storedRequest().status).toBe('succeeded');
-      expectNoContent(execution);
-    },
-  );
-
   test('a provider that stays busy fails the request at the deadline: it is refunded, and nobody is paused', async () => {
     const provider = stubProvider('synchronous', { submit: [busy] });
 
@@ -163,23 +133,6 @@ describe('with the real functions', () => {
     });
     expect(balanceThousandths()).toBe(104_000);
     expect(pausedUntil()).toBeUndefined();
-  });
-
-  test.each([
-    ['at once', 'synchronous', 'submit'],
-    ['at the end of its task', 'asynchronous', 'query'],
-  ] as const)('a provider’s refusal %s is recorded with its reason', async (_when, mode, where) => {
-    const failure = { code: 'content_policy', message: 'The content filter refused the request.' } as const;
-    const refused: ProviderAnswer = { kind: 'failed', failure };
-    const provider = stubProvider(mode, { submit: [accepted], [where]: [refused] });
-
-    const execution = await runGeneration(realFunctions(provider));
-
-    expect(execution.path.at(-1)).toBe('Fail request');
-    expect(storedRequest()).toMatchObject({ status: 'failed', error: failure });
-    expect(balanceThousandths()).toBe(104_000);
-    expect(pausedUntil()).toBeUndefined();
-    expectNoContent(execution);
   });
 
   test('a request whose model has no provider fails with an internal error, and is refunded', async () => {

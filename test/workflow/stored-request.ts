@@ -1,7 +1,12 @@
 import '../unit/builders/environment.ts';
 import type { Context } from 'aws-lambda';
-import { listedState, type StoredRequest } from '../../core/requests/request-rules.ts';
-import { insertRequestWrite, toRequest } from '../../core/requests/requests.ts';
+import { giveOwnPermitBack } from '../../core/admission/admission.ts';
+import { awaitCapacity } from '../../core/admission/await-capacity.ts';
+import { dispatchRequest } from '../../core/dispatch/dispatch-request.ts';
+import type { PlaceInQueue } from '../../core/executions/step-rules.ts';
+import type { ProviderRouteOf } from '../../core/provider-calls/providers.ts';
+import { listedState, type StoredOutput, type StoredRequest } from '../../core/requests/request-rules.ts';
+import { insertRequestWrite, recordOutputs, toRequest } from '../../core/requests/requests.ts';
 import {
   accountKey,
   endUserKey,
@@ -13,6 +18,9 @@ import {
   requestKey,
 } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
+import { systemClock } from '../../core/time.ts';
+import { awaitProvider } from '../../core/waiting/await-provider.ts';
+import { queryProvider } from '../../core/waiting/query-provider.ts';
 import { handler as failRequestHandler } from '../../functions/workflow/fail-request.ts';
 import { handler as settleRequestHandler } from '../../functions/workflow/settle-request.ts';
 import {
@@ -21,6 +29,7 @@ import {
   anAttempt,
   anEndUser,
   anImageRequest,
+  aStoredOutput,
   EMAIL,
   REQUEST_ID,
 } from '../unit/builders/entities.ts';
@@ -28,7 +37,8 @@ import { MemoryBucket } from '../unit/fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../unit/fakes/memory-executions.ts';
 import { MemorySecrets } from '../unit/fakes/memory-secrets.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
-import type { Behaviour } from './harness.ts';
+import { entryIn, tokenIn } from './generation.ts';
+import type { Behaviour, Script } from './harness.ts';
 
 const memory = new MemoryTable(table);
 const bucket = new MemoryBucket();
@@ -41,6 +51,28 @@ const context = { functionName: 'task', awsRequestId: 'invocation' } as Context;
 export const failRequest: Behaviour = (payload) => failRequestHandler(payload, context);
 /** The deployed function of "Settle request", on the table in memory. */
 export const settleRequest: Behaviour = (payload) => settleRequestHandler(payload, context);
+
+/** The real function of every task but storing, which gives the permit back, as it does first, and records these outputs. */
+export const realFunctions = (
+  providerRouteOf: ProviderRouteOf,
+  requestId = REQUEST_ID,
+  outputs: StoredOutput[] = [aStoredOutput(0)],
+): Script => ({
+  'dispatch-request': () => dispatchRequest(requestId, providerRouteOf),
+  'await-capacity': (payload) => {
+    const { place } = payload as { place: PlaceInQueue & { timeoutSeconds: number } };
+    return awaitCapacity(requestId, tokenIn(payload), entryIn(payload), place);
+  },
+  'await-provider': (payload) =>
+    awaitProvider(requestId, tokenIn(payload), entryIn(payload), providerRouteOf),
+  'query-provider': () => queryProvider(requestId, providerRouteOf),
+  'store-outputs': async () => {
+    await giveOwnPermitBack(storedRequest(requestId), systemClock);
+    await recordOutputs(requestId, outputs);
+  },
+  'settle-request': settleRequest,
+  'fail-request': failRequest,
+});
 
 /** Empties the table and puts a request, its account after the debit, and its end-user. */
 export const putRequest = (request: StoredRequest = anImageRequest()): void => {

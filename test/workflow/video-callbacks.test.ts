@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { dueListOf } from '../../core/table/keys.ts';
+import { awaitProvider } from '../../core/waiting/await-provider.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { aVideoRequest, EMAIL, VIDEO_ID } from '../unit/builders/entities.ts';
+import { entryIn, tokenIn } from './generation.ts';
 import type { Execution } from './harness.ts';
 import { balanceThousandths, failRequest, putRequest, storedRequest } from './stored-request.ts';
-import { awaits, CALLING_BACK, callBack, finishedAfter, runVideo } from './video.ts';
+import { CALLING_BACK, callBack, finishedAfter, runVideo } from './video.ts';
 
 const expectSucceededAt = (execution: Execution, seconds: number): void => {
   expect(execution.status).toBe('SUCCEEDED');
@@ -47,7 +49,7 @@ describe('a video whose provider calls back', () => {
     const execution = await runVideo(provider, undefined, {
       'await-provider': async (payload) => {
         await callBack(provider);
-        await awaits(provider)(payload);
+        await awaitProvider(VIDEO_ID, tokenIn(payload), entryIn(payload), provider);
       },
     });
 
@@ -65,30 +67,6 @@ describe('a video whose provider calls back', () => {
     expect(execution.transitions).toBe(5);
     expect(storedRequest(VIDEO_ID)).toMatchObject({ status: 'failed', error: failure });
     expect(balanceThousandths()).toBe(150_000);
-  });
-
-  test('that never finishes fails at the deadline, an hour after its first call, and is refunded', async () => {
-    const provider = finishedAfter(10_000, CALLING_BACK);
-
-    const execution = await runVideo(provider);
-
-    expect(execution.seconds).toBe(3_601);
-    expect(execution.transitions).toBe(6);
-    expect(storedRequest(VIDEO_ID)).toMatchObject({
-      status: 'failed',
-      error: { code: 'provider_timeout' },
-      finishedAt: atSeconds(3_601).toISOString(),
-    });
-    expect(balanceThousandths()).toBe(150_000);
-  });
-
-  test('is delivered at the deadline when the callback is lost', async () => {
-    const provider = finishedAfter(3_599, CALLING_BACK);
-
-    const execution = await runVideo(provider);
-
-    expectSucceededAt(execution, 3_601);
-    expect(execution.transitions).toBe(7);
   });
 });
 

@@ -1,17 +1,14 @@
 import '../unit/builders/environment.ts';
-import { dispatchRequest } from '../../core/dispatch/dispatch-request.ts';
 import { callbackUrl } from '../../core/provider-calls/provider-urls.ts';
 import { findProviderWait } from '../../core/provider-calls/provider-waits.ts';
 import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
-import { findRequest, recordOutputs } from '../../core/requests/requests.ts';
-import { awaitProvider } from '../../core/waiting/await-provider.ts';
+import { findRequest } from '../../core/requests/requests.ts';
 import { catchUpOnRead } from '../../core/waiting/catch-up.ts';
-import { queryProvider } from '../../core/waiting/query-provider.ts';
 import { receiveCallback } from '../../core/waiting/receive-callback.ts';
 import { aStoredVideo, VIDEO_ID } from '../unit/builders/entities.ts';
-import { entryIn, runGeneration, tokenIn } from './generation.ts';
-import type { Behaviour, Execution, Script, Surroundings } from './harness.ts';
-import { executions, failRequest, settleRequest } from './stored-request.ts';
+import { runGeneration } from './generation.ts';
+import type { Execution, Script, Surroundings } from './harness.ts';
+import { executions, realFunctions } from './stored-request.ts';
 import { stubProvider, taskFinishedAt } from './stub-provider.ts';
 
 export type ProviderRoute = ReturnType<typeof stubProvider>;
@@ -36,22 +33,6 @@ export const finishedAfter = (
     () => callsBack,
   );
 
-/** The real function behind "Wait for provider". */
-export const awaits =
-  (providerRouteOf: ProviderRoute): Behaviour =>
-  (payload) =>
-    awaitProvider(VIDEO_ID, tokenIn(payload), entryIn(payload), providerRouteOf);
-
-/** The real function of every task but storing, which only records an output. */
-const realFunctions = (providerRouteOf: ProviderRoute): Script => ({
-  'dispatch-request': () => dispatchRequest(VIDEO_ID, providerRouteOf),
-  'await-provider': awaits(providerRouteOf),
-  'query-provider': () => queryProvider(VIDEO_ID, providerRouteOf),
-  'store-outputs': () => recordOutputs(VIDEO_ID, [aStoredVideo()]),
-  'settle-request': settleRequest,
-  'fail-request': failRequest,
-});
-
 /** Runs the `generation` workflow for the stored video request with the real functions, except `others`. */
 export const runVideo = (
   providerRouteOf: ProviderRoute,
@@ -59,7 +40,7 @@ export const runVideo = (
   others: Script = {},
 ): Promise<Execution> =>
   runGeneration(
-    { ...realFunctions(providerRouteOf), ...others },
+    { ...realFunctions(providerRouteOf, VIDEO_ID, [aStoredVideo()]), ...others },
     (surroundings) => {
       executions.waiters = surroundings.tokens;
       around(surroundings);
