@@ -106,22 +106,3 @@ test('What the service refuses and what fails are errors of the AI SDK', async (
   await expect(tooLong).rejects.toMatchObject({ data: { fields: { durationSec: expect.any(String) } } });
   await expect(generateVideo({ ...failing, poll: { intervalMs: 300 } })).rejects.toThrow(/content_policy/);
 });
-
-test('An abort ends the wait, and the request goes on', async () => {
-  const aborting = new AbortController();
-  const prompt = unique('[delay=2]');
-  const call = generateImage({
-    ...{ model: provider.image('xZI1.0Pro'), prompt, size: '512x512', providerOptions },
-    abortSignal: aborting.signal,
-  }).catch((error) => error);
-  const listed = () => caller.get('/v1/generations?endUserEmail=ai-sdk@example.com');
-  const ofPrompt = (status: string) => (answer: Awaited<ReturnType<typeof listed>>) =>
-    (answer.body.items as { prompt: string; status: string }[]).some(
-      (item) => item.prompt === prompt && (status === '' || item.status === status),
-    );
-  await eventually(listed, ofPrompt(''));
-  aborting.abort();
-
-  expect(await call).toMatchObject({ name: 'AbortError' });
-  await eventually(listed, ofPrompt('succeeded'));
-});

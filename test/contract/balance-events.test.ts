@@ -11,6 +11,16 @@ beforeAll(async () => {
 });
 afterAll(() => receiver?.close());
 
+interface ShownEvent {
+  eventId: string;
+  type: string;
+  attempts: object[];
+}
+interface AuditEntry {
+  action: string;
+  detail: string | null;
+}
+
 /** The webhooks that came to a path, once there are this many. */
 const received = (path: string, count: number): Promise<ReceivedWebhook[]> =>
   eventually(
@@ -46,13 +56,7 @@ test('an account is told that its balance is low, and that it does not suffice; 
   ]);
 
   const shown = await eventually(
-    () =>
-      ops<{ eventId: string; type: string; attempts: object[] }[]>(
-        service,
-        'accounts',
-        'webhooks',
-        accountId,
-      ),
+    () => ops<ShownEvent[]>(service, 'accounts', 'webhooks', accountId),
     (list) => list.length === 2 && list.every(({ attempts }) => attempts.length > 0),
   );
   expect(shown.map(({ type }) => type).toSorted()).toEqual(['balance.exhausted', 'balance.low']);
@@ -65,20 +69,14 @@ test('an account is told that its balance is low, and that it does not suffice; 
   expect(again).toHaveLength(3);
   expect(again[2]?.headers['webhook-id']).toBe(`msg_${eventId}`);
   await eventually(
-    () => ops<{ attempts: object[] }[]>(service, 'accounts', 'webhooks', accountId),
+    () => ops<ShownEvent[]>(service, 'accounts', 'webhooks', accountId),
     (list) => list.flatMap(({ attempts }) => attempts).length === 3,
   );
 
   expect(await ops(service, 'accounts', 'set-webhook', accountId, '--none')).toEqual({
     ...{ accountId, url: null, below: null },
   });
-  const audit = await ops<{ action: string; detail: string | null }[]>(
-    service,
-    'audit',
-    'list',
-    '--account',
-    accountId,
-  );
+  const audit = await ops<AuditEntry[]>(service, 'audit', 'list', '--account', accountId);
   expect(audit.map(({ action, detail }) => [action, detail])).toEqual(
     expect.arrayContaining([
       ['accounts set-webhook', `127.0.0.1:${receiver.port}, below 3`],
@@ -99,12 +97,7 @@ test.each([
 ])('set-webhook refuses %s %s %s %s %s', async (...args) => {
   const service = await sharedService();
 
-  const { code } = await runOps(
-    service,
-    'accounts',
-    'set-webhook',
-    service.accountId,
-    ...args.filter(Boolean),
-  );
+  const command = ['accounts', 'set-webhook', service.accountId, ...args.filter(Boolean)];
+  const { code } = await runOps(service, ...command);
   expect(code).toBe(2);
 });

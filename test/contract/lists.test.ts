@@ -3,6 +3,7 @@ import { wrongFields } from './support/answers.ts';
 import { type AnyRecord, type Caller, newCaller, read, sharedService } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { failed, type ListPage, succeeded, withoutUrls } from './support/resources.ts';
+import { anUnfilmedVideo, finishedVideo, videoPath } from './support/videos.ts';
 
 const [ADA, BOB] = ['ada@example.com', 'bob@example.com'];
 
@@ -72,4 +73,22 @@ test.each([
   ],
 ])('A list with %s is refused, and every wrong parameter is named', async (query, fields) => {
   expect(wrongFields(await caller.get(`/v1/generations?${query}`))).toEqual(fields);
+});
+
+// Its filters and pages are those of the list of generations: test/unit/functions/list-routes.test.ts.
+test('The list of videos has the videos of the caller as reads show them, with what was asked if that is included', async () => {
+  const own = await newCaller(caller.service);
+  await failed(own);
+  const image = 'https://example.com/first.png';
+  const body = { model: 'xW2.7S', durationSec: 3, image: `${image}?sig=secret` };
+  const first = await finishedVideo(own, anUnfilmedVideo());
+  const second = await finishedVideo(own, anUnfilmedVideo(body));
+  const asked = { referenceImages: [], referenceVideos: [], referenceAudios: [] };
+  const input = { resolution: '720p', durationSec: 3, image, ...asked };
+
+  const page = { page: 1, pageSize: 20, hasMore: false };
+  expect((await own.get('/v1/videos')).body).toEqual({ items: [second, first], ...page });
+  const listed = await own.get('/v1/videos?include=input&pageSize=1');
+  expect(listed.body).toEqual({ items: [{ ...second, input }], ...page, pageSize: 1, hasMore: true });
+  expect((await own.get(`${videoPath(second.requestId)}?include=input`)).body).toEqual({ ...second, input });
 });

@@ -192,16 +192,3 @@ describe('An operator', () => {
     expect(attempts.at(-1)?.delivery).toMatch(new RegExp(`^${idOf('broken')}-[0-9A-Z]{26}$`));
   });
 });
-
-test('A delivery after a rotation can be verified with either secret', async () => {
-  const { webhookSecret } = await ops<{ webhookSecret: string }>(
-    service,
-    ...['accounts', 'rotate-webhook-secret', '--account', caller.accountId],
-  );
-
-  await refusedImage('rotated');
-  const [webhook] = await arrived('rotated');
-
-  expect(webhookSecret).not.toBe(secret);
-  expect(verified(webhook, webhookSecret)).toEqual(verified(webhook, secret));
-});

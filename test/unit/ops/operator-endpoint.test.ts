@@ -51,28 +51,26 @@ const call = async (
 };
 
 describe('The operator’s endpoint', () => {
-  test.each([
+  const KEYS = '/operator/accounts/acc_1/keys';
+  const RATE = '{"perSecond":{"720p":5,"1080p":8}}';
+  test.each<[string, string, string | undefined, string[]]>([
     ['GET', '/operator/requests/img_1', undefined, ['requests', 'show', '--id=img_1']],
     ['GET', '/operator/requests/--account%3Dx', undefined, ['requests', 'show', '--id=--account=x']],
     ['POST', '/operator/requests/img_1/webhook', undefined, ['requests', 'retry-webhook', '--id=img_1']],
     ['GET', '/operator/accounts', undefined, ['accounts', 'list']],
-    ['GET', '/operator/accounts/acc_1/keys', undefined, ['keys', 'list', '--account=acc_1']],
-    [
-      ...['POST', '/operator/accounts/acc_1/keys', '{"label":"a b"}'],
-      ['keys', 'create', '--account=acc_1', '--label=a b'],
-    ] as const,
-    [
-      ...['POST', '/operator/accounts/acc_1/keys', undefined],
-      ['keys', 'create', '--account=acc_1', '--label='],
-    ] as const,
+    ['GET', KEYS, undefined, ['keys', 'list', '--account=acc_1']],
+    ['POST', KEYS, '{"label":"a b"}', ['keys', 'create', '--account=acc_1', '--label=a b']],
+    ['POST', KEYS, undefined, ['keys', 'create', '--account=acc_1', '--label=']],
     ['GET', '/operator/routes', undefined, ['routes', 'list']],
     ['GET', '/operator/version', undefined, ['version']],
     ['DELETE', '/operator/keys/key_1', undefined, ['keys', 'revoke', '--key-id=key_1']],
     ['GET', '/operator/rates', undefined, ['rates', 'list']],
     [
-      ...['PUT', '/operator/rates/xW2.7S', '{"perSecond":{"720p":5,"1080p":8}}'],
+      'PUT',
+      '/operator/rates/xW2.7S',
+      RATE,
       ['rates', 'set', '--model=xW2.7S', '--value={"720p":5,"1080p":8}'],
-    ] as const,
+    ],
   ])('answers %s %s (%s) with what a command prints', async (method, path, body, command) => {
     const answer = await call(method, path, body === undefined ? {} : { body });
 
