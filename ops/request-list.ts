@@ -124,18 +124,7 @@ const newestFirst = async function* (lists: readonly OpenList[]): AsyncGenerator
     yield list.id;
     const { value, done } = await list.rest.next();
     if (done) continue;
-    const place = placeOf(open, timeOf(value));
+    const place = open.findLastIndex(({ id }) => timeOf(id) < timeOf(value)) + 1;
     open.splice(place, 0, { id: value, rest: list.rest });
   }
-};
-
-/** How many of the sorted lists are older. */
-const placeOf = (open: readonly OpenList[], time: string): number => {
-  let [low, high] = [0, open.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (timeOf(open[middle]?.id ?? '') < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 };

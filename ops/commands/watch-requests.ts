@@ -99,7 +99,7 @@ const formatList = (
   now: Date,
   { columns, rows: height = 24 }: Streams,
 ): string => {
-  const open = rows.filter((row) => !isTerminal({ status: storedStatusOf(row.status) })).length;
+  const open = rows.filter(({ status }) => status === 'queued' || status === 'processing').length;
   const shown = rows.slice(0, Math.max(1, height - 5));
   const more = rows.length > shown.length ? `, the newest ${shown.length} shown` : '';
   // One line a row: where the account finds no room, requests show tells it.
@@ -115,8 +115,6 @@ const formatList = (
   const head = `${now.toISOString().slice(11, 19)} UTC: ${open} unfinished, ${rows.length - open} ended${more}. Ctrl-C ends.`;
   return `${head}\n\n${table}`;
 };
-
-const storedStatusOf = (status: RecordStatus) => (status === 'expired' ? 'succeeded' : status);
 
 /** A line for each request that is new or has changed its status, oldest first. */
 const changesIn = (rows: readonly WatchedRequest[], seen: ReadonlyMap<string, RecordStatus>): string[] =>

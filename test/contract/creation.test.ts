@@ -4,13 +4,12 @@ import { itemsNaming } from './support/aws.ts';
 import {
   type AnyRecord,
   anUndrawnGeneration,
-  callerWith,
   newCaller,
   sharedService,
   unique,
+  withScopes,
 } from './support/client.ts';
 import { history } from './support/ledger.ts';
-import { ops } from './support/local-service.ts';
 import { useCaller } from './support/use-caller.ts';
 
 const caller = useCaller();
@@ -58,11 +57,7 @@ describe('A refused creation writes nothing', () => {
 
   test('with 400, 402 or 403', async () => {
     const poor = await newCaller(await sharedService(), 3.999);
-    const { key } = await ops<{ key: string }>(
-      poor.service,
-      ...['keys', 'create', '--account', poor.accountId, '--scopes', 'generations:read'],
-    );
-    const reader = callerWith(poor.service, poor.accountId, key);
+    const reader = await withScopes(poor, 'generations:read');
     const before = { balance: (await poor.get('/v1/balance')).body, history: await history(poor) };
 
     const answers = [

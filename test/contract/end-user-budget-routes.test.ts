@@ -66,12 +66,8 @@ test('the budget of an end-user is judged at each creation, and gets refunds bac
 
 test('ops keys set-budget limits what is created with a key', async () => {
   const { caller, create } = await newEndUser();
-  const [{ keyId = '' } = {}] = await ops<{ keyId: string }[]>(
-    caller.service,
-    'keys',
-    'list',
-    caller.accountId,
-  );
+  const keys = await ops<{ keyId: string }[]>(caller.service, 'keys', 'list', caller.accountId);
+  const { keyId = '' } = keys[0] ?? {};
 
   expect(await ops(caller.service, 'keys', 'set-budget', keyId, '--per-day', '0.5')).toEqual({
     ...{ keyId, perDay: 0.5, perMonth: null },

@@ -69,23 +69,10 @@ describe('The ledger', () => {
 
   test('updatedAt is the creation time until the balance moves, then the time of the newest entry', async () => {
     const caller = await newCaller(await sharedService(), 0);
-    const { createdAt } = await ops<{ createdAt: string }>(
-      caller.service,
-      'accounts',
-      'show',
-      '--account',
-      caller.accountId,
-    );
+    const { accountId, service } = caller;
+    const { createdAt } = await ops<{ createdAt: string }>(service, 'accounts', 'show', accountId);
     const untouched = await caller.get<{ xTokens: number; updatedAt: string }>('/v1/balance');
-    const topup = await ops<Entry>(
-      caller.service,
-      'balance',
-      'topup',
-      '--account',
-      caller.accountId,
-      '--amount',
-      '2.5',
-    );
+    const topup = await ops<Entry>(service, 'balance', 'topup', accountId, '--amount', '2.5');
 
     expect(untouched.body).toEqual({ xTokens: 0, updatedAt: createdAt });
     expect((await caller.get('/v1/balance')).body).toEqual({ xTokens: 2.5, updatedAt: topup.createdAt });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { anImage } from '../../packages/media/test/images.ts';
-import { type Caller, newCaller, sharedService, unique } from './support/client.ts';
+import { type Caller, newCaller, sharedService, unique, withScopes } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { history } from './support/ledger.ts';
 import { ops } from './support/local-service.ts';
@@ -115,30 +115,25 @@ describe('The client meets each error as its own class', () => {
   });
 
   test('AuthenticationError, PermissionDeniedError, NotFoundError and ConflictError', async () => {
-    const { key } = await ops<{ key: string }>(
-      ...([caller.service, 'keys', 'create', '--account', caller.accountId] as const),
-      ...['--scopes', 'models:read'],
-    );
+    const limited = await withScopes(caller, 'models:read');
     const file = await toFile(Buffer.from('x'), 'a.png');
     const options = { headers: { 'Idempotency-Key': unique() } };
     await openai.images.generate(anAskedImage(), options);
-    const attempts: [Promise<unknown>, new (...args: never[]) => Error, object][] = [
+    const stranger = clientOf({ ...caller, key: 'sk-nothing' });
+    const attempts: [() => Promise<unknown>, new (...args: never[]) => Error, object?][] = [
+      [() => stranger.models.list(), OpenAI.AuthenticationError, { code: 'invalid_api_key' }],
+      [() => clientOf(limited).images.generate(anAskedImage()), OpenAI.PermissionDeniedError],
       [
-        clientOf({ ...caller, key: 'sk-nothing' }).models.list(),
-        ...([OpenAI.AuthenticationError, { code: 'invalid_api_key' }] as const),
-      ],
-      [clientOf({ ...caller, key }).images.generate(anAskedImage()), OpenAI.PermissionDeniedError, {}],
-      [
-        openai.models.retrieve('gpt-image-1'),
+        () => openai.models.retrieve('gpt-image-1'),
         ...([OpenAI.NotFoundError, { code: 'model_not_found', param: 'model' }] as const),
       ],
-      [openai.images.createVariation({ image: file }), OpenAI.NotFoundError, { status: 404 }],
-      [openai.get('/images'), OpenAI.NotFoundError, { type: 'invalid_request_error' }],
-      [openai.images.generate(anAskedImage(), options), OpenAI.ConflictError, {}],
+      [() => openai.images.createVariation({ image: file }), OpenAI.NotFoundError, { status: 404 }],
+      [() => openai.get('/images'), OpenAI.NotFoundError, { type: 'invalid_request_error' }],
+      [() => openai.images.generate(anAskedImage(), options), OpenAI.ConflictError],
     ];
 
-    for (const [attempt, type, error] of attempts) {
-      const thrown = await caught(attempt);
+    for (const [attempt, type, error = {}] of attempts) {
+      const thrown = await caught(attempt());
       expect(thrown).toBeInstanceOf(type);
       expect(thrown).toMatchObject(error);
     }

@@ -37,13 +37,8 @@ test('an account pays its own price from the next creation on, and the general o
     ]),
   );
   expect(await ops(service, 'rates', 'show', 'xZI1.0Pro')).toEqual(general);
-  const audit = await ops<{ action: string; detail: string }[]>(
-    service,
-    'audit',
-    'list',
-    '--account',
-    accountId,
-  );
+  type Change = { action: string; detail: string };
+  const audit = await ops<Change[]>(service, 'audit', 'list', '--account', accountId);
   expect(audit.filter(({ action }) => action === 'rates set').map(({ detail }) => detail)).toEqual([
     JSON.stringify({ perImage }),
     'factor 0.5',

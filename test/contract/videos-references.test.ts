@@ -9,13 +9,7 @@ import { type ClipServer, startClipServer } from './support/clip-server.ts';
 import { entriesOf, history } from './support/ledger.ts';
 import { outcome, uniqueEmail } from './support/resources.ts';
 import { storedKeys } from './support/stored.ts';
-import {
-  acceptedVideo,
-  anUnfilmedVideo,
-  createVideo,
-  finishedVideo,
-  settledVideo,
-} from './support/videos.ts';
+import { anUnfilmedVideo, createVideo, finishedVideo } from './support/videos.ts';
 
 let caller: Caller;
 /** A caller whose creations are all refused. */
@@ -109,22 +103,14 @@ describe('Reference videos that cannot be used are refused by name, before any d
   });
 });
 
-describe('Clips that the catalog takes and the provider does not end with its refusal, refunded, and leave no copies', () => {
-  const CLIPS: [what: string, names: string[]][] = [
-    ['more than 15 s together', ['15.mp4', '13.mov']],
-    ['a WebM', ['3.webm']],
-  ];
-  const ids = new Map<string, string>();
-  beforeAll(async () => {
-    const createWith = async ([what, names]: (typeof CLIPS)[number]) => {
-      const body = { model: 'xW3.0s', referenceVideos: urlsOf(names) };
-      ids.set(what, (await acceptedVideo(caller, body)).requestId);
-    };
-    await Promise.all(CLIPS.map(createWith));
-  });
-
-  test.each(CLIPS)('%s', async (what) => {
-    const { requestId, ...record } = await settledVideo(caller, ids.get(what) ?? '');
+test.each([
+  ['more than 15 s together', ['15.mp4', '13.mov']],
+  ['a WebM', ['3.webm']],
+])(
+  'Clips that the catalog takes and the provider refuses (%s) are refunded, and leave no copies',
+  async (_what, names) => {
+    const body = { model: 'xW3.0s', referenceVideos: urlsOf(names) };
+    const { requestId, ...record } = await finishedVideo(caller, body);
 
     expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
     const [refund, debit] = await entriesOf(caller, requestId);
@@ -133,8 +119,8 @@ describe('Clips that the catalog takes and the provider does not end with its re
       () => storedKeys(caller.service, `clips/${requestId}`),
       (copies) => copies.length === 0,
     );
-  });
-});
+  },
+);
 
 test('While the function that measures fails, a creation is 500 and writes nothing; one failure is repeated', async () => {
   const endUserEmail = uniqueEmail('unmeasured');

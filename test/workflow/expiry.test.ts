@@ -1,5 +1,4 @@
 import '../unit/builders/environment.ts';
-import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { expireRequests } from '../../core/deletion/expire-requests.ts';
 import {
@@ -130,21 +129,6 @@ describe('an execution of the expiry', () => {
     expect(most).toBe(10);
     expect(execution.seconds).toBe(4);
     expect(batchesOf(execution)).toHaveLength(40);
-  });
-
-  test('does not fail for files that cannot be removed: those are due again a minute later', async () => {
-    const [stuck = '', free = ''] = given(2);
-    const Key = outputObjectKey(stuck, 0, 'png');
-    bucket.client.on(DeleteObjectsCommand).resolves({ Errors: [{ Key, Code: 'InternalError' }] });
-
-    const execution = await run(service);
-
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(expired([stuck, free])).toBe(1);
-    expect(memory.get(requestKey(stuck))).toMatchObject({
-      GSI1SK: atSeconds(60).toISOString(),
-      removalFailures: 1,
-    });
   });
 });
 

@@ -3,7 +3,7 @@ import { settleOrFailRequest } from '../../core/ending/fail-request.ts';
 import { recordOutputs } from '../../core/requests/requests.ts';
 import { anImageRequest, aStoredOutput, REQUEST_ID } from '../unit/builders/entities.ts';
 import { REFUSED } from './asl.ts';
-import { done, fail, givenTo, invoked, runGeneration, store, wait } from './generation.ts';
+import { DELIVERED, done, fail, givenTo, invoked, runGeneration, STORED, store, wait } from './generation.ts';
 import { answers, type Behaviour, fails, hangs, type Script } from './harness.ts';
 import { balanceThousandths, failRequest, pausedUntil, putRequest, storedRequest } from './stored-request.ts';
 
@@ -12,7 +12,6 @@ const UNEXPECTED = {
   message: 'Something unexpected went wrong on our side.',
 } as const;
 const WHILE_WAITING = { 'dispatch-request': wait(5) };
-const DELIVERED = { 'store-outputs': done, 'settle-request': done } satisfies Script;
 
 /** The tasks whose errors lead to another query of the provider, each with a script that reaches it. */
 const RECOVERED = [
@@ -50,7 +49,9 @@ describe.each(RECOVERED)('%s', (state, task, script, seconds, _limit) => {
       expect(execution.path.slice(execution.path.indexOf(state))).toEqual([
         state,
         ...(seconds > 0 ? ['Wait after error'] : []),
-        ...['Query provider', 'Choose next step', 'Store outputs', 'Settle request'],
+        'Query provider',
+        'Choose next step',
+        ...STORED,
       ]);
     },
   );

@@ -1,7 +1,20 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { REQUEST_ID } from '../unit/builders/entities.ts';
-import { done, fail, givenTo, INPUT, invoked, runGeneration, stop, store, wait } from './generation.ts';
+import {
+  BEGUN,
+  DELIVERED,
+  done,
+  fail,
+  givenTo,
+  INPUT,
+  invoked,
+  runGeneration,
+  STORED,
+  stop,
+  store,
+  wait,
+} from './generation.ts';
 import {
   balanceThousandths,
   failRequest,
@@ -20,8 +33,7 @@ describe('a synchronous provider', () => {
   test('is called, its outputs are stored, and the request is settled: the state holds the id and the last step alone', async () => {
     const execution = await runGeneration({
       'dispatch-request': [store],
-      'store-outputs': [done],
-      'settle-request': [done],
+      ...DELIVERED,
     });
 
     expect(execution.status).toBe('SUCCEEDED');
@@ -48,17 +60,12 @@ describe('an asynchronous provider', () => {
       'dispatch-request': [wait(5)],
       'await-provider': done,
       'query-provider': [wait(7), wait(300), store],
-      'store-outputs': [done],
-      'settle-request': [done],
+      ...DELIVERED,
     });
 
     const look = ['Wait for provider', 'Query provider', 'Choose next step'];
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual([
-      ...['Dispatch request', 'Choose next step'],
-      ...[...look, ...look, ...look],
-      ...['Store outputs', 'Settle request'],
-    ]);
+    expect(execution.path).toEqual([...BEGUN, ...look, ...look, ...look, ...STORED]);
     expect(waitsOf(execution)).toEqual([5, 7, 300]);
     expect(givenTo(execution, 'query-provider')).toEqual(
       Array(3).fill({ ...INPUT, knownSteps: expect.any(Array) }),
@@ -71,8 +78,7 @@ describe('an asynchronous provider', () => {
       'dispatch-request': [wait(5)],
       'await-provider': done,
       'query-provider': [wait(7), store],
-      'store-outputs': [done],
-      'settle-request': [done],
+      ...DELIVERED,
     });
 
     expect(execution.tokens.issued).toEqual(['token-1', 'token-2']);
@@ -91,8 +97,7 @@ describe('an asynchronous provider', () => {
       'dispatch-request': [wait(5)],
       'await-provider': done,
       'query-provider': [...Array.from({ length: 20 }, () => wait(6)), store],
-      'store-outputs': [done],
-      'settle-request': [done],
+      ...DELIVERED,
     });
 
     expect(execution.visits.at(-1)?.output).toEqual({
@@ -107,14 +112,11 @@ describe('a step that says "fail"', () => {
   const refusal = { code: 'content_policy', message: 'The content filter refused the request.' } as const;
 
   test.each([
-    ['dispatch', { 'dispatch-request': [fail(refusal)] }, ['Dispatch request', 'Choose next step']],
+    ['dispatch', { 'dispatch-request': [fail(refusal)] }, BEGUN],
     [
       'poll',
       { 'dispatch-request': [wait(5)], 'await-provider': [done], 'query-provider': [fail(refusal)] },
-      [
-        ...['Dispatch request', 'Choose next step'],
-        ...['Wait for provider', 'Query provider', 'Choose next step'],
-      ],
+      [...BEGUN, 'Wait for provider', 'Query provider', 'Choose next step'],
     ],
   ])('at %s fails and refunds the request with the given error', async (_step, script, path) => {
     const execution = await runGeneration({ ...script, 'fail-request': failRequest });

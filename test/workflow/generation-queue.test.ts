@@ -9,7 +9,7 @@ import { systemClock } from '../../core/time.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../unit/builders/entities.ts';
 import { withEnvironment } from '../unit/builders/environment.ts';
-import { done, givenTo, INPUT, runGeneration, store } from './generation.ts';
+import { BEGUN, DELIVERED, done, givenTo, INPUT, runGeneration, STORED, store } from './generation.ts';
 import { answers, type Behaviour, type Execution, fails, hangs, type Surroundings } from './harness.ts';
 import { scheduledRuns } from './scheduled-runs.ts';
 import {
@@ -37,8 +37,7 @@ describe('an execution whose provider has no capacity', () => {
   const SCRIPT = {
     'dispatch-request': [queue(3_600), store],
     'await-capacity': [done],
-    'store-outputs': [done],
-    'settle-request': [done],
+    ...DELIVERED,
   };
 
   test('waits until it is let in, then dispatches again: three transitions more', async () => {
@@ -46,15 +45,7 @@ describe('an execution whose provider has no capacity', () => {
       at(3_599, () => tokens.succeed('token-1', {})),
     );
 
-    expect(execution.path).toEqual([
-      'Dispatch request',
-      'Choose next step',
-      'Wait for capacity',
-      'Dispatch request',
-      'Choose next step',
-      'Store outputs',
-      'Settle request',
-    ]);
+    expect(execution.path).toEqual([...BEGUN, 'Wait for capacity', ...BEGUN, ...STORED]);
     expect(execution.transitions).toBe(4 + 3);
     expect(execution.seconds).toBe(3_599);
     // The function gets its token, its entry and the place in the queue that the dispatch named.
@@ -78,12 +69,7 @@ describe('an execution whose provider has no capacity', () => {
       'fail-request': failRequest,
     });
 
-    expect(execution.path.slice(2)).toEqual([
-      'Wait for capacity',
-      'Dispatch request',
-      'Choose next step',
-      'Fail request',
-    ]);
+    expect(execution.path.slice(2)).toEqual(['Wait for capacity', ...BEGUN, 'Fail request']);
     expect(execution.seconds).toBe(100);
     expect(storedRequest()).toMatchObject({ status: 'failed', error });
   });

@@ -1,6 +1,17 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { REQUEST_ID } from '../unit/builders/entities.ts';
-import { done, fail, givenTo, retry, runGeneration, store, wait } from './generation.ts';
+import {
+  BEGUN,
+  DELIVERED,
+  done,
+  fail,
+  givenTo,
+  retry,
+  runGeneration,
+  STORED,
+  store,
+  wait,
+} from './generation.ts';
 import { type Behaviour, type Execution, fails, type Script } from './harness.ts';
 import { failRequest, putRequest } from './stored-request.ts';
 
@@ -15,18 +26,16 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 /** For each task, a script that reaches it and succeeds. */
 const SCRIPTS = {
-  'dispatch-request': { 'store-outputs': done, 'settle-request': done },
+  'dispatch-request': DELIVERED,
   'await-provider': {
     'dispatch-request': wait(5),
     'query-provider': store,
-    'store-outputs': done,
-    'settle-request': done,
+    ...DELIVERED,
   },
   'query-provider': {
     'dispatch-request': wait(5),
     'await-provider': done,
-    'store-outputs': done,
-    'settle-request': done,
+    ...DELIVERED,
   },
   'store-outputs': { 'dispatch-request': store, 'settle-request': done },
   'settle-request': { 'dispatch-request': store, 'store-outputs': done },
@@ -49,12 +58,9 @@ describe('a busy provider', () => {
       'dispatch-request': [...waits.map(retry), store],
     });
 
-    const round = ['Dispatch request', 'Choose next step', 'Wait for busy provider'];
+    const round = [...BEGUN, 'Wait for busy provider'];
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual([
-      ...waits.flatMap(() => round),
-      ...['Dispatch request', 'Choose next step', 'Store outputs', 'Settle request'],
-    ]);
+    expect(execution.path).toEqual([...waits.flatMap(() => round), ...BEGUN, ...STORED]);
     expect(execution.retries).toEqual([]);
     expect(execution.seconds).toBe(1 + 40 + 3_000);
     expect(givenTo(execution, 'dispatch-request')).toEqual(
@@ -84,7 +90,7 @@ describe('a call that another run is making', () => {
     expect(sum(secondsOf(execution))).toBe(900);
     expect(execution.path).toEqual([
       ...['Dispatch request', 'Query provider', 'Choose next step'],
-      ...['Store outputs', 'Settle request'],
+      ...STORED,
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { done, INPUT, runGeneration, store, wait } from './generation.ts';
+import { BEGUN, DELIVERED, done, INPUT, runGeneration, STORED, store, wait } from './generation.ts';
 import { hangs } from './harness.ts';
 import { putRequest } from './stored-request.ts';
 
@@ -9,8 +9,7 @@ describe('what reaches an execution while it waits:', () => {
   const SCRIPT = {
     'dispatch-request': [wait(3_000)],
     'await-provider': [done],
-    'store-outputs': [done],
-    'settle-request': [done],
+    ...DELIVERED,
   };
   const woken = { result: { next: 'store' } };
 
@@ -21,14 +20,7 @@ describe('what reaches an execution while it waits:', () => {
         at(seconds, () => tokens.succeed('token-1', woken)),
       );
 
-      expect(execution.path).toEqual([
-        'Dispatch request',
-        'Choose next step',
-        'Wait for provider',
-        'Choose next step',
-        'Store outputs',
-        'Settle request',
-      ]);
+      expect(execution.path).toEqual([...BEGUN, 'Wait for provider', 'Choose next step', ...STORED]);
       expect(execution.transitions).toBe(6);
       expect(execution.seconds).toBe(seconds);
       expect(execution.visits[2]?.output).toEqual({ ...INPUT, step: woken });

@@ -46,3 +46,9 @@ export const givenTo = (execution: Execution, functionName: string): unknown[] =
 /** The invoked functions, in order. */
 export const invoked = (execution: Execution): string[] =>
   execution.invocations.map(({ functionName }) => functionName);
+
+/** The two functions that deliver what was made. */
+export const DELIVERED = { 'store-outputs': done, 'settle-request': done } satisfies Script;
+/** The first two states, and those that deliver what was made. */
+export const BEGUN = ['Dispatch request', 'Choose next step'];
+export const STORED = ['Store outputs', 'Settle request'];

@@ -74,6 +74,18 @@ export const newCallerWithDefaultLimits = async (
   return { ...callerWith(service, accountId, key), webhookSecret };
 };
 
+/** A caller with another key of the account, which has these scopes. */
+export const withScopes = async (
+  { service, accountId }: Caller,
+  ...scopes: string[]
+): Promise<Caller & { keyId: string }> => {
+  const { key, keyId } = await ops<{ key: string; keyId: string }>(
+    service,
+    ...['keys', 'create', '--account', accountId, '--scopes', scopes.join(',')],
+  );
+  return { ...callerWith(service, accountId, key), keyId };
+};
+
 /** Sets the rate limit of each key of an account. */
 export const setLimits = (
   { service, accountId }: Pick<Caller, 'service' | 'accountId'>,
