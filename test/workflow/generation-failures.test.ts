@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { settleOrFailRequest } from '../../core/ending/fail-request.ts';
-import { recordOutputs } from '../../core/requests/requests.ts';
-import { anImageRequest, aStoredOutput, REQUEST_ID } from '../unit/builders/entities.ts';
+import { REQUEST_ID } from '../unit/builders/entities.ts';
 import { REFUSED } from './asl.ts';
 import { DELIVERED, done, fail, givenTo, invoked, runGeneration, STORED, store, wait } from './generation.ts';
 import { answers, type Behaviour, fails, hangs, type Script } from './harness.ts';
@@ -117,18 +115,6 @@ test('a dispatch that failed before any call fails the request, and the caller i
   expect(balanceThousandths()).toBe(104_000);
 });
 
-test('the reason of the provider stands after an earlier error of ours', async () => {
-  const refusal = { code: 'content_policy', message: 'refused' } as const;
-  await runGeneration({
-    ...WHILE_WAITING,
-    'await-provider': done,
-    'query-provider': [fails('TypeError'), fail(refusal)],
-    'fail-request': failRequest,
-  });
-
-  expect(storedRequest()).toMatchObject({ status: 'failed', error: refusal });
-});
-
 describe('Store outputs', () => {
   const script = { 'dispatch-request': store };
 
@@ -179,22 +165,6 @@ describe('Store outputs', () => {
       expect(pausedUntil()).toBeUndefined();
     },
   );
-
-  test('that fails after the outputs were recorded delivers them', async () => {
-    putRequest(anImageRequest({ status: 'processing' }));
-    const execution = await runGeneration({
-      ...script,
-      'store-outputs': async () => {
-        await recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
-        return fails('TypeError')(undefined as never);
-      },
-      'fail-request': failRequest,
-    });
-
-    expect(execution.path.at(-1)).toBe('Fail request');
-    expect(storedRequest()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
-    expect(balanceThousandths()).toBe(100_000);
-  });
 });
 
 describe.each(LAST)(
@@ -224,23 +194,6 @@ describe.each(LAST)(
 );
 
 describe('a function that is gone', () => {
-  test('outputs that were stored before are settled by the reconciler, and paid', async () => {
-    const request = anImageRequest({ status: 'processing' });
-    putRequest(request);
-    await recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
-    const execution = await runGeneration({
-      'dispatch-request': store,
-      'store-outputs': done,
-      'settle-request': [fails(GONE)],
-    });
-    expect(execution.path.at(-1)).toBe('Settle request');
-
-    await settleOrFailRequest(REQUEST_ID, UNEXPECTED);
-
-    expect(storedRequest()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
-    expect(balanceThousandths()).toBe(100_000);
-  });
-
   test('Query provider without its function fails the execution at once, for the reconciler', async () => {
     const execution = await runGeneration({
       'dispatch-request': wait(60),
@@ -284,14 +237,5 @@ describe('the execution', () => {
     expect(execution.status).toBe('TIMED_OUT');
     expect(execution.seconds).toBe(18_000);
     expect(givenTo(execution, 'query-provider')).toHaveLength(299);
-  });
-
-  test.each([
-    ['a time limit, which has no cause', { Error: 'States.Timeout' }, 'internal_error'],
-    ['an error with an empty cause', { Error: 'Lambda.Unknown', Cause: '' }, 'internal_error'],
-  ])('accepts %s as Step Functions passes it', async (_what, failure, code) => {
-    await failRequest({ requestId: REQUEST_ID, failure });
-
-    expect(storedRequest()).toMatchObject({ status: 'failed', error: { code } });
   });
 });

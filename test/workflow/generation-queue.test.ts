@@ -14,16 +14,13 @@ import { answers, type Behaviour, type Execution, fails, hangs, type Surrounding
 import { scheduledRuns } from './scheduled-runs.ts';
 import {
   balanceThousandths,
-  changeRequest,
   executions,
   failRequest,
   pausedUntil,
   putOther,
   putRequest,
   realFunctions,
-  spoilQueue,
   storedRequest,
-  waitersAt,
 } from './stored-request.ts';
 import { stubProvider } from './stub-provider.ts';
 
@@ -196,31 +193,6 @@ describe('with the real functions, on a route of one running call', () => {
     expect(await listAllWaiters(GATE)).toEqual([]);
   });
 
-  test('one whose place in the queue cannot be read is passed over; its execution ends and refunds it in time', async () => {
-    await otherRuns();
-    const execution = await run(stubProvider('synchronous', { submit: [] }), ({ at }) => {
-      at(10, () => spoilQueue(GATE));
-      at(20, otherEnds);
-    });
-
-    expect(execution.seconds).toBe(3_600);
-    expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'provider_timeout' } });
-    expect(balanceThousandths()).toBe(104_000);
-    expect(waitersAt(GATE)).toEqual([]);
-  });
-
-  test('one that an operator fails while it waits ends when its turn comes, and passes its permit on', async () => {
-    await otherRuns();
-    const execution = await run(stubProvider('synchronous', { submit: [] }), ({ at }) => {
-      at(10, () => changeRequest(REQUEST_ID, { status: 'failed' }));
-      at(20, otherEnds);
-    });
-
-    expect(execution.path.at(-1)).toBe('Nothing left to do');
-    expect(execution.seconds).toBeLessThanOrEqual(25);
-    expect(await gate()).toMatchObject({ used: 0 });
-  });
-
   test('a provider that is too busy gives the permit free, and is left alone for as long as it asks', async () => {
     const used: unknown[] = [];
     const execution = await run(stubProvider('synchronous', { submit: [busy, finished] }), ({ at }) =>
@@ -230,14 +202,6 @@ describe('with the real functions, on a route of one running call', () => {
     expect(used).toEqual([0, atSeconds(40).getTime()]);
     expect(execution.seconds).toBe(40);
     expect(storedRequest().status).toBe('succeeded');
-    expect(await gate()).toMatchObject({ used: 0 });
-  });
-
-  test('a request whose provider failed it gives its permit back', async () => {
-    const failure = { code: 'content_policy', message: 'refused' } as const;
-    await run(stubProvider('asynchronous', { submit: [accepted], query: [{ kind: 'failed', failure }] }));
-
-    expect(storedRequest()).toMatchObject({ status: 'failed', error: failure });
     expect(await gate()).toMatchObject({ used: 0 });
   });
 

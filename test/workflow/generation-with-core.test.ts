@@ -1,12 +1,9 @@
 import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { latestAttempts, producedOutputs } from '../../core/provider-calls/attempt-rules.ts';
-import { listAttempts } from '../../core/provider-calls/provider-attempts.ts';
 import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
-import { recordOutputs } from '../../core/requests/requests.ts';
 import { queryProvider } from '../../core/waiting/query-provider.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
-import { anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
+import { anImageRequest, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
 import { runGeneration } from './generation.ts';
 import type { Behaviour, Execution } from './harness.ts';
 import {
@@ -109,44 +106,5 @@ describe('with the real functions', () => {
     expect(balanceThousandths()).toBe(104_000);
     expect(pausedUntil()).toBeUndefined();
     expectNoContent(execution);
-  });
-
-  test('of four images, the three made are delivered when the provider stays busy for the fourth', async () => {
-    putRequest(anImageRequest({ ...CONTENT, images: 4, debitThousandths: 16_000 }));
-    const answers = [finished, finished, finished];
-    const provider = stubProvider('synchronous', { submit: () => answers.pop() ?? busy }, undefined, 4);
-    const store: Behaviour = async () => {
-      const produced = producedOutputs(latestAttempts(await listAttempts(REQUEST_ID)));
-      await recordOutputs(
-        REQUEST_ID,
-        produced.map((_, index) => aStoredOutput(index)),
-      );
-    };
-
-    const execution = await runGeneration({ ...realFunctions(provider), 'store-outputs': store });
-
-    expect(execution.seconds).toBe(600);
-    expect(storedRequest()).toMatchObject({
-      status: 'succeeded',
-      costThousandths: 12_000,
-      refundThousandths: 4_000,
-    });
-    expect(balanceThousandths()).toBe(104_000);
-    expect(pausedUntil()).toBeUndefined();
-  });
-
-  test('a request whose model has no provider fails with an internal error, and is refunded', async () => {
-    const execution = await runGeneration(
-      realFunctions(() => Promise.reject(new Error('No upstream is configured for xQI3Pro.'))),
-    );
-
-    expect(execution.path).toEqual([
-      'Dispatch request',
-      'Query provider',
-      'Choose next step',
-      'Fail request',
-    ]);
-    expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
-    expect(balanceThousandths()).toBe(104_000);
   });
 });

@@ -10,8 +10,6 @@ import { insertRequestWrite, recordOutputs, toRequest } from '../../core/request
 import {
   accountKey,
   endUserKey,
-  GATE_WAITER_PREFIX,
-  gatePartition,
   ledgerPartition,
   pauseKey,
   providerAttemptKey,
@@ -98,19 +96,6 @@ export const putOther = (requestId: string, accountId: string): void => {
   const task = { taskId: 'task-9', outcome: { kind: 'accepted', taskId: 'task-9' } } as const;
   memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, ...route, ...task }));
 };
-
-/** Makes the items of waiting requests at a gate unreadable, as those of another version are. */
-export const spoilQueue = (gateName: string): void => {
-  for (const { SK } of waitersAt(gateName))
-    memory.patch({ PK: gatePartition(gateName), SK: String(SK) }, { taskToken: 7 });
-};
-/** The items of waiting requests at a gate. */
-export const waitersAt = (gateName: string) =>
-  memory.partition(gatePartition(gateName)).filter(({ SK }) => String(SK).startsWith(GATE_WAITER_PREFIX));
-
-/** Changes the request as another process would. */
-export const changeRequest = (requestId: string, attributes: object): void =>
-  memory.patch(requestKey(requestId), attributes);
 
 /** The request's status, and the one that its index entries tell. */
 export const statuses = (): unknown => {

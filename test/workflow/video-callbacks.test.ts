@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { dueListOf } from '../../core/table/keys.ts';
-import { awaitProvider } from '../../core/waiting/await-provider.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { aVideoRequest, EMAIL, VIDEO_ID } from '../unit/builders/entities.ts';
-import { entryIn, tokenIn } from './generation.ts';
 import type { Execution } from './harness.ts';
-import { balanceThousandths, failRequest, putRequest, storedRequest } from './stored-request.ts';
+import { balanceThousandths, putRequest, storedRequest } from './stored-request.ts';
 import { CALLING_BACK, callBack, finishedAfter, runVideo } from './video.ts';
 
 const expectSucceededAt = (execution: Execution, seconds: number): void => {
@@ -43,20 +41,6 @@ describe('a video whose provider calls back', () => {
     expect(balanceThousandths()).toBe(100_000);
   });
 
-  test('is finished by a callback that comes before the execution waits', async () => {
-    const provider = finishedAfter(0, CALLING_BACK);
-
-    const execution = await runVideo(provider, undefined, {
-      'await-provider': async (payload) => {
-        await callBack(provider);
-        await awaitProvider(VIDEO_ID, tokenIn(payload), entryIn(payload), provider);
-      },
-    });
-
-    expectSucceededAt(execution, 0);
-    expect(execution.transitions).toBe(6);
-  });
-
   test('fails with the provider’s failure, and is refunded', async () => {
     const failure = { code: 'content_policy', message: 'refused' } as const;
     const provider = finishedAfter(60, CALLING_BACK, { kind: 'failed', failure });
@@ -71,22 +55,6 @@ describe('a video whose provider calls back', () => {
 });
 
 describe('a waiting video', () => {
-  test('that an operator ended is not ended again by the next callback', async () => {
-    const provider = finishedAfter(600, CALLING_BACK);
-
-    const execution = await runVideo(provider, ({ at }) => {
-      at(300, () => failRequest({ requestId: VIDEO_ID }));
-      at(600, () => callBack(provider));
-    });
-
-    expect(storedRequest(VIDEO_ID)).toMatchObject({
-      status: 'failed',
-      finishedAt: atSeconds(300).toISOString(),
-    });
-    expect(execution.path.at(-1)).toBe('Nothing left to do');
-    expect(balanceThousandths()).toBe(150_000);
-  });
-
   test('has no content in its execution', async () => {
     const content = {
       prompt: 'waves nobody else may read of',
