@@ -40,7 +40,7 @@ const expectGone = async ({ requestId, images = [], endUserEmail = '' }: AnyReco
   }
 };
 
-// What is removed, and what stays when something fails, is tested in test/unit/core/deletion.
+// Every item of a request and every failure is tested in test/unit/core/deletion.
 describe('Deleting one request', () => {
   test("removes it with its files and counts them, and keeps its ledger entries and its end-user's counters", async () => {
     const email = uniqueEmail();

@@ -1,5 +1,5 @@
 import '../unit/builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { expireRequests } from '../../core/deletion/expire-requests.ts';
 import {
   type ExpiredPage,
@@ -9,12 +9,11 @@ import {
 } from '../../core/deletion/list-expired-requests.ts';
 import { outputObjectKey } from '../../core/object-keys.ts';
 import { dueListing, requestKey } from '../../core/table/keys.ts';
-import { table } from '../../core/table/table.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { anImageRequest, putRequest } from '../unit/builders/entities.ts';
 import { aRequestId } from '../unit/builders/request-ids.ts';
-import { MemoryBucket } from '../unit/fakes/memory-bucket.ts';
-import { MemoryTable } from '../unit/fakes/memory-table.ts';
+import { bucket } from '../unit/fakes/fresh-bucket.ts';
+import { memory } from '../unit/fakes/fresh-table.ts';
 import { definitionText, readDefinition } from './asl.ts';
 import {
   answers,
@@ -25,13 +24,6 @@ import {
   runWorkflow,
   type Script,
 } from './harness.ts';
-
-const memory = new MemoryTable(table);
-const bucket = new MemoryBucket();
-beforeEach(() => {
-  memory.reset();
-  bucket.reset();
-});
 
 const LIST = 'List expired requests';
 const EXPIRE = 'Expire requests';

@@ -9,18 +9,15 @@ import {
 } from '../../core/ledger/ledger-runs.ts';
 import { logger } from '../../core/observability.ts';
 import { accountKey, accountListing, ledgerEntryKey } from '../../core/table/keys.ts';
-import { table } from '../../core/table/table.ts';
 import { aLedgerEntry, anAccount, putAccount } from '../unit/builders/entities.ts';
-import { MemoryTable } from '../unit/fakes/memory-table.ts';
+import { memory } from '../unit/fakes/fresh-table.ts';
 import { metricsCounted } from '../unit/fakes/metrics.ts';
 import { definitionText } from './asl.ts';
 import { type Behaviour, type Execution, fails, runWorkflow, type Script } from './harness.ts';
 
-const memory = new MemoryTable(table);
 const error = jest.spyOn(logger, 'error');
 const info = jest.spyOn(logger, 'info');
 beforeEach(() => {
-  memory.reset();
   error.mockClear();
   info.mockClear();
 });

@@ -18,11 +18,16 @@ const pickOf = <T>(all: readonly T[], pick: number): T | undefined => all[pick %
 const knownWith = (history: LedgerHistory, ...statuses: string[]): KnownRequest[] =>
   knownOf(history).filter(({ request }) => statuses.includes(request.status));
 
-/** Changes attributes of one request. */
+/** Changes attributes of one request that `fits`. */
 const corruptRequest =
-  (statuses: string[], change: (request: AccountedRequest) => Partial<AccountedRequest>): LedgerCorruption =>
+  (
+    statuses: string[],
+    change: (request: AccountedRequest) => Partial<AccountedRequest>,
+    fits: (request: AccountedRequest) => boolean = () => true,
+  ): LedgerCorruption =>
   (history, pick) => {
-    const picked = pickOf(knownWith(history, ...statuses), pick);
+    const known = knownWith(history, ...statuses).filter(({ request }) => fits(request));
+    const picked = pickOf(known, pick);
     if (!picked) return undefined;
     const { requestId, state, request } = picked;
     const fates = new Map(history.fates);
@@ -163,13 +168,7 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
   [
     'a debit is for a request of another account',
     'debit_without_request',
-    (history, pick) => {
-      const picked = pickOf(knownWith(history, ...ANY), pick);
-      if (!picked) return undefined;
-      const request = { ...picked.request, accountId: 'acc_other' };
-      const fates = new Map(history.fates).set(picked.requestId, { state: 'kept', request });
-      return { ...history, fates };
-    },
+    corruptRequest(ANY, () => ({ accountId: 'acc_other' })),
   ],
   [
     'a refund was made twice',
@@ -219,7 +218,7 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
   [
     'a failed request records no refund',
     'refund_amount',
-    (history, pick) => corruptRequest(['failed'], () => ({ refundThousandths: undefined }))(history, pick),
+    corruptRequest(['failed'], () => ({ refundThousandths: undefined })),
   ],
   [
     'a succeeded request records a wrong cost',
@@ -244,19 +243,10 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
   [
     'a request names another entry as its refund',
     'refund_missing',
-    (history, pick) => {
-      const picked = pickOf(
-        knownOf(history).filter(({ request }) => request.refundEntryNumber !== undefined),
-        pick,
-      );
-      if (!picked) return undefined;
-      const { requestId, state, request } = picked;
-      const refundEntryNumber = (request.refundEntryNumber ?? 0) + 1;
-      const fates = new Map(history.fates);
-      return {
-        ...history,
-        fates: fates.set(requestId, { state, request: { ...request, refundEntryNumber } }),
-      };
-    },
+    corruptRequest(
+      ENDED,
+      ({ refundEntryNumber = 0 }) => ({ refundEntryNumber: refundEntryNumber + 1 }),
+      ({ refundEntryNumber }) => refundEntryNumber !== undefined,
+    ),
   ],
 ];

@@ -233,35 +233,18 @@ describe('requests show', () => {
     expect(stdout).not.toContain('secret');
   });
 
-  test('never says to people that a request which failed has succeeded, and what the provider said', async () => {
-    const error = { code: 'provider_error', message: 'The upstream provider returned an error.' } as const;
-    putRequest(memory, anImageRequest({ status: 'failed', error, finishedAt: at(10) }));
+  test('says why a request failed and what the provider said, and nowhere that it succeeded', async () => {
+    const error = { code: 'provider_error', message: 'It broke.' } as const;
+    const ended = { status: 'failed', error, finishedAt: at(10), operatorNote: 'by hand' } as const;
+    putRequest(memory, anImageRequest(ended));
+    const upstream = { code: 'InvalidParameter', message: 'too wide' };
+    const outcome = { kind: 'failed', failure: error, upstream } as const;
     memory.put(
       providerAttemptKey(REQUEST_ID, 0, 0),
-      anAttempt({
-        ...{ startedAt: at(2), finishedAt: at(4) },
-        outcome: {
-          kind: 'failed',
-          failure: error,
-          upstream: { code: 'InvalidParameter', message: 'too wide' },
-        },
-      }),
-    );
-
-    const { stdout } = await ops(...show);
-    expect(stdout).toContain('the provider said InvalidParameter: too wide');
-    expect(stdout).not.toMatch(/succeeded/i);
-  });
-
-  test('says why a request failed, with the operator note', async () => {
-    const error = { code: 'provider_error', message: 'It broke.' } as const;
-    putRequest(
-      memory,
-      anImageRequest({ status: 'failed', error, finishedAt: at(10), operatorNote: 'by hand' }),
+      anAttempt({ startedAt: at(2), finishedAt: at(4), outcome }),
     );
 
     const { spans, operatorNote } = (await json(...show)) as { spans: object[]; operatorNote: string };
-
     expect(operatorNote).toBe('by hand');
     expect(spans).toContainEqual(
       expect.objectContaining({
@@ -269,6 +252,9 @@ describe('requests show', () => {
         detail: 'provider_error: It broke. (by hand)',
       }),
     );
+    const { stdout } = await ops(...show);
+    expect(stdout).toContain('the provider said InvalidParameter: too wide');
+    expect(stdout).not.toMatch(/succeeded/i);
   });
 
   test('is refused when the request does not exist', async () => {
