@@ -1,6 +1,6 @@
-import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { LocalService } from './local-service.ts';
 
 /** SDK client settings that reach a local run as its operator. */
@@ -40,15 +40,11 @@ export const withTable = async <T>(
 };
 
 /** Every item of the table that contains `text`, as JSON. */
-export const itemsNaming = async (service: LocalService, text: string): Promise<string[]> => {
-  const client = new DynamoDBClient(settingsOf(service));
-  const found: string[] = [];
-  try {
-    for await (const { Items = [] } of paginateScan({ client }, { TableName: service.tableName })) {
+export const itemsNaming = (service: LocalService, text: string): Promise<string[]> =>
+  withTable(service, async (client, TableName) => {
+    const found: string[] = [];
+    for await (const { Items = [] } of paginateScan({ client }, { TableName })) {
       found.push(...Items.map((item) => JSON.stringify(item)).filter((item) => item.includes(text)));
     }
-  } finally {
-    client.destroy();
-  }
-  return found;
-};
+    return found;
+  });

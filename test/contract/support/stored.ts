@@ -1,8 +1,7 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { CONSOLE_PAGES, PUBLIC_PAGES } from '../../../core/files/pages.ts';
-import { settingsOf } from './aws.ts';
+import { settingsOf, withTable } from './aws.ts';
 import type { LocalService } from './local-service.ts';
 
 /** The attributes of a request's item that the tests read. */
@@ -18,24 +17,18 @@ export interface StoredRequest {
 }
 
 /** Every request of every account. Unlike a read through the API, it triggers nothing. */
-export const storedRequests = async (service: LocalService): Promise<StoredRequest[]> => {
-  const client = new DynamoDBClient(settingsOf(service));
-  const pages = paginateScan(
-    { client: DynamoDBDocumentClient.from(client) },
-    {
-      TableName: service.tableName,
+export const storedRequests = (service: LocalService): Promise<StoredRequest[]> =>
+  withTable(service, async (client, TableName) => {
+    const found: StoredRequest[] = [];
+    const ofRequests = {
       FilterExpression: 'SK = :request',
       ExpressionAttributeValues: { ':request': 'REQUEST' },
-    },
-  );
-  const found: StoredRequest[] = [];
-  try {
-    for await (const { Items = [] } of pages) found.push(...(Items as StoredRequest[]));
-  } finally {
-    client.destroy();
-  }
-  return found;
-};
+    };
+    for await (const { Items } of paginateScan({ client }, { TableName, ...ofRequests })) {
+      found.push(...(Items as StoredRequest[]));
+    }
+    return found;
+  });
 
 const PAGES = new Set([...PUBLIC_PAGES, ...CONSOLE_PAGES].map(({ key }) => key));
 

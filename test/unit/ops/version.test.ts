@@ -1,8 +1,7 @@
 import '../builders/environment.ts';
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { mockClient } from 'aws-sdk-client-mock';
+import { describe, expect, test } from '@jest/globals';
 import { VERSION } from '../../../lib/release.ts';
+import { describeStacks } from './a-stack.ts';
 import { describeLocalRun } from './local-run.ts';
 import { runCommand } from './run-command.ts';
 
@@ -20,23 +19,10 @@ describe('version, of a local run', () => {
 });
 
 describe('version, of a stack', () => {
-  const shell = { ...process.env };
-  const cloudFormation = mockClient(CloudFormationClient);
-  beforeEach(() => {
-    cloudFormation.reset();
-  });
-  afterEach(() => {
-    process.env = { ...shell };
-  });
-  const stackWith = (outputs: Record<string, string>): void => {
-    const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }));
-    cloudFormation.on(DescribeStacksCommand).resolves({
-      Stacks: [{ StackName: 'Shop', CreationTime: new Date(), StackStatus: 'CREATE_COMPLETE', Outputs }],
-    });
-  };
+  const { stackWith, refuse } = describeStacks();
 
   test('that does not say is of the first release', async () => {
-    stackWith({ TableName: 'table' });
+    stackWith('Shop', { TableName: 'table' });
 
     expect(JSON.parse((await runCommand('version', '--stack', 'Shop', '--json')).stdout)).toEqual({
       ...{ commandLine: VERSION, service: 'stack Shop', version: null, commit: null },
@@ -47,7 +33,7 @@ describe('version, of a stack', () => {
   });
 
   test('that cannot be reached leaves that of the command line, and status 1', async () => {
-    cloudFormation.on(DescribeStacksCommand).rejects(new Error('no such stack'));
+    refuse('no such stack');
 
     const { status, stdout, stderr } = await runCommand('version', '--stack', 'Shop', '--json');
 

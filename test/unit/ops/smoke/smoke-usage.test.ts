@@ -1,32 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { mockClient } from 'aws-sdk-client-mock';
 import { main } from '../../../../ops/smoke/program.ts';
+import { describeStacks } from '../a-stack.ts';
 import { runToEnd } from '../run-stoppable.ts';
 
-const cloudFormation = mockClient(CloudFormationClient);
-const shell = { ...process.env };
+const { stackWith, refuse } = describeStacks();
 let directory: string;
 beforeEach(() => {
-  cloudFormation.reset();
   directory = mkdtempSync(join(tmpdir(), 'smoke-'));
 });
 afterEach(() => {
   rmSync(directory, { recursive: true });
-  process.env = { ...shell };
 });
 
 const smoke = (...args: string[]) => runToEnd(main, args);
-
-const stackWith = (outputs: Record<string, string>): void => {
-  const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }));
-  cloudFormation.on(DescribeStacksCommand, { StackName: 'Mine' }).resolves({
-    Stacks: [{ StackName: 'Mine', CreationTime: new Date(), StackStatus: 'CREATE_COMPLETE', Outputs }],
-  });
-};
 
 describe('npm run smoke', () => {
   test('explains its options', async () => {
@@ -53,7 +42,7 @@ describe('npm run smoke', () => {
     ['an http URL', { TableName: 't', BaseUrl: 'http://x', AlarmTopicArn: 'a' }, /no https URL/],
     ['no topic of alarms', { TableName: 't', BaseUrl: 'https://x' }, /AlarmTopicArn: deploy this version/],
   ])('exits with 1 and one sentence when the stack has %s', async (_what, outputs, message) => {
-    stackWith(outputs);
+    stackWith('Mine', outputs);
 
     expect(await smoke('--stack', 'Mine')).toEqual({
       status: 1,
@@ -64,7 +53,7 @@ describe('npm run smoke', () => {
 
   test('exits with 1 when neither a local run nor a stack is there', async () => {
     writeFileSync(join(directory, 'other.json'), '{}');
-    cloudFormation.on(DescribeStacksCommand).rejects(new Error('Stack does not exist'));
+    refuse('Stack does not exist');
 
     const { status, err } = await smoke('--data-dir', directory);
 

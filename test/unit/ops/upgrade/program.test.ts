@@ -1,18 +1,10 @@
 import '../../builders/environment.ts';
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { mockClient } from 'aws-sdk-client-mock';
+import { describe, expect, test } from '@jest/globals';
 import { main } from '../../../../ops/upgrade/program.ts';
+import { describeStacks } from '../a-stack.ts';
 import { runToEnd } from '../run-stoppable.ts';
 
-const cloudFormation = mockClient(CloudFormationClient);
-const shell = { ...process.env };
-beforeEach(() => {
-  cloudFormation.reset();
-});
-afterEach(() => {
-  process.env = { ...shell };
-});
+const { stackWith, refuse } = describeStacks();
 
 const rehearsal = (...args: string[]) => runToEnd(main, args);
 
@@ -34,9 +26,7 @@ describe('npm run rehearse:upgrade', () => {
   });
 
   test('refuses a stack that exists, which it would destroy', async () => {
-    cloudFormation.on(DescribeStacksCommand, { StackName: 'Shop' }).resolves({
-      Stacks: [{ StackName: 'Shop', CreationTime: new Date(), StackStatus: 'CREATE_COMPLETE' }],
-    });
+    stackWith('Shop', {});
 
     const { status, err } = await rehearsal('--from', 'v1', '--stack', 'Shop');
 
@@ -45,7 +35,7 @@ describe('npm run rehearse:upgrade', () => {
   });
 
   test('does not take a refused look for a stack that does not exist', async () => {
-    cloudFormation.on(DescribeStacksCommand).rejects(new Error('AccessDenied'));
+    refuse('AccessDenied');
 
     expect(await rehearsal('--from', 'v1')).toEqual({ status: 1, out: '', err: 'Error: AccessDenied\n' });
   });
