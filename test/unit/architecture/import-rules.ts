@@ -46,17 +46,13 @@ const coreFolderOf = (path: string): string | undefined => {
 const arrow = ({ from, to }: Import): string => `${from} -> ${to}`;
 
 /** The imports within `core/` that go against the order of its folders, or to a folder that is not in it. */
-export const againstOrder = (
-  imports: readonly Import[],
-  order: readonly string[] = CORE_ORDER,
-  strangers: readonly (readonly string[])[] = CORE_STRANGERS,
-): string[] =>
+export const againstOrder = (imports: readonly Import[]): string[] =>
   imports
     .filter(({ from, to }) => {
       const [folder, target] = [coreFolderOf(from), coreFolderOf(to)];
       if (folder === undefined || target === undefined || folder === target) return false;
-      if (strangers.some((pair) => pair.includes(folder) && pair.includes(target))) return true;
-      return !order.includes(target) || order.indexOf(target) > order.indexOf(folder);
+      if (CORE_STRANGERS.some((pair) => pair.includes(folder) && pair.includes(target))) return true;
+      return !CORE_ORDER.includes(target) || CORE_ORDER.indexOf(target) > CORE_ORDER.indexOf(folder);
     })
     .map(arrow);
 
@@ -125,13 +121,10 @@ const LAYERS: Record<string, Layer> = {
 const isPath = (to: string): boolean => /\.tsx?$/.test(to) || to.includes('.json');
 
 /** The imports of the project's files that their layer may not make. */
-export const outOfLayer = (
-  imports: readonly Import[],
-  layers: Readonly<Record<string, Layer>> = LAYERS,
-): string[] =>
+export const outOfLayer = (imports: readonly Import[]): string[] =>
   imports
     .filter(({ from, to, typeOnly }) => {
-      const layer = Object.entries(layers).find(([prefix]) => from.startsWith(prefix))?.[1];
+      const layer = Object.entries(LAYERS).find(([prefix]) => from.startsWith(prefix))?.[1];
       if (!layer || !isPath(to)) return false;
       if (!layer.may.some((prefix) => to.startsWith(prefix))) return true;
       return layer.mayNot?.test(to) === true || (!typeOnly && layer.typesOnly?.test(to) === true);
