@@ -10,7 +10,6 @@ import {
 import { jest } from '@jest/globals';
 import { NOW } from '../unit/builders/clocks.ts';
 import { type Course, readEvents, type TimedEvent } from './history.ts';
-import { TaskTokens } from './task-tokens.ts';
 
 /** One invocation of a function: returns its result, throws its error, or never settles. */
 export type Behaviour = (payload: unknown) => unknown;
@@ -22,6 +21,34 @@ export interface Surroundings {
   at(seconds: number, act: () => unknown): void;
   /** Runs this every so many seconds, for the first time after that interval. */
   every(seconds: number, act: () => unknown): void;
+}
+
+/** The task tokens of one execution, for `SendTaskSuccess`. A token is valid from when its task is scheduled until the task ends. */
+export class TaskTokens {
+  /** Every token, in the order issued. */
+  readonly issued: string[] = [];
+  private readonly callbacks: Callbacks;
+
+  constructor(callbacks: Callbacks) {
+    this.callbacks = callbacks;
+  }
+
+  /** A new token. */
+  issue(): string {
+    const token = `token-${this.issued.length + 1}`;
+    this.issued.push(token);
+    return token;
+  }
+
+  /** `SendTaskSuccess`. Throws `TaskTimedOut` for a token no task waits under. */
+  succeed(token: string, output: unknown): void {
+    const task = this.callbacks.find(token);
+    if (!task) {
+      const gone = new Error("Task Timed Out: 'Provided task does not exist anymore'");
+      throw Object.assign(gone, { name: 'TaskTimedOut' });
+    }
+    task.succeed(structuredClone(output));
+  }
 }
 
 /** The behaviour of each function, by name: one for each invocation in turn, or one for all. */
