@@ -37,6 +37,7 @@ const call = ({ method, path, query = '' }: Route, { key }: Caller) =>
   });
 const account = <T>(verb: string, { accountId }: Caller) =>
   ops<T>(service, 'accounts', verb, '--account', accountId);
+
 describe('A blocked account', () => {
   let caller: Caller;
   let pictureUrl: string | undefined;

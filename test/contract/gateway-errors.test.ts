@@ -45,16 +45,8 @@ describe.each(PATHS)('%s', (path) => {
 
 describe('An unknown route is 404 not_found', () => {
   test.each([
-    ...[
-      '/',
-      '/v1',
-      '/v2/generations',
-      '/generations',
-      '/V1/models',
-      '/v1/Models',
-      '/v1/models/x',
-      '/favicon.ico',
-    ],
+    ...['/', '/v1', '/v2/generations', '/generations', '/V1/models', '/v1/Models', '/favicon.ico'],
+    '/v1/models/xSD4.5',
     ...['/v1/generations/img_01ARZ3NDEKTSV4RRFFQ69G5FAV/images', '/v1/generations%2Fx', '/v1/%E0%A4%A'],
   ])('%s with every method, with or without a key', async (path) => {
     for (const method of METHODS) {
