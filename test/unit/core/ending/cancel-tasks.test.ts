@@ -97,37 +97,29 @@ describe('the task of a request that failed', () => {
     expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
   });
 
-  test.each<[string, CancelAnswer | (() => Promise<CancelAnswer>), string]>([
-    ['is refused', { kind: 'not-cancelled', reason: 'UnsupportedOperation' }, 'UnsupportedOperation'],
-    ['is not answered', { kind: 'not-cancelled', reason: 'timed-out' }, 'timed-out'],
-    ['throws', () => Promise.reject(new TypeError('broke')), 'TypeError'],
-  ])('that cannot be cancelled because it %s is logged, and is no error', async (_, answer, reason) => {
-    await failRequest(VIDEO_ID, LATE, clockAt(30));
-    const provider = aCanceller(answer);
+  const noRoute: ProviderRouteOf = () => Promise.reject(new Error('No upstream is configured.'));
+  test.each<[string, Parameters<typeof aCanceller>[0], ProviderRouteOf | undefined, string, number]>([
+    ['is refused', { kind: 'not-cancelled', reason: 'Unsupported' }, undefined, 'Unsupported', 1],
+    ['throws', () => Promise.reject(new TypeError('broke')), undefined, 'TypeError', 1],
+    ['has no key or route', undefined, noRoute, 'Error', 0],
+  ])(
+    'that cannot be cancelled because it %s is logged, and left',
+    async (_, answer, routes, reason, calls) => {
+      await failRequest(VIDEO_ID, LATE, clockAt(30));
+      const provider = aCanceller(answer);
 
-    await reconcile(provider, 30);
-    await reconcile(provider, 400);
+      await reconcile(provider, 30, routes);
+      await reconcile(provider, 400, routes);
 
-    expect(provider.cancel).toHaveBeenCalledTimes(1);
-    expect(request.attempt()).toMatchObject({ cancellation: { at: at(30), reason } });
-    expect(warned.mock.calls).toContainEqual([
-      'provider task not cancelled',
-      { provider: 'modelstudio', taskId: 'task-1', reason },
-    ]);
-    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
-  });
-
-  test('without a key or route for its provider is left', async () => {
-    await failRequest(VIDEO_ID, LATE, clockAt(30));
-    const none: ProviderRouteOf = async () => {
-      throw new Error('No upstream is configured.');
-    };
-
-    await reconcile(aCanceller(), 30, none);
-
-    expect(request.attempt()).toMatchObject({ cancellation: { reason: 'Error' } });
-    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
-  });
+      expect(provider.cancel).toHaveBeenCalledTimes(calls);
+      expect(request.attempt()).toMatchObject({ cancellation: { at: at(30), reason } });
+      expect(warned.mock.calls).toContainEqual([
+        'provider task not cancelled',
+        { provider: 'modelstudio', taskId: 'task-1', reason },
+      ]);
+      expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+    },
+  );
 
   test('that has an outcome needs no cancelling, and nothing waits for it', async () => {
     request.withAttempt({ taskId: 'task-1', outcome: { kind: 'failed', failure: LATE } });
