@@ -251,26 +251,6 @@ describe('failRequest', () => {
     expect(bucket.objects.size).toBe(1);
   });
 
-  test('settles what an interrupted storing kept', async () => {
-    const storedSoFar = [aStoredOutput(0), { index: 1 }];
-    putRequest(
-      memory,
-      anImageRequest({ status: 'processing', images: 2, debitThousandths: 8_000, storedSoFar }),
-    );
-
-    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
-
-    expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000, outputs: storedSoFar });
-  });
-
-  test('fails a request of which nothing was kept', async () => {
-    putRequest(memory, anImageRequest({ status: 'processing', storedSoFar: [{ index: 0 }] }));
-
-    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
-
-    expect(request()).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
-  });
-
   test('removes the files of a request that an operator failed meanwhile', async () => {
     memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
     bucket.put(String(aStoredOutput(0).objectKey));
