@@ -118,10 +118,7 @@ export type DeliveryStep =
   /** The receiver accepted it, or the request was deleted. */
   | { next: 'stop' }
   /** The receiver is gone, or every attempt was made. */
-  | { next: 'give-up'; reason: GiveUpReason };
-
-/** Why a delivery ended without success. */
-type GiveUpReason = 'gone' | 'spent';
+  | { next: 'give-up'; reason: 'gone' | 'spent' };
 
 /** How an attempt ended: with an HTTP status or an error's class. */
 export type AttemptResult = Pick<WebhookAttempt, 'status' | 'error'>;
