@@ -26,10 +26,9 @@ export const failRequest = async (
   clock: Clock = systemClock,
 ): Promise<void> => {
   await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false }, reportTasks);
-  await closeRequest(requestId, {
-    clock,
-    files: async (request) => (await removeObjects(possibleClipsOf(request))).length === 0,
-  });
+  const removeClips = async (request: StoredRequest): Promise<boolean> =>
+    (await removeObjects(possibleClipsOf(request))).length === 0;
+  await closeRequest(requestId, removeClips, { clock });
 };
 
 /**
@@ -89,15 +88,13 @@ const endAsFailed = async (
 };
 
 /** Closes a terminal request that may have files. Those of a failed request are removed first. Returns as `closeRequest`. */
-export const closeStoredRequest = (
-  requestId: string,
-  settling: Omit<Settling, 'files'> = {},
-): Promise<boolean> =>
-  closeRequest(requestId, {
-    ...settling,
-    files: async (request) =>
-      request.status === 'failed' ? (await removeFilesOf(request, possibleClipsOf(request))).complete : true,
-  });
+export const closeStoredRequest = (requestId: string, settling: Settling = {}): Promise<boolean> =>
+  closeRequest(
+    requestId,
+    async (request) =>
+      request.status === 'succeeded' || (await removeFilesOf(request, possibleClipsOf(request))).complete,
+    settling,
+  );
 
 /** What decides the failure in the state of an execution: the last step's result and, if a state caught one, the error. */
 export const FailedExecution = z.object({

@@ -7,7 +7,7 @@ import { guardedRequest, TargetRefusedError } from '../guarded-http/guarded-http
 import { parseBalanceEventId } from '../ids.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { renderRecord } from '../requests/render-record.ts';
-import { isRemoved, isTerminal } from '../requests/request-rules.ts';
+import { isRemoved } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { type Clock, type Instant, systemClock, toInstant } from '../time.ts';
 import { listWebhookAttempts, putWebhookAttempt } from './webhook-attempts.ts';
@@ -23,7 +23,6 @@ import {
   stepAfterAttempt,
   stepWhenPostponed,
   type WebhookEvent,
-  webhookEventOf,
   webhookIdOf,
 } from './webhook-rules.ts';
 
@@ -161,13 +160,17 @@ const findSubject = async (id: string, now: Date): Promise<WebhookSubject | unde
   const ofBalance = parseBalanceEventId(id);
   if (ofBalance) return findBalanceSubject(ofBalance);
   const request = await findRequest(id);
-  const url = request?.webhookUrl;
-  if (!request || url === undefined || !isTerminal(request) || isRemoved(request, now)) return undefined;
-  const { accountId, finishedAt: at = '' } = request;
-  const render = async (at: Date): Promise<WebhookEvent> => {
-    const signUrl = await loadUrlSigner();
-    const record = renderRecord(request, { now: at, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl });
-    return webhookEventOf(request, record);
+  if (request?.webhookUrl === undefined || isRemoved(request, now)) return undefined;
+  const { accountId, webhookUrl: url, kind, status, finishedAt: at = '' } = request;
+  if (status !== 'succeeded' && status !== 'failed') return undefined;
+  const render = async (sentAt: Date): Promise<WebhookEvent> => {
+    const context = {
+      now: sentAt,
+      publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'),
+      signUrl: await loadUrlSigner(),
+    };
+    const type = `${kind === 'image' ? 'generation' : 'video'}.${status}` as const;
+    return { type, timestamp: at, data: renderRecord(request, context) };
   };
   return { id, accountId, url, at, render };
 };

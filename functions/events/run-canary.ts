@@ -66,7 +66,7 @@ export const runCanary = async (
     const { requestId } = Created.parse(await call('POST', '/v1/generations', 202, body));
     logger.appendKeys({ requestId });
     const path = `/v1/generations/${requestId}`;
-    await fetchFile(await waitForUrl(call, path, { clock, pause, untilMs: startedMs + PATIENCE_MS }));
+    await fetchFile(await waitForUrl(call, path, clock, pause, startedMs + PATIENCE_MS));
     measure(METRIC.canarySeconds, {}, (clock.now().getTime() - startedMs) / 1000);
     await call('DELETE', path, 200);
     countMetric(METRIC.canarySucceeded, {});
@@ -76,13 +76,13 @@ export const runCanary = async (
   }
 };
 
-interface Waiting {
-  clock: Clock;
-  pause: (milliseconds: number) => Promise<unknown>;
-  untilMs: number;
-}
-
-const waitForUrl = async (call: Call, path: string, { clock, pause, untilMs }: Waiting): Promise<string> => {
+const waitForUrl = async (
+  call: Call,
+  path: string,
+  clock: Clock,
+  pause: (milliseconds: number) => Promise<unknown>,
+  untilMs: number,
+): Promise<string> => {
   while (clock.now().getTime() < untilMs) {
     const { status, images, error } = Read.parse(await call('GET', path, 200));
     const url = images?.[0]?.url;

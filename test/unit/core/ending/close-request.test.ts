@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { closeRequest } from '../../../../core/ending/close-request.ts';
+import { closeRequest as closeSettled } from '../../../../core/ending/close-request.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
@@ -20,6 +20,8 @@ const given = (
   memory.patch(requestKey(request.requestId), place);
   return request.requestId;
 };
+/** Closes a request without files. */
+const closeRequest = (requestId: string) => closeSettled(requestId, async () => true);
 const started = (requestId: string) => ({
   ...{ machine: 'webhook-delivery', name: requestId, input: { requestId }, status: 'RUNNING' },
 });
