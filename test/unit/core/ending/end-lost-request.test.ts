@@ -135,9 +135,10 @@ describe('a request is left alone that', () => {
   });
 });
 
-test('a terminal request that was not closed is closed, whatever the status of its execution', async () => {
+test('a terminal request that was not closed is closed with its files, whatever the status of its execution', async () => {
   givenStopped(ended);
   dueAt(0);
+  bucket.put(FILE);
 
   await reconcile();
 
@@ -145,4 +146,5 @@ test('a terminal request that was not closed is closed, whatever the status of i
     status: 'succeeded',
     ...dueListing('EXPIRE', VIDEO_ID, at(1000)),
   });
+  expect(bucket.objects.size).toBe(1);
 });
