@@ -22,8 +22,8 @@ const ExecutionEnded = z.object({
 const ExecutionInput = z.object({ requestId: z.nullable(z.string()) });
 
 /**
- * Repairs one request when its execution failed, timed out or was stopped, and starts a first delivery of its webhook again, by the
- * present definition, when that failed or timed out. Repeating it starts nothing more. Throws when it cannot, or its time runs out: Lambda then delivers the event again.
+ * Repairs one request when its execution failed, timed out or was stopped. Starts a first delivery of its webhook again, by the present
+ * definition, when that failed or timed out. Repeating it starts nothing more. Throws when it cannot, or its time runs out: Lambda then delivers the event again.
  */
 export const handler = eventHandler(async (event) => {
   const { stateMachineArn, name, input, status, stopDate } = ExecutionEnded.parse(event).detail;
