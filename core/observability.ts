@@ -120,14 +120,9 @@ export const logger = new Logger({ serviceName, persistentKeys: version === unde
 const metrics = new Metrics({ serviceName, namespace: METRIC_NAMESPACE });
 
 /** Writes one metric at once. Powertools' `singleMetric` does so too, by a new `Metrics` and console each time. */
-const write = (
-  name: MetricName,
-  unit: 'Count' | 'Seconds' | 'None',
-  dimensions: Record<string, string>,
-  value: number,
-): void => {
+const write = (name: MetricName, dimensions: Record<string, string>, value: number): void => {
   metrics.addDimensions(dimensions);
-  metrics.addMetric(name, unit, value);
+  metrics.addMetric(name, BY_NAME[name]?.unit ?? 'Count', value);
   metrics.publishStoredMetrics();
 };
 
@@ -137,7 +132,7 @@ export const countMetric = <Name extends MetricName>(
   dimensions: Dimensions<Name>,
   count = 1,
 ): void => {
-  write(name, 'Count', dimensions, count);
+  write(name, dimensions, count);
 };
 
 /** Metrics that are no counts. */
@@ -149,7 +144,7 @@ export const measure = <Name extends Measure>(
   dimensions: Dimensions<Name>,
   value: number,
 ): void => {
-  write(name, BY_NAME[name]?.unit ?? 'Count', dimensions, value);
+  write(name, dimensions, value);
 };
 
 /**

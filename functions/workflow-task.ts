@@ -6,6 +6,13 @@ import { eventHandler } from './event-handler.ts';
 /** The input common to all tasks: an id, never content. The record in the table is the truth. */
 export const TaskInput = z.object({ requestId: z.string() });
 
+/** The input of a task that begins a wait: also the token that ends it, and when its state was entered. */
+export const WaitInput = z.extend(TaskInput, {
+  taskToken: z.string(),
+  enteredAt: z.string(),
+  retries: z.number(),
+});
+
 /**
  * An AWS service stayed throttled or unreachable through the SDK's own retries, or the function's time ran out.
  * Repeating the step later may succeed: the state machine retries it by this name.

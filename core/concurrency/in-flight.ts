@@ -41,27 +41,24 @@ export const hostDigest = (url: string): string =>
     .digest('hex')
     .slice(0, 32);
 
-/** The outcome of work under limits: its result, or that a limit had no place and it did not run. */
-export type WithinLimits<T> = { ran: true; result: T } | { ran: false };
-
 /**
- * Runs `work` while holding a place of every limit, and frees them afterwards. Takes no place twice, and none when one
- * of the limits is full. Throws what `work` throws, and `ServiceError` with `rate_limited` when an allowance is used up.
+ * Runs `work` while holding a place of every limit, and frees them afterwards; undefined, and `work` does not run, when one of the limits
+ * has no place. Throws what `work` throws, and `ServiceError` with `rate_limited` when an allowance is used up.
  */
 export const withinLimits = async <T>(
   limits: readonly InFlightLimit[],
   clock: Clock,
   work: () => Promise<T>,
-): Promise<WithinLimits<T>> => {
+): Promise<{ result: T } | undefined> => {
   const held: HeldPlace[] = [];
   let free: (place: HeldPlace) => boolean = () => false;
   try {
     for (const limit of limits) {
       const place = await takePlace(limit, clock.now());
-      if (!place) return { ran: false };
+      if (!place) return undefined;
       held.push(place);
     }
-    return { ran: true, result: await work() };
+    return { result: await work() };
   } catch (error) {
     free = ({ isFree }) => isFree?.(error) ?? false;
     throw error;
@@ -78,7 +75,7 @@ export const withPlaces = async <T>(
   work: () => Promise<T>,
 ): Promise<T> => {
   const within = await withinLimits(limits, clock, work);
-  if (!within.ran) throw full();
+  if (!within) throw full();
   return within.result;
 };
 
@@ -134,14 +131,11 @@ const spendingOf = (item: StoredItem, allowance: WorkAllowance, now: Date): Spen
   const hour = Math.max(hourOf(now), spentHour);
   if (spentHour < hour) return { hour };
   const most = allowance.most(hour);
-  if (spent >= most) throw allowanceUsedUp(allowance, now);
+  if (spent >= most) throw tooManyAtOnce(allowance.usedUp, secondsToNextHour(now));
   return { hour, most };
 };
 
 const attributeOf = (index: number): string => `place${index}`;
-
-const allowanceUsedUp = ({ usedUp }: WorkAllowance, now: Date): ServiceError =>
-  new ServiceError('rate_limited', usedUp, { retryAfterSeconds: secondsToNextHour(now) });
 
 /** A free place of the item, chosen at random so that callers who collided do not collide again. */
 const freePlaceOf = (item: StoredItem, { places }: InFlightLimit, now: Date): number | undefined => {

@@ -16,7 +16,7 @@ import {
 import { ConflictError, NotFoundError, ServiceError } from '../errors.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
-import { DeletionTime, deleteRequests } from './delete-requests.ts';
+import { answerOf, deleteRequests, whileInTime } from './delete-requests.ts';
 
 /** How much a call removed. */
 interface RemovedRequests {
@@ -53,8 +53,7 @@ export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): 
       'This end-user has requests that are queued or processing: block, wait, try again.',
     );
   }
-  const time = new DeletionTime(now, clock);
-  const removed = await time.answerOf(finishRemoval(removal, time, clock));
+  const removed = await answerOf(finishRemoval(removal, now, clock), now, clock);
   if (removed === undefined) {
     const message = 'One call could not remove everything: repeat it to continue.';
     throw new ServiceError('temporarily_unavailable', message, { retryAfterSeconds: 1 });
@@ -65,10 +64,11 @@ export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): 
 /** Undefined when the time was up before everything was removed. */
 const finishRemoval = async (
   removal: EndUserRemoval,
-  time: DeletionTime,
+  startedAt: Date,
   clock: Clock,
 ): Promise<RemovedRequests | undefined> => {
-  const { removed, complete } = await removeRequestsOf(removal, time.startedAt, () => time.hasLeft());
+  const inTime = whileInTime(startedAt, clock);
+  const { removed, complete } = await removeRequestsOf(removal, startedAt, inTime);
   if (!complete) return undefined;
   await removePauses(removal);
   const call = randomUUID();

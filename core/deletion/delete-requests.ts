@@ -74,28 +74,27 @@ const CONCURRENT_DELETIONS = 16;
  */
 const MAX_ATTEMPTS = 10;
 
-/** Options of `deleteRequests`. */
-export interface ManyDeletions {
-  /** Once it returns false, no deletion is begun or repeated. */
-  keepGoing?: () => boolean;
-  /** Whether a request is to be deleted. One that is not is reported as `not_found`. */
-  isWanted?: (request: StoredRequest) => boolean;
-  /** Gets each outcome as soon as it is known. */
-  deletions?: Map<string, DeletionOfMany>;
-}
-
 /**
- * Deletes requests, 16 at a time. A deletion that throws is retried, then logged and reported as `failed`. Returns the outcome of
- * each request it attempted, in the order of the ids, and whether that was all of them.
+ * Deletes requests, 16 at a time, those that `isWanted` is false for being `not_found`. Once `keepGoing` returns false, none is begun or
+ * repeated. A deletion that throws is retried, then logged and reported as `failed`. Returns the outcome of each request it attempted,
+ * in the order of the ids, and whether that was all of them. `deletions` gets each outcome as soon as it is known.
  */
 export const deleteRequests = async (
   accountId: string,
   requestIds: AsyncIterable<string> | Iterable<string>,
   now: Date,
-  { keepGoing = () => true, isWanted, deletions = new Map() }: ManyDeletions = {},
+  {
+    keepGoing = () => true,
+    isWanted,
+    deletions = new Map(),
+  }: {
+    keepGoing?: () => boolean;
+    isWanted?: (request: StoredRequest) => boolean;
+    deletions?: Map<string, DeletionOfMany>;
+  } = {},
 ): Promise<{ deletions: ReadonlyMap<string, DeletionOfMany>; complete: boolean }> => {
   let complete = true;
-  const whileInTime = async function* (): AsyncGenerator<string> {
+  const idsInTime = async function* (): AsyncGenerator<string> {
     for await (const requestId of requestIds) {
       if (!keepGoing()) {
         complete = false;
@@ -104,7 +103,7 @@ export const deleteRequests = async (
       yield requestId;
     }
   };
-  await inParallel(whileInTime(), CONCURRENT_DELETIONS, async (requestId) => {
+  await inParallel(idsInTime(), CONCURRENT_DELETIONS, async (requestId) => {
     const note = (deletion: DeletionOfMany) => deletions.set(requestId, deletion);
     note({ outcome: 'failed' });
     const run = deletionOf(accountId, requestId, now, note, isWanted);
@@ -147,49 +146,39 @@ export const bulkDelete = async (
   const outcomes = new Map<string, DeletionOfMany>(
     ids.map((id) => [id, { outcome: requestKindOf(id) ? 'failed' : 'not_found' }]),
   );
-  const time = new DeletionTime(startedAt, clock);
-  const options = { keepGoing: () => time.hasLeft(), deletions: outcomes };
-  await time.answerOf(deleteRequests(accountId, ids.filter(requestKindOf), startedAt, options));
+  const options = { keepGoing: whileInTime(startedAt, clock), deletions: outcomes };
+  const deletions = deleteRequests(accountId, ids.filter(requestKindOf), startedAt, options);
+  await answerOf(deletions, startedAt, clock);
   return new Map(outcomes);
 };
 
-/** How long one call begins and repeats deletions, in milliseconds. */
+/** How long one call of the API begins and repeats deletions, in milliseconds. */
 const BUDGET_MS = 20_000;
 /** When one call answers at the latest, deletions under way or not: API functions and API Gateway end soon after. */
 const ANSWER_MS = 24_000;
 
-/** The time that one call of the API has to delete things, from `startedAt`. */
-export class DeletionTime {
-  readonly startedAt: Date;
-  private readonly clock: Clock;
+const elapsedMs = (startedAt: Date, clock: Clock): number => clock.now().getTime() - startedAt.getTime();
 
-  constructor(startedAt: Date, clock: Clock) {
-    this.startedAt = startedAt;
-    this.clock = clock;
-  }
+/** Whether a call that started then may begin another deletion: for 20 s. */
+export const whileInTime =
+  (startedAt: Date, clock: Clock): (() => boolean) =>
+  () =>
+    elapsedMs(startedAt, clock) < BUDGET_MS;
 
-  /** Whether another deletion may begin: for 20 s. */
-  hasLeft(): boolean {
-    return this.elapsedMs() < BUDGET_MS;
+/**
+ * The result of the work of a call that started then, or undefined after 24 s. The work then keeps running, so it must be
+ * safe to repeat.
+ */
+export const answerOf = async <T>(
+  work: Promise<T>,
+  startedAt: Date,
+  clock: Clock,
+): Promise<T | undefined> => {
+  const { promise: timeUp, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ANSWER_MS - elapsedMs(startedAt, clock));
+  try {
+    return await Promise.race([work, timeUp]);
+  } finally {
+    clearTimeout(timer);
   }
-
-  /**
-   * Resolves to the result of the work, or to undefined after 24 s. The work then keeps running, so it must
-   * be safe to repeat.
-   */
-  async answerOf<T>(work: Promise<T>): Promise<T | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeUp = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), ANSWER_MS - this.elapsedMs());
-    });
-    try {
-      return await Promise.race([work, timeUp]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  private elapsedMs(): number {
-    return this.clock.now().getTime() - this.startedAt.getTime();
-  }
-}
+};

@@ -10,9 +10,9 @@ import {
 import { deleteItems, partitionQuery, queryAll } from '../table/table.ts';
 
 /**
- * Removes the files and the operators' traces of a deleted request, then closes the deletion. Tells how many files
- * were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays due for
- * the reconciler. `markKey` is for a mark of an earlier release.
+ * Access pattern 25: removes the files of a deleted request and what is stored beside it, then closes the deletion. Tells
+ * how many files were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays due
+ * for the reconciler. `markKey` is for a mark of an earlier release.
  */
 export const finishDeletion = async (
   deleted: DeletedRequest,
@@ -27,10 +27,10 @@ export const finishDeletion = async (
 };
 
 /**
- * Access pattern 25: removes what is stored about a request beside itself: provider attempts, provider wait,
- * webhook attempts. Leaves the end of its webhook attempts, which keeps late ones out.
+ * Removes provider attempts, provider wait and webhook attempts of a request. Leaves the end of its webhook attempts, which keeps late
+ * ones out.
  */
-export const removeTraces = async (requestId: string): Promise<void> => {
+const removeTraces = async (requestId: string): Promise<void> => {
   const kept = [requestKey(requestId), webhookAttemptsEndKey(requestId)].map(({ SK }) => SK);
   const keys: ItemKey[] = [];
   const list = async (partition: string): Promise<void> => {

@@ -13,12 +13,13 @@ import { closeWork, findRequest } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { type Clock, systemClock } from '../time.ts';
 
-/** Work to settle before a request is closed. Each function resolves to false until its work is done. */
+/** Settles work of an ended request. Resolves to false until it is done. */
+type Settle = (request: StoredRequest) => Promise<boolean>;
+
+/** How the tasks of an ended request are settled. By default this only looks: only the reconciler cancels tasks. */
 export interface Settling {
   clock?: Clock;
-  files?: (request: StoredRequest) => Promise<boolean>;
-  /** By default only looks: only the reconciler cancels tasks. */
-  tasks?: (request: StoredRequest) => Promise<boolean>;
+  tasks?: Settle;
 }
 
 /**
@@ -31,11 +32,8 @@ export interface Settling {
  */
 export const closeRequest = async (
   requestId: string,
-  {
-    clock = systemClock,
-    files = async () => true,
-    tasks = (request) => hasNoTasks(request, clock),
-  }: Settling = {},
+  files: Settle,
+  { clock = systemClock, tasks = (request) => hasNoTasks(request, clock) }: Settling = {},
 ): Promise<boolean> => {
   const request = await findRequest(requestId);
   if (!request || dueListOf(request.GSI1PK) !== 'LOOK' || !isTerminal(request)) return true;

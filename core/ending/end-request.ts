@@ -50,7 +50,7 @@ export interface EndOptions {
  * The result of ending a request. `closed`: ended, with no follow-up work but the expiry of its files.
  * `stored`, only with `unlessStored`: not ended, because an output was stored first.
  */
-export type Ending = 'ended' | 'closed' | 'stored';
+type Ending = 'ended' | 'closed' | 'stored';
 
 /**
  * The only place where a request reaches a terminal state. `attempts` are the latest of its provider calls. One transaction writes the status, the refund with
@@ -87,7 +87,8 @@ export const endRequest = async (
       ? { list: 'EXPIRE' as const, dueAt: state.expiresAt }
       : undefined;
   const providerCosts = providerCostsOf(request, attempts);
-  const noted = {
+  const settlement = {
+    ...{ finishedAt, refundThousandths: refund, ttl },
     ...(operatorNote !== undefined && { operatorNote }),
     ...(providerCosts && { providerCosts }),
   };
@@ -99,14 +100,16 @@ export const endRequest = async (
   const unread = new Set<string>();
   let [counted, firstCounted]: [TransactItem[], number] = [[], 0];
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
-  let isEndedHere = true;
-  let isStored = false;
+  /** Set when this did not end it. */
+  let found: Ending | undefined;
 
   await transact(async (refusals): Promise<TransactItem[]> => {
-    isEndedHere = !refusedBy(refusals, 0);
-    const found = refusals[0]?.item as Pick<StoredRequest, 'status' | 'refundThousandths'> | undefined;
-    isStored = !isEndedHere && found?.refundThousandths === undefined && !!found && !isTerminal(found);
-    if (!isEndedHere) return [];
+    if (refusedBy(refusals, 0)) {
+      const stored = refusals[0]?.item as Pick<StoredRequest, 'status' | 'refundThousandths'> | undefined;
+      const isOpen = stored && stored.refundThousandths === undefined && !isTerminal(stored);
+      found = isOpen ? 'stored' : 'ended';
+      return [];
+    }
     for (const [index, { Update }] of counted.entries())
       if (refusedBy(refusals, firstCounted + index)) unread.add(String(Update?.Key?.SK));
     const endUser = refusedBy(refusals, END_USER_WRITE) ? refusals[END_USER_WRITE]?.item : undefined;
@@ -118,12 +121,9 @@ export const endRequest = async (
     ];
     if (head) head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
     const credit = head && balanceChangeWrites(head, refundChange(request, refund), now);
-    const settlement = {
-      ...{ finishedAt, refundThousandths: refund, ttl, ...noted },
-      ...(credit && { refundEntryNumber: credit.entry.number }),
-    };
+    const credited = { ...settlement, ...(credit && { refundEntryNumber: credit.entry.number }) };
     const settled = [
-      endRequestWrite(request, state, settlement, follows, unlessStored),
+      endRequestWrite(request, state, credited, follows, unlessStored),
       ...counts,
       ...(credit?.writes ?? []),
       ...beside,
@@ -135,8 +135,7 @@ export const endRequest = async (
     );
     return [...settled, ...counted];
   }, SETTLEMENT_PATIENCE);
-  if (isStored) return 'stored';
-  if (!isEndedHere) return 'ended';
+  if (found) return found;
   for (const item of unread) reportUnreadable(`${request.accountId} ${item}`);
   reportEnd(request, state, refund, partsOf(request, attempts, now));
   return isToBeClosed ? 'ended' : 'closed';

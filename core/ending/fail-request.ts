@@ -1,11 +1,12 @@
+import * as z from 'zod/mini';
 import { leaveRoute } from '../admission/admission.ts';
 import { reportTasks } from '../circuits/route-signs.ts';
-import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
+import { type Failure, StoredFailure, UNEXPECTED_ERROR } from '../errors.ts';
 import { removeObjects } from '../files/bucket.ts';
 import { possibleClipsOf, removeFilesOf } from '../files/request-files.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
-import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import type { Beside } from '../table/transactions.ts';
@@ -24,11 +25,10 @@ export const failRequest = async (
   error: Failure,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  const onEnded: OnEnded = (request, attempts) => reportTasks(request, attempts, clock);
-  await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false }, onEnded);
-  const files = async (request: StoredRequest): Promise<boolean> =>
+  await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false }, reportTasks);
+  const removeClips = async (request: StoredRequest): Promise<boolean> =>
     (await removeObjects(possibleClipsOf(request))).length === 0;
-  await closeRequest(requestId, { clock, files });
+  await closeRequest(requestId, removeClips, { clock });
 };
 
 /**
@@ -67,23 +67,20 @@ export const failStoredRequest = async (
   await closeStoredRequest(requestId, { clock });
 };
 
-/** Called once a request has ended, with its latest attempts. */
-type OnEnded = (request: StoredRequest, attempts: readonly ProviderAttempt[]) => Promise<void>;
-
-/** False when it was not ended, as by `endRequest`. */
+/** False when it was not ended, as by `endRequest`. Tells `onEnded` of its latest attempts once it has. */
 const endAsFailed = async (
   request: StoredRequest | undefined,
   error: Failure,
   clock: Clock,
   options: EndOptions,
-  onEnded?: OnEnded,
+  onEnded?: typeof reportTasks,
 ): Promise<boolean> => {
   if (!request) return true;
   if (!isTerminal(request)) {
     const attempts = latestAttempts(await listAttempts(request.requestId));
     const ending = await endRequest(request, attempts, { status: 'failed', error }, clock.now(), options);
     if (ending === 'stored') return false;
-    await onEnded?.(request, attempts);
+    await onEnded?.(request, attempts, clock);
   }
   // After the end, so that nothing is called without a permit.
   await leaveRoute(request, clock);
@@ -91,41 +88,29 @@ const endAsFailed = async (
 };
 
 /** Closes a terminal request that may have files. Those of a failed request are removed first. Returns as `closeRequest`. */
-export const closeStoredRequest = (
-  requestId: string,
-  settling: Omit<Settling, 'files'> = {},
-): Promise<boolean> =>
-  closeRequest(requestId, {
-    ...settling,
-    files: async (request) =>
-      request.status === 'failed' ? (await removeFilesOf(request, possibleClipsOf(request))).complete : true,
-  });
+export const closeStoredRequest = (requestId: string, settling: Settling = {}): Promise<boolean> =>
+  closeRequest(
+    requestId,
+    async (request) =>
+      request.status === 'succeeded' || (await removeFilesOf(request, possibleClipsOf(request))).complete,
+    settling,
+  );
 
-/** An error caught by a state, in the form Step Functions gives it. */
-export interface CaughtError {
-  Error: string;
-  Cause?: string | undefined;
-}
-
-/** The fields of the last step's result that decide the failure. */
-export interface LastStep {
-  next: string;
-  error?: Failure | undefined;
-}
+/** What decides the failure in the state of an execution: the last step's result and, if a state caught one, the error. */
+export const FailedExecution = z.object({
+  step: z.optional(z.object({ result: z.object({ next: z.string(), error: z.optional(StoredFailure) }) })),
+  failure: z.optional(z.object({ Error: z.string(), Cause: z.optional(z.string()) })),
+});
 
 /**
  * The failure to record for a request: the last step's own, or ours when storing failed or the step is
  * unknown. A failure of ours is logged with the last error a state caught, because the caller sees nothing of
  * it.
  */
-export const failureOfWorkflow = (step: LastStep | undefined, caught: CaughtError | undefined): Failure => {
-  const failure = step?.next === 'fail' && step.error ? step.error : UNEXPECTED_ERROR;
-  if (failure.code === 'internal_error') {
-    logger.error('workflow step failed', {
-      next: step?.next,
-      errorName: caught?.Error,
-      cause: caught?.Cause,
-    });
-  }
+export const failureOfWorkflow = ({ step, failure: caught }: z.infer<typeof FailedExecution>): Failure => {
+  const { next, error } = step?.result ?? {};
+  const failure = next === 'fail' && error ? error : UNEXPECTED_ERROR;
+  if (failure.code === 'internal_error')
+    logger.error('workflow step failed', { next, errorName: caught?.Error, cause: caught?.Cause });
   return failure;
 };

@@ -22,7 +22,7 @@ export const settleRequest = async (requestId: string, clock: Clock = systemCloc
     if (ending === 'closed') return;
   }
   // A failed request may have files from another run. The reconciler removes them and closes it.
-  await closeRequest(requestId, { clock, files: async ({ status }) => status === 'succeeded' });
+  await closeRequest(requestId, async ({ status }) => status === 'succeeded', { clock });
 };
 
 const terminalStateOf = (request: StoredRequest, now: Date): TerminalState => {

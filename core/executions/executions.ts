@@ -20,21 +20,21 @@ import type { FinalStep } from './step-rules.ts';
 export const stepFunctions = new SFNClient(clientOptions('stepFunctions'));
 
 /** Starts an execution. A name that was used before starts nothing. */
-const startOnce = async (machine: StateMachineVariable, name: string, input: object): Promise<void> => {
-  const start = new StartExecutionCommand({
-    stateMachineArn: requiredEnv(machine),
-    name,
-    input: JSON.stringify(input),
-  });
+const startOnce = async (
+  machine: Extract<EnvironmentName, `${string}_STATE_MACHINE_ARN`>,
+  name: string,
+  input: object,
+): Promise<void> => {
+  const stateMachineArn = requiredEnv(machine);
   try {
-    await stepFunctions.send(start);
+    await stepFunctions.send(
+      new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }),
+    );
   } catch (error) {
     // The execution has finished already; a running one with the same input is no error.
     if (!(error instanceof ExecutionAlreadyExists)) throw error;
   }
 };
-
-type StateMachineVariable = Extract<EnvironmentName, `${string}_STATE_MACHINE_ARN`>;
 
 /**
  * Starts the execution that owns a request. It is named by the request, so a repeated start does nothing, and
@@ -89,22 +89,17 @@ export const findWorkflowStatus = async (
 export const executionArnOf = (stateMachineArn: string, name: string): string =>
   `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
 
-/**
- * Ends the wait under a task token with the next step. False when the execution no longer waits under it.
- */
+/** Ends the wait under a task token with the next step. False when the execution no longer waits under it. */
 export const wakeExecution = (taskToken: string, step: FinalStep): Promise<boolean> =>
-  unlessGone(() =>
-    // The same shape as the `ResultSelector` of the other steps gives.
-    stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify({ result: step }) })),
-  );
+  // The same shape as the `ResultSelector` of the other steps gives.
+  succeed(taskToken, { result: step });
 
 /** Ends the wait for capacity under a task token: the request is dispatched again. False as for `wakeExecution`. */
-export const letIntoDispatch = (taskToken: string): Promise<boolean> =>
-  unlessGone(() => stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
+export const letIntoDispatch = (taskToken: string): Promise<boolean> => succeed(taskToken, {});
 
-const unlessGone = async (send: () => Promise<unknown>): Promise<boolean> => {
+const succeed = async (taskToken: string, output: object): Promise<boolean> => {
   try {
-    await send();
+    await stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(output) }));
     return true;
   } catch (error) {
     const isGone =

@@ -107,15 +107,9 @@ const failuresOf = (attempt: ProviderAttempt): Failure[] => {
   }
 };
 
-/** The kind of a request's outputs, and when its first provider call began. */
-export interface FirstCall {
-  kind: RequestKind;
-  firstCallAt: Instant;
-}
-
-/** When a request fails if it is still unfinished. */
+/** When a request of this kind, whose first provider call began then, fails if it is still unfinished. */
 export const deadlineOf = (
-  { kind, firstCallAt: from }: FirstCall,
+  { kind, firstCallAt: from }: { kind: RequestKind; firstCallAt: Instant },
   { deadlineSeconds }: Pick<WorkflowSettings, 'deadlineSeconds'>,
 ): Instant => addSeconds(from, deadlineSeconds[kind]);
 

@@ -20,17 +20,14 @@ export class FileUnavailableError extends Error {
  * length. Throws `FileUnavailableError` for any status but 200, a refused URL, or no response.
  */
 export const openFile = async (url: string, signal: AbortSignal): Promise<Readable> => {
-  let response: Awaited<ReturnType<typeof guardedRequest>>;
-  try {
-    response = await guardedRequest(overHttps(url, allowPrivateTargets()), {
-      headers: { 'accept-encoding': 'identity' },
-      signal,
-    });
-  } catch (error) {
-    if (error instanceof TargetRefusedError)
-      throw new FileUnavailableError('The file is not fetched from there.', false, error);
-    throw new FileUnavailableError('The file server did not answer.', true, error);
-  }
+  const request = { headers: { 'accept-encoding': 'identity' }, signal };
+  const response = await guardedRequest(overHttps(url, allowPrivateTargets()), request).catch(
+    (error: unknown) => {
+      if (error instanceof TargetRefusedError)
+        throw new FileUnavailableError('The file is not fetched from there.', false, error);
+      throw new FileUnavailableError('The file server did not answer.', true, error);
+    },
+  );
   if (response.statusCode !== 200) {
     response.body.destroy();
     throw new FileUnavailableError(

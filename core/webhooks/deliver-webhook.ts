@@ -7,7 +7,7 @@ import { guardedRequest, TargetRefusedError } from '../guarded-http/guarded-http
 import { parseBalanceEventId } from '../ids.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { renderRecord } from '../requests/render-record.ts';
-import { isRemoved, isTerminal } from '../requests/request-rules.ts';
+import { isRemoved } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { type Clock, type Instant, systemClock, toInstant } from '../time.ts';
 import { listWebhookAttempts, putWebhookAttempt } from './webhook-attempts.ts';
@@ -23,7 +23,6 @@ import {
   stepAfterAttempt,
   stepWhenPostponed,
   type WebhookEvent,
-  webhookEventOf,
   webhookIdOf,
 } from './webhook-rules.ts';
 
@@ -62,21 +61,15 @@ export const deliverWebhook = async (
   const number = Math.max(0, ...earlier.map((one) => one.number)) + 1;
   const attempt = () => attemptDelivery(subject, { delivery, number, backOff, clock });
   const isAllowed = backOff === undefined || backOff.notBefore <= toInstant(now);
-  const attempted = isAllowed
-    ? await withinLimits(limitsOf(accountId, url, backOff), clock, attempt)
-    : ({ ran: false } as const);
-  const step = attempted.ran
-    ? stepAfterAttempt(attempted.result, number, retrySchedule(), random())
+  const made = isAllowed ? await withinLimits(limitsOf(accountId, url, backOff), clock, attempt) : undefined;
+  const step = made
+    ? stepAfterAttempt(made.result, number, retrySchedule(), random())
     : stepWhenPostponed(
-        {
-          startedAt: deliveryStartedAt(delivery, subject),
-          notBefore: backOff?.notBefore,
-          now,
-        },
+        { startedAt: deliveryStartedAt(delivery, subject), notBefore: backOff?.notBefore, now },
         retrySchedule(),
         random(),
       );
-  if (!attempted.ran) logger.info('webhook postponed', { ...step });
+  if (!made) logger.info('webhook postponed', { ...step });
   if (step.next === 'give-up') {
     logger.warn('webhook given up', { reason: step.reason });
     countMetric(METRIC.webhookGivenUp, {});
@@ -86,18 +79,21 @@ export const deliverWebhook = async (
 
 const limitsOf = (accountId: string, url: string, backOff: HostBackOff | undefined) => {
   const { account, host, hangingHost } = WEBHOOK_PLACES;
+  const limit = { leaseSeconds: LEASE_SECONDS };
   return [
-    accountLimit('webhooks', accountId, { places: account, leaseSeconds: LEASE_SECONDS }),
-    hostLimit('webhooks', accountId, url, {
-      places: backOff ? hangingHost : host,
-      leaseSeconds: LEASE_SECONDS,
-    }),
+    accountLimit('webhooks', accountId, { ...limit, places: account }),
+    hostLimit('webhooks', accountId, url, { ...limit, places: backOff ? hangingHost : host }),
   ];
 };
 
 const attemptDelivery = async (
   subject: WebhookSubject,
-  { delivery, number, backOff, clock }: AttemptContext,
+  {
+    delivery,
+    number,
+    backOff,
+    clock,
+  }: { delivery: string; number: number; backOff: HostBackOff | undefined; clock: Clock },
 ): Promise<AttemptResult> => {
   const { id: requestId, accountId, url, at } = subject;
   const message = await signedMessage(subject, clock.now());
@@ -105,33 +101,16 @@ const attemptDelivery = async (
   const startedAt = clock.now();
   const result = await send(url, message);
   const milliseconds = clock.now().getTime() - startedAt.getTime();
-  await putWebhookAttempt({
-    requestId,
-    delivery,
-    number,
-    startedAt: startedAt.toISOString(),
-    milliseconds,
-    ...result,
-  });
+  const made = { requestId, delivery, number, milliseconds, ...result };
+  await putWebhookAttempt({ ...made, startedAt: toInstant(startedAt) });
   const sinceEndSeconds = (startedAt.getTime() - Date.parse(at)) / 1000;
-  logger.info('webhook attempted', {
-    ...{ requestId, accountId, delivery, number, sinceEndSeconds, milliseconds },
-    ...result,
-  });
+  logger.info('webhook attempted', { ...made, accountId, sinceEndSeconds });
   // Later attempts, and deliveries that an operator started, are as late as the receiver makes them.
   if (number === 1 && delivery === requestId) measure(METRIC.webhookLag, {}, sinceEndSeconds);
   if (isHanging(result, milliseconds)) await backOffFrom(accountId, url, backOff, clock.now());
   else if (backOff) await endBackOff(accountId, url, backOff);
   return result;
 };
-
-/** Options of an attempt, besides its subject. */
-interface AttemptContext {
-  delivery: string;
-  number: number;
-  backOff: HostBackOff | undefined;
-  clock: Clock;
-}
 
 /** The pauses after each failed attempt, in seconds. */
 const retrySchedule = (): number[] => requiredEnv('WEBHOOK_RETRY_SECONDS').split(',').map(Number);
@@ -144,6 +123,7 @@ const signedMessage = async ({ id, accountId, render }: WebhookSubject, now: Dat
   return { body, headers: { 'content-type': 'application/json', ...signature } };
 };
 
+/** Sends the message. The class of an error is a word for an operator. */
 const send = async (
   url: string,
   message: Awaited<ReturnType<typeof signedMessage>>,
@@ -154,16 +134,11 @@ const send = async (
     answer.body.destroy();
     return { status: answer.statusCode };
   } catch (error) {
-    return { error: classOf(error) };
+    if (error instanceof TargetRefusedError) return { error: 'target_refused' };
+    const { name, code } = error as Error & { code?: unknown };
+    if (name === 'TimeoutError') return { error: 'timeout' };
+    return { error: typeof code === 'string' ? code : name };
   }
-};
-
-/** The class of an error, in a word for an operator. */
-const classOf = (error: unknown): string => {
-  if (error instanceof TargetRefusedError) return 'target_refused';
-  const { name, code } = error as Error & { code?: unknown };
-  if (name === 'TimeoutError') return 'timeout';
-  return typeof code === 'string' ? code : name;
 };
 
 /** What a webhook tells of: the end of a request, or an event of a balance. */
@@ -185,13 +160,17 @@ const findSubject = async (id: string, now: Date): Promise<WebhookSubject | unde
   const ofBalance = parseBalanceEventId(id);
   if (ofBalance) return findBalanceSubject(ofBalance);
   const request = await findRequest(id);
-  const url = request?.webhookUrl;
-  if (!request || url === undefined || !isTerminal(request) || isRemoved(request, now)) return undefined;
-  const { accountId, finishedAt: at = '' } = request;
-  const render = async (at: Date): Promise<WebhookEvent> => {
-    const signUrl = await loadUrlSigner();
-    const record = renderRecord(request, { now: at, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl });
-    return webhookEventOf(request, record);
+  if (request?.webhookUrl === undefined || isRemoved(request, now)) return undefined;
+  const { accountId, webhookUrl: url, kind, status, finishedAt: at = '' } = request;
+  if (status !== 'succeeded' && status !== 'failed') return undefined;
+  const render = async (sentAt: Date): Promise<WebhookEvent> => {
+    const context = {
+      now: sentAt,
+      publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'),
+      signUrl: await loadUrlSigner(),
+    };
+    const type = `${kind === 'image' ? 'generation' : 'video'}.${status}` as const;
+    return { type, timestamp: at, data: renderRecord(request, context) };
   };
   return { id, accountId, url, at, render };
 };
@@ -200,10 +179,7 @@ const findSubject = async (id: string, now: Date): Promise<WebhookSubject | unde
 const findBalanceSubject = async ({
   eventId: id,
   accountId,
-}: {
-  eventId: string;
-  accountId: string;
-}): Promise<WebhookSubject | undefined> => {
+}: NonNullable<ReturnType<typeof parseBalanceEventId>>): Promise<WebhookSubject | undefined> => {
   const [event, account] = await Promise.all([findBalanceEvent(accountId, id), findAccount(accountId)]);
   const url = account?.balanceWebhook?.url;
   if (!event || url === undefined) return undefined;

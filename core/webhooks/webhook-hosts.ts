@@ -44,18 +44,13 @@ export const backOffFrom = async (
   const hangs = (seen?.hangs ?? 0) + 1;
   const notBefore = addSeconds(toInstant(now), backOffSeconds(hangs));
   const item = { hangs, notBefore, [TTL_ATTRIBUTE]: toEpochSeconds(notBefore) + FORGOTTEN_AFTER_SECONDS };
-  const condition = seen
-    ? { ConditionExpression: '#hangs = :seen', values: { ':seen': seen.hangs } }
-    : {
-        ConditionExpression: 'attribute_not_exists(#hangs) OR #ttl <= :nowSeconds',
-        values: { ':nowSeconds': toEpochSeconds(toInstant(now)) },
-      };
-  await writeUnlessRefused(
-    updateOf(keyOf(accountId, url), {
-      ...setAll(item, condition.values),
-      ConditionExpression: condition.ConditionExpression,
-    }),
-  );
+  const [ConditionExpression, values] = seen
+    ? ['#hangs = :seen', { ':seen': seen.hangs }]
+    : [
+        'attribute_not_exists(#hangs) OR #ttl <= :nowSeconds',
+        { ':nowSeconds': toEpochSeconds(toInstant(now)) },
+      ];
+  await writeUnlessRefused(updateOf(keyOf(accountId, url), { ...setAll(item, values), ConditionExpression }));
 };
 
 /** Access pattern 59: ends an account's back-off from a host that answered, unless it has hung again since `seen`. */

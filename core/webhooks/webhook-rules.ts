@@ -5,7 +5,6 @@ import type { BalanceEventData } from '../accounts/balance-event-answers.ts';
 import type { BalanceEvent } from '../accounts/balance-events.ts';
 import { toXTokens } from '../money.ts';
 import type { RequestRecord, WebhookType } from '../requests/records.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { WebhookAttempt } from './webhook-attempts.ts';
 
@@ -29,15 +28,6 @@ export interface WebhookEvent {
   timestamp: Instant;
   data: RequestRecord | BalanceEventData;
 }
-
-/** The event of a terminal request. Throws when it is not terminal. */
-export const webhookEventOf = (request: StoredRequest, data: RequestRecord): WebhookEvent => {
-  const { kind, status, finishedAt } = request;
-  if ((status !== 'succeeded' && status !== 'failed') || finishedAt === undefined) {
-    throw new Error(`Request ${request.requestId} is ${status}: there is nothing to tell.`);
-  }
-  return { type: `${kind === 'image' ? 'generation' : 'video'}.${status}`, timestamp: finishedAt, data };
-};
 
 /** The event of a balance. */
 export const balanceWebhookOf = (event: BalanceEvent): WebhookEvent & { data: BalanceEventData } => {
@@ -118,10 +108,7 @@ export type DeliveryStep =
   /** The receiver accepted it, or the request was deleted. */
   | { next: 'stop' }
   /** The receiver is gone, or every attempt was made. */
-  | { next: 'give-up'; reason: GiveUpReason };
-
-/** Why a delivery ended without success. */
-type GiveUpReason = 'gone' | 'spent';
+  | { next: 'give-up'; reason: 'gone' | 'spent' };
 
 /** How an attempt ended: with an HTTP status or an error's class. */
 export type AttemptResult = Pick<WebhookAttempt, 'status' | 'error'>;

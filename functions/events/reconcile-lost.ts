@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { LOST_STATUSES } from '../../core/executions/execution-statuses.ts';
-import { subjectOfDelivery } from '../../core/executions/executions.ts';
+import { startWebhookDelivery, subjectOfDelivery } from '../../core/executions/executions.ts';
 import { logger } from '../../core/observability.ts';
 import { systemClock } from '../../core/time.ts';
-import { restartDelivery } from '../../core/webhooks/restart-delivery.ts';
+import { followingDeliverySuffix } from '../../core/webhooks/webhook-rules.ts';
 import { eventHandler } from '../event-handler.ts';
 
 /** The fields used of a "Step Functions Execution Status Change" event. */
@@ -22,8 +22,8 @@ const ExecutionEnded = z.object({
 const ExecutionInput = z.object({ requestId: z.nullable(z.string()) });
 
 /**
- * Repairs one request when its execution failed, timed out or was stopped, and starts a first delivery of its webhook again when that failed
- * or timed out. Throws when it cannot, or its time runs out: Lambda then delivers the event again.
+ * Repairs one request when its execution failed, timed out or was stopped. Starts a first delivery of its webhook again, by the present
+ * definition, when that failed or timed out. Repeating it starts nothing more. Throws when it cannot, or its time runs out: Lambda then delivers the event again.
  */
 export const handler = eventHandler(async (event) => {
   const { stateMachineArn, name, input, status, stopDate } = ExecutionEnded.parse(event).detail;
@@ -31,6 +31,8 @@ export const handler = eventHandler(async (event) => {
   logger.appendKeys({ requestId });
   if (stateMachineArn === requiredEnv('WEBHOOK_DELIVERY_STATE_MACHINE_ARN')) {
     logger.warn('a webhook delivery failed', { delivery: name, status });
-    await restartDelivery(subjectOfDelivery(requestId, name), name, new Date(stopDate));
+    const subject = subjectOfDelivery(requestId, name);
+    // A delivery after the first is not followed by one, so that a lasting fault does not repeat for ever.
+    if (name === subject) await startWebhookDelivery(subject, followingDeliverySuffix(new Date(stopDate)));
   } else await reconcileRequest(z.string().parse(requestId), systemClock, status);
 });

@@ -1,6 +1,114 @@
-import { countMetric, METRIC } from '../../core/observability.ts';
-import { runCanary } from '../canary.ts';
+import { buffer, text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod/mini';
+import { requiredEnv, userAgent } from '../../core/environment.ts';
+import { exchange } from '../../core/http-exchange.ts';
+import { countMetric, logger, METRIC, measure } from '../../core/observability.ts';
+import { readSecret } from '../../core/secrets.ts';
+import { type Clock, systemClock } from '../../core/time.ts';
 import { eventHandler } from '../event-handler.ts';
+
+/** One image, its queue included; a run has 5 min. */
+const PATIENCE_MS = 240_000;
+const LOOK_EVERY_MS = 2_000;
+const CALL_TIMEOUT_MS = 30_000;
+
+/** The end-user of the canary's requests. */
+const EMAIL = 'canary@example.com';
+
+const Created = z.object({ requestId: z.string() });
+const Read = z.object({
+  status: z.string(),
+  images: z.optional(z.array(z.object({ url: z.optional(z.string()) }))),
+  error: z.optional(z.object({ code: z.string() })),
+});
+
+/** The service did not do what it does for a caller. The message says what. */
+class CanaryError extends Error {
+  override name = 'CanaryError';
+}
+
+type Call = (method: string, path: string, wanted: number, body?: object) => Promise<unknown>;
+
+/** Calls the API with the canary's key. Throws `CanaryError` on another status than the wanted one. */
+const caller = (key: string): Call => {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'user-agent': userAgent(),
+  };
+  return async (method, path, wanted, body) => {
+    const { statusCode, body: answer } = await exchange(new URL(requiredEnv('PUBLIC_BASE_URL') + path), {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    });
+    const read = await text(answer);
+    if (statusCode !== wanted) throw new CanaryError(`${method} ${path} was answered with ${statusCode}.`);
+    return JSON.parse(read);
+  };
+};
+
+/**
+ * Makes one image as a caller does: creates the request, reads it until it has ended, fetches the file, then deletes the request with its
+ * file. Reports success and the seconds to the file. A failure is logged and reported, not thrown: Lambda would repeat the run.
+ */
+export const runCanary = async (
+  clock: Clock = systemClock,
+  pause: (milliseconds: number) => Promise<unknown> = sleep,
+): Promise<void> => {
+  const startedMs = clock.now().getTime();
+  try {
+    const call = caller(await readSecret(requiredEnv('CANARY_KEY_SECRET_ARN')));
+    const model = requiredEnv('CANARY_MODEL');
+    const body = { model, prompt: 'A canary in a lighthouse', endUserEmail: EMAIL };
+    const { requestId } = Created.parse(await call('POST', '/v1/generations', 202, body));
+    logger.appendKeys({ requestId });
+    const path = `/v1/generations/${requestId}`;
+    await fetchFile(await waitForUrl(call, path, clock, pause, startedMs + PATIENCE_MS));
+    measure(METRIC.canarySeconds, {}, (clock.now().getTime() - startedMs) / 1000);
+    await call('DELETE', path, 200);
+    countMetric(METRIC.canarySucceeded, {});
+  } catch (error) {
+    logger.error('the canary failed', { error: error as Error });
+    countMetric(METRIC.canarySucceeded, {}, 0);
+  }
+};
+
+const waitForUrl = async (
+  call: Call,
+  path: string,
+  clock: Clock,
+  pause: (milliseconds: number) => Promise<unknown>,
+  untilMs: number,
+): Promise<string> => {
+  while (clock.now().getTime() < untilMs) {
+    const { status, images, error } = Read.parse(await call('GET', path, 200));
+    const url = images?.[0]?.url;
+    if (status === 'succeeded' && url !== undefined) return url;
+    if (status !== 'queued' && status !== 'processing') {
+      throw new CanaryError(`The request ended as ${status} (${error?.code ?? 'no file'}).`);
+    }
+    await pause(LOOK_EVERY_MS);
+  }
+  throw new CanaryError('The request did not end in time.');
+};
+
+const fetchFile = async (url: string): Promise<void> => {
+  const { statusCode, headers, body } = await exchange(new URL(url), {
+    method: 'GET',
+    headers: { 'user-agent': userAgent() },
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+  });
+  const { byteLength } = await buffer(body);
+  const isImage = headers['content-type']?.startsWith('image/') && byteLength > 0;
+  if (statusCode !== 200 || !isImage) {
+    throw new CanaryError(
+      `The file was answered with ${statusCode}, ${headers['content-type']}, ${byteLength} bytes.`,
+    );
+  }
+};
 
 /** Makes one image through the public API and reports how that went. A run out of time has failed. */
 export const handler = eventHandler<void>(

@@ -12,9 +12,21 @@ const Properties = z.object({ StateMachineArn: z.string().check(z.minLength(1)) 
 /** Time kept to answer CloudFormation. */
 const ANSWER_MS = 30_000;
 
-const stackEnds = async (stackId: string): Promise<boolean> => {
+const cloudFormation = new CloudFormationClient(clientOptions('stack'));
+
+/** The statuses in which CloudFormation deletes all of a stack: at its deletion, and after its creation failed. */
+const ENDING: readonly string[] = ['DELETE_IN_PROGRESS', 'ROLLBACK_IN_PROGRESS'];
+
+/**
+ * Whether CloudFormation is deleting the whole stack. False during an update, also while it rolls back or deletes what
+ * the update removed. Throws `CustomResourceError` when the status cannot be read.
+ */
+const isStackEnding = async (stackId: string): Promise<boolean> => {
   try {
-    return await isStackEnding(stackId);
+    const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stackId }));
+    const status = Stacks[0]?.StackStatus;
+    if (status === undefined) throw new Error('CloudFormation returned no status of the stack.');
+    return ENDING.includes(status);
   } catch (error) {
     logger.error('the status of the stack could not be read', { error: error as Error });
     throw new CustomResourceError(
@@ -36,7 +48,7 @@ export const handler = customResource(async (event, context) => {
   if (event.RequestType !== 'Delete') return { physicalId: StateMachineArn };
   // CloudFormation has updated this function, or rolled it back, before it deletes what that left over.
   const isOurs = requiredEnv('STATE_MACHINE_ARNS').split(',').includes(StateMachineArn);
-  if (isOurs && !(await stackEnds(event.StackId))) {
+  if (isOurs && !(await isStackEnding(event.StackId))) {
     logger.info('executions left running', { stateMachineArn: StateMachineArn });
     return { physicalId: event.PhysicalResourceId };
   }
@@ -50,19 +62,3 @@ export const handler = customResource(async (event, context) => {
   }
   return { physicalId: event.PhysicalResourceId };
 });
-
-const cloudFormation = new CloudFormationClient(clientOptions('stack'));
-
-/** The statuses in which CloudFormation deletes all of a stack: at its deletion, and after its creation failed. */
-const ENDING: readonly (string | undefined)[] = ['DELETE_IN_PROGRESS', 'ROLLBACK_IN_PROGRESS'];
-
-/**
- * Whether CloudFormation is deleting the whole stack. False during an update, also while it rolls back or deletes what
- * the update removed. Rejects when the status cannot be read.
- */
-export const isStackEnding = async (stackId: string): Promise<boolean> => {
-  const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stackId }));
-  const status = Stacks[0]?.StackStatus;
-  if (status === undefined) throw new Error('CloudFormation returned no status of the stack.');
-  return ENDING.includes(status);
-};

@@ -1,12 +1,9 @@
 import * as z from 'zod/mini';
 import { awaitCapacity } from '../../core/admission/await-capacity.ts';
-import { TaskInput, workflowTask } from '../workflow-task.ts';
+import { WaitInput, workflowTask } from '../workflow-task.ts';
 
-/** The token, when its state was entered, and the place in the queue that the dispatch named. */
-const AwaitInput = z.extend(TaskInput, {
-  taskToken: z.string(),
-  enteredAt: z.string(),
-  retries: z.number(),
+/** Also the place in the queue that the dispatch named. */
+const AwaitInput = z.extend(WaitInput, {
   place: z.object({
     gate: z.string(),
     weight: z.number(),

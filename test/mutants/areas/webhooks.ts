@@ -10,9 +10,9 @@ export const WEBHOOKS = bugs('webhooks', [
   ],
   [
     'a webhook that is late is not sent once the files have expired',
-    'core/webhooks/webhook-rules.ts',
-    'finishedAt } = request;',
-    'finishedAt } = { ...request, ...data };',
+    'core/webhooks/deliver-webhook.ts',
+    '{ type, timestamp: at,',
+    "{ type: toInstant(sentAt) >= request.expiresAt ? 'generation.expired' : type, timestamp: at,",
   ],
   [
     "a receiver's refusal counts as delivered",

@@ -9,10 +9,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No two fields of an object have the same name.',
   ],
   [
-    "operand dropped in core/webhooks/webhook-rules.ts webhookEventOf: (status !== 'succeeded' && status !== 'failed') || finishedAt === undefined => finishedAt === undefined",
-    'A request has an end when it is terminal, and not before: both are written at once.',
-  ],
-  [
     'operand dropped in core/creation/write-creation.ts writeCreation: idempotency && refusedBy(refusals, IDEMPOTENCY_WRITE) => refusedBy(refusals, IDEMPOTENCY_WRITE)',
     'Without a key there is no such write, so nothing refuses it.',
   ],

@@ -2,7 +2,7 @@ import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../core/observability.ts';
-import { runCanary } from '../../../functions/canary.ts';
+import { runCanary } from '../../../functions/events/run-canary.ts';
 import { StoppedClock } from '../builders/clocks.ts';
 import { secrets } from '../fakes/fresh-secrets.ts';
 import { metricsCounted } from '../fakes/metrics.ts';

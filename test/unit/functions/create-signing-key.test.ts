@@ -1,14 +1,12 @@
 import '../builders/environment.ts';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../../functions/events/create-signing-key.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
+import { answer, aResourceEvent, cloudFormation, type RequestType } from '../builders/custom-resource.ts';
 import { secrets } from '../fakes/fresh-secrets.ts';
-import { LoopbackServer } from '../servers/loopback-server.ts';
 
-const server = await new LoopbackServer().start();
 beforeEach(() => {
   const versions = new Set<string>();
   secrets.client
@@ -20,25 +18,10 @@ beforeEach(() => {
       secrets.set(SecretId, SecretString);
       return {};
     });
-  server.reset();
-  server.answer(200, '');
 });
-afterAll(() => server.close());
 
-const run = (RequestType: CloudFormationCustomResourceEvent['RequestType']) =>
-  handler(
-    {
-      RequestType,
-      ResponseURL: `${server.url}/answer?signature=x`,
-      StackId: 'stack-1',
-      RequestId: 'request-1',
-      LogicalResourceId: 'KeyPair',
-      ResourceProperties: { ServiceToken: 'arn:function', SecretArn: 'arn:delivery-key' },
-      ...(RequestType === 'Create' ? {} : { PhysicalResourceId: 'arn:delivery-key' }),
-    } as unknown as CloudFormationCustomResourceEvent,
-    aLambdaContext(),
-  );
-const answer = () => server.requests.at(-1)?.body as Record<string, unknown>;
+const run = (type: RequestType) =>
+  handler(aResourceEvent(type, { SecretArn: 'arn:delivery-key' }), aLambdaContext());
 const stored = () => secrets.client.commandCalls(PutSecretValueCommand).map(({ args }) => args[0].input);
 
 describe('the delivery key pair', () => {
@@ -48,11 +31,11 @@ describe('the delivery key pair', () => {
     expect(stored()).toMatchObject([{ SecretId: 'arn:delivery-key' }]);
     const privateKey = createPrivateKey(String(stored()[0]?.SecretString));
     expect(privateKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
-    expect(server.requests).toMatchObject([{ method: 'PUT', path: '/answer?signature=x' }]);
+    expect(cloudFormation.requests).toMatchObject([{ method: 'PUT', path: '/answer?signature=x' }]);
     expect(answer()).toStrictEqual({
       StackId: 'stack-1',
       RequestId: 'request-1',
-      LogicalResourceId: 'KeyPair',
+      LogicalResourceId: 'Resource',
       PhysicalResourceId: 'arn:delivery-key',
       Status: 'SUCCESS',
       Data: { PublicKey: createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString() },
@@ -74,7 +57,7 @@ describe('the delivery key pair', () => {
   test('is one when Lambda runs the event twice at once: both return the stored one', async () => {
     await Promise.all([run('Create'), run('Create')]);
 
-    const [one, other] = server.requests.map(({ body }) => body);
+    const [one, other] = cloudFormation.requests.map(({ body }) => body);
     expect(one).toMatchObject({ Status: 'SUCCESS' });
     expect(other).toEqual(one);
   });
@@ -87,17 +70,17 @@ describe('the delivery key pair', () => {
   });
 
   test('answers again when the answer got lost, three times at most', async () => {
-    server.respond = (_, response) => {
-      if (server.requests.length < 3) response.destroy();
+    cloudFormation.respond = (_, response) => {
+      if (cloudFormation.requests.length < 3) response.destroy();
       else response.writeHead(200).end();
     };
     await run('Create');
-    expect(server.requests).toHaveLength(3);
+    expect(cloudFormation.requests).toHaveLength(3);
 
-    server.reset();
-    server.respond = (_, response) => response.destroy();
+    cloudFormation.reset();
+    cloudFormation.respond = (_, response) => response.destroy();
     await expect(run('Create')).rejects.toThrow();
-    expect(server.requests).toHaveLength(3);
+    expect(cloudFormation.requests).toHaveLength(3);
   });
 
   test('answers again when nothing is heard for 5 s', async () => {
@@ -105,19 +88,20 @@ describe('the delivery key pair', () => {
     await run('Create');
 
     expect(timeout.mock.calls).toEqual([[5_000], [5_000]]);
-    expect(server.requests).toHaveLength(1);
+    expect(cloudFormation.requests).toHaveLength(1);
     timeout.mockRestore();
   });
 
   test('answers again when the answer was refused, and fails when no attempt was accepted', async () => {
-    server.respond = (_, response) => response.writeHead(server.requests.length < 3 ? 503 : 200).end();
+    cloudFormation.respond = (_, response) =>
+      response.writeHead(cloudFormation.requests.length < 3 ? 503 : 200).end();
     await run('Create');
-    expect(server.requests).toHaveLength(3);
+    expect(cloudFormation.requests).toHaveLength(3);
 
-    server.reset();
-    server.answer(403, '');
+    cloudFormation.reset();
+    cloudFormation.answer(403, '');
     await expect(run('Create')).rejects.toThrow('refused with 403');
-    expect(server.requests).toHaveLength(3);
+    expect(cloudFormation.requests).toHaveLength(3);
   });
 
   test('that cannot be created fails the deployment with a pointer to the logs and nothing else', async () => {

@@ -24,21 +24,13 @@ describe('deliverWebhook', () => {
 
     expect(first).toEqual({ next: 'wait', waitSeconds: expect.any(Number) });
     expect(second).toEqual({ next: 'give-up', reason: 'spent' });
+    // Signed with the current time, as the official library expects.
+    for (const webhook of receiver.received)
+      new Webhook(anAccount().webhookSecret).verify(webhook.body, signatureOf(webhook));
     expect(await listWebhookAttempts(REQUEST_ID, DELIVERY)).toMatchObject([
       { number: 1, status: 503 },
       { number: 2, status: 503 },
     ]);
-  });
-
-  test('signs with the current time, as the official library expects', async () => {
-    expect(await handler(input, aLambdaContext())).toEqual({ next: 'stop' });
-
-    const [webhook] = receiver.received;
-    if (!webhook) throw new Error('Nothing was received.');
-    expect(new Webhook(anAccount().webhookSecret).verify(webhook.body, signatureOf(webhook))).toMatchObject({
-      type: 'generation.failed',
-      data: { requestId: REQUEST_ID },
-    });
   });
 
   test('draws each wait at random, within a tenth of the schedule', async () => {
@@ -60,11 +52,4 @@ describe('deliverWebhook', () => {
       expect(receiver.connections).toBe(0);
     },
   );
-
-  test('throws its errors to the state machine', async () => {
-    memory.client.rejects(Object.assign(new Error('no table'), { name: 'SomeError' }));
-
-    await expect(handler(input, aLambdaContext())).rejects.toMatchObject({ name: 'SomeError' });
-    expect(receiver.connections).toBe(0);
-  });
 });

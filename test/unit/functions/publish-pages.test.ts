@@ -5,28 +5,19 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { CONSOLE_PAGES, PUBLIC_PAGES } from '../../../core/files/pages.ts';
 import { handler, publishPages } from '../../../functions/events/publish-pages.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
+import { answer, aResourceEvent, type RequestType } from '../builders/custom-resource.ts';
 import { PROJECT_ROOT } from '../docs/documents.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { LoopbackServer } from '../servers/loopback-server.ts';
 
 const bucket = new MemoryBucket();
-const server = await new LoopbackServer().start();
 const folder = mkdtempSync(join(tmpdir(), 'pages-'));
 for (const { file } of PUBLIC_PAGES) writeFileSync(join(folder, file), `<${file}>`);
 writeFileSync(join(folder, 'openapi.json'), readFileSync(join(PROJECT_ROOT, 'docs/openapi.json')));
-beforeEach(() => {
-  bucket.reset();
-  server.reset();
-  server.answer(200, '');
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await server.close();
-});
+beforeEach(() => bucket.reset());
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the public pages', () => {
   test('are put into the bucket under their paths, each with its type', async () => {
@@ -60,20 +51,8 @@ describe('the public pages', () => {
   });
 });
 
-const run = (RequestType: string, ResourceProperties: Record<string, string>) =>
-  handler(
-    {
-      RequestType,
-      ResponseURL: `${server.url}/answer?signature=x`,
-      StackId: 'stack-1',
-      RequestId: 'request-1',
-      LogicalResourceId: 'Pages',
-      ResourceProperties: { ServiceToken: 'arn:function', ...ResourceProperties },
-      ...(RequestType !== 'Create' && { PhysicalResourceId: 'public-pages' }),
-    } as unknown as CloudFormationCustomResourceEvent,
-    aLambdaContext(),
-  );
-const answer = () => server.requests.at(-1)?.body as Record<string, unknown>;
+const run = (type: RequestType, properties: Record<string, string>) =>
+  handler(aResourceEvent(type, properties), aLambdaContext());
 
 describe('the reference page', () => {
   const REFERENCE = readFileSync(join(PROJECT_ROOT, 'lib/pages/docs.html'), 'utf8');
@@ -117,6 +96,6 @@ describe('the custom resource', () => {
   test('fails without the address of the API', async () => {
     await run('Update', {});
 
-    expect(answer()).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'public-pages' });
+    expect(answer()).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'physical-1' });
   });
 });

@@ -5,12 +5,11 @@ import {
   type StackStatus,
 } from '@aws-sdk/client-cloudformation';
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { aLambdaContext } from '../builders/api-events.ts';
+import { answer, aResourceEvent, type RequestType } from '../builders/custom-resource.ts';
 import { executions } from '../fakes/fresh-executions.ts';
-import { LoopbackServer } from '../servers/loopback-server.ts';
 
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 const { handler } = await import('../../../functions/events/stop-executions.ts');
@@ -18,12 +17,8 @@ const { handler } = await import('../../../functions/events/stop-executions.ts')
 const arnOf = (machine: string) => `arn:aws:states:us-east-1:111122223333:stateMachine:${machine}`;
 const STACK_ID = 'arn:aws:cloudformation:us-east-1:111122223333:stack/GenerationService/one';
 const cloudFormation = mockClient(CloudFormationClient);
-const server = await new LoopbackServer().start();
-afterAll(() => server.close());
 
 beforeEach(() => {
-  server.reset();
-  server.answer(200, '');
   cloudFormation.reset();
   executions.client.on(StopExecutionCommand).callsFake(async ({ executionArn }) => {
     const [machine, name] = executionArn.split(':').slice(-2);
@@ -43,33 +38,21 @@ const statusIs = (StackStatus: StackStatus) =>
   });
 
 interface Sent {
-  RequestType: CloudFormationCustomResourceEvent['RequestType'];
+  RequestType: RequestType;
   machine?: string;
-  logicalId?: string;
-  physicalId?: string;
-  oldMachine?: string;
+  LogicalResourceId?: string;
+  PhysicalResourceId?: string;
 }
 
 /** Plays an event of CloudFormation, and returns the answer. */
-const send = async (
-  { RequestType, machine = 'generation', logicalId = 'Generation', physicalId, oldMachine }: Sent,
-  leftMs = 900_000,
-) => {
-  const propertiesOf = (name: string) => ({ ServiceToken: 'arn:function', StateMachineArn: arnOf(name) });
-  await handler(
-    {
-      RequestType,
-      ResponseURL: `${server.url}/answer`,
-      StackId: STACK_ID,
-      RequestId: 'request-1',
-      LogicalResourceId: logicalId,
-      ...(RequestType === 'Create' ? {} : { PhysicalResourceId: physicalId ?? arnOf(oldMachine ?? machine) }),
-      ResourceProperties: propertiesOf(machine),
-      ...(oldMachine === undefined ? {} : { OldResourceProperties: propertiesOf(oldMachine) }),
-    } as unknown as CloudFormationCustomResourceEvent,
-    { ...aLambdaContext(), getRemainingTimeInMillis: () => leftMs },
-  );
-  return server.requests.at(-1)?.body as Record<string, unknown>;
+const send = async ({ RequestType, machine = 'generation', ...others }: Sent, leftMs = 900_000) => {
+  const before = RequestType === 'Create' ? {} : { PhysicalResourceId: arnOf(machine) };
+  const overrides = { StackId: STACK_ID, ...before, ...others };
+  await handler(aResourceEvent(RequestType, { StateMachineArn: arnOf(machine) }, overrides), {
+    ...aLambdaContext(),
+    getRemainingTimeInMillis: () => leftMs,
+  });
+  return answer();
 };
 const running = (machine: string) =>
   executions.started.filter((one) => one.machine === machine && one.status === 'RUNNING').length;
@@ -118,7 +101,7 @@ describe('an update of the stack stops no execution of a state machine that stay
     [
       'when the construct of the stopper is renamed',
       [
-        ['UPDATE_IN_PROGRESS', { RequestType: 'Create', logicalId: 'Renamed' }],
+        ['UPDATE_IN_PROGRESS', { RequestType: 'Create', LogicalResourceId: 'Renamed' }],
         ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', { RequestType: 'Delete' }],
       ],
     ],
@@ -129,8 +112,8 @@ describe('an update of the stack stops no execution of a state machine that stay
     [
       'when the stopper comes back under another physical id',
       [
-        ['UPDATE_IN_PROGRESS', { RequestType: 'Update', physicalId: 'another' }],
-        ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', { RequestType: 'Delete', physicalId: 'another' }],
+        ['UPDATE_IN_PROGRESS', { RequestType: 'Update', PhysicalResourceId: 'another' }],
+        ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', { RequestType: 'Delete', PhysicalResourceId: 'another' }],
       ],
     ],
     ['when its properties change', [['UPDATE_IN_PROGRESS', AS_BEFORE]]],
@@ -144,8 +127,11 @@ describe('an update of the stack stops no execution of a state machine that stay
     [
       'when the update that renames it rolls back',
       [
-        ['UPDATE_IN_PROGRESS', { RequestType: 'Create', logicalId: 'Renamed' }],
-        ['UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS', { RequestType: 'Delete', logicalId: 'Renamed' }],
+        ['UPDATE_IN_PROGRESS', { RequestType: 'Create', LogicalResourceId: 'Renamed' }],
+        [
+          'UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS',
+          { RequestType: 'Delete', LogicalResourceId: 'Renamed' },
+        ],
       ],
     ],
     [
@@ -153,7 +139,7 @@ describe('an update of the stack stops no execution of a state machine that stay
       [
         [
           'UPDATE_ROLLBACK_IN_PROGRESS',
-          { RequestType: 'Delete', logicalId: 'Renamed', physicalId: 'not-made' },
+          { RequestType: 'Delete', LogicalResourceId: 'Renamed', PhysicalResourceId: 'not-made' },
         ],
       ],
     ],
@@ -191,7 +177,10 @@ describe('an update of the stack stops no execution of a state machine that stay
 
 describe('a state machine that is replaced', () => {
   test('loses its executions once the update is complete, and the new one keeps its own', async () => {
-    const { PhysicalResourceId } = await send({ RequestType: 'Update', oldMachine: 'replaced' });
+    const { PhysicalResourceId } = await send({
+      RequestType: 'Update',
+      PhysicalResourceId: arnOf('replaced'),
+    });
     expect(PhysicalResourceId).toBe(arnOf('generation'));
     expect([running('generation'), running('replaced')]).toEqual([2, 2]);
 
@@ -202,8 +191,8 @@ describe('a state machine that is replaced', () => {
 
   test('keeps them when that update rolls back, and the new one loses its own', async () => {
     process.env.STATE_MACHINE_ARNS = arnOf('generation');
-    await send({ RequestType: 'Update', machine: 'replaced', oldMachine: 'generation' });
-    await send({ RequestType: 'Update', machine: 'generation', oldMachine: 'replaced' });
+    await send({ RequestType: 'Update', machine: 'replaced', PhysicalResourceId: arnOf('generation') });
+    await send({ RequestType: 'Update', machine: 'generation', PhysicalResourceId: arnOf('replaced') });
 
     statusIs('UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS');
     expect(await send({ RequestType: 'Delete', machine: 'replaced' })).toMatchObject({ Status: 'SUCCESS' });

@@ -4,20 +4,8 @@ import { logger } from '../../../core/observability.ts';
 import { handler as reconcile } from '../../../functions/events/reconcile.ts';
 import { handler as reconcileLost } from '../../../functions/events/reconcile-lost.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
-import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
-import { handler as deliverWebhook } from '../../../functions/workflow/deliver-webhook.ts';
-import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
-import { handler as expireRequests } from '../../../functions/workflow/expire-requests.ts';
-import { handler as failRequest } from '../../../functions/workflow/fail-request.ts';
-import { handler as listExpiredRequests } from '../../../functions/workflow/list-expired-requests.ts';
-import { handler as listLedgers } from '../../../functions/workflow/list-ledgers.ts';
-import { handler as queryProvider } from '../../../functions/workflow/query-provider.ts';
-import { handler as settleRequest } from '../../../functions/workflow/settle-request.ts';
-import { handler as storeOutputs } from '../../../functions/workflow/store-outputs.ts';
-import { handler as verifyLedgers } from '../../../functions/workflow/verify-ledgers.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
-import { NOW } from '../builders/clocks.ts';
-import { ACCOUNT_ID, REQUEST_ID } from '../builders/entities.ts';
+import { REQUEST_ID } from '../builders/entities.ts';
 import { memory } from '../fakes/fresh-table.ts';
 import '../fakes/fresh-executions.ts';
 
@@ -34,41 +22,6 @@ const withLeft = (milliseconds: number) => ({
   getRemainingTimeInMillis: () => milliseconds,
 });
 const OUT_OF_TIME = 'the function ran out of time';
-
-describe('a task of a workflow that is not done 1 s before its time limit', () => {
-  const tasks = {
-    dispatchRequest,
-    awaitProvider,
-    queryProvider,
-    storeOutputs,
-    settleRequest,
-    failRequest,
-    expireRequests,
-    listExpiredRequests,
-    listLedgers,
-    verifyLedgers,
-    deliverWebhook,
-  };
-  const input = {
-    ...{ requestId: REQUEST_ID, taskToken: 'token-1', delivery: 'delivery-1' },
-    ...{ enteredAt: NOW.toISOString(), retries: 0 },
-    ...{ requestIds: [REQUEST_ID], cursor: { pages: 0 } },
-    ...{
-      full: false,
-      ledgers: [{ accountId: ACCOUNT_ID }],
-      found: { accounts: 0, removed: 0, entries: 0, problems: 0 },
-    },
-  };
-
-  test.each(Object.entries(tasks))('is logged and thrown as TransientError: %s', async (_, task) => {
-    await expect(task(input, withLeft(1_010))).rejects.toMatchObject({
-      name: 'TransientError',
-      message: 'The function ran out of time.',
-    });
-
-    expect(logged).toHaveBeenLastCalledWith(OUT_OF_TIME);
-  });
-});
 
 describe('a route that is not done 2 s before its time limit', () => {
   test('is answered in the format of the API', async () => {

@@ -1,7 +1,8 @@
 import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { RateLimitedError } from '../../../core/errors.ts';
+import { logger } from '../../../core/observability.ts';
 import {
   accountKey,
   dueListing,
@@ -10,13 +11,16 @@ import {
   requestKey,
 } from '../../../core/table/keys.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
+import { handler as deliverWebhook } from '../../../functions/workflow/deliver-webhook.ts';
 import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
 import { handler as expireRequests } from '../../../functions/workflow/expire-requests.ts';
 import { handler as failRequest } from '../../../functions/workflow/fail-request.ts';
 import { handler as listExpiredRequests } from '../../../functions/workflow/list-expired-requests.ts';
+import { handler as listLedgers } from '../../../functions/workflow/list-ledgers.ts';
 import { handler as queryProvider } from '../../../functions/workflow/query-provider.ts';
 import { handler as settleRequest } from '../../../functions/workflow/settle-request.ts';
 import { handler as storeOutputs } from '../../../functions/workflow/store-outputs.ts';
+import { handler as verifyLedgers } from '../../../functions/workflow/verify-ledgers.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
@@ -72,6 +76,31 @@ describe('a task of the workflow', () => {
     memory.client.rejects(Object.assign(new Error('no table'), { name: 'SomeError' }));
     await expect(task(input, aLambdaContext())).rejects.toMatchObject({ name: 'SomeError' });
   });
+
+  test.each(
+    Object.entries({
+      ...tasks,
+      ...{ expireRequests, listExpiredRequests, listLedgers, verifyLedgers, deliverWebhook },
+    }),
+  )(
+    'throws TransientError when it is not done 1 s before its time limit, which is logged: %s',
+    async (_, task) => {
+      const logged = jest.spyOn(logger, 'error').mockClear();
+      memory.client.callsFake(() => new Promise(() => undefined));
+      const whole = {
+        ...{ ...input, delivery: 'delivery-1', requestIds: [REQUEST_ID], cursor: { pages: 0 }, full: false },
+        ...{
+          ledgers: [{ accountId: ACCOUNT_ID }],
+          found: { accounts: 0, removed: 0, entries: 0, problems: 0 },
+        },
+      };
+
+      await expect(
+        task(whole, { ...aLambdaContext(), getRemainingTimeInMillis: () => 1_010 }),
+      ).rejects.toMatchObject({ name: 'TransientError', message: 'The function ran out of time.' });
+      expect(logged).toHaveBeenLastCalledWith('the function ran out of time');
+    },
+  );
 
   test.each<[string, Error]>([
     ['an account that stays contended', new RateLimitedError(1)],
@@ -249,26 +278,6 @@ describe('failRequest', () => {
     expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
     expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 100_000 });
     expect(bucket.objects.size).toBe(1);
-  });
-
-  test('settles what an interrupted storing kept', async () => {
-    const storedSoFar = [aStoredOutput(0), { index: 1 }];
-    putRequest(
-      memory,
-      anImageRequest({ status: 'processing', images: 2, debitThousandths: 8_000, storedSoFar }),
-    );
-
-    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
-
-    expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000, outputs: storedSoFar });
-  });
-
-  test('fails a request of which nothing was kept', async () => {
-    putRequest(memory, anImageRequest({ status: 'processing', storedSoFar: [{ index: 0 }] }));
-
-    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
-
-    expect(request()).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
   });
 
   test('removes the files of a request that an operator failed meanwhile', async () => {

@@ -2,7 +2,6 @@ import '../../builders/environment.ts';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import {
   accountLimit,
   freePlace,
@@ -122,7 +121,7 @@ describe('work within limits', () => {
       (await fill(ofHost)).length,
     ]);
 
-    expect(outcome).toEqual({ ran: true, result: [places - 1, 0] });
+    expect(outcome).toEqual({ result: [places - 1, 0] });
     expect(await fill(ofHost)).toHaveLength(1);
   });
 
@@ -131,7 +130,7 @@ describe('work within limits', () => {
     let ran = 0;
     const outcome = await withinLimits([ofAccount, ofHost], clock, async () => ++ran);
 
-    expect([outcome, ran]).toEqual([{ ran: false }, 0]);
+    expect([outcome, ran]).toEqual([undefined, 0]);
     expect(await fill()).toHaveLength(3);
   });
 
@@ -150,7 +149,7 @@ describe('work within limits', () => {
       if (++calls > 1) throw new Error('no table');
     };
 
-    expect(await withinLimits([ofAccount], clock, async () => 'done')).toEqual({ ran: true, result: 'done' });
+    expect(await withinLimits([ofAccount], clock, async () => 'done')).toEqual({ result: 'done' });
   });
 });
 
@@ -168,9 +167,5 @@ describe('a host', () => {
   test('of another name or port is another', () => {
     expect(hostDigest('https://a.example/')).not.toBe(hostDigest('https://b.example/'));
     expect(hostDigest('https://a.example/')).not.toBe(hostDigest('https://a.example:8443/'));
-  });
-
-  test('is a short text, whatever the URL', () => {
-    fc.assert(fc.property(fc.webUrl(), (url) => /^[0-9a-f]{32}$/.test(hostDigest(url))));
   });
 });

@@ -4,7 +4,6 @@ import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, providerWaitKey, webhookAttemptKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -14,17 +13,15 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../../builders/entities.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { bucket } from '../../fakes/fresh-bucket.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-export const memory = new MemoryTable(table);
-export const bucket = new MemoryBucket();
+export { bucket, memory };
+
 export const warn = jest.spyOn(logger, 'warn');
 export const error = jest.spyOn(logger, 'error');
 jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
-  memory.reset();
-  bucket.reset();
   warn.mockReset();
   error.mockReset();
 });

@@ -10,7 +10,6 @@ import {
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { ConflictError, NotFoundError } from '../../../../core/errors.ts';
-import { CATALOG } from '../../../../core/models/catalog.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { endUserKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
@@ -77,9 +76,13 @@ describe('removing an end-user', () => {
       }),
     ];
 
+    const pauses = [EMAIL, 'other@example.com'].map((email) => pauseKey({ ...id, email, model: 'xQI3Pro' }));
+    for (const pause of pauses) memory.put(pause, { until: 'x' });
+
     expect(await remove()).toEqual({ removedRequests: 4, removedObjects: 3 });
     expect(left(ids)).toEqual([]);
     expect(endUser()).toBeUndefined();
+    expect(pauses.map((pause) => memory.get(pause) !== undefined)).toEqual([false, true]);
   });
 
   test('leaves other end-users of the account alone, and the same address in another account', async () => {
@@ -113,33 +116,15 @@ describe('removing an end-user', () => {
     expect(deletions).toEqual(['REQUEST', `END_USER#${EMAIL}`]);
   });
 
-  test('removes their pauses with every model, and nobody else’s', async () => {
-    const [model = ''] = CATALOG.map((each) => each.id);
-    const other = { ...id, email: 'other@example.com', model };
-    for (const { id: each } of CATALOG) memory.put(pauseKey({ ...id, model: each }), { until: 'x' });
-    memory.put(pauseKey(other), { until: 'x' });
+  test('while one request is unfinished is a conflict and changes nothing', async () => {
+    const ids = [given(), given({ status: 'queued' })];
+    putEndUser(memory, anEndUser({ activeRequests: 1 }));
 
-    await remove();
-
-    expect(memory.partition(`USERS#${ACCOUNT_ID}`).map(({ SK }) => SK)).toEqual([
-      pauseKey(other).SK,
-      expect.stringMatching(/^REMOVAL#/),
-    ]);
-    expect(memory.client.commandCalls(BatchWriteCommand)).toHaveLength(1);
+    await expect(remove()).rejects.toThrow(ConflictError);
+    expect(left(ids)).toEqual(ids);
+    expect(bucket.objects.size).toBe(2);
+    expect(endUser()).not.toHaveProperty('deletingAt');
   });
-
-  test.each(['queued', 'processing'] as const)(
-    'while one request is %s is a conflict and changes nothing',
-    async (status) => {
-      const ids = [given(), given({ status })];
-      putEndUser(memory, anEndUser({ activeRequests: 1 }));
-
-      await expect(remove()).rejects.toThrow(ConflictError);
-      expect(left(ids)).toEqual(ids);
-      expect(bucket.objects.size).toBe(2);
-      expect(endUser()).not.toHaveProperty('deletingAt');
-    },
-  );
 
   test('who does not exist, or is removed already, is not found', async () => {
     await remove();
@@ -169,19 +154,6 @@ describe('removing an end-user', () => {
 describe('a cascade too large for one call', () => {
   const refusal = { code: 'temporarily_unavailable', retryAfterSeconds: 1 };
 
-  test('stops after 20 s and asks to be repeated; the end-user cannot create until then', async () => {
-    const ids = many(100);
-    takingSeconds(1);
-
-    await expect(remove()).rejects.toMatchObject(refusal);
-
-    const gone = 100 - left(ids).length;
-    expect(gone).toBeGreaterThanOrEqual(20);
-    // Deletions in progress when the time is up are finished.
-    expect(gone).toBeLessThanOrEqual(20 + 16);
-    expect(endUser()).toMatchObject({ deletingAt: NOW.toISOString() });
-  });
-
   test('asks to be repeated after 24 s when S3 is silent', async () => {
     many(3);
     bucket.client.on(DeleteObjectsCommand).callsFake(() => new Promise(() => undefined));
@@ -194,25 +166,29 @@ describe('a cascade too large for one call', () => {
     jest.useRealTimers();
   });
 
-  test('continues where it stopped, and the last call counts its own part', async () => {
+  test('stops after 20 s and asks to be repeated, continues where it stopped, and counts by call', async () => {
     const ids = many(100);
     takingSeconds(1);
-    let calls = 0;
-    let removal: Awaited<ReturnType<typeof remove>> | undefined;
-    let before = 100;
+    const calls: { deleted: number; answer: unknown }[] = [];
 
-    while (!removal && calls++ < 10) {
-      before = left(ids).length;
-      removal = await remove().catch((error) => {
-        expect(error).toMatchObject(refusal);
-        return undefined;
-      });
+    while (endUser() && calls.length < 10) {
+      const before = left(ids).length;
+      const answer = await remove().catch((error: Error) => error);
+      calls.push({ deleted: before - left(ids).length, answer });
+      // Until the last call they cannot create.
+      if (answer instanceof Error) expect(endUser()).toMatchObject({ deletingAt: NOW.toISOString() });
     }
 
-    expect(calls).toBeGreaterThan(2);
-    expect(removal).toEqual({ removedRequests: before, removedObjects: before });
+    const { deleted, answer } = calls.pop() ?? {};
+    expect(answer).toEqual({ removedRequests: deleted, removedObjects: deleted });
     expect(left(ids)).toEqual([]);
-    expect(endUser()).toBeUndefined();
+    expect(calls.length).toBeGreaterThan(1);
+    for (const stopped of calls) {
+      expect(stopped.answer).toMatchObject(refusal);
+      // Deletions in progress when the time is up are finished.
+      expect(stopped.deleted).toBeGreaterThanOrEqual(20);
+      expect(stopped.deleted).toBeLessThanOrEqual(20 + 16);
+    }
   });
 
   test.each([

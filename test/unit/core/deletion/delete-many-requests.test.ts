@@ -1,5 +1,4 @@
 import '../../builders/environment.ts';
-import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { deleteRequests } from '../../../../core/deletion/delete-requests.ts';
@@ -7,46 +6,11 @@ import { requestKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { aSucceeded, bucket, error, given, left, memory } from './a-deletion.ts';
+import { aSucceeded, error, given, left, memory } from './a-deletion.ts';
 
 describe('deleting many requests', () => {
   const idOf = (index: number): string => `img_01JD4KXQ8M${String(index).padStart(16, '0')}`;
   const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => idOf(index));
-
-  test('returns the outcome of each, in order', async () => {
-    given(aSucceeded({ requestId: idOf(2) }));
-    given(aSucceeded({ requestId: idOf(0), status: 'queued' }));
-
-    const { deletions, complete } = await deleteRequests(ACCOUNT_ID, [idOf(2), idOf(1), idOf(0)], NOW);
-
-    expect([...deletions]).toEqual([
-      [idOf(2), { outcome: 'deleted', removedObjects: 2 }],
-      [idOf(1), { outcome: 'not_found' }],
-      [idOf(0), { outcome: 'conflict' }],
-    ]);
-    expect(complete).toBe(true);
-  });
-
-  test('without ids does nothing', async () => {
-    expect(await deleteRequests(ACCOUNT_ID, [], NOW)).toEqual({ deletions: new Map(), complete: true });
-    expect(memory.calls()).toEqual({});
-  });
-
-  test('works on at most sixteen at once', async () => {
-    let [underWay, most] = [0, 0];
-    bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
-      most = Math.max(most, ++underWay);
-      await new Promise(setImmediate);
-      underWay--;
-      return {};
-    });
-    for (const requestId of ids(50)) given(aSucceeded({ requestId }));
-
-    const { deletions } = await deleteRequests(ACCOUNT_ID, ids(50), NOW);
-
-    expect(deletions.size).toBe(50);
-    expect(most).toBe(16);
-  });
 
   test('takes no more once keepGoing returns false, and finishes what it took', async () => {
     for (const requestId of ids(40)) given(aSucceeded({ requestId, outputs: [] }));

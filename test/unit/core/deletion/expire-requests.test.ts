@@ -104,12 +104,6 @@ describe('expiring a batch', () => {
     expect(record(VIDEO_ID)).toHaveProperty('expiredAt');
   });
 
-  test('does nothing for an empty batch', async () => {
-    await expire(100, []);
-
-    expect(removals()).toEqual([]);
-  });
-
   test('twice, or beside itself, expires each request once', async () => {
     given();
 
@@ -137,38 +131,23 @@ describe('expiring a batch', () => {
 });
 
 describe('a request of a batch is left alone', () => {
-  const untouched = async (seconds: number) => {
+  test.each<[string, number, Partial<ImageRequest>, object]>([
+    ['a millisecond before its time, whatever the list said', 99.999, {}, {}],
+    ['when it expired already', 200, { expiredAt: at(100) }, { GSI1PK: undefined, GSI1SK: undefined }],
+    ['until its webhook is started', 200, {}, dueListing('LOOK', REQUEST_ID, at(60))],
+    ['when it is queued', 200, { status: 'queued' }, {}],
+    ['when it is processing', 200, { status: 'processing' }, {}],
+    ['when it failed', 200, { status: 'failed' }, {}],
+  ])('%s', async (_, seconds, overrides, place) => {
+    given(REQUEST_ID, overrides);
+    memory.patch(requestKey(REQUEST_ID), place);
     const before = structuredClone(record());
+
     await expire(seconds);
+
     expect(record()).toEqual(before);
     expect(files()).toEqual([fileOf(REQUEST_ID)]);
     expect(removals()).toEqual([]);
-  };
-
-  test('a millisecond before its time, whatever the list said', async () => {
-    given();
-
-    await untouched(99.999);
-  });
-
-  test('when it expired already', async () => {
-    given(REQUEST_ID, { expiredAt: at(100) });
-    memory.patch(requestKey(REQUEST_ID), { GSI1PK: undefined, GSI1SK: undefined });
-
-    await untouched(200);
-  });
-
-  test('when its webhook is not started: it is listed for its expiry after that', async () => {
-    given();
-    memory.patch(requestKey(REQUEST_ID), dueListing('LOOK', REQUEST_ID, at(60)));
-
-    await untouched(200);
-  });
-
-  test.each(['queued', 'processing', 'failed'] as const)('when it is %s', async (status) => {
-    given(REQUEST_ID, { status });
-
-    await untouched(200);
   });
 
   test('when it was deleted, also while this runs', async () => {
@@ -239,30 +218,24 @@ describe('a request whose files could not be removed', () => {
   });
 });
 
-test('a request that cannot be read or marked stays due, is logged, and holds up no other', async () => {
-  const [unread = '', unmarked = '', free = ''] = [-3, -2, -1].map((s) => given(aRequestId(atSeconds(s))));
-  const before = [structuredClone(record(unread)), structuredClone(record(unmarked))];
+test('a request that cannot be read, parsed or marked stays due, is logged, and holds up no other', async () => {
+  const ids = [-4, -3, -2, -1].map((seconds) => given(aRequestId(atSeconds(seconds))));
+  const [unread = '', malformed = '', unmarked = '', free = ''] = ids;
+  memory.patch(requestKey(malformed), { kind: 'sound' });
+  const stuck = () => [unread, malformed, unmarked].map((id) => structuredClone(record(id)));
+  const before = stuck();
   const error = new Error('no table');
   memory.client.on(GetCommand, { Key: requestKey(unread) }, false).rejects(error);
   memory.client.on(UpdateCommand, { Key: requestKey(unmarked) }, false).rejects(error);
 
-  await expire(100, [unread, unmarked, free]);
+  await expire(100, ids);
 
-  expect([record(unread), record(unmarked)]).toEqual(before);
+  expect(stuck()).toEqual(before);
   expect(record(free)).toMatchObject({ expiredAt: at(100) });
-  expect(logged.mock.calls).toEqual([
-    ['an expired request could not be handled', { requestId: unread, error }],
-    ['an expired request could not be handled', { requestId: unmarked, error }],
-  ]);
-});
-
-test('a record that is malformed holds up no other', async () => {
-  const broken = given(aRequestId(atSeconds(-2)));
-  memory.patch(requestKey(broken), { kind: 'sound' });
-  const free = given(aRequestId(atSeconds(-1)));
-
-  await expire(100, [broken, free]);
-
-  expect(record(free)).toMatchObject({ expiredAt: at(100) });
-  expect(logged).toHaveBeenCalledTimes(1);
+  expect(logged.mock.calls).toEqual(
+    [unread, malformed, unmarked].map((requestId) => [
+      'an expired request could not be handled',
+      { requestId, error: requestId === malformed ? expect.any(Error) : error },
+    ]),
+  );
 });

@@ -17,7 +17,7 @@ import {
   noteQuery,
 } from '../../../../core/provider-calls/provider-waits.ts';
 import { closeDeletion, toDeletedRequest } from '../../../../core/requests/deleted-requests.ts';
-import { reschedule } from '../../../../core/requests/due-items.ts';
+import { type DueItem, reschedule } from '../../../../core/requests/due-items.ts';
 import {
   closeWork,
   keepStoredOutputs,
@@ -46,7 +46,11 @@ import { aSucceeded, everything, given, memory, remove } from './a-deletion.ts';
 
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
 const attempt = anAttempt({ requestId: REQUEST_ID, ...accepted() });
-const place = dueListing('LOOK', REQUEST_ID, at(0));
+const DUE: DueItem = {
+  ...{ list: 'LOOK', work: { kind: 'request', requestId: REQUEST_ID }, key: requestKey(REQUEST_ID) },
+  place: dueListing('LOOK', REQUEST_ID, at(0)),
+};
+const EXPIRING = { requestId: REQUEST_ID, GSI1SK: at(0) };
 const ORIGIN = { provider: 'modelark', upstreamModel: 'up', baseUrl: 'https://up.example' } as const;
 
 describe('a request that was deleted leaves nothing, and nothing comes back by', () => {
@@ -71,25 +75,9 @@ describe('a request that was deleted leaves nothing, and nothing comes back by',
     ['its outputs', () => recordOutputs(REQUEST_ID, [])],
     ['some of its outputs', () => keepStoredOutputs(REQUEST_ID, [])],
     ['its expiry', () => markExpired(REQUEST_ID, NOW)],
-    [
-      'another attempt at its expiry',
-      () => postponeExpiry({ requestId: REQUEST_ID, GSI1SK: at(0) }, at(60), 1),
-    ],
+    ['another attempt at its expiry', () => postponeExpiry(EXPIRING, at(60), 1)],
     ['its closing', () => closeWork(aSucceeded())],
-    [
-      'a look at what is due',
-      () =>
-        reschedule(
-          {
-            list: 'LOOK',
-            work: { kind: 'request', requestId: REQUEST_ID },
-            key: requestKey(REQUEST_ID),
-            place,
-          },
-          'LOOK',
-          at(60),
-        ),
-    ],
+    ['a look at what is due', () => reschedule(DUE, 'LOOK', at(60))],
   ])('%s', async (_, write) => {
     given(aSucceeded({ webhookUrl: 'https://hooks.example.com' }));
     await remove();

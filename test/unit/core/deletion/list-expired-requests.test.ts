@@ -22,6 +22,12 @@ const given = (seconds: number): string => {
   memory.patch(requestKey(requestId), dueListing('EXPIRE', requestId, at(seconds)));
   return requestId;
 };
+/** Puts expired requests into one partition, a few more than a page takes; returns their ids. */
+const fill = (shard: number, count = 1_010): string[] => {
+  const ids = Array.from({ length: count }, (_, index) => given(shard * 2_500 + index - 90_000));
+  for (const requestId of ids) memory.patch(requestKey(requestId), { GSI1PK: duePartition('EXPIRE', shard) });
+  return ids;
+};
 const idsOn = ({ batches }: ExpiredPage): string[] => batches.flatMap(({ requestIds }) => requestIds);
 /** A state's data as Step Functions hands it on. */
 const handedOn = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
@@ -44,21 +50,8 @@ describe('a page of expired requests', () => {
     expect(idsOn(await listExpiredRequests(FIRST_PAGE, clockAt(0)))).toEqual([expired]);
   });
 
-  test('holds no request of another list', async () => {
-    const requestId = given(-10);
-    memory.patch(requestKey(requestId), dueListing('LOOK', requestId, at(-10)));
-
-    expect(idsOn(await listExpiredRequests(FIRST_PAGE, clockAt(0)))).toEqual([]);
-  });
-
   test('takes up to 1,000 of each partition, and the next one goes on after them', async () => {
-    const ids = Array.from({ length: 2_400 }, (_, index) => given(index - 3_000));
-    const requestOf = (input: unknown) =>
-      (input as { ExpressionAttributeValues: Record<string, string> }).ExpressionAttributeValues[
-        ':partition'
-      ];
-    // All in one partition.
-    for (const requestId of ids) memory.patch(requestKey(requestId), { GSI1PK: duePartition('EXPIRE', 3) });
+    const ids = fill(3, 2_400);
 
     const pages: ExpiredPage[] = [];
     for (let cursor = FIRST_PAGE; ; cursor = handedOn((pages.at(-1) as ExpiredPage).cursor)) {
@@ -68,27 +61,20 @@ describe('a page of expired requests', () => {
 
     expect(pages.map((page) => idsOn(page).length)).toEqual([1_000, 1_000, 400]);
     expect(pages.flatMap(idsOn)).toEqual(ids);
-    const asked = memory.client.commandCalls(QueryCommand).map(({ args }) => requestOf(args[0].input));
+    const queries = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
+    const asked = queries.map(({ ExpressionAttributeValues }) => ExpressionAttributeValues?.[':partition']);
     expect(asked.slice(DUE_SHARDS)).toEqual(['DUE#EXPIRE#3', 'DUE#EXPIRE#3']);
   });
 
   test('is the 25th at the latest: what is left is for another execution', async () => {
-    for (let index = 0; index < 1_010; index++) {
-      const requestId = given(index - 2_000);
-      memory.patch(requestKey(requestId), { GSI1PK: duePartition('EXPIRE', 0) });
-    }
+    fill(0);
 
     expect(await listExpiredRequests({ pages: 23 }, clockAt(0))).toMatchObject({ next: 'list' });
     expect(await listExpiredRequests({ pages: 24 }, clockAt(0))).toMatchObject({ next: 'stop' });
   });
 
   test('with all its ids is less than 60 % of what a state may hold, 256 KB', async () => {
-    for (let shard = 0; shard < DUE_SHARDS; shard++) {
-      for (let index = 0; index < 1_010; index++) {
-        const requestId = given(shard * 1_200 + index - 90_000);
-        memory.patch(requestKey(requestId), { GSI1PK: duePartition('EXPIRE', shard) });
-      }
-    }
+    for (let shard = 0; shard < DUE_SHARDS; shard++) fill(shard);
 
     const page = await listExpiredRequests(FIRST_PAGE, clockAt(0));
 

@@ -83,15 +83,6 @@ describe('after an end-user was removed', () => {
     expect(open).toEqual([1, 1, 1, 0]);
   });
 
-  test('a pass that is late stands for those before it', async () => {
-    await remove();
-    await reconcileAt(1_000);
-
-    expect(removals()[0]?.GSI1SK).toBe(atSeconds(DAY).toISOString());
-    await reconcileAt(2 * DAY);
-    expect(removals()).toEqual([]);
-  });
-
   test('a pass that cannot delete a request is made again', async () => {
     const late = given();
     hide(late);
@@ -107,17 +98,6 @@ describe('after an end-user was removed', () => {
 
     expect(isThere(late)).toBe(false);
     expect(removals()).toEqual([]);
-  });
-
-  test('a request by a clock that runs ahead is removed, too', async () => {
-    const ahead = given({}, atSeconds(40));
-    hide(ahead);
-
-    await remove();
-    memory.unindexed.clear();
-    await reconcileAt(60);
-
-    expect(isThere(ahead)).toBe(false);
   });
 
   test('requests of the next one with the address stay, even by a clock that runs behind', async () => {

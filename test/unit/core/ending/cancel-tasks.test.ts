@@ -1,5 +1,4 @@
 import '../../builders/environment.ts';
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
@@ -97,37 +96,29 @@ describe('the task of a request that failed', () => {
     expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
   });
 
-  test.each<[string, CancelAnswer | (() => Promise<CancelAnswer>), string]>([
-    ['is refused', { kind: 'not-cancelled', reason: 'UnsupportedOperation' }, 'UnsupportedOperation'],
-    ['is not answered', { kind: 'not-cancelled', reason: 'timed-out' }, 'timed-out'],
-    ['throws', () => Promise.reject(new TypeError('broke')), 'TypeError'],
-  ])('that cannot be cancelled because it %s is logged, and is no error', async (_, answer, reason) => {
-    await failRequest(VIDEO_ID, LATE, clockAt(30));
-    const provider = aCanceller(answer);
+  const noRoute: ProviderRouteOf = () => Promise.reject(new Error('No upstream is configured.'));
+  test.each<[string, Parameters<typeof aCanceller>[0], ProviderRouteOf | undefined, string, number]>([
+    ['is refused', { kind: 'not-cancelled', reason: 'Unsupported' }, undefined, 'Unsupported', 1],
+    ['throws', () => Promise.reject(new TypeError('broke')), undefined, 'TypeError', 1],
+    ['has no key or route', undefined, noRoute, 'Error', 0],
+  ])(
+    'that cannot be cancelled because it %s is logged, and left',
+    async (_, answer, routes, reason, calls) => {
+      await failRequest(VIDEO_ID, LATE, clockAt(30));
+      const provider = aCanceller(answer);
 
-    await reconcile(provider, 30);
-    await reconcile(provider, 400);
+      await reconcile(provider, 30, routes);
+      await reconcile(provider, 400, routes);
 
-    expect(provider.cancel).toHaveBeenCalledTimes(1);
-    expect(request.attempt()).toMatchObject({ cancellation: { at: at(30), reason } });
-    expect(warned.mock.calls).toContainEqual([
-      'provider task not cancelled',
-      { provider: 'modelstudio', taskId: 'task-1', reason },
-    ]);
-    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
-  });
-
-  test('without a key or route for its provider is left', async () => {
-    await failRequest(VIDEO_ID, LATE, clockAt(30));
-    const none: ProviderRouteOf = async () => {
-      throw new Error('No upstream is configured.');
-    };
-
-    await reconcile(aCanceller(), 30, none);
-
-    expect(request.attempt()).toMatchObject({ cancellation: { reason: 'Error' } });
-    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
-  });
+      expect(provider.cancel).toHaveBeenCalledTimes(calls);
+      expect(request.attempt()).toMatchObject({ cancellation: { at: at(30), reason } });
+      expect(warned.mock.calls).toContainEqual([
+        'provider task not cancelled',
+        { provider: 'modelstudio', taskId: 'task-1', reason },
+      ]);
+      expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+    },
+  );
 
   test('that has an outcome needs no cancelling, and nothing waits for it', async () => {
     request.withAttempt({ taskId: 'task-1', outcome: { kind: 'failed', failure: LATE } });
@@ -203,12 +194,13 @@ describe('the tasks of a request that was delivered in part', () => {
     expect(placeOf(REQUEST_ID)).toEqual(dueListing('EXPIRE', REQUEST_ID, expiresAt));
   });
 
-  test('take no read but that of the request when it got all that it asked for', async () => {
+  test('take no read of their own when it got all that it asked for', async () => {
     givenParts(1);
     memory.client.resetHistory();
     await settleRequest(REQUEST_ID, clockAt(30));
 
-    expect(memory.client.commandCalls(QueryCommand)).toHaveLength(1);
+    // The account is read for its refund.
+    expect(memory.calls()).toEqual({ QueryCommand: 1, GetCommand: 1, TransactWriteCommand: 1 });
     expect(placeOf(REQUEST_ID)).toMatchObject({ GSI1PK: expect.stringContaining('EXPIRE') });
   });
 });

@@ -2,7 +2,6 @@ import '../../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
-import { expireRequests } from '../../../../core/deletion/expire-requests.ts';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { closeStoredRequest, failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
 import { clipObjectKey, outputObjectKey } from '../../../../core/object-keys.ts';
@@ -134,18 +133,6 @@ describe('the copies of reference videos', () => {
     expect(due()).toBe(dueListing('LOOK', VIDEO_ID, '').GSI1PK);
 
     await closeStoredRequest(VIDEO_ID);
-    expect(keys()).toEqual([]);
-    expect(due()).toBeUndefined();
-  });
-
-  test('are removed at expiry, when they could not be before', async () => {
-    const expiresAt = atSeconds(100).toISOString();
-    given({ status: 'succeeded', outputs: [{ index: 0, objectKey: OUTPUT }], expiresAt });
-    memory.patch(requestKey(VIDEO_ID), dueListing('EXPIRE', VIDEO_ID, expiresAt));
-    bucket.put(OUTPUT);
-
-    await expireRequests([VIDEO_ID], new StoppedClock(atSeconds(100)));
-
     expect(keys()).toEqual([]);
     expect(due()).toBeUndefined();
   });

@@ -4,54 +4,40 @@ import { failRequest, settleOrFailRequest } from '../../../../core/ending/fail-r
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { accountKey, endUserKey, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
-import {
-  ACCOUNT_ID,
-  anAccount,
-  anAttempt,
-  anEndUser,
-  anImageRequest,
-  aStoredOutput,
-  EMAIL,
-  putRequest,
-  REQUEST_ID,
-} from '../../builders/entities.ts';
+import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import { atSeconds } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAttempt, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
+import { account, clock, FAILURE, given as givenRequest, outputs, request, webhookUrl } from './an-ending.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const clock = new StoppedClock(atSeconds(30));
-const FAILURE = { code: 'provider_error', message: 'It broke.' } as const;
+const info = jest.spyOn(logger, 'info');
+const ends = () => info.mock.calls.filter(([message]) => message === 'request ended');
 let counted = trafficCounted();
-const given = (overrides: Partial<ImageRequest> = {}) => {
-  putRequest(memory, anImageRequest({ status: 'processing', images: 2, ...overrides }));
-};
-/** Two calls, the last of which its provider had done 26 s after the creation. */
-const givenCalls = () => {
+beforeEach(() => {
+  info.mockClear();
+  counted = trafficCounted();
+});
+const given = (overrides: Partial<ImageRequest> = {}) => givenRequest({ images: 2, ...overrides });
+/** Calls from 4 s after the creation, the last of which its provider had done 26 s after it. */
+const givenCalls = (overrides: Partial<ImageRequest> = {}) => {
+  given({ dispatchedAt: atSeconds(4).toISOString(), ...overrides });
   for (const [call, seconds] of [20, 26].entries()) {
     const finishedAt = atSeconds(seconds).toISOString();
     memory.put(providerAttemptKey(REQUEST_ID, call, 0), anAttempt({ call, finishedAt, outcome: aDone('a') }));
   }
 };
-beforeEach(() => {
-  memory.reset();
-  executions.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
-  counted = trafficCounted();
-});
+const fail = () => failRequest(REQUEST_ID, FAILURE, clock);
 
 const succeeded = { model: 'xQI3Pro', outcome: 'succeeded' };
 const failed = { model: 'xQI3Pro', outcome: 'failed' };
+const ids = { requestId: REQUEST_ID, accountId: ACCOUNT_ID, model: 'xQI3Pro' };
 
-describe('the end of a request is counted', () => {
-  test('with its model, its outcome and the seconds from its creation', async () => {
-    given({ outputs: [aStoredOutput(0), aStoredOutput(1)] });
+describe('the end of a request is counted, and one line of the log', () => {
+  test('with its model, its outcome, and the seconds of each part', async () => {
+    givenCalls({ outputs: outputs(2, 0), webhookUrl });
 
     await settleRequest(REQUEST_ID, clock);
 
@@ -59,21 +45,27 @@ describe('the end of a request is counted', () => {
       ['RequestsEnded', succeeded],
       ['RequestsFailed', {}, 0],
       ['TimeToDone', succeeded, 30],
+      ['SecondsAtProvider', { model: 'xQI3Pro' }, 22],
+    ]);
+    const parts = { totalSeconds: 30, queueSeconds: 4, providerSeconds: 22, storingSeconds: 4 };
+    expect(ends()).toEqual([
+      ['request ended', { ...ids, outcome: 'succeeded', code: undefined, ...parts, hasWebhook: true }],
     ]);
   });
 
   test('with what is refunded, in xTokens', async () => {
-    given({ outputs: [aStoredOutput(0), { index: 1 }] });
+    given({ outputs: outputs(1, 1) });
 
     await settleRequest(REQUEST_ID, clock);
 
     expect(counted()).toContainEqual(['XTokensRefunded', {}, 4]);
   });
 
-  test('with its time when it failed too', async () => {
+  test('with its failure, once, whoever ends it and however often', async () => {
     given();
 
-    await failRequest(REQUEST_ID, FAILURE, clock);
+    await Promise.all([1, 2, 3].map(fail));
+    await fail();
 
     expect(counted()).toEqual([
       ['RequestsEnded', failed],
@@ -81,81 +73,35 @@ describe('the end of a request is counted', () => {
       ['TimeToDone', failed, 30],
       ['XTokensRefunded', {}, 8],
     ]);
-  });
-
-  test.each([
-    ['settled', [aStoredOutput(0), aStoredOutput(1)], settleRequest],
-    ['failed', undefined, (id: string, by: typeof clock) => failRequest(id, FAILURE, by)],
-  ])('with its seconds at the provider when it is %s', async (_, outputs, end) => {
-    given({ dispatchedAt: atSeconds(4).toISOString(), ...(outputs && { outputs }) });
-    givenCalls();
-
-    await end(REQUEST_ID, clock);
-
-    expect(counted()).toContainEqual(['SecondsAtProvider', { model: 'xQI3Pro' }, 22]);
-  });
-
-  test('once, whoever ends it and however often', async () => {
-    given();
-
-    await Promise.all([1, 2, 3].map(() => failRequest(REQUEST_ID, FAILURE, clock)));
-    await failRequest(REQUEST_ID, FAILURE, clock);
-
-    expect(counted().filter(([name]) => name === 'RequestsEnded')).toHaveLength(1);
-    expect(counted().filter(([name]) => name === 'XTokensRefunded')).toHaveLength(1);
-  });
-});
-
-describe('the end of a request is one line of the log', () => {
-  const info = jest.spyOn(logger, 'info');
-  const ends = () => info.mock.calls.filter(([message]) => message === 'request ended');
-  beforeEach(() => {
-    info.mockClear();
-  });
-  const ids = { requestId: REQUEST_ID, accountId: ACCOUNT_ID, model: 'xQI3Pro' };
-
-  test('with the seconds of each part', async () => {
-    given({
-      dispatchedAt: atSeconds(4).toISOString(),
-      outputs: [aStoredOutput(0), aStoredOutput(1)],
-      webhookUrl: 'https://receiver.example/hook',
-    });
-    givenCalls();
-
-    await settleRequest(REQUEST_ID, clock);
-
-    const parts = { totalSeconds: 30, queueSeconds: 4, providerSeconds: 22, storingSeconds: 4 };
-    expect(ends()).toEqual([
-      ['request ended', { ...ids, outcome: 'succeeded', code: undefined, ...parts, hasWebhook: true }],
-    ]);
-  });
-
-  test('with the failure, once, whoever ends it and however often', async () => {
-    given();
-
-    await Promise.all([1, 2, 3].map(() => failRequest(REQUEST_ID, FAILURE, clock)));
-
     const parts = { totalSeconds: 30, queueSeconds: 30 };
     expect(ends()).toEqual([
       ['request ended', { ...ids, outcome: 'failed', code: 'provider_error', ...parts, hasWebhook: false }],
     ]);
   });
+
+  test('with its seconds at the provider when it failed too', async () => {
+    givenCalls();
+
+    await fail();
+
+    expect(counted()).toContainEqual(['SecondsAtProvider', { model: 'xQI3Pro' }, 22]);
+  });
 });
 
 describe('a request that was refunded and then set back to processing', () => {
   test.each([
-    ['fails', () => failRequest(REQUEST_ID, FAILURE, clock)],
+    ['fails', fail],
     ['is given up', () => settleOrFailRequest(REQUEST_ID, FAILURE, clock)],
     ['is settled', () => settleRequest(REQUEST_ID, clock)],
   ])('is not refunded again when it %s', async (_, end) => {
     given();
-    await failRequest(REQUEST_ID, FAILURE, clock);
-    const balance = memory.get(accountKey(ACCOUNT_ID))?.balanceThousandths;
+    await fail();
+    const balance = account()?.balanceThousandths;
     memory.patch(requestKey(REQUEST_ID), { status: 'processing' });
 
     await end();
 
-    expect(memory.get(accountKey(ACCOUNT_ID))?.balanceThousandths).toBe(balance);
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'processing' });
+    expect(account()?.balanceThousandths).toBe(balance);
+    expect(request()).toMatchObject({ status: 'processing' });
   });
 });

@@ -10,6 +10,7 @@ import {
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
 import { dueListing } from '../../../../core/table/keys.ts';
+import { putWrite } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { aStoredOutput, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { bucket } from '../../fakes/fresh-bucket.ts';
@@ -130,8 +131,15 @@ describe('giving up a request that a run of the storing step still works for', (
   });
 });
 
-test('an operator’s note is stored with the request', async () => {
-  await failStoredRequest(REQUEST_ID, FAILURE, clock, 'Asked for by mail.');
+test('an operator’s note, and the writes beside it, are made by the failure that ends the request, and by no other', async () => {
+  const audit = { PK: 'AUDIT', SK: 'AUDIT' };
+  const fail = () => failStoredRequest(REQUEST_ID, FAILURE, clock, 'Asked for by mail.', [putWrite(audit)]);
+
+  await fail();
 
   expect(request()).toMatchObject({ status: 'failed', operatorNote: 'Asked for by mail.' });
+  expect(memory.get(audit)).toEqual(audit);
+  memory.remove(audit);
+  await fail();
+  expect(memory.get(audit)).toBeUndefined();
 });

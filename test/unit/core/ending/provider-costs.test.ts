@@ -10,17 +10,10 @@ import type { RouteCosts } from '../../../../core/models/model-settings.ts';
 import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
 import { accountKey, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { type CostDimension, costsOf, totalCosts } from '../../../../ops/costs.ts';
-import {
-  ACCOUNT_ID,
-  anAccount,
-  anAttempt,
-  anImageRequest,
-  aStoredOutput,
-  aVideoRequest,
-} from '../../builders/entities.ts';
+import { ACCOUNT_ID, anAccount, anAttempt, anImageRequest, aVideoRequest } from '../../builders/entities.ts';
 import { anImageSubmission, aVideoSubmission } from '../../builders/submissions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { clock, FAILURE } from './an-ending.ts';
+import { clock, FAILURE, outputs } from './an-ending.ts';
 
 Object.assign(process.env, { OUTPUT_TTL_SECONDS: '3600' });
 const ROUTE = 'modelstudio/qwen-image';
@@ -48,10 +41,9 @@ const done = (urls: number, usage?: object): AttemptOutcome => ({
   outputs: Array.from({ length: urls }, (_, index) => ({ url: `https://example.com/${index}` })),
   ...(usage && { usage }),
 });
-const [provider = '', upstreamModel = ''] = ROUTE.split('/');
 const made = (outcome: AttemptOutcome, route = ROUTE) => {
-  const [its = '', name = ''] = route.split('/');
-  return { provider: its, upstreamModel: name, outcome };
+  const [provider = '', upstreamModel = ''] = route.split('/');
+  return { provider, upstreamModel, outcome };
 };
 
 describe('a creation', () => {
@@ -119,17 +111,10 @@ describe('the costs of an account', () => {
     return request.requestId;
   };
   const end = async (requestId: string, { produced, stored }: { produced: number; stored: number }) => {
-    const attempt = anAttempt({
-      requestId,
-      provider,
-      upstreamModel,
-      outcome: done(produced, { images: produced }),
-    });
+    const attempt = anAttempt({ requestId, ...made(done(produced, { images: produced })) });
     memory.put(providerAttemptKey(requestId, 0, 0), attempt);
-    const outputs = Array.from({ length: produced }, (_, index) =>
-      index < stored ? aStoredOutput(index) : { index },
-    );
-    memory.patch(requestKey(requestId), { status: 'processing', outputs });
+    const all = outputs(stored, produced - stored);
+    memory.patch(requestKey(requestId), { status: 'processing', outputs: all });
     await settleRequest(requestId, clock);
   };
   const costs = async (by: CostDimension[]) => {
@@ -153,11 +138,7 @@ describe('the costs of an account', () => {
     expect(await costs(['model', 'route'])).toEqual([
       { ...expected, route: ROUTE },
       expect.objectContaining({
-        route: null,
-        requests: 1,
-        netThousandths: 0,
-        costThousandths: 0,
-        withoutCost: 0,
+        ...{ route: null, requests: 1, netThousandths: 0, costThousandths: 0, withoutCost: 0 },
       }),
     ]);
 
@@ -172,11 +153,7 @@ describe('the costs of an account', () => {
 
     expect(await costs([])).toEqual([
       expect.objectContaining({
-        requests: 2,
-        withoutCost: 2,
-        netThousandths: 12_000,
-        costThousandths: 0,
-        marginThousandths: 0,
+        ...{ requests: 2, withoutCost: 2, netThousandths: 12_000, costThousandths: 0, marginThousandths: 0 },
       }),
     ]);
   });

@@ -54,16 +54,6 @@ describe('a refund', () => {
     expect(counted()).toContainEqual([METRIC.itemUnreadable, {}]);
   });
 
-  test('goes back once, however often the end is repeated', async () => {
-    given({ createdAt: CREATED, budgetOwners: ['key_1'] });
-    count('key_1', '2026-11-20', '2026-11');
-    const stored = toRequest({ ...request() });
-
-    for (const _ of [1, 2]) await endRequest(stored, [], { status: 'failed', error: FAILURE }, NOW);
-
-    expect(spent('key_1', '2026-11')).toBe(6_000);
-  });
-
   test('of a request that was there before the budget goes back to the counts that began with it', async () => {
     given({ createdAt: CREATED });
     withBudget(CREATED);

@@ -4,9 +4,8 @@ import fc from 'fast-check';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { Failure } from '../../../../core/errors.ts';
-import type { ImageRequest, StoredOutput, VideoRequest } from '../../../../core/requests/request-rules.ts';
-import { accountKey, dueListing, endUserKey, requestKey } from '../../../../core/table/keys.ts';
-import { addSeconds } from '../../../../core/time.ts';
+import type { ImageRequest, StoredOutput } from '../../../../core/requests/request-rules.ts';
+import { accountKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW, tickingClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -22,7 +21,20 @@ import {
 import { withEnvironment } from '../../builders/environment.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { account, clock, endUser, entries, FAILURE, given, outputs, request } from './an-ending.ts';
+import {
+  account,
+  clock,
+  EXPIRE,
+  endUser,
+  entries,
+  FAILURE,
+  given,
+  LOOK,
+  outputs,
+  placeOf,
+  request,
+  webhookUrl,
+} from './an-ending.ts';
 
 jest.spyOn(Math, 'random').mockReturnValue(0);
 const NOTHING_STORED: Failure = { code: 'internal_error', message: 'None of the outputs could be stored.' };
@@ -38,54 +50,14 @@ describe('settling a request', () => {
       costThousandths: 8_000,
       refundThousandths: 0,
       finishedAt: atSeconds(30).toISOString(),
+      ...EXPIRE,
     });
+    expect(executions.started).toEqual([]);
     expect(account()).toEqual({ ...accountKey(ACCOUNT_ID), ...anAccount() });
     expect(entries()).toEqual([]);
     expect(memory.transactions[0]?.TransactItems).toHaveLength(2);
     expect(memory.calls()).toEqual({ QueryCommand: 1, TransactWriteCommand: 1 });
     expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 60_000 });
-  });
-
-  test('ends it under the exact condition', async () => {
-    given({ outputs: outputs(1, 0) });
-
-    await settleRequest(REQUEST_ID, clock);
-
-    const finishedAt = atSeconds(30).toISOString();
-    const ttl = atSeconds(30 + 82_800 + 90 * 86_400).getTime() / 1000;
-    expect(memory.transactions[0]?.TransactItems?.[0]).toStrictEqual({
-      Update: {
-        TableName: 'table',
-        Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-        UpdateExpression:
-          'SET #status = :status, #costThousandths = :costThousandths, #expiresAt = :expiresAt, ' +
-          '#finishedAt = :finishedAt, #refundThousandths = :refundThousandths, #ttl = :ttl, ' +
-          '#GSI1PK = :GSI1PK, #GSI1SK = :GSI1SK',
-        ConditionExpression: '#status IN (:queued, :processing) AND attribute_not_exists(refundThousandths)',
-        ExpressionAttributeNames: {
-          '#status': 'status',
-          '#finishedAt': 'finishedAt',
-          '#refundThousandths': 'refundThousandths',
-          '#ttl': 'ttl',
-          '#GSI1PK': 'GSI1PK',
-          '#GSI1SK': 'GSI1SK',
-          '#costThousandths': 'costThousandths',
-          '#expiresAt': 'expiresAt',
-        },
-        ExpressionAttributeValues: {
-          ':status': 'succeeded',
-          ':finishedAt': finishedAt,
-          ':refundThousandths': 0,
-          ':ttl': ttl,
-          ':GSI1PK': expect.stringMatching(/^DUE#EXPIRE#/),
-          ':GSI1SK': atSeconds(30 + 82_800).toISOString(),
-          ':costThousandths': 4_000,
-          ':expiresAt': atSeconds(30 + 82_800).toISOString(),
-          ':queued': 'queued',
-          ':processing': 'processing',
-        },
-      },
-    });
   });
 
   test.each<[string, Partial<ImageRequest>, number, number]>([
@@ -143,10 +115,7 @@ describe('settling a request', () => {
 
     await settleRequest(REQUEST_ID, clock);
 
-    expect(request()).toMatchObject({
-      status: 'failed',
-      ...dueListing('LOOK', REQUEST_ID, addSeconds(String(request()?.finishedAt), 60)),
-    });
+    expect(request()).toMatchObject({ status: 'failed', ...LOOK });
   });
 
   test('keeps debit = cost + refund, with at most one refund, whatever was delivered', async () => {
@@ -200,6 +169,7 @@ describe('failing a request', () => {
     });
     expect(entries()).toMatchObject([{ amountThousandths: 12_000, balanceAfterThousandths: 112_000 }]);
     expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 48_000 });
+    expect([executions.started, placeOf()]).toEqual([[], undefined]);
   });
 
   test('works when the end-user or the account has been blocked', async () => {
@@ -214,85 +184,44 @@ describe('failing a request', () => {
 });
 
 describe('settling a request for a video', () => {
-  const givenVideo = (overrides: Partial<VideoRequest>): void => {
-    given({});
-    putRequest(memory, aVideoRequest({ status: 'processing', billedSeconds: 12, ...overrides }));
-  };
-  const video = () => memory.get(requestKey(VIDEO_ID));
-
-  test('charges every billed second, whatever the duration of the file', async () => {
-    givenVideo({ outputs: [aStoredVideo({ durationSec: 4.2 })] });
-
-    await settleRequest(VIDEO_ID, clock);
-
-    expect(video()).toMatchObject({
-      status: 'succeeded',
-      costThousandths: 120_000,
-      refundThousandths: 0,
-      expiresAt: atSeconds(30 + 82_800).toISOString(),
-    });
-    expect(entries()).toEqual([]);
-  });
-
-  test.each<[string, StoredOutput[]]>([
-    ['it could not be stored', [{ index: 0 }]],
-    ['none was produced', []],
-  ])('fails it and refunds all of it when %s', async (_, none) => {
-    givenVideo({ outputs: none });
+  test.each<[string, StoredOutput[], object]>([
+    [
+      'charges every billed second, whatever the duration of the file',
+      [aStoredVideo({ durationSec: 4.2 })],
+      { status: 'succeeded', costThousandths: 120_000, refundThousandths: 0 },
+    ],
+    [
+      'fails it and refunds all of it when it could not be stored',
+      [{ index: 0 }],
+      { status: 'failed', error: NOTHING_STORED, refundThousandths: 120_000 },
+    ],
+    [
+      'fails it and refunds all of it when none was produced',
+      [],
+      { status: 'failed', error: NOTHING_STORED, refundThousandths: 120_000 },
+    ],
+  ])('%s', async (_, videos, expected) => {
+    putRequest(memory, aVideoRequest({ status: 'processing', billedSeconds: 12, outputs: videos }));
 
     await settleRequest(VIDEO_ID, clock);
 
-    expect(video()).toMatchObject({ status: 'failed', error: NOTHING_STORED, refundThousandths: 120_000 });
-    expect(entries()).toMatchObject([{ amountThousandths: 120_000, reference: VIDEO_ID }]);
+    const video = memory.get(requestKey(VIDEO_ID));
+    expect(video).toMatchObject(expected);
+    expect(entries().map(({ amountThousandths, reference }) => [amountThousandths, reference])).toEqual(
+      video?.status === 'failed' ? [[120_000, VIDEO_ID]] : [],
+    );
   });
 });
 
-describe('after the end of a request', () => {
-  const place = () => {
-    const { GSI1PK, GSI1SK } = request() ?? {};
-    return GSI1PK === undefined ? undefined : { GSI1PK, GSI1SK };
-  };
-  const looked = dueListing('LOOK', REQUEST_ID, atSeconds(90).toISOString());
-  const expires = dueListing('EXPIRE', REQUEST_ID, atSeconds(30 + 82_800).toISOString());
-  const webhookUrl = 'https://hooks.example.com/';
+test('A request stays open while its webhook cannot be started, and the next run starts it', async () => {
+  given({ outputs: outputs(1, 0), webhookUrl });
+  executions.refuseStarts(new Error('throttled'));
 
-  test('a succeeded request is listed for its expiry by the transaction that ends it', async () => {
-    given({ outputs: outputs(1, 0) });
+  await expect(settleRequest(REQUEST_ID, clock)).rejects.toThrow('throttled');
+  expect(request()).toMatchObject({ status: 'succeeded', ...LOOK });
 
-    await settleRequest(REQUEST_ID, clock);
-
-    expect(executions.started).toEqual([]);
-    expect(place()).toEqual(expires);
-    expect(memory.calls()).toEqual({ QueryCommand: 1, TransactWriteCommand: 1 });
-  });
-
-  test('a succeeded request with a webhook is listed for its expiry once the delivery is started', async () => {
-    given({ outputs: outputs(1, 0), webhookUrl });
-
-    await settleRequest(REQUEST_ID, clock);
-
-    expect(executions.names('webhook-delivery')).toEqual([REQUEST_ID]);
-    expect(place()).toEqual(expires);
-  });
-
-  test('a failed request starts nothing', async () => {
-    await failRequest(REQUEST_ID, FAILURE, clock);
-
-    expect(executions.started).toEqual([]);
-    expect(place()).toBeUndefined();
-  });
-
-  test('the request stays open if the delivery cannot be started, and the next run starts it', async () => {
-    given({ outputs: outputs(1, 0), webhookUrl });
-    executions.refuseStarts(new Error('throttled'));
-
-    await expect(settleRequest(REQUEST_ID, clock)).rejects.toThrow('throttled');
-    expect(request()).toMatchObject({ status: 'succeeded' });
-    expect(place()).toEqual(looked);
-
-    executions.reset();
-    await settleRequest(REQUEST_ID, clock);
-    expect(executions.names('webhook-delivery')).toEqual([REQUEST_ID]);
-    expect(place()).toEqual(expires);
-  });
+  executions.reset();
+  await settleRequest(REQUEST_ID, clock);
+  expect(executions.names('webhook-delivery')).toEqual([REQUEST_ID]);
+  expect(placeOf()).toEqual(EXPIRE);
 });

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type CaughtError, failureOfWorkflow } from '../../../../core/ending/fail-request.ts';
+import { failureOfWorkflow } from '../../../../core/ending/fail-request.ts';
 import { logger } from '../../../../core/observability.ts';
 
 const logged = jest.spyOn(logger, 'error');
@@ -14,10 +14,15 @@ const UNEXPECTED = {
   message: 'Something unexpected went wrong on our side.',
 } as const;
 describe('the failure a request ends with', () => {
-  const caught: CaughtError = { Error: 'TypeError', Cause: 'secret detail' };
+  type Execution = Parameters<typeof failureOfWorkflow>[0];
+  const failureOf = (
+    result: NonNullable<Execution['step']>['result'] | undefined,
+    failure?: Execution['failure'],
+  ) => failureOfWorkflow({ step: result && { result }, failure });
+  const caught = { Error: 'TypeError', Cause: 'secret detail' };
 
   test.each([undefined, caught])('is that of the last step, also after an earlier error: %j', (earlier) => {
-    expect(failureOfWorkflow({ next: 'fail', error: FOUND }, earlier)).toEqual(FOUND);
+    expect(failureOf({ next: 'fail', error: FOUND }, earlier)).toEqual(FOUND);
     expect(logged).not.toHaveBeenCalled();
   });
 
@@ -26,7 +31,7 @@ describe('the failure a request ends with', () => {
     ['the last step itself failed on our side', { next: 'fail', error: UNEXPECTED }],
     ['the last step is unknown', { next: 'dance' }],
   ] as const)('says nothing about an error of ours, which is logged: %s', (_, step) => {
-    expect(failureOfWorkflow(step, caught)).toEqual(UNEXPECTED);
+    expect(failureOf(step, caught)).toEqual(UNEXPECTED);
     expect(logged.mock.calls).toMatchObject([
       ['workflow step failed', { next: step.next, errorName: 'TypeError', cause: 'secret detail' }],
     ]);
@@ -35,7 +40,7 @@ describe('the failure a request ends with', () => {
   test.each([undefined, { next: 'fail' }, { next: 'wait' }])(
     'is unexpected without any reason: %j',
     (step) => {
-      expect(failureOfWorkflow(step, undefined)).toEqual(UNEXPECTED);
+      expect(failureOf(step)).toEqual(UNEXPECTED);
       expect(logged).toHaveBeenCalledTimes(1);
     },
   );

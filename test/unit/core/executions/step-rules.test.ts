@@ -1,7 +1,13 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { UNEXPECTED_ERROR } from '../../../../core/errors.ts';
-import { stepAfterCalls, stepWhenFinished } from '../../../../core/executions/step-rules.ts';
+import {
+  deadlineOf,
+  stepAfterCalls,
+  stepWhenFinished,
+  storingEndOf,
+} from '../../../../core/executions/step-rules.ts';
+import type { RequestKind } from '../../../../core/ids.ts';
 import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt } from '../../builders/entities.ts';
@@ -121,4 +127,33 @@ describe('the next step at the deadline of a task whose state the provider refus
   test('is to store what others produced', () => {
     expect(stepWhenFinished([refused, ...attempts(done('a'))])).toEqual({ next: 'store' });
   });
+});
+
+test.each<[RequestKind, number]>([
+  ['image', 600],
+  ['video', 3600],
+])('each kind has its own deadline: an %s %p s after its first call', (kind, seconds) => {
+  const deadline = (overrides: Partial<Record<RequestKind, number>> = {}) =>
+    deadlineOf(
+      { kind, firstCallAt: NOW.toISOString() },
+      { deadlineSeconds: { image: 600, video: 3600, ...overrides } },
+    );
+
+  expect(deadline()).toBe(atSeconds(seconds).toISOString());
+  expect(deadline({ [kind]: 7 })).toBe(atSeconds(7).toISOString());
+});
+
+test.each([
+  // Produced at once: until the deadline. Produced late: 15 min.
+  ['video', 10, 3600],
+  ['video', 3599, 4499],
+  ['image', 10, 910],
+] as const)('an %s produced after %i s is stored until %i s after its first call', (kind, produced, end) => {
+  const produce = (seconds: number, call: number) =>
+    anAttempt({ call, finishedAt: atSeconds(seconds).toISOString(), outcome: done('a') });
+  const settings = { deadlineSeconds: { image: 600, video: 3600 } };
+
+  expect(storingEndOf(kind, [produce(produced, 0), produce(1, 1)], settings)).toBe(
+    atSeconds(end).toISOString(),
+  );
 });

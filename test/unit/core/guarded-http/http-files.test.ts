@@ -45,15 +45,6 @@ describe('opening a file', () => {
     }
   });
 
-  test('says who calls', async () => {
-    server.respond = (_, response) => response.end('the file');
-    await buffer(await open(server.url));
-
-    expect(server.requests[0]?.headers['user-agent']).toBe(
-      'generation-service/1.2.3 (+https://operator.example)',
-    );
-  });
-
   test('where nobody listens may be tried again', async () => {
     await expect(open(await aClosedUrl())).rejects.toMatchObject(unavailable(true));
   });

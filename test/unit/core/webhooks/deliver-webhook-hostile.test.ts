@@ -112,29 +112,25 @@ describe('an answer costs no more than its status and headers', () => {
   /** The most bytes the kernels of both sides may buffer; these receivers would send without end. */
   const SOCKET_BUFFERS = 32 * 2 ** 20;
 
-  test('when its body never ends: it is delivered, and the rest is not read', async () => {
+  const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  const TERABYTE = 'HTTP/1.1 500 No\r\ncontent-length: 1000000000000\r\n\r\n';
+  const OPEN_HEADERS = 'HTTP/1.1 200 OK\r\n';
+  test.each([
+    ['its body never ends: it is delivered', CHUNKED, 'a\r\n0123456789\r\n', { next: 'stop' }, 200],
+    ['its body is announced as 1 TB', TERABYTE, 'x', ATTEMPT_AGAIN, 500],
+    [
+      'its headers never end: it is no answer',
+      OPEN_HEADERS,
+      `x-more: ${'y'.repeat(50)}\r\n`,
+      ATTEMPT_AGAIN,
+      'HPE_HEADER_OVERFLOW',
+    ],
+  ])('when %s, and the rest is not read', async (_what, head, more, step, outcome) => {
     const sent = Promise.withResolvers<number>();
-    onConnection = (socket) =>
-      socket.once('data', () =>
-        sent.resolve(
-          flood(socket, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', 'a\r\n0123456789\r\n'),
-        ),
-      );
+    onConnection = (socket) => socket.once('data', () => sent.resolve(flood(socket, head, more)));
 
-    expect(await deliverTo(rawUrl)).toEqual({ next: 'stop' });
-    expect(await made()).toEqual([200]);
-    expect(await sent.promise).toBeLessThan(SOCKET_BUFFERS);
-  });
-
-  test('when its body is announced as 1 TB', async () => {
-    const sent = Promise.withResolvers<number>();
-    onConnection = (socket) =>
-      socket.once('data', () =>
-        sent.resolve(flood(socket, 'HTTP/1.1 500 No\r\ncontent-length: 1000000000000\r\n\r\n', 'x')),
-      );
-
-    expect(await deliverTo(rawUrl)).toEqual(ATTEMPT_AGAIN);
-    expect(await made()).toEqual([500]);
+    expect(await deliverTo(rawUrl)).toEqual(step);
+    expect(await made()).toEqual([outcome]);
     expect(await sent.promise).toBeLessThan(SOCKET_BUFFERS);
   });
 
@@ -148,24 +144,15 @@ describe('an answer costs no more than its status and headers', () => {
     expect(await deliverTo(rawUrl)).toEqual({ next: 'stop' });
     await closed;
   });
-
-  test('when its headers never end: it is no answer', async () => {
-    const sent = Promise.withResolvers<number>();
-    onConnection = (socket) =>
-      socket.once('data', () =>
-        sent.resolve(flood(socket, 'HTTP/1.1 200 OK\r\n', `x-more: ${'y'.repeat(50)}\r\n`)),
-      );
-
-    expect(await deliverTo(rawUrl)).toEqual(ATTEMPT_AGAIN);
-    expect(await made()).toEqual(['HPE_HEADER_OVERFLOW']);
-    expect(await sent.promise).toBeLessThan(SOCKET_BUFFERS);
-  });
 });
 
 describe('a failure below HTTP is recorded by its class, and attempted again:', () => {
-  test('the connection is refused', async () => {
-    expect(await deliverTo(await aClosedUrl())).toEqual(ATTEMPT_AGAIN);
-    expect(await made()).toEqual(['ECONNREFUSED']);
+  test.each<[string, () => string | Promise<string>, string]>([
+    ['the connection is refused', () => aClosedUrl(), 'ECONNREFUSED'],
+    ['the receiver speaks no TLS', () => receiver.url.replace('http:', 'https:'), 'EPROTO'],
+  ])('%s', async (_what, url, error) => {
+    expect(await deliverTo(await url())).toEqual(ATTEMPT_AGAIN);
+    expect(await made()).toEqual([error]);
   });
 
   test.each([
@@ -177,11 +164,6 @@ describe('a failure below HTTP is recorded by its class, and attempted again:', 
 
     expect(await deliverTo(rawUrl)).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual([error]);
-  });
-
-  test('the receiver speaks no TLS', async () => {
-    expect(await deliverTo(receiver.url.replace('http:', 'https:'))).toEqual(ATTEMPT_AGAIN);
-    expect(await made()).toEqual(['EPROTO']);
   });
 
   test('the name does not resolve', async () => {

@@ -3,11 +3,13 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Account } from '../../../../core/accounts/accounts.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { logger } from '../../../../core/observability.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { accountKey, requestKey } from '../../../../core/table/keys.ts';
 import type { Clock } from '../../../../core/time.ts';
 import { deliverWebhook } from '../../../../core/webhooks/deliver-webhook.ts';
 import { listWebhookAttempts, putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
+import { newDeliverySuffix } from '../../../../core/webhooks/webhook-rules.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -24,7 +26,7 @@ import {
 import { receiver } from '../../builders/webhook-world.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { metricsCounted } from '../../fakes/metrics.ts';
+import { metricsCounted, trafficCounted } from '../../fakes/metrics.ts';
 import { answering, type ReceivedWebhook, signatureOf } from '../../servers/webhook-receiver.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
@@ -67,29 +69,17 @@ const verify = (webhook: ReceivedWebhook | undefined, secret: string, at = NOW):
 };
 
 describe('what a receiver gets', () => {
+  const created = { endUserEmail: EMAIL, createdAt: NOW.toISOString() };
   const image = {
-    requestId: REQUEST_ID,
-    model: 'xQI3Pro',
-    prompt: 'a lighthouse',
-    referencesCount: 0,
-    endUserEmail: EMAIL,
-    createdAt: NOW.toISOString(),
+    ...{ requestId: REQUEST_ID, model: 'xQI3Pro', prompt: 'a lighthouse', referencesCount: 0 },
+    ...created,
   };
-  const video = {
-    requestId: VIDEO_ID,
-    model: 'xW3.0s',
-    prompt: 'waves',
-    endUserEmail: EMAIL,
-    createdAt: NOW.toISOString(),
-  };
+  const video = { requestId: VIDEO_ID, model: 'xW3.0s', prompt: 'waves', ...created };
   const urlOf = (requestId: string, file: string) =>
     expect.stringMatching(`^https://files\\.example\\.com/outputs/${requestId}/${file}\\?Expires=`);
   const imageItem = { id: `${REQUEST_ID}_0`, size: '1024x1024', expiresAt, url: urlOf(REQUEST_ID, '0.png') };
   const videoItem = {
-    id: `${VIDEO_ID}_0`,
-    duration: 5.04,
-    resolution: '1080p',
-    expiresAt,
+    ...{ id: `${VIDEO_ID}_0`, duration: 5.04, resolution: '1080p', expiresAt },
     url: urlOf(VIDEO_ID, '0.mp4'),
   };
   const error = failed.error;
@@ -114,26 +104,22 @@ describe('what a receiver gets', () => {
     expect(verify(receiver.received[0], SECRET)).toStrictEqual({ type, timestamp: finishedAt, data });
   });
 
-  test('is one POST of JSON, with the request’s webhook id', async () => {
+  test('is one POST of JSON, with the request’s webhook id, the service’s name and nothing else about the sender', async () => {
     await deliver();
 
     expect(receiver.received).toMatchObject([
       {
         method: 'POST',
         path: '/hook',
-        headers: { 'content-type': 'application/json', 'webhook-id': `msg_${REQUEST_ID}` },
+        headers: {
+          'content-type': 'application/json',
+          'webhook-id': `msg_${REQUEST_ID}`,
+          'user-agent': 'generation-service/1.2.3 (+https://operator.example)',
+        },
       },
     ]);
-  });
-
-  test('names the service, and has no other headers about the sender', async () => {
-    await deliver();
-
-    const headers = receiver.received[0]?.headers ?? {};
-    expect(headers['user-agent']).toBe('generation-service/1.2.3 (+https://operator.example)');
-    const names = Object.keys(headers);
     const transport = ['host', 'connection', 'content-length', 'content-type', 'user-agent'];
-    expect(names.toSorted()).toEqual(
+    expect(Object.keys(receiver.received[0]?.headers ?? {}).toSorted()).toEqual(
       [...transport, 'webhook-id', 'webhook-signature', 'webhook-timestamp'].toSorted(),
     );
   });
@@ -220,6 +206,28 @@ describe('an attempt', () => {
   });
 });
 
+describe('the seconds from the end of a request to its webhook', () => {
+  test('are counted at the first attempt, which no receiver can delay, and not for staff', async () => {
+    const counted = trafficCounted();
+    receiver.respond = answering(503);
+    for (const seconds of [7, 12]) await deliver(undefined, { clock: new StoppedClock(atSeconds(seconds)) });
+    const delivery = `${REQUEST_ID}${newDeliverySuffix(atSeconds(400))}`;
+    await deliver(undefined, { clock: new StoppedClock(atSeconds(400)), delivery });
+
+    expect(counted()).toEqual([['WebhookLag', {}, 7]]);
+  });
+
+  test('are in the line of each attempt, with the ids of request, account and delivery', async () => {
+    const info = jest.spyOn(logger, 'info').mockClear();
+    await deliver(undefined, { clock: new StoppedClock(atSeconds(7)) });
+
+    const ids = { requestId: REQUEST_ID, accountId: ACCOUNT_ID, delivery: REQUEST_ID };
+    expect(info.mock.calls).toEqual([
+      ['webhook attempted', { ...ids, number: 1, sinceEndSeconds: 7, milliseconds: 0, status: 204 }],
+    ]);
+  });
+});
+
 describe('the attempts of a delivery', () => {
   test('are ten, on schedule, whatever the receiver answers', async () => {
     receiver.respond = answering(500);
@@ -247,13 +255,6 @@ describe('the attempts of a delivery', () => {
       next: 'wait',
       waitSeconds: 5,
     });
-  });
-
-  test('include one whose step was repeated because its result was lost', async () => {
-    receiver.respond = answering(500);
-    await deliver();
-
-    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 300 });
   });
 
   test('do not include one that broke off before it was recorded', async () => {
