@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { openExecutionStore } from '../../src/aws/step-functions/execution-store.ts';
 import type { AwsEvent } from '../../src/types.ts';
-import { single } from './open-machine.ts';
+import { single, task } from './open-machine.ts';
 import {
   aDirectory,
   aMachine,
@@ -37,16 +37,17 @@ afterEach(async () => {
 });
 
 describe('executions over a restart', () => {
+  const invoke = (name: string, Payload: object, rest: object) =>
+    task({ FunctionName: functionArn(name), Payload }, rest);
   const machine = aMachine('two-steps', {
     StartAt: 'First',
     States: {
-      First: { Type: 'Task', Resource: functionArn('first'), ResultPath: null, Next: 'Second' },
-      Second: {
-        Type: 'Task',
-        Resource: functionArn('second'),
-        Parameters: { 'name.$': '$$.Execution.Name', 'started.$': '$$.Execution.StartTime' },
-        End: true,
-      },
+      First: invoke('first', { 'id.$': '$.id' }, { ResultPath: null, Next: 'Second' }),
+      Second: invoke(
+        'second',
+        { 'name.$': '$$.Execution.Name', 'started.$': '$$.Execution.StartTime' },
+        { OutputPath: '$.Payload', End: true },
+      ),
     },
   });
 
