@@ -243,18 +243,6 @@ describe('secrets', () => {
     expect((await rejectionOf(put('two'))).name).toBe('ResourceExistsException');
   });
 
-  test('binary values stay binary', async () => {
-    const { secrets } = clientsOf(endpoint);
-    const SecretBinary = Buffer.from([1, 2, 255]);
-
-    await secrets.send(new PutSecretValueCommand({ SecretId: 'provider-key', SecretBinary }));
-
-    const { SecretBinary: read } = await secrets.send(
-      new GetSecretValueCommand({ SecretId: 'provider-key' }),
-    );
-    expect(Buffer.from(read ?? [])).toEqual(SecretBinary);
-  });
-
   test('reading needs the action on the secret', async () => {
     const reader = aPrincipal(
       'secretreader',

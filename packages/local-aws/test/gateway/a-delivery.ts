@@ -5,18 +5,13 @@ import { afterEach } from '@jest/globals';
 import { createDelivery, type StoredObject } from '../../src/delivery.ts';
 import { type FrontDoor, startFrontDoor } from '../../src/gateway/front-door.ts';
 
-const keyPair = (type: 'ec' | 'rsa') => {
-  const { publicKey, privateKey } =
-    type === 'ec'
-      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      : generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return {
-    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-  };
-};
-export const elliptic = keyPair('ec');
-export const rsa = keyPair('rsa');
+const keyPair = () =>
+  generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+export const elliptic = keyPair();
 
 const KEY = 'outputs/acc 1/img_1_0+ä.png';
 /** Its path. */
@@ -42,11 +37,10 @@ afterEach(async () => {
 /** Starts a delivery of that file and returns the address of its door. */
 export const openDelivery = async ({
   now = new Date(EXPIRES_AT.getTime() - 1),
-  originPath = '',
   responseHeaders = {} as Record<string, string>,
   trustedKeys = new Map([
     ['KEC', elliptic.publicKey],
-    ['KRSA', rsa.publicKey],
+    ['KOTHER', keyPair().publicKey],
   ]) as Map<string, string> | undefined,
   readObject = async (bucket: string, key: string): Promise<StoredObject | undefined> =>
     bucket === 'outputs' && key === KEY ? anObject() : undefined,
@@ -54,7 +48,7 @@ export const openDelivery = async ({
   const door = await startFrontDoor(0);
   doors.push(door);
   const handle = createDelivery({
-    distribution: { bucketName: 'outputs', originPath, responseHeaders, ...(trustedKeys && { trustedKeys }) },
+    distribution: { bucketName: 'outputs', responseHeaders, ...(trustedKeys && { trustedKeys }) },
     deliveryBaseUrl: `${door.baseUrl}/files`,
     readObject,
     now: () => now,

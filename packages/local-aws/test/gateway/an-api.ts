@@ -15,7 +15,7 @@ export const aRoute = (
 ): RouteSpec => ({
   method,
   resourcePath,
-  integration: { type: 'AWS_PROXY', functionArn: name, isStreamed: false, timeoutMilliseconds },
+  integration: { functionArn: name, isStreamed: false, timeoutMilliseconds },
 });
 
 /** An API without routes. */

@@ -12,17 +12,15 @@ describe('a path with a behaviour of its own', () => {
     doors.push(door);
     const distribution = {
       bucketName: 'outputs',
-      originPath: '',
       trustedKeys: new Map([['KEC', elliptic.publicKey]]),
       paths: [
         {
           pathPattern: '/docs/*.j?',
           bucketName: 'pages',
-          originPath: '',
           responseHeaders: { 'Content-Security-Policy': "default-src 'self'" },
         },
-        { pathPattern: '/docs', bucketName: 'pages', originPath: 'site' },
-        { pathPattern: '/', bucketName: 'pages', originPath: 'site' },
+        { pathPattern: '/docs', bucketName: 'pages' },
+        { pathPattern: '/', bucketName: 'pages' },
       ],
       rootObject: 'docs',
     };
@@ -30,7 +28,7 @@ describe('a path with a behaviour of its own', () => {
       distribution,
       deliveryBaseUrl: `${door.baseUrl}/files`,
       readObject: async (bucket, key) =>
-        ['pages docs/a.js', 'pages site/docs', 'outputs docs/b.txt'].includes(`${bucket} ${key}`)
+        ['pages docs/a.js', 'pages docs', 'outputs docs/b.txt'].includes(`${bucket} ${key}`)
           ? anObject()
           : undefined,
     });
@@ -81,7 +79,7 @@ describe('a compressed path', () => {
   ) => {
     const door = await startFrontDoor(0);
     doors.push(door);
-    const distribution = { bucketName: 'pages', originPath: '', compresses: true };
+    const distribution = { bucketName: 'pages', compresses: true };
     const readObject = async () => ({
       ...anObject(),
       body: Readable.from([Buffer.from(text, headers['content-encoding'] ? 'latin1' : 'utf8')]),

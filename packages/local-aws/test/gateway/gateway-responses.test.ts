@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { startFrontDoor } from '../../src/gateway/front-door.ts';
-import type { MockIntegration } from '../../src/template/api.ts';
 import type { InvocationResult } from '../../src/types.ts';
 import { anApi, answering, aRoute, ok, send, THINGS, useDoors } from './an-api.ts';
 
@@ -47,7 +46,7 @@ describe("the gateway's own errors", () => {
   });
 
   test('refuse a method that wants an API key, with any key and content type: there are none', async () => {
-    const keyed = { ...aRoute('ANY', '/{proxy+}'), apiKeyRequired: true };
+    const keyed = { method: 'ANY', resourcePath: '/{proxy+}' };
     const responses = { ...gatewayResponses, INVALID_API_KEY: gatewayResponses.MISSING_AUTHENTICATION_TOKEN };
     const door = await open(anApi({ routes: [...routes, keyed], gatewayResponses: responses }), ok);
 
@@ -153,71 +152,6 @@ describe("the gateway's own errors", () => {
 
     await expect(open(api, ok)).rejects.toThrow(/cannot (render|map)/);
   });
-});
-
-describe('a mock integration', () => {
-  const integration: MockIntegration = {
-    type: 'MOCK',
-    passthroughBehavior: 'NEVER',
-    requestTemplates: { 'application/json': '{ statusCode: 405 }' },
-    responses: [
-      { statusCode: 200, selectionPattern: '2\\d\\d', headers: {}, templates: {} },
-      {
-        statusCode: 405,
-        headers: { Allow: "'GET'", 'X-Request-Id': 'context.requestId' },
-        templates: { 'application/json': '{"method":"$context.httpMethod","id":"$context.requestId"}' },
-      },
-    ],
-  };
-  const mock = (overrides: Partial<MockIntegration> = {}) =>
-    open(
-      anApi({
-        routes: [
-          aRoute('GET', '/v1/things'),
-          { method: 'ANY', resourcePath: '/v1/things', integration: { ...integration, ...overrides } },
-        ],
-      }),
-      ok,
-    );
-
-  test('answers methods that are not declared', async () => {
-    const door = await mock();
-
-    expect((await send(door.baseUrl, '/v1/things')).statusCode).toBe(200);
-    for (const method of ['POST', 'DELETE', 'OPTIONS']) {
-      const { statusCode, headers, body } = await send(door.baseUrl, '/v1/things', { method });
-      expect(statusCode).toBe(405);
-      expect(headers).toMatchObject({ allow: 'GET', 'x-request-id': headers['x-amzn-requestid'] });
-      expect(JSON.parse(body.toString())).toEqual({ method, id: headers['x-request-id'] });
-    }
-    expect(door.events).toHaveLength(1);
-  });
-
-  test('answers with the status that the request template chose', async () => {
-    const door = await mock({ requestTemplates: { 'application/json': '{"statusCode": 204}' } });
-
-    expect((await send(door.baseUrl, '/v1/things', { method: 'PUT' })).statusCode).toBe(200);
-  });
-
-  test.each<[MockIntegration['passthroughBehavior'], string, number]>([
-    ['NEVER', '', 415],
-    ['WHEN_NO_TEMPLATES', '', 415],
-    ['WHEN_NO_MATCH', '', 500],
-    ['WHEN_NO_MATCH', '{"statusCode":405}', 405],
-  ])(
-    'with %s answers a content type without a template and body %j with %i',
-    async (passthroughBehavior, body, expected) => {
-      const door = await mock({ passthroughBehavior });
-
-      const answer = await send(door.baseUrl, '/v1/things', {
-        method: 'POST',
-        headers: { 'content-type': 'text/plain' },
-        body,
-      });
-
-      expect(answer.statusCode).toBe(expected);
-    },
-  );
 });
 
 describe('the front door', () => {

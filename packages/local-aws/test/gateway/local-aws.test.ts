@@ -204,7 +204,7 @@ describe('a run of an assembly', () => {
     });
     expect(environment?.AWS_ACCESS_KEY_ID).not.toBe(run.operator.accessKeyId);
     expect((await fetch(`${run.baseUrl}/v1/other`)).status).toBe(404);
-    expect((await fetch(`${run.baseUrl}/v1/things`, { method: 'PUT' })).status).toBe(405);
+    expect((await fetch(`${run.baseUrl}/v1/things`, { method: 'PUT' })).status).toBe(403);
   });
 
   test('refuses unsigned file URLs, with the key from the custom resource', async () => {
