@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { KEPT } from '../permissions/kept.ts';
 import { ALL_RUN, BATCHES_RUN, CLIPS, OUTPUTS, PERMISSIONS, UPLOADS } from './expected-permissions.ts';
 import { actionsCalledIn, codeOf } from './function-code.ts';
@@ -6,44 +6,28 @@ import {
   EVERYTHING_CONFIGURED,
   ofType,
   onlyOne,
+  policiesOf,
   render,
-  type ServiceTemplate,
+  roleOf,
+  type Statement,
   synthesizeService,
 } from './service-template.ts';
 
 const NAMES = Object.keys(PERMISSIONS);
 
-interface Statement {
-  Effect: string;
-  Action: string | string[];
-  Resource: unknown;
-  Condition?: Record<string, Record<string, string[]>>;
-}
-
-let service: ServiceTemplate;
-beforeAll(async () => {
-  service = await synthesizeService(EVERYTHING_CONFIGURED);
-});
+const service = await synthesizeService(EVERYTHING_CONFIGURED);
 
 const list = <T>(oneOrMore: T | T[]): T[] => (Array.isArray(oneOrMore) ? oneOrMore : [oneOrMore]);
 
-const roleOf = (name: string): string => {
-  const found = service.functions[name];
-  if (!found) throw new Error(`There is no function ${name}.`);
-  return found.properties.Role['Fn::GetAtt'][0];
-};
-
-const statements = (inPolicy: (roles: { Ref: string }[]) => boolean = () => true): Statement[] =>
-  ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']
-    .flatMap((type) => ofType(service.resources, type))
-    .filter(([, { Properties }]) => inPolicy(Properties.Roles))
-    .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement);
+const allStatements = policiesOf(service.resources).flatMap(({ statements }) => statements);
 
 /** The resources of a statement, in the format of `PERMISSIONS`. */
 const resourcesOf = ({ Resource, Condition }: Statement): string => {
   const resources = list(Resource).map(render).toSorted().join(' ');
-  const items = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
-  const attributes = Condition?.['ForAllValues:StringEquals']?.['dynamodb:Attributes'];
+  const items = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] as string[] | undefined;
+  const attributes = Condition?.['ForAllValues:StringEquals']?.['dynamodb:Attributes'] as
+    | string[]
+    | undefined;
   const naming = attributes ? ` naming ${attributes.toSorted().join(' ')}` : '';
   return items ? `${resources} of ${items.join(', ')}${naming}` : resources;
 };
@@ -51,7 +35,7 @@ const resourcesOf = ({ Resource, Condition }: Statement): string => {
 const isLogging = ({ Action }: Statement): boolean =>
   list(Action).some((action) => action.startsWith('logs:'));
 const allStatementsOf = (name: string): Statement[] =>
-  statements((roles) => roles.some(({ Ref }) => Ref === roleOf(name)));
+  policiesOf(service.resources, roleOf(service, name)).flatMap(({ statements }) => statements);
 /** What a function may do besides writing its log. */
 const statementsOf = (name: string): Statement[] =>
   allStatementsOf(name).filter((statement) => !isLogging(statement));
@@ -95,8 +79,8 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   test('has its own role, for Lambda only, without a managed policy', () => {
-    const owners = NAMES.filter((other) => roleOf(other) === roleOf(name));
-    const role = service.resources[roleOf(name)]?.Properties ?? {};
+    const owners = NAMES.filter((other) => roleOf(service, other) === roleOf(service, name));
+    const role = service.resources[roleOf(service, name)]?.Properties ?? {};
 
     expect(owners).toEqual([name]);
     expect(role.AssumeRolePolicyDocument.Statement).toEqual([
@@ -219,14 +203,14 @@ const ON_ATTRIBUTES = [
 
 describe('no policy of the stack', () => {
   test('allows a scan of the table, or a wildcard action', () => {
-    const actions = statements().flatMap(({ Action }) => Action);
+    const actions = allStatements.flatMap(({ Action }) => Action);
 
     expect(actions).not.toContain('dynamodb:Scan');
     expect(actions.filter((action) => action.includes('*'))).toEqual([]);
   });
 
   test('has wildcard resources, except files under their prefix and executions of a state machine', () => {
-    const resources = statements().flatMap(({ Resource }) => list(Resource).map(render));
+    const resources = allStatements.flatMap(({ Resource }) => list(Resource).map(render));
 
     expect(new Set(resources.filter((resource) => resource.includes('*')))).toEqual(
       new Set([OUTPUTS, CLIPS, UPLOADS, ...ALL_RUN.split(' '), BATCHES_RUN]),
@@ -234,7 +218,7 @@ describe('no policy of the stack', () => {
   });
 
   test('denies, or has conditions other than on items: the list above is complete', () => {
-    for (const { Effect, Condition = {} } of statements()) {
+    for (const { Effect, Condition = {} } of allStatements) {
       expect(Effect).toBe('Allow');
       const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
         Object.entries(keys).map(
@@ -274,7 +258,9 @@ describe('no policy of the stack', () => {
     );
 
     expect(roles.toSorted()).toEqual(
-      [...new Set([...NAMES.map(roleOf), ...machines, ...events, gateway])].toSorted(),
+      [
+        ...new Set([...NAMES.map((name) => roleOf(service, name)), ...machines, ...events, gateway]),
+      ].toSorted(),
     );
     expect(service.resources[gateway]?.Properties.ManagedPolicyArns.map(render)).toEqual([
       'arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs',
@@ -282,7 +268,7 @@ describe('no policy of the stack', () => {
     // The stopper's: see `lib/execution-stopper.ts`.
     expect(
       ofType(service.resources, 'AWS::IAM::ManagedPolicy').map(([, { Properties }]) => Properties.Roles),
-    ).toEqual([[{ Ref: roleOf('events/stop-executions') }]]);
+    ).toEqual([[{ Ref: roleOf(service, 'events/stop-executions') }]]);
     expect(ofType(service.resources, 'AWS::IAM::User')).toEqual([]);
   });
 });
