@@ -3,7 +3,7 @@ import { startFrontDoor } from '../../src/gateway/front-door.ts';
 import type { InvocationResult } from '../../src/types.ts';
 import { anApi, answering, aRoute, ok, send, THINGS, useDoors } from './an-api.ts';
 
-const { doors, open } = useDoors();
+const { doors, open, ask } = useDoors();
 const routes = THINGS;
 
 describe("the gateway's own errors", () => {
@@ -101,20 +101,15 @@ describe("the gateway's own errors", () => {
   });
 
   test('allow a body of exactly the limit', async () => {
-    const door = await open(anApi({ routes }), ok);
+    const body = Buffer.alloc(10 * 1024 * 1024, 'x');
 
-    const { statusCode } = await send(door.baseUrl, '/v1/things', {
-      method: 'POST',
-      body: Buffer.alloc(10 * 1024 * 1024, 'x'),
-    });
+    const { statusCode } = await ask(ok, '/v1/things', { method: 'POST', body });
 
     expect(statusCode).toBe(200);
   });
 
   test('have API Gateway’s own shape without customization', async () => {
-    const door = await open(anApi({ routes }), ok);
-
-    const { statusCode, headers, body } = await send(door.baseUrl, '/v2');
+    const { statusCode, headers, body } = await ask(ok, '/v2');
 
     expect(statusCode).toBe(403);
     expect(headers['x-amzn-errortype']).toBe('MissingAuthenticationTokenException');
@@ -122,12 +117,14 @@ describe("the gateway's own errors", () => {
   });
 
   test('include the time limit of a function', async () => {
-    const door = await open(
-      anApi({ routes: [aRoute('GET', '/slow', 'slow', 20)] }),
-      () => new Promise<InvocationResult>(() => undefined),
-    );
+    const hang = () => new Promise<InvocationResult>(() => undefined);
 
-    const { statusCode, body } = await send(door.baseUrl, '/slow');
+    const { statusCode, body } = await ask(
+      hang,
+      '/slow',
+      {},
+      { routes: [aRoute('GET', '/slow', 'slow', 20)] },
+    );
 
     expect(statusCode).toBe(504);
     expect(JSON.parse(body.toString())).toEqual({ message: 'Endpoint request timed out' });
@@ -138,9 +135,9 @@ describe("the gateway's own errors", () => {
     ['ResourceNotFoundException', 502],
     ['TooManyRequestsException', 500],
   ])('include a refused invocation: %s', async (name, expected) => {
-    const door = await open(anApi({ routes }), () => Promise.reject(Object.assign(new Error(), { name })));
+    const refuse = () => Promise.reject(Object.assign(new Error(), { name }));
 
-    expect((await send(door.baseUrl, '/v1/things')).statusCode).toBe(expected);
+    expect((await ask(refuse, '/v1/things')).statusCode).toBe(expected);
   });
 
   test.each<[string, Record<string, string>, Record<string, string>]>([
