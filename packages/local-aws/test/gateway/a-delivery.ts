@@ -18,7 +18,7 @@ const keyPair = () =>
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
 const elliptic = keyPair();
-export const trustedKeys: ReadonlyMap<string, string> = new Map([
+const trustedKeys: ReadonlyMap<string, string> = new Map([
   ['KEC', elliptic.publicKey],
   ['KOTHER', keyPair().publicKey],
 ]);
