@@ -298,6 +298,7 @@ describe('a choice', () => {
         ...{ Type: 'Choice', ...more },
         Choices: [
           { Variable: '$.a', StringEquals: 'x', Next: 'Yes' },
+          { Variable: '$.a', StringEquals: 'x', Next: 'No' },
           { Variable: '$$.State.Name', StringEquals: 'Other', Next: 'Yes' },
         ],
       },

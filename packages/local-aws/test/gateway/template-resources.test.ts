@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { apiSpec } from '../../src/template/api.ts';
 import type { Template } from '../../src/template/assembly.ts';
 import { secretSpecs } from '../../src/template/data.ts';
 import { distributionSpec } from '../../src/template/distribution.ts';
@@ -131,6 +132,26 @@ describe('a schedule', () => {
     expect(() => refuseUnknownKinds(callOf(Arn))).toThrow('Thing (AWS::Scheduler::Schedule)');
   });
 });
+
+test.each([{ Type: 'MOCK' }, { Type: 'HTTP_PROXY', Uri: 'https://example.com' }])(
+  'a method that needs no key is answered by a function: %j is refused',
+  (Integration) => {
+    const RestApiId = { Ref: 'Api' };
+    const ResourceId = { 'Fn::GetAtt': ['Api', 'RootResourceId'] };
+    const Resources = (ApiKeyRequired: boolean) => ({
+      Api: { Type: 'AWS::ApiGateway::RestApi' },
+      Get: {
+        Type: 'AWS::ApiGateway::Method',
+        Properties: { RestApiId, ResourceId, HttpMethod: 'GET', ApiKeyRequired, Integration },
+      },
+    });
+    const routesOf = (isKeyRequired: boolean) =>
+      apiSpec(createResolver({ Resources: Resources(isKeyRequired) }, 'Shop', new Map()))?.routes;
+
+    expect(routesOf(true)).toEqual([{ resourcePath: '/', method: 'GET' }]);
+    expect(() => routesOf(false)).toThrow(`Get: integration type ${Integration.Type} is not supported`);
+  },
+);
 
 describe('a generated secret', () => {
   const draw = (GenerateSecretString: Record<string, unknown>) =>
