@@ -227,6 +227,13 @@ describe('secrets', () => {
     expect(endpoint.readSecret(secretArn('provider-key'))).toBe('changed');
   });
 
+  test('a value must be text', async () => {
+    const SecretBinary = Buffer.from([1]);
+    const put = new PutSecretValueCommand({ SecretId: 'provider-key', SecretBinary });
+
+    expect((await rejectionOf(clientsOf(endpoint).secrets.send(put))).name).toBe('InvalidRequestException');
+  });
+
   test('the same request token with another value is refused', async () => {
     const { secrets } = clientsOf(endpoint);
     const put = (SecretString: string) =>

@@ -68,15 +68,3 @@ test('the context object holds execution, machine and state', async () => {
     ...{ started: expect.stringMatching(/^\d{4}-.*Z$/), entered: expect.stringMatching(/^\d{4}-.*Z$/) },
   });
 });
-
-test('a task may have a limit that is longer than the longest timer of Node.js', async () => {
-  const call = async () => {
-    // Node.js turns a timer that is too long into one of a millisecond.
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    return 'done';
-  };
-
-  expect(await run(open(single(task({}, { TimeoutSeconds: 99_999_999 })), call))).toMatchObject({
-    ...{ status: 'SUCCEEDED', output: 'done' },
-  });
-});

@@ -1,7 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 
 import { Callbacks } from '../../src/aws/step-functions/interpreter/callbacks.ts';
-import type { Clock } from '../../src/aws/step-functions/interpreter/clock.ts';
+import { type Clock, systemClock } from '../../src/aws/step-functions/interpreter/clock.ts';
 import { readDefinition } from '../../src/aws/step-functions/interpreter/definition.ts';
 import { TaskError } from '../../src/aws/step-functions/interpreter/errors.ts';
 import type { RunEvent } from '../../src/aws/step-functions/interpreter/events.ts';
@@ -92,6 +92,22 @@ const mapOf = (state: object, rest: object = {}) =>
 const work = (rest: object = {}) => task({ 'item.$': '$' }, rest);
 const itemOf = (parameters: unknown) => (parameters as { item: number }).item;
 
+test('a timer may be longer than the longest of Node.js, and can be cancelled', () => {
+  jest.useFakeTimers();
+  const [act, cancelled] = [jest.fn(), jest.fn()];
+  systemClock.after(3_000_000_000, act);
+  const cancel = systemClock.after(3_000_000_000, cancelled);
+
+  jest.advanceTimersByTime(2_999_999_999);
+  expect(act).not.toHaveBeenCalled();
+  cancel();
+  jest.advanceTimersByTime(1);
+
+  expect(act).toHaveBeenCalledTimes(1);
+  expect(cancelled).not.toHaveBeenCalled();
+  jest.useRealTimers();
+});
+
 describe('retries', () => {
   const retrier = { ErrorEquals: ['Busy'], IntervalSeconds: 2, MaxDelaySeconds: 5, MaxAttempts: 3 };
 
@@ -177,6 +193,7 @@ describe('a run that is stopped', () => {
       await passUntil(10_000);
       const before = events.length;
 
+      run.stop();
       run.stop();
       await passUntil(LATER);
 
