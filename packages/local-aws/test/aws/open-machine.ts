@@ -23,7 +23,7 @@ afterAll(() => {
 
 type Machine = ReturnType<typeof openStateMachine>;
 
-/** Opens a machine, which may start executions of its own unless told otherwise. By default its tasks return their parameters. */
+/** Opens a machine. By default it may start executions of its own, and its tasks return their parameters. */
 export const open = (
   definition: object,
   call: CallIntegration = async (_principal, parameters) => parameters,
@@ -68,7 +68,7 @@ export const task = (Parameters: object, rest: object = {}) => ({
   Parameters,
   ...rest,
 });
-/** A state that may be followed by `Done`, which ends the execution with what it is given. */
+/** A state with catchers. `Done` ends the execution with its input. */
 export const caught = (state: object, Catch: object[]) => ({
   StartAt: 'Only',
   States: { Only: { ...state, Catch, Next: 'Done' }, Done: { Type: 'Succeed' } },

@@ -2,7 +2,7 @@ import { messageOf } from '../../errors.ts';
 import { readPath } from './expressions.ts';
 import { type DistributedMap, readDistributedMap } from './map-run.ts';
 import type { Retrier } from './retries.ts';
-import { readTimeout } from './task.ts';
+import { readTimeout } from './time-limit.ts';
 
 /** A comparison of a Choice state. */
 export interface Rule {

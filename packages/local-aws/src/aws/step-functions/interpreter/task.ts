@@ -1,9 +1,10 @@
 import { messageOf, nameOf } from '../../errors.ts';
 import type { Fields } from './definition.ts';
-import { checkSize, runtimeError, TaskError } from './errors.ts';
+import { checkSize, TaskError } from './errors.ts';
 import type { Visit } from './events.ts';
 import { find, type Scope } from './expressions.ts';
 import type { Host } from './host.ts';
+import { readTimeout } from './time-limit.ts';
 
 /** One attempt at a task. */
 export interface Attempt {
@@ -13,13 +14,6 @@ export interface Attempt {
   /** The token that its result is sent for; undefined when its call returns it. */
   token: string | undefined;
 }
-
-/** A limit on a task's time in seconds. Throws `States.Runtime`, as Step Functions does, unless it is a positive integer. */
-export const readTimeout = (value: unknown): number | undefined => {
-  if (value === undefined) return undefined;
-  if (Number.isInteger(value) && Number(value) > 0) return Number(value);
-  throw runtimeError(`TimeoutSeconds must be a positive integer, not ${value}`);
-};
 
 /** The time limit of a task. Throws `States.Runtime`. */
 export const timeoutOf = ({ TimeoutSeconds, TimeoutSecondsPath: path }: Fields, scope: Scope) =>
