@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { CONSOLE_PAGES } from '../../core/files/pages.ts';
 import { PRODUCTION } from './option-sets.ts';
-import { ofType, onlyOne, type Resource, render, synthesizeService } from './service-template.ts';
+import { onlyOne, policiesOf, type Resource, render, synthesizeService } from './service-template.ts';
 
 /** AWS's managed policies: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html */
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
@@ -46,11 +46,9 @@ describe('with -c console=true', () => {
       expect(behaviorOf(path).TrustedKeyGroups).toBeUndefined();
     }
     expect(onlyOne(withConsole.resources, 'Custom::PublicPages').Properties.Console).toBe('true');
-    const publishes = ofType(withConsole.resources, 'AWS::IAM::Policy').flatMap(([, { Properties }]) =>
-      Properties.PolicyDocument.Statement.filter(
-        ({ Action }: { Action: string }) => Action === 's3:PutObject',
-      ).flatMap(({ Resource: on }: { Resource: unknown[] }) => [on].flat().map(render)),
-    );
+    const publishes = policiesOf(withConsole.resources)
+      .flatMap(({ statements }) => statements.filter(({ Action }) => Action === 's3:PutObject'))
+      .flatMap(({ Resource: on }) => [on].flat().map(render));
     for (const { key } of CONSOLE_PAGES) {
       expect(publishes).toContain(`DataStoreOutputs.Arn/${key}`);
     }

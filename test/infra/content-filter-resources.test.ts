@@ -1,5 +1,11 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { ofType, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
+import { describe, expect, test } from '@jest/globals';
+import {
+  policiesOf,
+  render,
+  type ServiceTemplate,
+  type Statement,
+  synthesizeService,
+} from './service-template.ts';
 
 const CREATORS = [
   'api/create-generation',
@@ -9,46 +15,24 @@ const CREATORS = [
 ];
 const GUARDRAIL_ACTION = 'bedrock:ApplyGuardrail';
 
-interface Statement {
-  Effect: string;
-  Action: string | string[];
-  Resource: unknown;
-}
-
 const variablesOf = (service: ServiceTemplate, name: string): Record<string, unknown> =>
   service.functions[name]?.properties.Environment?.Variables ?? {};
 
-const policiesOf = ({ resources }: ServiceTemplate) =>
-  ofType(resources, 'AWS::IAM::Policy').map(([, { Properties }]) => ({
-    roles: Properties.Roles.map(render) as string[],
-    statements: Properties.PolicyDocument.Statement as Statement[],
-  }));
+const plain = await synthesizeService();
+const service = await synthesizeService({ guardrailId: 'gr5k2', guardrailVersion: '7' });
 
 describe('without a guardrail', () => {
-  let service: ServiceTemplate;
-  beforeAll(async () => {
-    service = await synthesizeService();
-  });
-
-  test('no function has its variables', () => {
-    for (const name of Object.keys(service.functions)) {
-      expect(
-        Object.keys(variablesOf(service, name)).filter((variable) => /GUARDRAIL/.test(variable)),
-      ).toEqual([]);
+  test('no function has its variables, or may apply one', () => {
+    for (const name of Object.keys(plain.functions)) {
+      expect(Object.keys(variablesOf(plain, name)).filter((variable) => /GUARDRAIL/.test(variable))).toEqual(
+        [],
+      );
     }
-  });
-
-  test('no function may apply one', () => {
-    expect(JSON.stringify(policiesOf(service))).not.toContain('bedrock:');
+    expect(JSON.stringify(policiesOf(plain.resources))).not.toContain('bedrock:');
   });
 });
 
 describe('with a guardrail', () => {
-  let service: ServiceTemplate;
-  beforeAll(async () => {
-    service = await synthesizeService({ guardrailId: 'gr5k2', guardrailVersion: '7' });
-  });
-
   test.each(CREATORS)('%s has the id and version of the guardrail', (name) => {
     expect(variablesOf(service, name)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: '7' });
   });
@@ -65,10 +49,15 @@ describe('with a guardrail', () => {
     const bound = Object.keys(service.functions).filter(
       (name) => 'GUARDRAIL_ID' in variablesOf(service, name),
     );
-    const grants = policiesOf(service).flatMap(({ roles, statements }) =>
+    const grants = policiesOf(service.resources).flatMap(({ roles, statements }) =>
       statements
         .filter(({ Action }) => [Action].flat().includes(GUARDRAIL_ACTION))
-        .map(({ Effect, Action, Resource }) => ({ roles, Effect, Action, on: render(Resource) })),
+        .map(({ Effect, Action, Resource }) => ({
+          roles: roles.map((Ref) => render({ Ref })),
+          Effect,
+          Action,
+          on: render(Resource),
+        })),
     );
 
     expect(bound.toSorted()).toEqual(CREATORS);
@@ -85,8 +74,7 @@ describe('with a guardrail', () => {
     );
   });
 
-  test('nothing else in the stack differs', async () => {
-    const plain = await synthesizeService();
+  test('nothing else in the stack differs', () => {
     const withoutGuardrail = Object.fromEntries(
       Object.entries(service.resources).map(([logicalId, resource]) => [
         logicalId,

@@ -4,14 +4,8 @@ import { StackContext } from '../../lib/context.ts';
 import { VERSION } from '../../lib/release.ts';
 import { render, synthesizeService } from './service-template.ts';
 
-const variable = async (
-  overrides: Record<string, unknown>,
-  functionName: string,
-  name: string,
-): Promise<string> =>
-  render(
-    (await synthesizeService(overrides)).functions[functionName]?.properties.Environment.Variables[name],
-  );
+const variable = async (overrides: Record<string, unknown>, of: string, name: string): Promise<string> =>
+  render((await synthesizeService(overrides)).functions[of]?.properties.Environment.Variables[name]);
 
 /** Every context key but the routes: its text on the command line, and the function, variable and value it becomes. */
 const OVERRIDES = [
@@ -64,35 +58,12 @@ const OVERRIDES = [
 describe('the context', () => {
   test('has these keys and no others', () => {
     const elsewhere = [
-      'apiDomainName',
-      'apiCertificateArn',
-      'filesDomainName',
-      'filesCertificateArn',
-      'apiRequestsPerSecond',
-      'apiBurst',
-      'accessLogs',
-      'executionLogs',
-      'tracing',
-      'logRetentionDays',
-      'removalPolicy',
-      'tableName',
-      'exportBucket',
-      'exportBucketOwner',
-      'wafRequestsPer5Minutes',
-      'filesWebAclArn',
-      'stackName',
-      'signingKeys',
-      'reservedConcurrency',
-      'modelRoutes',
-      'maxRunning',
-      'providers',
-      'sandboxMaxRunning',
-      'reconcileIntervalSeconds',
-      'alarmEmail',
-      'canary',
-      'warmThroughput',
-      'console',
-      'openaiSurface',
+      ...['apiDomainName', 'apiCertificateArn', 'filesDomainName', 'filesCertificateArn', 'filesWebAclArn'],
+      ...['apiRequestsPerSecond', 'apiBurst', 'accessLogs', 'executionLogs', 'tracing', 'logRetentionDays'],
+      ...['removalPolicy', 'tableName', 'exportBucket', 'exportBucketOwner', 'wafRequestsPer5Minutes'],
+      ...['stackName', 'signingKeys', 'reservedConcurrency', 'modelRoutes', 'maxRunning', 'providers'],
+      ...['sandboxMaxRunning', 'reconcileIntervalSeconds', 'alarmEmail', 'canary', 'warmThroughput'],
+      ...['console', 'openaiSurface'],
     ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 

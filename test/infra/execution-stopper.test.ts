@@ -1,24 +1,13 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  ofType,
-  onlyOne,
-  type Resource,
-  render,
-  type ServiceTemplate,
-  synthesizeService,
-} from './service-template.ts';
+import { describe, expect, test } from '@jest/globals';
+import { ofType, onlyOne, policiesOf, render, roleOf, synthesizeService } from './service-template.ts';
 
-let service: ServiceTemplate;
-let stoppers: Map<string, [string, Resource]>;
-beforeAll(async () => {
-  service = await synthesizeService();
-  stoppers = new Map(
-    ofType(service.resources, 'Custom::RunningExecutions').map((entry) => [
-      render(entry[1].Properties.StateMachineArn),
-      entry,
-    ]),
-  );
-});
+const service = await synthesizeService();
+const stoppers = new Map(
+  ofType(service.resources, 'Custom::RunningExecutions').map((entry) => [
+    render(entry[1].Properties.StateMachineArn),
+    entry,
+  ]),
+);
 
 /** Everything that CloudFormation creates before a resource, and so deletes after it. */
 const createdBefore = (logicalId: string): Set<string> => {
@@ -57,16 +46,11 @@ describe('before a state machine is deleted, its executions are stopped', () => 
   });
 
   test('while its function still has its permissions', () => {
-    const role = service.functions['events/stop-executions']?.properties.Role['Fn::GetAtt'][0];
-    const policies = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap((type) =>
-      ofType(service.resources, type).flatMap(([id, { Properties }]) =>
-        Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role) ? [id] : [],
-      ),
-    );
+    const policies = policiesOf(service.resources, roleOf(service, 'events/stop-executions'));
 
     expect(policies).toHaveLength(2);
     for (const [, [logicalId]] of stoppers)
-      expect([...createdBefore(logicalId)]).toEqual(expect.arrayContaining(policies));
+      expect([...createdBefore(logicalId)]).toEqual(expect.arrayContaining(policies.map(({ id }) => id)));
   });
 
   test('by a function that knows which state machines the stack has, and its own stack only', () => {
@@ -86,18 +70,14 @@ describe('before a state machine is deleted, its executions are stopped', () => 
 
   test('of the expiry while nothing can start one: only the reconciler may, which its rules alone run', () => {
     const machine = 'ExpiryWorkflowMachineStateMachine';
-    const starters = ofType(service.resources, 'AWS::IAM::Policy').flatMap(([, { Properties }]) =>
-      Properties.PolicyDocument.Statement.some(
-        ({ Action, Resource }: { Action: string; Resource: unknown }) =>
-          [Action].flat().includes('states:StartExecution') &&
-          [Resource].flat().map(render).includes(machine),
-      )
-        ? Properties.Roles.map(({ Ref }: { Ref: string }) => Ref)
-        : [],
+    const starters = policiesOf(service.resources).filter(({ statements }) =>
+      statements.some(
+        ({ Action, Resource: on }) =>
+          [Action].flat().includes('states:StartExecution') && [on].flat().map(render).includes(machine),
+      ),
     );
-    const role = service.functions['events/reconcile']?.properties.Role['Fn::GetAtt'][0];
 
-    expect(starters).toEqual([role]);
+    expect(starters.flatMap(({ roles }) => roles)).toEqual([roleOf(service, 'events/reconcile')]);
     const invoked = ofType(service.resources, 'AWS::Lambda::Permission').filter(
       ([, { Properties }]) =>
         Properties.FunctionName['Fn::GetAtt'][0] === service.functions['events/reconcile']?.logicalId,

@@ -1,23 +1,22 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { PROVIDERS } from '../../core/provider-names.ts';
 import {
   ofType,
   onlyOne,
+  policiesOf,
+  propertiesOf,
   type Resource,
   render,
-  type ServiceTemplate,
+  roleOf,
   synthesizeService,
 } from './service-template.ts';
 
 /** AWS's managed cache policy: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html */
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 
-let service: ServiceTemplate;
-let distribution: Resource['Properties'];
-beforeAll(async () => {
-  service = await synthesizeService();
-  distribution = onlyOne(service.resources, 'AWS::CloudFront::Distribution').Properties.DistributionConfig;
-});
+const service = await synthesizeService();
+const distribution = onlyOne(service.resources, 'AWS::CloudFront::Distribution').Properties
+  .DistributionConfig;
 
 /** The headers that a behaviour's policy adds. */
 const securityHeadersOf = ({ ResponseHeadersPolicyId }: Resource['Properties']) =>
@@ -95,7 +94,7 @@ describe('the key pair', () => {
     const { resources, functions } = await synthesizeService(overrides);
     return {
       resources,
-      made: ofType(resources, 'Custom::DeliveryKeyPair').map(([, { Properties }]) => Properties),
+      made: propertiesOf(resources, 'Custom::DeliveryKeyPair'),
       trusted: onlyOne(resources, 'AWS::CloudFront::KeyGroup').Properties.KeyGroupConfig.Items.map(render),
       signing: functions['api/get-generation']?.properties.Environment.Variables,
     };
@@ -167,12 +166,9 @@ describe('the secrets', () => {
 
   test('the signing key is written at deploy time, after its function gets permission', async () => {
     const keyPair = onlyOne(service.resources, 'Custom::DeliveryKeyPair');
-    const role = service.functions['events/create-signing-key']?.properties.Role['Fn::GetAtt'][0];
-    const [policyId] = ofType(service.resources, 'AWS::IAM::Policy').flatMap(([logicalId, policy]) =>
-      policy.Properties.Roles.some((attached: { Ref: string }) => attached.Ref === role) ? [logicalId] : [],
-    );
+    const [policy] = policiesOf(service.resources, roleOf(service, 'events/create-signing-key'));
 
     expect(render(keyPair.Properties.ServiceToken)).toBe('DeliveryCreateSigningKeyFunction.Arn');
-    expect(keyPair.DependsOn).toContain(policyId);
+    expect(keyPair.DependsOn).toContain(policy?.id);
   });
 });

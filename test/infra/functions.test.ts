@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 import { readDocument, tableRows } from '../unit/docs/documents.ts';
 import { codeOf, environmentNames, variablesNamedIn } from './function-code.ts';
@@ -65,10 +65,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
 };
 const NAMES = Object.keys(TIMEOUT_SECONDS);
 
-let service: ServiceTemplate;
-beforeAll(async () => {
-  service = await synthesizeService(EVERYTHING_CONFIGURED);
-});
+const service = await synthesizeService(EVERYTHING_CONFIGURED);
 
 const functionNamed = (name: string): TemplateFunction => {
   const found = service.functions[name];

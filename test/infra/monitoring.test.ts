@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   METRIC,
   METRIC_NAMESPACE,
@@ -7,10 +7,11 @@ import {
   metricDimensions,
   STACK_DIMENSION,
 } from '../../core/observability.ts';
-import { alarmParagraphs, PROJECT_ROOT, readDocument } from '../unit/docs/documents.ts';
+import { PROJECT_ROOT, readDocument } from '../unit/docs/documents.ts';
 import {
   ofType,
   onlyOne,
+  propertiesOf,
   type Resource,
   render,
   type ServiceTemplate,
@@ -24,11 +25,12 @@ interface MathMetric {
   MetricStat?: { Metric: Resource['Properties']; Stat: string; Period: number };
 }
 
-let service: ServiceTemplate;
-beforeAll(async () => {
-  service = await synthesizeService();
-});
-const alarms = () => ofType(service.resources, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
+const service = await synthesizeService();
+const alarms = propertiesOf(service.resources, 'AWS::CloudWatch::Alarm');
+const dashboard = onlyOne(service.resources, 'AWS::CloudWatch::Dashboard').Properties;
+const { widgets } = JSON.parse(render(dashboard.DashboardBody)) as {
+  widgets: { y: number; properties: { metrics: (string | { expression?: string })[][] } }[];
+};
 
 describe('the alarms', () => {
   test('that the reconciler is dead rings after three of its intervals, in whole minutes', async () => {
@@ -41,7 +43,7 @@ describe('the alarms', () => {
   });
 
   test('combine ten metrics at most, which is all that CloudWatch takes', () => {
-    for (const { Properties } of alarms()) {
+    for (const Properties of alarms) {
       const combined = ((Properties.Metrics ?? []) as MathMetric[]).filter(({ MetricStat }) => MetricStat);
       expect(combined.length).toBeLessThanOrEqual(10);
     }
@@ -50,7 +52,7 @@ describe('the alarms', () => {
   test('describe the problem in a sentence, and notify the topic, when they are over too', () => {
     const { logicalId } = onlyOne(service.resources, 'AWS::SNS::Topic');
 
-    for (const { Properties } of alarms()) {
+    for (const Properties of alarms) {
       expect(Properties.AlarmDescription).toMatch(/^\S.*\.$/);
       expect(Properties.AlarmActions).toEqual([{ Ref: logicalId }]);
       expect(Properties.OKActions).toEqual([{ Ref: logicalId }]);
@@ -88,20 +90,10 @@ describe('a stack that is kept and notifies nobody', () => {
 describe('the operating guide', () => {
   const guide = readDocument('docs/alarms.md');
 
-  test('has a paragraph on every alarm, and on no other', async () => {
-    const { resources } = await synthesizeService({ canary: 'xSD4.5', exportBucket: 'exports.example' });
-    const described = alarmParagraphs(guide).map(({ name }) => name);
-    const ids = ofType(resources, 'AWS::CloudWatch::Alarm').map(([id]) =>
-      render({ Ref: id }).replace(/^(Monitoring|TableExport)/, ''),
-    );
-
-    expect(described.map((name) => name.replaceAll(/[.-]/g, '')).toSorted()).toEqual(ids.toSorted());
-  });
-
   test('counts what is billed by the piece: secrets, metrics of alarms, dashboards', () => {
     const count = (type: string) => ofType(service.resources, type).length;
     // One with a band of what is expected is billed as three: the metric and the band's two edges.
-    const watched = alarms().flatMap(({ Properties }) =>
+    const watched = alarms.flatMap((Properties) =>
       ((Properties.Metrics ?? [{ MetricStat: {} }]) as MathMetric[]).flatMap(({ MetricStat }) =>
         MetricStat ? Array(Properties.ThresholdMetricId ? 3 : 1).fill(MetricStat) : [],
       ),
@@ -116,9 +108,7 @@ describe('the operating guide', () => {
     const sources = ['core', 'functions', 'providers']
       .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: PROJECT_ROOT }))
       .map(readDocument);
-    const queries = ofType(service.resources, 'AWS::Logs::QueryDefinition').map(
-      ([, { Properties }]) => Properties,
-    );
+    const queries = propertiesOf(service.resources, 'AWS::Logs::QueryDefinition');
 
     expect(queries).toHaveLength(6);
     for (const { Name, QueryString, LogGroupNames } of queries) {
@@ -141,7 +131,7 @@ describe('a metric of ours is looked up by exactly the dimensions that it is cou
   };
 
   test('by every alarm', () => {
-    const watched = alarms().flatMap(({ Properties }) => [
+    const watched = alarms.flatMap((Properties) => [
       Properties,
       ...(Properties.Metrics ?? []).flatMap(({ MetricStat }: MathMetric) => MetricStat?.Metric ?? []),
     ]);
@@ -157,10 +147,6 @@ describe('a metric of ours is looked up by exactly the dimensions that it is cou
   });
 
   test('by every line of the dashboard', () => {
-    const { DashboardBody } = onlyOne(service.resources, 'AWS::CloudWatch::Dashboard').Properties;
-    const { widgets } = JSON.parse(render(DashboardBody)) as {
-      widgets: { properties: { metrics: (string | { expression?: string })[][] } }[];
-    };
     const lines = widgets.flatMap(({ properties }) => properties.metrics);
     const searches = lines.flatMap(([search]) =>
       // Other expressions are over metrics that are lines of their own.
@@ -186,10 +172,6 @@ describe('a metric of ours is looked up by exactly the dimensions that it is cou
 });
 
 test("the dashboard's first row is what a caller feels", () => {
-  const { DashboardBody } = onlyOne(service.resources, 'AWS::CloudWatch::Dashboard').Properties;
-  const { widgets } = JSON.parse(render(DashboardBody)) as {
-    widgets: { y: number; properties: { metrics: unknown[] } }[];
-  };
   const first = widgets
     .filter(({ y }) => y === 0)
     .map(({ properties }) => JSON.stringify(properties.metrics));
@@ -206,28 +188,13 @@ test("the dashboard's first row is what a caller feels", () => {
 });
 
 test('one dashboard shows calls, executions, providers, concurrency, webhooks and the table', () => {
-  const { DashboardBody, DashboardName } = onlyOne(
-    service.resources,
-    'AWS::CloudWatch::Dashboard',
-  ).Properties;
-  const body = JSON.stringify(DashboardBody);
+  const body = JSON.stringify(dashboard.DashboardBody);
 
-  expect(render(DashboardName)).toBe('GenerationService-AWS::Region');
+  expect(render(dashboard.DashboardName)).toBe('GenerationService-AWS::Region');
   for (const metric of [
-    '5XXError',
-    'Latency',
-    'ExecutionsStarted',
-    'ExecutionsFailed',
-    'ConcurrentExecutions',
-    'Throttles',
-    'WebhookGivenUp',
-    'ReadThrottleEvents',
-    'WriteThrottleEvents',
-    METRIC.openRequests,
-    METRIC.oldestOpenRequest,
-    METRIC.workOverdue,
-    METRIC.held,
-    METRIC.refunded,
+    ...['5XXError', 'Latency', 'ExecutionsStarted', 'ExecutionsFailed', 'ConcurrentExecutions', 'Throttles'],
+    ...['WebhookGivenUp', 'ReadThrottleEvents', 'WriteThrottleEvents'],
+    ...[METRIC.openRequests, METRIC.oldestOpenRequest, METRIC.workOverdue, METRIC.held, METRIC.refunded],
   ]) {
     expect(body).toContain(metric);
   }
@@ -241,16 +208,14 @@ test.each([
   [METRIC.timeToDone, 'model,outcome', 'p95'],
   [METRIC.atProvider, 'model', 'p95'],
 ])('the dashboard finds all lines of %s by %s itself: %s', (metric, dimensions, statistic) => {
-  const { DashboardBody } = onlyOne(service.resources, 'AWS::CloudWatch::Dashboard').Properties;
   const search = `SEARCH('{GenerationService,${dimensions},service} MetricName="${metric}" service="GenerationService"', '${statistic}', 300)`;
 
-  expect(JSON.stringify(DashboardBody).replaceAll('\\', '')).toContain(search);
+  expect(JSON.stringify(dashboard.DashboardBody).replaceAll('\\', '')).toContain(search);
 });
 
 test('the alarms on open work look at its maximum, and allow for a reconciler that runs seldom', async () => {
   const periodsOf = ({ resources }: ServiceTemplate) =>
-    ofType(resources, 'AWS::CloudWatch::Alarm')
-      .map(([, { Properties }]) => Properties)
+    propertiesOf(resources, 'AWS::CloudWatch::Alarm')
       .filter(({ MetricName }) => [METRIC.workOverdue, METRIC.oldestOpenRequest].includes(MetricName))
       .map(({ Statistic, Period }) => [Statistic, Period]);
 
@@ -294,9 +259,9 @@ describe('the policy of the topic', () => {
 });
 
 test('the ledgers are verified once a day', () => {
-  const rules = ofType(service.resources, 'AWS::Events::Rule')
-    .map(([, { Properties }]) => Properties)
-    .filter(({ Targets }) => render(Targets[0].Arn) === 'LedgerVerificationWorkflowMachineStateMachine');
+  const rules = propertiesOf(service.resources, 'AWS::Events::Rule').filter(
+    ({ Targets }) => render(Targets[0].Arn) === 'LedgerVerificationWorkflowMachineStateMachine',
+  );
 
   expect(rules).toMatchObject([{ ScheduleExpression: 'rate(1 day)', State: 'ENABLED' }]);
   expect(rules.map(({ Targets }) => Targets[0].Input)).toEqual(['{}']);

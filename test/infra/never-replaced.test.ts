@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { ofType, type Resource, synthesizeService } from './service-template.ts';
+import { ofType, policiesOf, type Resource, synthesizeService } from './service-template.ts';
 
 /**
  * Resources that hold data or keys, and those called by their ARN: by running executions, schedules and CloudFormation. Each type has
@@ -79,13 +79,13 @@ const calledBy = async () => {
   const machines = ofType(resources, 'AWS::StepFunctions::StateMachine').map(
     ([, { Properties }]) => Properties.RoleArn['Fn::GetAtt'][0],
   );
-  return ofType(resources, 'AWS::IAM::Policy')
-    .filter(([, { Properties }]) =>
-      Properties.Roles.some(({ Ref }: { Ref: string }) => machines.includes(Ref)),
-    )
-    .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement)
+  return machines
+    .flatMap((role) => policiesOf(resources, role))
+    .flatMap(({ statements }) => statements)
     .filter(({ Action }) => Action === 'lambda:InvokeFunction')
-    .flatMap(({ Resource }) => [Resource].flat().map((arn) => arn['Fn::GetAtt'][0]));
+    .flatMap(({ Resource }) =>
+      [Resource as { 'Fn::GetAtt': [string] }].flat().map((arn) => arn['Fn::GetAtt'][0]),
+    );
 };
 
 // To rename or remove a task function, name it in `lib/former-tasks.ts`. It leaves this list with the release after.

@@ -7,7 +7,14 @@ import {
   FILES_WEB_ACL,
   PRODUCTION,
 } from './option-sets.ts';
-import { ofType, onlyOne, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
+import {
+  ofType,
+  onlyOne,
+  propertiesOf,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
 
 const plain = await synthesizeService();
 const production = await synthesizeService(PRODUCTION);
@@ -172,7 +179,7 @@ test('every log group keeps its logs for the given time', () => {
 
 describe('execution logs and traces', () => {
   const machinesOf = (service: ServiceTemplate) =>
-    ofType(service.resources, 'AWS::StepFunctions::StateMachine').map(([, { Properties }]) => Properties);
+    propertiesOf(service.resources, 'AWS::StepFunctions::StateMachine');
 
   test('are off by default', () => {
     for (const machine of machinesOf(plain)) {

@@ -8,26 +8,19 @@ import { stop } from 'esbuild';
 import { CONSOLE_PAGES, CONSOLE_PATHS, PUBLIC_PAGES, PUBLIC_PATHS } from '../../core/files/pages.ts';
 import { OUTPUT_PREFIX } from '../../core/object-keys.ts';
 import { bundlePages } from '../../lib/bundle-pages.ts';
-import {
-  ofType,
-  onlyOne,
-  type Resource,
-  render,
-  type ServiceTemplate,
-  synthesizeService,
-} from './service-template.ts';
+import { onlyOne, policiesOf, type Resource, render, roleOf, synthesizeService } from './service-template.ts';
 
 /** AWS's managed cache policy: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html */
 const CACHING_OPTIMIZED = '658327ea-f89d-4fab-a63d-7e88639e58f6';
 
 /** Bytes of each page as it is sent to a client that takes no compression. */
 const sizes = new Map<string, number>();
+const service = await synthesizeService();
+const distribution = onlyOne(service.resources, 'AWS::CloudFront::Distribution').Properties
+  .DistributionConfig;
 let files: Record<string, string>;
-let service: ServiceTemplate;
-let distribution: Resource['Properties'];
 afterAll(() => stop());
 beforeAll(async () => {
-  service = await synthesizeService();
   const folder = mkdtempSync(join(tmpdir(), 'pages-'));
   await bundlePages(folder);
   files = Object.fromEntries(
@@ -38,7 +31,6 @@ beforeAll(async () => {
     }),
   );
   rmSync(folder, { recursive: true });
-  distribution = onlyOne(service.resources, 'AWS::CloudFront::Distribution').Properties.DistributionConfig;
 });
 
 describe('the paths of the public pages', () => {
@@ -102,18 +94,14 @@ describe('the pages', () => {
   test('are put again when their bundle or the address of the API changes, once the function may', () => {
     const pages = onlyOne(service.resources, 'Custom::PublicPages');
     const { logicalId, properties } = service.functions['events/publish-pages'] ?? {};
-    const [policyId] = ofType(service.resources, 'AWS::IAM::Policy').flatMap(([id, policy]) =>
-      policy.Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === properties?.Role['Fn::GetAtt'][0])
-        ? [id]
-        : [],
-    );
+    const [policy] = policiesOf(service.resources, roleOf(service, 'events/publish-pages'));
 
     expect(pages.Properties.ServiceToken).toEqual({ 'Fn::GetAtt': [logicalId, 'Arn'] });
     expect(pages.Properties.Bundle).toBe(properties?.Code.S3Key);
     expect(render(pages.Properties.BaseUrl)).toMatch(/^https:\/\/.*\/prod$/);
     // Without it CloudFormation waits an hour for a function that cannot answer.
     expect(Number(pages.Properties.ServiceTimeout)).toBe(300);
-    expect(pages.DependsOn).toContain(policyId);
+    expect(pages.DependsOn).toContain(policy?.id);
   });
 
   test('are the committed document, a page that loads only its own, and Redoc without an address of its makers', () => {

@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { ofType, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
+import { describe, expect, test } from '@jest/globals';
+import { ofType, propertiesOf, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
 interface Rule {
   ScheduleExpression?: string;
@@ -15,10 +15,7 @@ const rulesOf = ({ resources, functions }: ServiceTemplate, name: string): Rule[
       Targets.some(({ Arn }) => Arn['Fn::GetAtt']?.[0] === functions[name]?.logicalId),
     );
 
-let service: ServiceTemplate;
-beforeAll(async () => {
-  service = await synthesizeService();
-});
+const service = await synthesizeService();
 
 describe('the schedule of the reconciler', () => {
   const schedulesFor = async (overrides: Record<string, unknown>) =>
@@ -85,9 +82,9 @@ describe('lost executions', () => {
 
 describe('what Lambda does with an event that a function failed', () => {
   const settingsOf = (name: string) =>
-    ofType(service.resources, 'AWS::Lambda::EventInvokeConfig')
-      .map(([, { Properties }]) => Properties)
-      .filter(({ FunctionName }) => FunctionName.Ref === service.functions[name]?.logicalId);
+    propertiesOf(service.resources, 'AWS::Lambda::EventInvokeConfig').filter(
+      ({ FunctionName }) => FunctionName.Ref === service.functions[name]?.logicalId,
+    );
 
   test('events/reconcile, which runs on a schedule, is not run again, and no later than after 60 s', () => {
     expect(settingsOf('events/reconcile')).toEqual([

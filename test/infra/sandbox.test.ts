@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 import { DEVELOPMENT, SANDBOX } from './option-sets.ts';
-import { ofType, render, synthesizeService } from './service-template.ts';
+import { ofType, policiesOf, render, roleOf, synthesizeService } from './service-template.ts';
 
 const real = await synthesizeService();
 const sandbox = await synthesizeService({ ...DEVELOPMENT, ...SANDBOX });
@@ -43,13 +43,10 @@ describe('a stack with the sandbox', () => {
   });
 
   test('lets that function do nothing but write its log', () => {
-    const role = sandbox.functions[STAND_IN]?.properties.Role['Fn::GetAtt'][0];
-    const policies = ofType(sandbox.resources, 'AWS::IAM::Policy').filter(([, { Properties }]) =>
-      referencesIn(Properties.Roles).includes(role),
-    );
+    const role = roleOf(sandbox, STAND_IN);
 
     const { LogGroup } = sandbox.functions[STAND_IN]?.properties.LoggingConfig ?? {};
-    expect(policies.map(([, { Properties }]) => Properties.PolicyDocument.Statement)).toEqual([
+    expect(policiesOf(sandbox.resources, role).map(({ statements }) => statements)).toEqual([
       [
         {
           Effect: 'Allow',

@@ -63,6 +63,39 @@ export const synthesizeService = async (
 export const ofType = (resources: Record<string, Resource>, type: string): [string, Resource][] =>
   Object.entries(resources).filter(([, resource]) => resource.Type === type);
 
+/** The properties of the resources of a type. */
+export const propertiesOf = (resources: Record<string, Resource>, type: string): Resource['Properties'][] =>
+  ofType(resources, type).map(([, { Properties }]) => Properties);
+
+/** A statement of a policy in the template. */
+export interface Statement {
+  Effect?: string;
+  Action: string | string[];
+  Resource?: unknown;
+  Condition?: Record<string, Record<string, unknown>>;
+}
+
+/** The logical id of a function's role. Throws for an unknown function. */
+export const roleOf = ({ functions }: ServiceTemplate, name: string): string => {
+  const found = functions[name];
+  if (!found) throw new Error(`There is no function ${name}.`);
+  return found.properties.Role['Fn::GetAtt'][0];
+};
+
+/** The policies of roles with their statements: by default of all roles, also managed ones. */
+export const policiesOf = (
+  resources: Record<string, Resource>,
+  roleId?: string,
+): { id: string; roles: string[]; statements: Statement[] }[] =>
+  ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']
+    .flatMap((type) => ofType(resources, type))
+    .map(([id, { Properties }]) => ({
+      id,
+      roles: Properties.Roles.map(({ Ref }: { Ref: string }) => Ref) as string[],
+      statements: Properties.PolicyDocument.Statement as Statement[],
+    }))
+    .filter(({ roles }) => roleId === undefined || roles.includes(roleId));
+
 /** The one resource of a type. Throws when there are none or several. */
 export const onlyOne = (
   resources: Record<string, Resource>,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ofType, onlyOne, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
+import { onlyOne, policiesOf, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
 const ADOPTED = 'GenerationService-DataStoreTable-at-20261123T221500Z';
 const own = await synthesizeService();
@@ -16,11 +16,10 @@ const tableNamesOf = ({ functions }: ServiceTemplate): unknown[] => [
 ];
 /** Every resource of the roles' policies that is a table, or an index of one. */
 const tableResources = ({ resources }: ServiceTemplate): string[] => {
-  const all = ofType(resources, 'AWS::IAM::Policy').flatMap(([, { Properties }]) =>
-    Properties.PolicyDocument.Statement.flatMap(({ Action, Resource }: Record<string, unknown>) =>
-      [Action].flat().some((action) => String(action).startsWith('dynamodb:')) ? [Resource].flat() : [],
-    ),
-  );
+  const all = policiesOf(resources)
+    .flatMap(({ statements }) => statements)
+    .filter(({ Action }) => [Action].flat().some((action) => action.startsWith('dynamodb:')))
+    .flatMap(({ Resource }) => [Resource].flat());
   return [...new Set(all.map(render))].toSorted();
 };
 

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { ofType, onlyOne, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
+import {
+  ofType,
+  onlyOne,
+  policiesOf,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
 
 const without = await synthesizeService();
 const service = await synthesizeService({ exportBucket: 'exports.example' });
@@ -17,12 +24,9 @@ const roleOf = ({ resources }: ServiceTemplate) => {
   const [[id, role] = []] = ofType(resources, 'AWS::IAM::Role').filter(([name]) =>
     name.startsWith('TableExport'),
   );
-  const policies = ofType(resources, 'AWS::IAM::Policy').filter(([, { Properties }]) =>
-    JSON.stringify(Properties.Roles).includes(String(id)),
-  );
   return {
     trust: role?.Properties.AssumeRolePolicyDocument.Statement,
-    statements: policies.flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement),
+    statements: policiesOf(resources, id ?? '').flatMap(({ statements }) => statements),
   };
 };
 
@@ -69,11 +73,7 @@ describe('the daily export of the table', () => {
     const { statements } = roleOf(service);
 
     expect(
-      statements.map(({ Effect, Action, Resource }: Record<string, unknown>) => [
-        Effect,
-        Action,
-        [Resource].flat().map(render),
-      ]),
+      statements.map(({ Effect, Action, Resource }) => [Effect, Action, [Resource].flat().map(render)]),
     ).toEqual([
       ['Allow', 'dynamodb:ExportTableToPointInTime', ['DataStoreTable.Arn']],
       [

@@ -12,13 +12,13 @@ const BUCKET = 'the-bucket';
 const machineArn = (name: string): string => `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:${name}`;
 const MACHINES = { generation: machineArn('generation'), webhooks: machineArn('webhook-delivery') };
 
-/** An execution ends at once, unless its input has `wait`. */
+/** An execution that is named `waits` waits, any other ends at once. */
 const DEFINITION = {
   StartAt: 'Is it to wait',
   States: {
     'Is it to wait': {
       Type: 'Choice',
-      Choices: [{ Variable: '$.wait', IsPresent: true, Next: 'Wait' }],
+      Choices: [{ Variable: '$$.Execution.Name', StringEquals: 'waits', Next: 'Wait' }],
       Default: 'Done',
     },
     Wait: { Type: 'Wait', Seconds: 600, Next: 'Done' },

@@ -145,14 +145,7 @@ beforeAll(async () => {
   const other = await service.json<{ accountId: string }>('accounts', 'create', '--name', 'Second');
   const key = await service.json<{ keyId: string }>('keys', 'create', '--account', accountId);
   const entry = await service.json<{ id: string }>(
-    'balance',
-    'topup',
-    '--account',
-    accountId,
-    '--amount',
-    '50',
-    '--note',
-    'invoice 7',
+    ...['balance', 'topup', '--account', accountId, '--amount', '50', '--note', 'invoice 7'],
   );
   lost = {
     accountId: other.accountId,
@@ -166,6 +159,8 @@ afterAll(() => service.stop());
 
 const instantIn = ({ table }: Report): string =>
   table.replace(/^.*-at-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
+
+const restore = (...args: string[]) => service.ops('table', 'restore', '--at', instantIn(first), ...args);
 
 describe('table restore', () => {
   test('restores beside the living table, and finds nothing lost at first', () => {
@@ -231,7 +226,7 @@ describe('table restore', () => {
   });
 
   test('says the same as a text, which ends with the command that adopts it', async () => {
-    const { status, stdout, stderr } = await service.ops('table', 'restore', '--at', instantIn(first));
+    const { status, stdout, stderr } = await restore();
 
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`${accountId} 976 restored, 1022 living`);
@@ -250,11 +245,10 @@ describe('table restore', () => {
   });
 
   test('adopts nothing while executions run', async () => {
-    const input = JSON.stringify({ wait: true });
-    const start = new StartExecutionCommand({ stateMachineArn: service.generation, name: 'runs', input });
+    const start = new StartExecutionCommand({ stateMachineArn: service.generation, name: 'waits' });
     const { executionArn } = await sfn.send(start);
 
-    expect(await service.ops('table', 'restore', '--at', instantIn(first), '--yes')).toMatchObject({
+    expect(await restore('--yes')).toMatchObject({
       status: 1,
       stderr: 'Executions run: end them first by executions stop-all.\n',
     });
@@ -276,14 +270,7 @@ const corrupt = async (byThousandths: number): Promise<void> => {
 
 test('a table whose ledgers do not add up is not adopted', async () => {
   await corrupt(1_000);
-  const { status, stdout, stderr } = await service.ops(
-    'table',
-    'restore',
-    '--at',
-    instantIn(first),
-    '--yes',
-    '--json',
-  );
+  const { status, stdout, stderr } = await restore('--yes', '--json');
   await corrupt(-1_000);
 
   expect([status, stderr]).toEqual([

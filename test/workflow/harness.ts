@@ -101,7 +101,7 @@ export const runWorkflow = async (
     doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'hrtime'],
   });
   try {
-    const callbacks = new Callbacks(CLOCK);
+    const callbacks = new Callbacks();
     const tokens = new TaskTokens(callbacks);
     const scriptErrors: Error[] = [];
     const invocations: Execution['invocations'] = [];
@@ -113,7 +113,7 @@ export const runWorkflow = async (
       context: { Execution: { Name: 'execution-1' } },
       callbacks,
       makeToken: () => tokens.issue(),
-      call: (_resource, parameters) => invoke(parameters),
+      call: (parameters) => invoke(parameters),
     });
     await passTimeUntil(end);
     const { endedAt, ...ended } = await end;

@@ -4,7 +4,7 @@ import {
   experimental_getVideoStatus as getVideoStatus,
   experimental_startVideo as startVideo,
 } from 'ai';
-import { hangUp, json, refuse } from '../../client/test/server.ts';
+import { hangUp, inTurn, json, refuse } from '../../client/test/server.ts';
 import { PNG, startService, thrownBy } from './a-service.ts';
 
 const { server, answer, provider, created, creations } = startService();
@@ -17,17 +17,17 @@ const download = async ({ url }: { url: URL }) => ({
   mediaType: undefined,
 });
 const model = (id = 'xW3.0s') => provider().video(id);
+const queued = json(202, { requestId: 'vid_1', status: 'queued' });
 
 describe('experimental_generateVideo', () => {
   test('starts a video, reads until it is there, and returns its file', async () => {
-    const statuses = ['queued', 'processing', 'of a later version'];
+    const record = (status: string, more = {}) => json(200, { requestId: 'vid_1', status, ...more });
+    const videos = [{ id: 'vid_1_0', duration: 2, resolution: '480p', url: `${server.url}/vid_1_0` }];
     answer({
-      'GET /v1/videos/vid_1': (seen, response) => {
-        const status = statuses.shift();
-        const record = { requestId: 'vid_1', status: 'succeeded', cost: 40 };
-        const videos = [{ id: 'vid_1_0', duration: 2, resolution: '480p', url: `${server.url}/vid_1_0` }];
-        return json(200, status ? { requestId: 'vid_1', status } : { ...record, videos })(seen, response);
-      },
+      'GET /v1/videos/vid_1': inTurn(
+        ...['queued', 'processing', 'of a later version'].map((status) => record(status)),
+        record('succeeded', { cost: 40, videos }),
+      ),
     });
     const result = await generateVideo({ model: model(), prompt, duration: 2, poll, download });
 
@@ -42,15 +42,12 @@ describe('experimental_generateVideo', () => {
   });
 
   test('gives the service the URL of a webhook, and reads once when it came', async () => {
-    answer();
-    const { promise: received, resolve } = Promise.withResolvers<{
-      headers: Record<string, string>;
-      body: null;
-    }>();
+    type Received = { headers: Record<string, string>; body: null };
+    const { promise: received, resolve } = Promise.withResolvers<Received>();
     answer({
       'POST /v1/videos': (...call) => {
         resolve({ headers: {}, body: null });
-        return json(202, { requestId: 'vid_1', status: 'queued' })(...call);
+        return queued(...call);
       },
     });
     const webhook = async () => ({ url: 'https://example.com/hook', received });
@@ -62,14 +59,7 @@ describe('experimental_generateVideo', () => {
   });
 
   test('sends the key of the AI SDK, the same when a start is repeated', async () => {
-    let isFirst = true;
-    answer({
-      'POST /v1/videos': (...call) => {
-        const first = isFirst;
-        isFirst = false;
-        return (first ? hangUp : json(202, { requestId: 'vid_1', status: 'queued' }))(...call);
-      },
-    });
+    answer({ 'POST /v1/videos': inTurn(hangUp, queued) });
     await generateVideo({ model: model(), prompt, poll, download });
 
     const keys = creations().map(({ headers }) => headers['idempotency-key']);
@@ -77,15 +67,8 @@ describe('experimental_generateVideo', () => {
   });
 
   test('leaves a short pause of the service to the AI SDK, which repeats the start with its key', async () => {
-    let isFirst = true;
-    answer({
-      'POST /v1/videos': (...call) => {
-        const first = isFirst;
-        isFirst = false;
-        const paused = refuse(503, 'temporarily_unavailable', { 'retry-after': '0' });
-        return (first ? paused : json(202, { requestId: 'vid_1', status: 'queued' }))(...call);
-      },
-    });
+    const paused = refuse(503, 'temporarily_unavailable', { 'retry-after': '0' });
+    answer({ 'POST /v1/videos': inTurn(paused, queued) });
     await generateVideo({ model: model(), prompt, poll, download });
 
     expect(new Set(creations().map(({ headers }) => headers['idempotency-key'])).size).toBe(1);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -26,16 +26,6 @@ afterAll(async () => {
 const read = (name: string): string => readFileSync(join(own, name), 'utf8');
 
 describe('the package', () => {
-  test('holds its modules, their types and the README, and depends on nothing', () => {
-    const { dependencies, files } = JSON.parse(read('package.json'));
-
-    expect(dependencies).toBeUndefined();
-    expect(files).toEqual(['build', 'README.md']);
-    const built = readdirSync(join(own, 'build'));
-    expect(built.filter((name) => name.endsWith('.js')).toSorted()).toEqual(['index.js', 'node.js']);
-    expect(built).toEqual(expect.arrayContaining(['index.d.ts', 'node.d.ts', 'types.d.ts']));
-  });
-
   // tarball.test.ts measures it.
   test('has a main entry that imports nothing', () => {
     expect(read('build/index.js')).not.toMatch(/\bimport\b|\brequire\b|node:|\bBuffer\b/);

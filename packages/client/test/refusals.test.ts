@@ -31,16 +31,14 @@ describe('a refusal', () => {
     [422, 'content_policy', ContentPolicyError],
   ];
   test.each(REFUSALS)('%i %s is sent once and thrown as its own type', async (status, code, Kind) => {
-    for (const call of ['createImage', 'read', 'delete'] as const) {
+    const client = aClient();
+    for (const call of [
+      () => client.createImage(BODY),
+      () => client.getBalance(),
+      () => client.deleteRequest('img_1'),
+    ]) {
       server.answer(refuse(status, code));
-      const client = aClient();
-      const error = await errorOf(
-        call === 'createImage'
-          ? client.createImage(BODY)
-          : call === 'read'
-            ? client.getBalance()
-            : client.deleteRequest('img_1'),
-      );
+      const error = await errorOf(call());
 
       expect(server.seen).toHaveLength(1);
       expect(error).toBeInstanceOf(Kind);

@@ -1,19 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { GenerationServiceError, type NewGeneration, RequestFailedError } from '../src/index.ts';
 import { BODY, errorOf, startServer } from './a-client.ts';
-import { type Behavior, json, refuse } from './server.ts';
+import { type Behavior, inTurn, json, refuse } from './server.ts';
 import { watchTimers } from './timers.ts';
 
 const { server, aClient, keysSeen } = await startServer();
 
 /** The service with these models; a request has these statuses, one after the other. */
 const serve = (models: [id: string, type: string][], statuses: Behavior[]): void => {
+  const status = inTurn(...statuses);
   server.answer((seen, response) => {
     const data = models.map(([id, type]) => ({ id, type }));
     if (seen.path === '/v1/models') return json(200, { data })(seen, response);
     const requestId = seen.path.startsWith('/v1/videos') ? 'vid_1' : 'img_1';
     if (seen.method === 'POST') return json(202, { requestId, status: 'queued' })(seen, response);
-    return (statuses.length > 1 ? statuses.shift() : statuses[0])?.(seen, response);
+    return status(seen, response);
   });
 };
 const callsSeen = () => server.seen.map(({ method, path }) => `${method} ${path}`);

@@ -15,7 +15,7 @@ export type Behavior = (seen: Seen, response: ServerResponse) => void | Promise<
 /** A real HTTP server on loopback that answers as a test says, one behaviour a request; the last one stays. */
 export class FaultyServer {
   readonly seen: Seen[] = [];
-  private behaviors: Behavior[] = [];
+  private behavior: Behavior = () => undefined;
   private readonly server = createServer((request, response) => void this.serve(request, response));
 
   async start(): Promise<this> {
@@ -31,7 +31,7 @@ export class FaultyServer {
 
   answer(...behaviors: Behavior[]): void {
     this.seen.length = 0;
-    this.behaviors = behaviors;
+    this.behavior = inTurn(...behaviors);
   }
 
   async close(): Promise<void> {
@@ -45,8 +45,7 @@ export class FaultyServer {
     const { method = '', url: path = '', headers } = request;
     const seen = { method, path, headers, body: Buffer.concat(chunks).toString() };
     this.seen.push(seen);
-    const next = this.behaviors.length > 1 ? this.behaviors.shift() : this.behaviors[0];
-    await next?.(seen, response);
+    await this.behavior(seen, response);
   }
 }
 
@@ -69,6 +68,12 @@ export const hangUp: Behavior = (_seen, response) => void response.destroy();
 export const cut: Behavior = (_seen, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"requestId":', () => response.destroy());
+};
+
+/** Answers as these do in turn; the last one stays. */
+export const inTurn = (...behaviors: Behavior[]): Behavior => {
+  let calls = 0;
+  return (...call) => behaviors[Math.min(calls++, behaviors.length - 1)]?.(...call);
 };
 
 /** Never answers. */

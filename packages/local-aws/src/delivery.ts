@@ -50,10 +50,9 @@ const matchesEtag = (header: string | undefined, etag: string) =>
   header?.split(',').some((item) => ['*', etag].includes(item.trim().replace(/^W\//, '')));
 
 /** The object key of a path under the delivery URL; undefined when it holds a broken escape. */
-const objectKeyOf = (path: string, originPath: string): string | undefined => {
+const objectKeyOf = (path: string): string | undefined => {
   try {
-    const key = decodeURIComponent(path);
-    return originPath === '' ? key : `${originPath}/${key}`;
+    return decodeURIComponent(path);
   } catch {
     return undefined;
   }
@@ -180,13 +179,7 @@ export const createDelivery = (options: DeliveryOptions): HandleRequest => {
     const target = request.url ?? '/';
     const [fullPath = ''] = target.split('?', 1);
     const path = fullPath.startsWith(`${base.pathname}/`) ? fullPath.slice(base.pathname.length) : fullPath;
-    const {
-      bucketName,
-      originPath,
-      trustedKeys,
-      responseHeaders = {},
-      compresses = false,
-    } = behaviorOf(path);
+    const { bucketName, trustedKeys, responseHeaders = {}, compresses = false } = behaviorOf(path);
     for (const [name, value] of Object.entries(responseHeaders)) {
       response.setHeader(name, value);
     }
@@ -196,7 +189,7 @@ export const createDelivery = (options: DeliveryOptions): HandleRequest => {
       if (verdict !== 'valid') return refuse(response, 403, verdict);
       // AWS does not say whether it looks for the behaviour of `/` or of this object: both should be the same.
       const asked = path === '/' ? (distribution.rootObject ?? '') : path.slice(1);
-      const key = objectKeyOf(asked, originPath);
+      const key = objectKeyOf(asked);
       const object = key ? await readObject(bucketName, key) : undefined;
       if (!object) return refuse(response, 403, 'AccessDenied');
       await send(request, response, object, compresses);

@@ -67,9 +67,6 @@ export interface AwsEvent {
   detail: Record<string, unknown>;
 }
 
-/** When a rule fires by itself: at a rate, or at the minutes of a cron expression. */
-export type Schedule = { everyMilliseconds: number } | { cron: string };
-
 /** A function that a rule invokes asynchronously. */
 export interface RuleTarget {
   functionArn: string;
@@ -94,7 +91,8 @@ export interface ExecutionTarget {
 export interface RuleSpec {
   name: string;
   arn: string;
-  schedule?: Schedule;
+  /** The rule fires by itself, at this rate. */
+  schedule?: { everyMilliseconds: number };
   /** Matching events go to the targets. */
   eventPattern?: Record<string, unknown>;
   targets: RuleTarget[];

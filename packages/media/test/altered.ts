@@ -23,41 +23,13 @@ export const altered = (file: Uint8Array, random: () => number): Buffer => {
 };
 
 /** Boxes of an index that hold times, and ids of elements that do. */
-const TIMED = [
-  'mvhd',
-  'tkhd',
-  'mdhd',
-  'elst',
-  'stts',
-  'ctts',
-  'stsc',
-  'stsz',
-  'stco',
-  'trex',
-  'tfhd',
-  'tfdt',
-  'trun',
-  'hdlr',
-  'stsd',
-]
+const TIMED = 'mvhd tkhd mdhd elst stts ctts stsc stsz stco trex tfhd tfdt trun hdlr stsd'
+  .split(' ')
   .map((type) => Buffer.from(type, 'latin1'))
   .concat(
     ['2ad7b1', '4489', 'e7', 'a3', 'a0', '9b', '23e383', '83', 'd7'].map((id) => Buffer.from(id, 'hex')),
   );
-const BOXES = [
-  'moov',
-  'trak',
-  'mdia',
-  'stbl',
-  'edts',
-  'mvex',
-  'moof',
-  'traf',
-  'udta',
-  'free',
-  'hoov',
-  'mdat',
-];
+const BOXES = 'moov trak mdia stbl edts mvex moof traf udta free hoov mdat'.split(' ');
 const VALUES = [0, 1, 2, 10, 90, 1_000, 90_000, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
 
 /** Every place of these bytes in a file. */

@@ -69,14 +69,9 @@ export const longestOfFfmpeg = (path: string): number | undefined => {
   return Math.max(...said, known.length > 0 ? to - from : 0);
 };
 
-const PROBE = [
-  '-v',
-  'quiet',
-  '-of',
-  'json',
-  '-show_entries',
-  'format=duration,start_time:stream=codec_type,duration:frame=media_type,pts_time,best_effort_timestamp_time,pkt_duration_time',
-];
+const SHOWN =
+  'format=duration,start_time:stream=codec_type,duration:frame=media_type,pts_time,best_effort_timestamp_time,pkt_duration_time';
+const PROBE = ['-v', 'quiet', '-of', 'json', '-show_entries', SHOWN];
 
 /** Its output; nothing when it fails or takes more than 20 s. */
 const probe = (path: string): Probed => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { longestOf as clipSeconds, measure, secondsOf } from './measured.ts';
-import { openedSegment, words } from './stretched-clips.ts';
+import { boxOf, openedSegment, words } from './stretched-clips.ts';
 import { aBox, aVideo, withBox, withBoxBehind } from './videos.ts';
 
 const refused = (file: Uint8Array) => expect(measure(file)).rejects;
@@ -14,25 +14,21 @@ const changed = (file: Buffer, from: string, to: string): Buffer => {
   given.copy(bytes, place);
   return bytes;
 };
-/** A box at the end of a file, where the samples of a track of another file would be. */
-const roomFor = (other: Buffer): Buffer => aBox('free', Buffer.alloc(other.length));
-
-describe('a clip', () => {
-  test.each([
-    { layout: 'index-first' },
-    { layout: 'index-last' },
-    { layout: 'fragments' },
-    { container: 'mov' },
-    { container: 'webm' },
-    { container: 'mkv' },
-    { reordered: true },
-  ] as const)('of no lies is as long as the video that it is: %j', async (options) => {
-    const file = await aVideo({ ...options, seconds: 7.3 });
-
-    expect(await clipSeconds(file)).toBe(7.3);
-    expect(await secondsOf(file)).toBe(7.3);
-  });
-});
+/** A film with the track of a longer one, whose headers are changed, and room where that one's samples would be. */
+const withTrackOf = (
+  film: Buffer,
+  longer: Buffer,
+  named: Record<string, [text: string, at: number]>,
+): Buffer => {
+  const track = Buffer.from(boxOf(longer, 'trak'));
+  for (const [type, [text, at]] of Object.entries(named))
+    track.write(text, track.indexOf(type) + 4 + at, 'latin1');
+  track.writeUInt32BE(2, track.indexOf('tkhd') + 4 + 12);
+  return Buffer.concat([
+    withBoxBehind(film, 'trak', ['moov'], track),
+    aBox('free', Buffer.alloc(longer.length)),
+  ]);
+};
 
 describe('a clip of 14 s is that long, though it', () => {
   test('is a WebM whose duration was patched to a millisecond', async () => {
@@ -129,13 +125,8 @@ describe('a clip of 14 s is that long, though it', () => {
   });
 
   test('is an MP4 whose picture says it is of another kind', async () => {
-    const film = await aVideo({ seconds: 1 });
     const longer = await aVideo({ seconds: 14 });
-    const start = longer.indexOf('trak') - 4;
-    const track = Buffer.from(longer.subarray(start, start + longer.readUInt32BE(start)));
-    track.write('abcd', track.indexOf('hdlr') + 4 + 8, 'latin1');
-    track.writeUInt32BE(2, track.indexOf('tkhd') + 4 + 12);
-    const both = Buffer.concat([withBoxBehind(film, 'trak', ['moov'], track), roomFor(longer)]);
+    const both = withTrackOf(await aVideo({ seconds: 1 }), longer, { hdlr: ['abcd', 8] });
 
     expect(await clipSeconds(both)).toBe(14);
   });
@@ -146,13 +137,8 @@ describe('a clip is not billed for', () => {
     'a longer track of %p',
     async (format) => {
       const longer = await aVideo({ seconds: 14 });
-      const start = longer.indexOf('trak') - 4;
-      const track = Buffer.from(longer.subarray(start, start + longer.readUInt32BE(start)));
-      track.write('meta', track.indexOf('hdlr') + 4 + 8, 'latin1');
-      track.write(format, track.indexOf('stsd') + 4 + 12, 'latin1');
-      track.writeUInt32BE(2, track.indexOf('tkhd') + 4 + 12);
+      const both = withTrackOf(await aVideo(), longer, { hdlr: ['meta', 8], stsd: [format, 12] });
 
-      const both = Buffer.concat([withBoxBehind(await aVideo(), 'trak', ['moov'], track), roomFor(longer)]);
       expect(await clipSeconds(both)).toBe(5);
     },
   );
@@ -175,8 +161,7 @@ describe('a clip is not billed for', () => {
 describe('a clip that players take differently is refused:', () => {
   test('an MP4 with two indexes', async () => {
     const [short, long] = [await aVideo({ seconds: 1 }), await aVideo({ seconds: 14 })];
-    const start = long.indexOf('moov') - 4;
-    const index = long.subarray(start, start + long.readUInt32BE(start));
+    const index = boxOf(long, 'moov');
 
     await refused(withBoxBehind(short, 'moov', [], index)).toThrow('is damaged');
     await refused(Buffer.concat([short, index])).toThrow('is damaged');
@@ -184,8 +169,7 @@ describe('a clip that players take differently is refused:', () => {
 
   test.each(['stts', 'mdhd', 'tkhd'])('an MP4 with two %s of a track', async (type) => {
     const file = await aVideo();
-    const start = file.indexOf(type) - 4;
-    const box = file.subarray(start, start + file.readUInt32BE(start));
+    const box = boxOf(file, type);
     const around = {
       stts: ['stbl', 'minf', 'mdia', 'trak', 'moov'],
       mdhd: ['mdia', 'trak', 'moov'],

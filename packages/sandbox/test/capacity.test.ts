@@ -1,12 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { WAN_CAPACITY } from '../src/capacity.ts';
 import { createTasks } from '../src/tasks.ts';
-import { anArkVideo, aStudioRequest, aStudioVideo, poll, useSandbox } from './sandbox-client.ts';
-
-const outcomeOf = async (response: Response) => {
-  const body = (await response.json()) as { code?: string; error?: { code: string } };
-  return [response.status, body.error?.code ?? body.code];
-};
+import {
+  anArkVideo,
+  aStudioRequest,
+  aStudioVideo,
+  outcomeOf,
+  poll,
+  taskIdOf,
+  useSandbox,
+} from './sandbox-client.ts';
 
 describe('the tasks of a model that runs few at once', () => {
   const tasksAt = (clock: { time: number }) =>
@@ -118,14 +121,12 @@ describe('a sandbox without limits', () => {
   test('is busy where a prompt says so', async () => {
     const prompt = 'a fox [busy=all]';
 
-    expect(await outcomeOf(await sandbox.arkImages({ prompt }))).toEqual([
-      429,
-      'ModelAccountRpmRateLimitExceeded',
-    ]);
-    expect(await outcomeOf(await sandbox.arkVideo(anArkVideo({ prompt })))).toEqual([
-      429,
-      'ModelAccountRpmRateLimitExceeded',
-    ]);
+    for (const answer of [
+      await sandbox.arkImages({ prompt }),
+      await sandbox.arkVideo(anArkVideo({ prompt })),
+    ]) {
+      expect(await outcomeOf(answer)).toEqual([429, 'ModelAccountRpmRateLimitExceeded']);
+    }
     for (const answer of [
       await sandbox.studioImages(aStudioRequest({ prompt })),
       await sandbox.studioTask(aStudioRequest({ prompt })),
@@ -149,15 +150,12 @@ describe('a sandbox without limits', () => {
   test('answers the queries of a task with 503, and 401, where a prompt says so', async () => {
     const answersOf = async (directive: string) => {
       const prompt = `a fox ${directive}`;
-      const { id } = (await (await sandbox.arkVideo(anArkVideo({ prompt }))).json()) as { id: string };
-      const { output } = (await (await sandbox.studioVideo(aStudioVideo({ prompt }))).json()) as {
-        output: { task_id: string };
-      };
+      const ark = `/api/v3/contents/generations/tasks/${await taskIdOf(await sandbox.arkVideo(anArkVideo({ prompt })))}`;
+      const studio = `/api/v1/tasks/${await taskIdOf(await sandbox.studioVideo(aStudioVideo({ prompt })))}`;
       const query = async (path: string) => {
         const answer = await sandbox.call('GET', path);
         return [answer.status, answer.headers.get('retry-after')];
       };
-      const [ark, studio] = [`/api/v3/contents/generations/tasks/${id}`, `/api/v1/tasks/${output.task_id}`];
       return [await query(ark), await query(ark), await query(studio), await query(studio)];
     };
 
@@ -214,10 +212,8 @@ describe('a sandbox without limits', () => {
     const created = await sandbox.studioVideo(
       aStudioVideo({ prompt: 'a fox [delay=0][usage=14]', parameters: { duration: 3 } }),
     );
-    const { output } = (await created.json()) as { output: { task_id: string } };
-    const task = await sandbox.call('GET', `/api/v1/tasks/${output.task_id}`);
 
-    expect(await task.json()).toMatchObject({
+    expect(await sandbox.studioTaskOf(await taskIdOf(created))).toMatchObject({
       usage: { duration: 17, input_video_duration: 14, output_video_duration: 3 },
     });
   });

@@ -34,7 +34,7 @@ const resultOf = async (endpoint: string, input: Record<string, unknown>) => {
 
 describe('a request to fal', () => {
   test('is queued, runs and ends, and its URLs have the application alone', async () => {
-    const { body } = await call('POST', SEEDREAM, { prompt: 'a fox [delay=0.3] [queued=0.2]' });
+    const { body } = await call('POST', SEEDREAM, { prompt: 'a fox [delay=0.3] [queued=1]' });
     const path = `/fal-ai/bytedance/requests/${body.request_id}`;
 
     expect(body).toMatchObject({

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { anArkVideo, aStudioRequest, aStudioVideo, useSandbox } from './sandbox-client.ts';
+import { anArkVideo, aStudioRequest, aStudioVideo, taskIdOf, useSandbox } from './sandbox-client.ts';
 
 const sandbox = useSandbox();
 
@@ -23,17 +23,14 @@ test('A garbled creation is answered with 200 and its answer one level deeper, b
 
 test('Garbled queries are answered so every time, of a task that was created as any other', async () => {
   const prompt = 'a fox [delay=0][garbled=queries]';
-  const ark = (await (await sandbox.arkVideo(anArkVideo({ prompt }))).json()) as { id: string };
-  const ids = [
-    await sandbox.studioTask(aStudioRequest({ prompt })),
-    await sandbox.studioVideo(aStudioVideo({ prompt })),
+  const ark = await taskIdOf(await sandbox.arkVideo(anArkVideo({ prompt })));
+  const studio = [
+    await taskIdOf(await sandbox.studioTask(aStudioRequest({ prompt }))),
+    await taskIdOf(await sandbox.studioVideo(aStudioVideo({ prompt }))),
   ];
-  const studio = await Promise.all(
-    ids.map(async (answer) => ((await answer.json()) as { output: { task_id: string } }).output.task_id),
-  );
 
   for (const path of [
-    `/api/v3/contents/generations/tasks/${ark.id}`,
+    `/api/v3/contents/generations/tasks/${ark}`,
     ...studio.map((id) => `/api/v1/tasks/${id}`),
   ]) {
     for (const _ of [1, 2]) expect(await shapeOf(await sandbox.call('GET', path))).toEqual([200, ['result']]);

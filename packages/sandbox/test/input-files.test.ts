@@ -3,7 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import { fetchInputs } from '../src/fetch-inputs.ts';
-import { anArkVideo, aSandbox, aStudioRequest, aStudioVideo, poll } from './sandbox-client.ts';
+import {
+  anArkVideo,
+  aStudioRequest,
+  aStudioVideo,
+  outcomeOf,
+  poll,
+  taskIdOf,
+  useSandbox,
+} from './sandbox-client.ts';
 import { aMuxedVideo, aSound } from './videos.ts';
 
 const aPicture = (width: number, height: number, format: 'png' | 'jpeg' | 'svg' = 'png') =>
@@ -18,11 +26,10 @@ const server = createServer((request, response) => {
   const file = files.get(request.url?.slice(1) ?? '');
   response.writeHead(file ? 200 : 404).end(file);
 });
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
+const sandbox = useSandbox();
 const urlOf = (name: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/${name}`;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  sandbox = await aSandbox();
   files.set('small.png', await aPicture(200, 200));
   files.set('fine.png', await aPicture(400, 300));
   files.set('wide.png', await aPicture(3_000, 300));
@@ -40,10 +47,9 @@ beforeAll(async () => {
   files.set('5.wav', aSound(5));
   files.set('0.5.wav', aSound(0.5));
 });
-afterAll(async () => {
+afterAll(() => {
   server.close();
   server.closeAllConnections();
-  await sandbox.close();
 });
 
 describe('the files of a call', () => {
@@ -118,18 +124,10 @@ describe('the files of a call', () => {
 });
 
 describe('an upstream', () => {
-  const codeOf = async (response: Response) => {
-    const body = (await response.json()) as { code?: string; error?: { code: string; param: string } };
-    return [response.status, body.error?.code ?? body.code];
-  };
   const studioTask = async (response: Response) => {
-    const { output } = (await response.json()) as { output: { task_id: string } };
+    const id = await taskIdOf(response);
     return poll(
-      async () =>
-        (await (await sandbox.call('GET', `/api/v1/tasks/${output.task_id}`)).json()) as {
-          output: { task_status: string; code?: string };
-          usage?: object;
-        },
+      () => sandbox.studioTaskOf<{ output: { task_status: string; code?: string }; usage?: object }>(id),
       (task) => /SUCCEEDED|FAILED/.test(task.output.task_status),
     );
   };
@@ -137,17 +135,16 @@ describe('an upstream', () => {
   test('refuses a call with a file that it cannot use, where it fetches at once', async () => {
     const image = { type: 'image_url', image_url: { url: urlOf('small.png') }, role: 'reference_image' };
 
-    expect(await codeOf(await sandbox.arkImages({ prompt: 'a fox', image: urlOf('none.png') }))).toEqual([
-      400,
-      'InvalidParameter',
-    ]);
-    expect(await codeOf(await sandbox.arkVideo(anArkVideo({ media: [image] })))).toEqual([
-      400,
-      'InvalidParameter',
-    ]);
-    expect(await codeOf(await sandbox.studioImages(aStudioRequest({ images: [urlOf('none.png')] })))).toEqual(
-      [400, 'InvalidParameter.FileDownload'],
-    );
+    for (const [answer, code] of [
+      [await sandbox.arkImages({ prompt: 'a fox', image: urlOf('none.png') }), 'InvalidParameter'],
+      [await sandbox.arkVideo(anArkVideo({ media: [image] })), 'InvalidParameter'],
+      [
+        await sandbox.studioImages(aStudioRequest({ images: [urlOf('none.png')] })),
+        'InvalidParameter.FileDownload',
+      ],
+    ] as const) {
+      expect(await outcomeOf(answer)).toEqual([400, code]);
+    }
   });
 
   test('fails a task with a file that it cannot use, and tells the seconds of one that it can', async () => {

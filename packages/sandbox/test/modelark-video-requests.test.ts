@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { anArkVideo, useSandbox } from './sandbox-client.ts';
+import { anArkVideo, arkErrorOf, useSandbox } from './sandbox-client.ts';
 
 // Its files are made up.
 const sandbox = useSandbox({ fetchInputs: false });
@@ -16,11 +16,6 @@ const aMedium = (kind: Media, role?: string, url = URL) => ({
 const aFirstFrame = aMedium('image', 'first_frame');
 const aLastFrame = aMedium('image', 'last_frame');
 const references = (kind: Media, count: number) => Array(count).fill(aMedium(kind, `reference_${kind}`));
-
-const errorOf = async (response: Response) => {
-  const { error } = (await response.json()) as { error: Record<string, string> };
-  return { status: response.status, ...error };
-};
 
 describe('a ModelArk video request', () => {
   test.each([
@@ -53,110 +48,110 @@ describe('a ModelArk video request', () => {
     expect((await sandbox.arkVideo(anArkVideo(fields))).status).toBe(200);
   });
 
-  test.each([
-    ['no content', { content: undefined }, 'MissingParameter', 'content'],
-    ['empty content', { content: [] }, 'InvalidParameter', 'content'],
-    ['content that is not a list', { content: 'a fox' }, 'InvalidParameter', 'content'],
-    ['an item of an unknown type', { content: [{ type: 'image' }] }, 'InvalidParameter', 'content[0].type'],
-    ['a text item without text', { content: [{ type: 'text' }] }, 'InvalidParameter', 'content[0].text'],
+  test.each<[string, Record<string, unknown>, string, string?]>([
+    ['no content', { content: undefined }, 'content', 'MissingParameter'],
+    ['empty content', { content: [] }, 'content'],
+    ['content that is not a list', { content: 'a fox' }, 'content'],
+    ['an item of an unknown type', { content: [{ type: 'image' }] }, 'content[0].type'],
+    ['a text item without text', { content: [{ type: 'text' }] }, 'content[0].text'],
     [
       'a role of another type',
       { media: [aMedium('video', 'first_frame')] },
-      'InvalidParameter',
+
       'content[1].role',
     ],
-    ['an unknown role', { media: [aMedium('image', 'middle_frame')] }, 'InvalidParameter', 'content[1].role'],
+    ['an unknown role', { media: [aMedium('image', 'middle_frame')] }, 'content[1].role'],
     [
       'a medium that is not a URL',
       { media: [aMedium('image', 'first_frame', 'fox.png')] },
-      'InvalidParameter',
+
       'content[1].image_url.url',
     ],
     [
       'a medium without its URL',
       { media: [{ type: 'audio_url', role: 'reference_audio' }] },
-      'InvalidParameter',
+
       'content[1].audio_url.url',
     ],
-    ['two first frames', { media: [aFirstFrame, aFirstFrame] }, 'InvalidParameter', 'content'],
-    ['two last frames', { media: [aFirstFrame, aLastFrame, aLastFrame] }, 'InvalidParameter', 'content'],
-    ['a last frame alone', { media: [aLastFrame] }, 'InvalidParameter', 'content'],
+    ['two first frames', { media: [aFirstFrame, aFirstFrame] }, 'content'],
+    ['two last frames', { media: [aFirstFrame, aLastFrame, aLastFrame] }, 'content'],
+    ['a last frame alone', { media: [aLastFrame] }, 'content'],
     [
       'a frame with a reference image',
       { media: [aFirstFrame, ...references('image', 1)] },
-      'InvalidParameter',
+
       'content',
     ],
     [
       'a frame with a reference video',
       { media: [aFirstFrame, ...references('video', 1)] },
-      'InvalidParameter',
+
       'content',
     ],
     [
       'a frame with a reference audio',
       { media: [aFirstFrame, ...references('audio', 1)] },
-      'InvalidParameter',
+
       'content',
     ],
-    ['ten reference images', { media: references('image', 10) }, 'InvalidParameter', 'content'],
-    ['four reference videos', { media: references('video', 4) }, 'InvalidParameter', 'content'],
+    ['ten reference images', { media: references('image', 10) }, 'content'],
+    ['four reference videos', { media: references('video', 4) }, 'content'],
     [
       'four reference audios',
       { media: [...references('image', 1), ...references('audio', 4)] },
-      'InvalidParameter',
+
       'content',
     ],
-    ['audio alone', { media: references('audio', 1) }, 'InvalidParameter', 'content'],
+    ['audio alone', { media: references('audio', 1) }, 'content'],
     [
       'eleven images for sandbox-xw3-pro',
       { model: XW3_PRO, media: references('image', 11) },
-      'InvalidParameter',
+
       'content',
     ],
-    ['a resolution in upper case', { resolution: '720P' }, 'InvalidParameter', 'resolution'],
-    ['a resolution of another model', { resolution: '2k' }, 'InvalidParameter', 'resolution'],
-    ['720p for sandbox-xw3-pro', { model: XW3_PRO, resolution: '720p' }, 'InvalidParameter', 'resolution'],
-    ['an unknown ratio', { ratio: '2:1' }, 'InvalidParameter', 'ratio'],
-    ['too short a video', { duration: 3 }, 'InvalidParameter', 'duration'],
-    ['too long a video', { duration: 16 }, 'InvalidParameter', 'duration'],
+    ['a resolution in upper case', { resolution: '720P' }, 'resolution'],
+    ['a resolution of another model', { resolution: '2k' }, 'resolution'],
+    ['720p for sandbox-xw3-pro', { model: XW3_PRO, resolution: '720p' }, 'resolution'],
+    ['an unknown ratio', { ratio: '2:1' }, 'ratio'],
+    ['too short a video', { duration: 3 }, 'duration'],
+    ['too long a video', { duration: 16 }, 'duration'],
     [
       'too short a video for sandbox-xw3-pro',
       { model: XW3_PRO, duration: 1 },
-      'InvalidParameter',
+
       'duration',
     ],
     [
       'too long a video for sandbox-xw3-pro',
       { model: XW3_PRO, duration: 31 },
-      'InvalidParameter',
+
       'duration',
     ],
-    ['a duration that is not an integer', { duration: 4.5 }, 'InvalidParameter', 'duration'],
-    ['a duration that is a string', { duration: '5' }, 'InvalidParameter', 'duration'],
-    ['audio that is not a boolean', { generate_audio: 'yes' }, 'InvalidParameter', 'generate_audio'],
-    ['a watermark that is not a boolean', { watermark: 1 }, 'InvalidParameter', 'watermark'],
+    ['a duration that is not an integer', { duration: 4.5 }, 'duration'],
+    ['a duration that is a string', { duration: '5' }, 'duration'],
+    ['audio that is not a boolean', { generate_audio: 'yes' }, 'generate_audio'],
+    ['a watermark that is not a boolean', { watermark: 1 }, 'watermark'],
     [
       'too early an expiry',
       { execution_expires_after: 3_599 },
-      'InvalidParameter',
+
       'execution_expires_after',
     ],
-    ['a callback that is not a URL', { callback_url: '/callback' }, 'InvalidParameter', 'callback_url'],
+    ['a callback that is not a URL', { callback_url: '/callback' }, 'callback_url'],
     [
       'a callback of another scheme',
       { callback_url: 'ftp://example.com' },
-      'InvalidParameter',
+
       'callback_url',
     ],
     [
       'too long an identifier',
       { safety_identifier: 'x'.repeat(65) },
-      'InvalidParameter',
+
       'safety_identifier',
     ],
-  ])('is refused for %s', async (_, fields, code, param) => {
-    expect(await errorOf(await sandbox.arkVideo(anArkVideo(fields)))).toEqual({
+  ])('is refused for %s', async (_, fields, param, code = 'InvalidParameter') => {
+    expect(await arkErrorOf(await sandbox.arkVideo(anArkVideo(fields)))).toEqual({
       status: 400,
       code,
       param,
@@ -168,7 +163,7 @@ describe('a ModelArk video request', () => {
   test.each(['seedream-4-5-251128', 'wan3.0-video', 'toString'])(
     'is refused for the unknown model %s',
     async (model) => {
-      expect(await errorOf(await sandbox.arkVideo(anArkVideo({ model })))).toMatchObject({
+      expect(await arkErrorOf(await sandbox.arkVideo(anArkVideo({ model })))).toMatchObject({
         status: 404,
         code: 'InvalidEndpointOrModel.NotFound',
         type: 'NotFound',

@@ -5,7 +5,7 @@ import { PLAIN_MEDIA } from '../src/media/plain-media.ts';
 import { createVideoHandlers } from '../src/modelark/videos.ts';
 import { createOutputs } from '../src/outputs.ts';
 import { createTaskJournal } from '../src/task-journal.ts';
-import { anArkVideo, poll, useSandbox } from './sandbox-client.ts';
+import { anArkVideo, arkErrorOf, poll, useSandbox } from './sandbox-client.ts';
 
 const sandbox = useSandbox();
 
@@ -27,17 +27,11 @@ const submit = async (request: Record<string, unknown> = anArkVideo()): Promise<
   return answer.id;
 };
 const query = (id: string) => sandbox.call('GET', `/api/v3/contents/generations/tasks/${id}`);
-const taskOf = async (id: string) => (await (await query(id)).json()) as Task;
 const untilStatus = (id: string, status: string) =>
   poll(
-    () => taskOf(id),
+    () => sandbox.arkTask<Task>(id),
     (task) => task.status === status,
   );
-
-const errorOf = async (response: Response) => {
-  const { error } = (await response.json()) as { error: Record<string, string> };
-  return { status: response.status, ...error };
-};
 
 describe('a ModelArk video task', () => {
   test('is queued, running and succeeded, with the full task object', async () => {
@@ -68,7 +62,7 @@ describe('a ModelArk video task', () => {
       safety_identifier: 'user-1',
     };
 
-    expect(await taskOf(id)).toEqual({ ...common, status: 'queued' });
+    expect(await sandbox.arkTask<Task>(id)).toEqual({ ...common, status: 'queued' });
     expect(await untilStatus(id, 'running')).toEqual({ ...common, status: 'running' });
     const succeeded = await untilStatus(id, 'succeeded');
 
@@ -80,7 +74,7 @@ describe('a ModelArk video task', () => {
       },
       usage: { completion_tokens: 194_400, total_tokens: 194_400 },
     });
-    expect(await taskOf(id)).toEqual(succeeded);
+    expect(await sandbox.arkTask<Task>(id)).toEqual(succeeded);
   });
 
   test.each([
@@ -88,14 +82,14 @@ describe('a ModelArk video task', () => {
     ['sandbox-xw3-pro', { model: XW3_PRO }, { resolution: '1080p', ratio: '16:9', duration: 5 }],
     ['the duration -1', { duration: -1 }, { duration: 5 }],
   ])('has the defaults of %s', async (_, fields, expected) => {
-    expect(await taskOf(await submit(anArkVideo(fields)))).toMatchObject({
+    expect(await sandbox.arkTask<Task>(await submit(anArkVideo(fields)))).toMatchObject({
       ...expected,
       execution_expires_after: 172_800,
     });
   });
 
   test('is 404 when unknown', async () => {
-    expect(await errorOf(await query('cgt-20260101000000-abcde'))).toMatchObject({
+    expect(await arkErrorOf(await query('cgt-20260101000000-abcde'))).toMatchObject({
       status: 404,
       code: 'NotFound.id',
       type: 'NotFound',
@@ -110,7 +104,7 @@ describe('a ModelArk video task under directives', () => {
   ])('%s rejects the creation with %i %s', async (directive, status, code, type) => {
     const response = await sandbox.arkVideo(anArkVideo({ prompt: `a fox ${directive}` }));
 
-    expect(await errorOf(response)).toMatchObject({ status, code, type });
+    expect(await arkErrorOf(response)).toMatchObject({ status, code, type });
   });
 });
 

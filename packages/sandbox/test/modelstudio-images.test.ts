@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { aStudioRequest, poll, useSandbox } from './sandbox-client.ts';
+import { answerOf, aStudioRequest, poll, TIME, taskIdOf, UUID, useSandbox } from './sandbox-client.ts';
 
 // Its files are made up.
 const sandbox = useSandbox({ fetchInputs: false });
 
 const Z_IMAGE = 'z-image-turbo';
-const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
-const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
 const OUTPUT_URL = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/outputs\/[0-9a-f-]{36}\.png$/);
 
 type Choice = { message: { content: { image?: string; text?: string }[] } };
@@ -17,18 +15,15 @@ const urlsOf = (choices: Choice[] = []) =>
   choices.flatMap(({ message }) => message.content.flatMap(({ image }) => image ?? []));
 const statusesOf = (urls: string[]) => Promise.all(urls.map(async (url) => (await fetch(url)).status));
 
-const answerOf = async (response: Response) => ({
-  status: response.status,
-  ...((await response.json()) as Record<string, unknown>),
+const submit = async (request: ReturnType<typeof aStudioRequest>) =>
+  taskIdOf(await sandbox.studioTask(request));
+const taskOf = (id: string) => sandbox.studioTaskOf<Task>(id);
+const cancel = async (id: string) => answerOf(await sandbox.call('POST', `/api/v1/tasks/${id}/cancel`));
+/** A request with this content. */
+const saying = (...content: object[]) => ({
+  ...aStudioRequest(),
+  input: { messages: [{ role: 'user', content }] },
 });
-
-const submit = async (request: ReturnType<typeof aStudioRequest>) => {
-  const response = await sandbox.studioTask(request);
-  const { output } = (await response.json()) as Task;
-  return output.task_id;
-};
-const taskOf = async (id: string) =>
-  (await (await sandbox.call('GET', `/api/v1/tasks/${id}`)).json()) as Task;
 const statusIs = (status: string) => (task: Task) => task.output.task_status === status;
 
 describe('Model Studio images, synchronous', () => {
@@ -116,23 +111,11 @@ describe('Model Studio images, synchronous', () => {
   });
 
   test.each([
-    ['no text', { ...aStudioRequest(), input: { messages: [{ role: 'user', content: [] }] } }],
-    [
-      'two texts',
-      {
-        ...aStudioRequest(),
-        input: { messages: [{ role: 'user', content: [{ text: 'a' }, { text: 'b' }] }] },
-      },
-    ],
+    ['no text', saying()],
+    ['two texts', saying({ text: 'a' }, { text: 'b' })],
     ['no message', { ...aStudioRequest(), input: {} }],
     ['no model', { ...aStudioRequest(), model: undefined }],
-    [
-      'an item of an unknown kind',
-      {
-        ...aStudioRequest(),
-        input: { messages: [{ role: 'user', content: [{ text: 'a' }, { video: 'b' }] }] },
-      },
-    ],
+    ['an item of an unknown kind', saying({ text: 'a' }, { video: 'b' })],
     ['four input images', aStudioRequest({ images: Array(4).fill('https://example.com/a.png') })],
     ['an input image that is not a URL', aStudioRequest({ images: ['fox.png'] })],
     ['seven images', aStudioRequest({ parameters: { n: 7 } })],
@@ -233,26 +216,18 @@ describe('Model Studio images, asynchronous', () => {
     expect(image).toMatchObject({ width: 512, height: 512, format: 'png' });
   });
 
-  test('only a pending task can be cancelled', async () => {
-    const id = await submit(aStudioRequest({ prompt: 'a fox [delay=30]' }));
-    const cancel = async (taskId: string) =>
-      answerOf(await sandbox.call('POST', `/api/v1/tasks/${taskId}/cancel`));
-
-    expect(await cancel(id)).toEqual({ status: 200, request_id: UUID });
-    expect((await taskOf(id)).output.task_status).toBe('CANCELED');
-    expect(await cancel(id)).toMatchObject({ status: 400, code: 'UnsupportedOperation' });
-    expect(await cancel('unknown')).toMatchObject({ status: 400, code: 'UnsupportedOperation' });
-  });
-
-  test('a task that runs or ended cannot be cancelled, and a queued one can', async () => {
-    const running = await submit(aStudioRequest({ prompt: 'a fox [queued=0] [delay=30]' }));
+  test('a task that waits can be cancelled once, and one that runs or is unknown cannot', async () => {
+    const pending = await submit(aStudioRequest({ prompt: 'a fox [delay=30]' }));
     const queued = await submit(aStudioRequest({ prompt: 'a fox [queued=60]' }));
-    const cancel = async (taskId: string) =>
-      answerOf(await sandbox.call('POST', `/api/v1/tasks/${taskId}/cancel`));
+    const running = await submit(aStudioRequest({ prompt: 'a fox [queued=0] [delay=30]' }));
 
-    expect(await cancel(running)).toMatchObject({ status: 400, code: 'UnsupportedOperation' });
-    expect(await cancel(queued)).toMatchObject({ status: 200 });
-    expect((await taskOf(queued)).output.task_status).toBe('CANCELED');
+    for (const id of [pending, queued]) {
+      expect(await cancel(id)).toEqual({ status: 200, request_id: UUID });
+      expect((await taskOf(id)).output.task_status).toBe('CANCELED');
+    }
+    for (const id of [pending, running, 'unknown']) {
+      expect(await cancel(id)).toMatchObject({ status: 400, code: 'UnsupportedOperation' });
+    }
     expect((await sandbox.journalOf(running))?.cancels).toBe(1);
   });
 

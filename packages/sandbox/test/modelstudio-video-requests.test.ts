@@ -1,30 +1,20 @@
 import { request } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import { aStudioVideo, useSandbox } from './sandbox-client.ts';
+import { aMedium, answerOf, aStudioVideo, several, UUID, useSandbox } from './sandbox-client.ts';
 
 const sandbox = useSandbox();
 
 const WAN_2_7 = 'wan2.7-i2v';
-const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
-
-const aMedium = (type: string, url = 'https://example.com/media') => ({ type, url });
-const several = (type: string, count: number) => Array.from({ length: count }, () => aMedium(type));
-
-const answerOf = async (response: Response) => ({
-  status: response.status,
-  ...((await response.json()) as Record<string, unknown>),
-});
+/** A request to Wan 2.7, which wants an image. */
+const forWan27 = (parameters: object, media = several('first_frame', 1)) =>
+  aStudioVideo({ model: WAN_2_7, media, parameters: { ...parameters } });
 
 describe('a Model Studio video request', () => {
   test.each([
     [
       'ten images, five videos and five audios',
       aStudioVideo({
-        media: [
-          ...several('reference_image', 10),
-          ...several('reference_video', 5),
-          ...several('reference_audio', 5),
-        ],
+        media: ['image', 'image', 'video', 'audio'].flatMap((kind) => several(`reference_${kind}`, 5)),
       }),
     ],
     ['a temporary file', aStudioVideo({ media: [aMedium('reference_video', 'oss://bucket/clip.mp4')] })],
@@ -67,14 +57,13 @@ describe('a Model Studio video request', () => {
     expect([answer.statusCode, JSON.parse(answer.body).code]).toEqual([code ? 404 : 200, code]);
   });
 
-  const frame = several('first_frame', 1);
   test.each([
     ['no model', { ...aStudioVideo(), model: undefined }],
     ['an image model', aStudioVideo({ model: 'qwen-image-3.0-pro' })],
     ['neither prompt nor media', aStudioVideo({ prompt: '' })],
     ['no input', { model: 'wan3.0-video' }],
     ['a missing required image', aStudioVideo({ model: WAN_2_7 })],
-    ['a media type of another model', aStudioVideo({ model: WAN_2_7, media: several('reference_image', 1) })],
+    ['a media type of another model', forWan27({}, several('reference_image', 1))],
     ['a clip for Wan 3.0', aStudioVideo({ media: several('first_clip', 1) })],
     ['a medium that is not a URL', aStudioVideo({ media: [aMedium('first_frame', 'fox.png')] })],
     [
@@ -87,21 +76,15 @@ describe('a Model Studio video request', () => {
     ['two first frames', aStudioVideo({ media: several('first_frame', 2) })],
     ['a resolution in lower case', aStudioVideo({ parameters: { resolution: '720p' } })],
     ['4K', aStudioVideo({ parameters: { resolution: '4K' } })],
-    ['480P for Wan 2.7', aStudioVideo({ model: WAN_2_7, media: frame, parameters: { resolution: '480P' } })],
+    ['480P for Wan 2.7', forWan27({ resolution: '480P' })],
     ['an unknown ratio', aStudioVideo({ parameters: { ratio: '2:1' } })],
     ['too short a video', aStudioVideo({ parameters: { duration: 1 } })],
     ['too long a video', aStudioVideo({ parameters: { duration: 31 } })],
-    [
-      'too long a video for Wan 2.7',
-      aStudioVideo({ model: WAN_2_7, media: frame, parameters: { duration: 16 } }),
-    ],
-    [
-      'the duration -1 for Wan 2.7',
-      aStudioVideo({ model: WAN_2_7, media: frame, parameters: { duration: -1 } }),
-    ],
+    ['too long a video for Wan 2.7', forWan27({ duration: 16 })],
+    ['the duration -1 for Wan 2.7', forWan27({ duration: -1 })],
     ['a duration that is a string', aStudioVideo({ parameters: { duration: '5' } })],
     ['too small a seed', aStudioVideo({ parameters: { seed: -2 } })],
-    ['the seed -1 for Wan 2.7', aStudioVideo({ model: WAN_2_7, media: frame, parameters: { seed: -1 } })],
+    ['the seed -1 for Wan 2.7', forWan27({ seed: -1 })],
     ['a watermark that is not a boolean', aStudioVideo({ parameters: { watermark: 'no' } })],
     ['audio that is not a boolean', aStudioVideo({ parameters: { audio: 1 } })],
     [

@@ -1,24 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { aStudioVideo, poll, useSandbox } from './sandbox-client.ts';
+import { aMedium, answerOf, aStudioVideo, poll, several, TIME, UUID, useSandbox } from './sandbox-client.ts';
 
 const sandbox = useSandbox();
 
 const WAN_2_7 = 'wan2.7-i2v';
-const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
-const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
-
-const aMedium = (type: string, url = 'https://example.com/media') => ({ type, url });
-const several = (type: string, count: number) => Array.from({ length: count }, () => aMedium(type));
 
 type Task = {
   output: { task_id: string; task_status: string; video_url?: string; code?: string };
   usage?: Record<string, unknown>;
 };
 
-const answerOf = async (response: Response) => ({
-  status: response.status,
-  ...((await response.json()) as Record<string, unknown>),
-});
 const submit = async (request: Record<string, unknown>): Promise<string> => {
   const answer = await answerOf(await sandbox.studioVideo(request));
   expect(answer).toEqual({
@@ -28,8 +19,7 @@ const submit = async (request: Record<string, unknown>): Promise<string> => {
   });
   return (answer as unknown as Task).output.task_id;
 };
-const taskOf = async (id: string) =>
-  (await (await sandbox.call('GET', `/api/v1/tasks/${id}`)).json()) as Task;
+const taskOf = (id: string) => sandbox.studioTaskOf<Task>(id);
 const untilStatus = (id: string, status: string) =>
   poll(
     () => taskOf(id),

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { startSandbox } from '../src/server.ts';
 import type { TaskRecord } from '../src/task-journal.ts';
 
@@ -39,6 +39,11 @@ export const aSandbox = async (
       fields: Record<string, unknown>,
       headers: Record<string, string> = { 'x-dashscope-async': 'enable' },
     ) => call('POST', '/api/v1/services/aigc/video-generation/video-synthesis', fields, headers),
+    /** What ModelArk, or Model Studio, says of a task. */
+    arkTask: async <Task>(id: string) =>
+      (await (await call('GET', `/api/v3/contents/generations/tasks/${id}`)).json()) as Task,
+    studioTaskOf: async <Task>(id: string) =>
+      (await (await call('GET', `/api/v1/tasks/${id}`)).json()) as Task,
     /** The journal's record of a task; undefined when unknown. */
     journalOf: async (id: string): Promise<TaskRecord | undefined> => {
       const response = await fetch(`${sandbox.url}/sandbox/tasks/${id}`);
@@ -103,6 +108,38 @@ export const aStudioVideo = ({
   media?: unknown[];
   parameters?: Record<string, unknown>;
 } = {}) => ({ model, input: { prompt, media }, parameters });
+
+/** Ids, and times, in Model Studio's answers. */
+export const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
+export const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
+
+/** A medium of a Model Studio video call, and several of them. */
+export const aMedium = (type: string, url = 'https://example.com/media') => ({ type, url });
+export const several = (type: string, count: number) => Array.from({ length: count }, () => aMedium(type));
+
+/** The status of an answer with the fields of its body. */
+export const answerOf = async (response: Response) => ({
+  status: response.status,
+  ...((await response.json()) as Record<string, unknown>),
+});
+
+/** The status of a refusal by ModelArk with the fields of its error. */
+export const arkErrorOf = async (response: Response) => {
+  const { error } = (await response.json()) as { error: Record<string, string> };
+  return { status: response.status, ...error };
+};
+
+/** The status of an answer with the code of its error, of either upstream. */
+export const outcomeOf = async (response: Response) => {
+  const body = (await response.json()) as { code?: string; error?: { code: string } };
+  return [response.status, body.error?.code ?? body.code];
+};
+
+/** The id of the task that an answer of either upstream created. */
+export const taskIdOf = async (response: Response): Promise<string> => {
+  const { id, output } = (await response.json()) as { id?: string; output?: { task_id: string } };
+  return id ?? output?.task_id ?? '';
+};
 
 /** Starts a server that keeps the JSON bodies of POSTs. `statusOf` gives the status of each call (from 0), or no response. */
 export const aReceiver = async (statusOf: (call: number) => number | 'never' = () => 200) => {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { startSandbox } from '../src/server.ts';
-import { aSandbox, aStudioRequest } from './sandbox-client.ts';
+import { aSandbox, aStudioRequest, useSandbox } from './sandbox-client.ts';
 
 type RunningSandbox = Awaited<ReturnType<typeof aSandbox>>;
 
-let sandbox: RunningSandbox;
-beforeAll(async () => {
-  // Its files are made up.
-  sandbox = await aSandbox({ fetchInputs: false });
-});
-afterAll(() => sandbox.close());
+// Its files are made up.
+const sandbox = useSandbox({ fetchInputs: false });
 
 const ARK = '/api/v3/images/generations';
 const STUDIO = '/api/v1/services/aigc/multimodal-generation/generation';

@@ -116,46 +116,6 @@ describe('the tasks', () => {
     expect(submit(Infinity).changesAt).toEqual([30_000, 31_000]);
   });
 
-  test('are unknown when submitted to be forgotten', () => {
-    const tasks = tasksOf(aClock());
-
-    const { id } = tasks.submit({
-      about: 'a fox',
-      seconds: 1,
-      finish: () => ({ result: 'made' }),
-      isForgotten: true,
-    });
-
-    expect(id).not.toBe('');
-    expect(tasks.find(id)).toBeUndefined();
-  });
-
-  test('never finish with infinite seconds', () => {
-    const clock = aClock();
-    const tasks = tasksOf(clock);
-    const { id } = tasks.submit({ about: 'a fox', seconds: Infinity, finish: () => ({ result: 'never' }) });
-
-    clock.advance(59_999);
-
-    expect(tasks.find(id)?.phase).toBe('running');
-  });
-
-  test('can be cancelled only while waiting', () => {
-    const clock = aClock();
-    const tasks = tasksOf(clock);
-    const submit = () => tasks.submit({ about: 'a fox', seconds: 10, finish: () => ({ result: 'made' }) }).id;
-    const [early, late] = [submit(), submit()];
-
-    expect(tasks.cancel(early)).toBe(true);
-    expect(tasks.cancel(early)).toBe(false);
-    clock.advance(1_000);
-    expect(tasks.cancel(late)).toBe(false);
-    expect(tasks.cancel('unknown')).toBe(false);
-    clock.advance(20_000);
-    expect(tasks.find(early)?.phase).toBe('cancelled');
-    expect(tasks.find(late)?.phase).toBe('succeeded');
-  });
-
   test('wait for as long as they are queued, and then run for all their seconds', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
@@ -171,15 +131,6 @@ describe('the tasks', () => {
     expect(tasks.find(id)?.phase).toBe('running');
   });
 
-  test('are unknown once removed', () => {
-    const tasks = tasksOf(aClock());
-    const { id } = tasks.submit({ about: 'a fox', seconds: 10, finish: () => ({ result: 'made' }) });
-
-    tasks.remove(id);
-
-    expect(tasks.find(id)).toBeUndefined();
-  });
-
   test('are forgotten a day after they were cancelled', () => {
     const clock = aClock();
     const tasks = createTasks<string, string>({ now: clock.now, retentionSeconds: 7 * 24 * 3600 });
@@ -189,16 +140,6 @@ describe('the tasks', () => {
     clock.advance(24 * HOUR_MILLISECONDS - 1);
     expect(tasks.find(id)?.phase).toBe('cancelled');
     clock.advance(1);
-    expect(tasks.find(id)).toBeUndefined();
-  });
-
-  test('are unknown after the retention time', () => {
-    const clock = aClock();
-    const tasks = tasksOf(clock);
-    const { id } = tasks.submit({ about: 'a fox', seconds: 1, finish: () => ({ result: 'made' }) });
-
-    clock.advance(60_000);
-
     expect(tasks.find(id)).toBeUndefined();
   });
 });

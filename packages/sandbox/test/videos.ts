@@ -10,7 +10,7 @@ import {
   Output,
   WebMOutputFormat,
 } from 'mediabunny';
-import { anArkVideo, type aSandbox, aStudioVideo, poll } from './sandbox-client.ts';
+import { anArkVideo, type aSandbox, aStudioVideo, poll, taskIdOf } from './sandbox-client.ts';
 
 type Sandbox = Awaited<ReturnType<typeof aSandbox>>;
 
@@ -18,22 +18,15 @@ type Sandbox = Awaited<ReturnType<typeof aSandbox>>;
 export const arkUrlOf = async (sandbox: Sandbox, request: Record<string, unknown>): Promise<string> => {
   const created = await sandbox.arkVideo(request);
   expect(created.status).toBe(200);
-  const { id } = (await created.json()) as { id: string };
-  const query = async () =>
-    (await (await sandbox.call('GET', `/api/v3/contents/generations/tasks/${id}`)).json()) as {
-      status: string;
-      content?: { video_url: string };
-    };
+  const id = await taskIdOf(created);
+  const query = () => sandbox.arkTask<{ status: string; content?: { video_url: string } }>(id);
   return (await poll(query, ({ status }) => status === 'succeeded')).content?.video_url ?? '';
 };
 
 /** Submits a Model Studio request and returns the URL of its video. */
 export const studioUrlOf = async (sandbox: Sandbox, request: Record<string, unknown>): Promise<string> => {
-  const created = (await (await sandbox.studioVideo(request)).json()) as { output: { task_id: string } };
-  const query = async () =>
-    (await (await sandbox.call('GET', `/api/v1/tasks/${created.output.task_id}`)).json()) as {
-      output: { task_status: string; video_url?: string };
-    };
+  const id = await taskIdOf(await sandbox.studioVideo(request));
+  const query = () => sandbox.studioTaskOf<{ output: { task_status: string; video_url?: string } }>(id);
   return (await poll(query, ({ output }) => output.task_status === 'SUCCEEDED')).output.video_url ?? '';
 };
 

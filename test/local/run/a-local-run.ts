@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AwsEndpoint, AwsEndpointOptions } from '@generation-service/local-aws';
 import { expect } from '@jest/globals';
 import type { LocalRunParts } from '../../../local/run.ts';
+import { createFakes as createAwsFakes } from '../../../packages/local-aws/test/gateway/a-fake-run.ts';
 
 const secret = (name: string) => ({ Type: 'AWS::SecretsManager::Secret', Properties: { Name: name } });
 
@@ -39,38 +39,12 @@ const MANIFEST = {
   artifacts: { Service: { type: 'aws:cloudformation:stack', properties: { templateFile: 'template.json' } } },
 };
 
-type MachineSpecs = Parameters<AwsEndpoint['startStateMachines']>[0];
-
 /** Stand-ins for the parts of a local run. `story` lists what happened to them, in order; `seen` holds what they were given. */
 export const createFakes = (dataDir: string, storedSecret?: string) => {
-  const story: string[] = [];
-  const seen = {
-    context: {} as Record<string, unknown>,
-    endpointOptions: {} as AwsEndpointOptions,
-    stateMachines: [] as MachineSpecs,
-    secretsPut: [] as unknown[],
-  };
-
-  const endpointOf = (options: AwsEndpointOptions): AwsEndpoint => ({
-    url: 'http://127.0.0.1:8',
-    callDirectly: async () => 'lost',
-    addPrincipals: () => void story.push('principals'),
-    openFunctions: () => undefined,
-    startExecution: () => undefined,
-    startStateMachines: async (specs) => {
-      story.push('state machines');
-      seen.stateMachines.push(...specs);
-    },
-    readObject: async () => undefined,
-    readSecret: (name) =>
-      storedSecret ?? options.secrets.find((secret) => secret.name === name)?.initialValue,
-    writeSecret: (SecretId, SecretString) => void seen.secretsPut.push({ SecretId, SecretString }),
-    calls: () => ({}),
-    faults: { arm() {}, disarm() {}, left: () => [], meet: async () => undefined },
-    close: async () => void story.push('endpoint closed'),
-  });
-
+  const { story, seen: seenOfAws, parts: partsOfAws } = createAwsFakes(storedSecret);
+  const seen = Object.assign(seenOfAws, { context: {} as Record<string, unknown> });
   const parts: LocalRunParts = {
+    ...partsOfAws,
     startSandbox: async () => {
       story.push('sandbox');
       return { url: 'http://127.0.0.1:9', close: async () => void story.push('sandbox closed') };
@@ -82,11 +56,6 @@ export const createFakes = (dataDir: string, storedSecret?: string) => {
       writeFileSync(join(outputDirectory, 'manifest.json'), JSON.stringify(MANIFEST));
       writeFileSync(join(outputDirectory, 'template.json'), JSON.stringify(TEMPLATE));
     },
-    startAwsEndpoint: async (options) => {
-      story.push('endpoint');
-      seen.endpointOptions = options;
-      return endpointOf(options);
-    },
     createFirstAccount: async (directory) => {
       story.push('account');
       expect(JSON.parse(readFileSync(join(directory, 'local.json'), 'utf8'))).toMatchObject({
@@ -97,11 +66,6 @@ export const createFakes = (dataDir: string, storedSecret?: string) => {
       expect(existsSync(join(dataDir, 'local.json'))).toBe(false);
       return { accountId: 'acc_1', apiKey: 'gsk_1', webhookSecret: 'whsec_1' };
     },
-    createEventBus: () => ({
-      publish: () => undefined,
-      start: () => void story.push('schedules'),
-      close: () => void story.push('schedules closed'),
-    }),
   };
   return { story, seen, parts };
 };

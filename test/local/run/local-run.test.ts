@@ -220,13 +220,15 @@ describe('the sandbox', () => {
 });
 
 describe('a start that fails', () => {
+  const boom = () => Promise.reject(new Error('boom'));
+
   test.each<[string, Partial<LocalRunParts>, string[]]>([
-    ['at the sandbox', { startSandbox: () => Promise.reject(new Error('boom')) }, []],
-    ['at the synthesis', { synthesize: () => Promise.reject(new Error('boom')) }, ['sandbox closed']],
-    ['at the endpoint', { startAwsEndpoint: () => Promise.reject(new Error('boom')) }, ['sandbox closed']],
+    ['at the sandbox', { startSandbox: boom }, []],
+    ['at the synthesis', { synthesize: boom }, ['sandbox closed']],
+    ['at the endpoint', { startAwsEndpoint: boom }, ['sandbox closed']],
     [
       'at the account',
-      { createFirstAccount: () => Promise.reject(new Error('boom')) },
+      { createFirstAccount: boom },
       ['schedules closed', 'endpoint closed', 'sandbox closed'],
     ],
   ])('%s stops what was started and releases the directory', async (_title, parts, closed) => {

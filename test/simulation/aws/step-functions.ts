@@ -4,12 +4,7 @@ import {
   InvalidToken,
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
-import {
-  type Callback,
-  Callbacks,
-  type Definition,
-  type Host,
-} from '@generation-service/local-aws/interpreter';
+import { Callbacks, type Definition, type Host } from '@generation-service/local-aws/interpreter';
 import { makeCall } from '../engine/effects.ts';
 import { NEWS_FAULTS } from '../engine/faults.ts';
 import { invocations, outside } from '../engine/invocation.ts';
@@ -62,7 +57,7 @@ export class StepFunctions {
   constructor(world: World, deployment: Deployment) {
     this.world = world;
     this.deployment = deployment;
-    this.callbacks = new Callbacks(world.scheduler.clock);
+    this.callbacks = new Callbacks();
   }
 
   /** Deploys the definitions of a release, for executions that start from now on. */
@@ -137,14 +132,8 @@ export class StepFunctions {
       }
       case 'SendTaskSuccessCommand': {
         const output: unknown = JSON.parse(text('output'));
-        return this.callback(text('taskToken'), (task) => task.succeed(output));
+        return this.succeed(text('taskToken'), output);
       }
-      case 'SendTaskFailureCommand': {
-        const [error, cause] = [String(input.error ?? ''), String(input.cause ?? '')];
-        return this.callback(text('taskToken'), (task) => task.fail(error, cause));
-      }
-      case 'SendTaskHeartbeatCommand':
-        return this.callback(text('taskToken'), (task) => task.heartbeat());
       default:
         throw new Error(`Step Functions does not know ${command}.`);
     }
@@ -173,11 +162,11 @@ export class StepFunctions {
     return { executions };
   }
 
-  private callback(token: string, tell: (task: Callback) => void) {
+  private succeed(token: string, output: unknown) {
     const task = this.callbacks.find(token);
     if (!token.startsWith('token ')) throw new InvalidToken({ message: 'Invalid token', ...meta });
     if (!task) throw new TaskTimedOut({ message: 'Task Timed Out', ...meta });
-    tell(task);
+    task.succeed(output);
     return {};
   }
 
@@ -217,24 +206,13 @@ export class StepFunctions {
     return { executionArn: arn };
   }
 
-  private readonly call: Host['call'] = async ({ service }, parameters) => {
-    const { FunctionName, Payload, StateMachineArn, Name, Input } = parameters as Record<string, unknown>;
+  private readonly call: Host['call'] = async (parameters) => {
+    const { FunctionName, Payload } = parameters as Record<string, unknown>;
     await this.world.scheduler.sleep(this.world.random.whole(1, 30));
-    switch (service) {
-      case 'lambda': {
-        const fn = this.world.functionNamed(functionOf(String(FunctionName)));
-        const { release } = this;
-        const answer = await this.world.lambda.invoke(fn, Payload);
-        return {
-          Payload: release === 'next' ? answerOfNextRelease(answer, Payload) : answer,
-          StatusCode: 200,
-        };
-      }
-      case 'states':
-        return this.start(String(StateMachineArn), String(Name), JSON.stringify(Input ?? {}));
-      default:
-        throw new Error(`The tasks of ${service} are not understood.`);
-    }
+    const fn = this.world.functionNamed(functionOf(String(FunctionName)));
+    const { release } = this;
+    const answer = await this.world.lambda.invoke(fn, Payload);
+    return { Payload: release === 'next' ? answerOfNextRelease(answer, Payload) : answer, StatusCode: 200 };
   };
 
   private enter(execution: Execution): void {

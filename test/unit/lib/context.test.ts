@@ -83,12 +83,7 @@ describe('the context', () => {
     const { context } = JSON.parse(readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'));
 
     expect(Object.keys(readContext(aNode(context)).modelRoutes)).toEqual([
-      'xSD4.5',
-      'xSD5Pro',
-      'xQI3Pro',
-      'xZI1.0Pro',
-      'xW2.7S',
-      'xW3.0s',
+      ...['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s'],
     ]);
   });
 
@@ -287,45 +282,26 @@ describe('the context', () => {
     expect(read({ [key]: true })).toEqual(read());
   });
 
-  test('names an unknown key beside an invalid value', () => {
-    expect(() => read({ colour: 'red', pollIntervalSeconds: 0 })).toThrow(
-      /at pollIntervalSeconds.*at colour/s,
+  test('names all invalid keys at once, and unknown ones beside them', () => {
+    expect(() => read({ colour: 'red', retentionDays: -1, pollIntervalSeconds: 0 })).toThrow(
+      /at retentionDays.*at pollIntervalSeconds.*at colour/s,
     );
   });
 
-  test('names all invalid keys at once', () => {
-    expect(() => read({ retentionDays: -1, pollIntervalSeconds: 0 })).toThrow(
-      /at retentionDays.*at pollIntervalSeconds/s,
-    );
-  });
-
-  test.each([
-    ['outputTtlSeconds', 1],
-    ['outputTtlSeconds', 2_592_000],
-    ['retentionDays', 0],
-    ['retentionDays', 3650],
-    ['pauseSeconds', 1],
-    ['refusedWorkPerHour', 20],
-    ['refusedWorkPerHour', 1_000_000],
-    ['pauseSeconds', 3600],
-    ['imageDeadlineSeconds', 1],
-    ['imageDeadlineSeconds', 840],
-    ['videoDeadlineSeconds', 1],
-    ['videoDeadlineSeconds', 5400],
-    ['callbackWaitSeconds', 1],
-    ['callbackWaitSeconds', 3600],
-    ['reconcileIntervalSeconds', 1],
-    ['reconcileIntervalSeconds', 3600],
-    ['webhookRetrySeconds', '0'],
-    ['webhookRetrySeconds', Array(20).fill(51_054).join(',')],
-    ['webhookRetrySeconds', `${'86400,'.repeat(11)}70691`],
-    ['pollIntervalSeconds', 1],
-    ['pollIntervalSeconds', 300],
-    ['maxRunning', 1],
-    ['maxRunning', 200],
-    ['sandboxMaxRunning', 1],
-    ['sandboxMaxRunning', 10_000],
-  ] as const)('accepts %s at its bound %p', (key, value) => {
-    expect(read({ [key]: value })[key]).toBe(value);
+  test.each<[keyof StackContext, unknown[]]>([
+    ['outputTtlSeconds', [1, 2_592_000]],
+    ['retentionDays', [0, 3650]],
+    ['pauseSeconds', [1, 3600]],
+    ['refusedWorkPerHour', [20, 1_000_000]],
+    ['imageDeadlineSeconds', [1, 840]],
+    ['videoDeadlineSeconds', [1, 5400]],
+    ['callbackWaitSeconds', [1, 3600]],
+    ['reconcileIntervalSeconds', [1, 3600]],
+    ['webhookRetrySeconds', ['0', Array(20).fill(51_054).join(','), `${'86400,'.repeat(11)}70691`]],
+    ['pollIntervalSeconds', [1, 300]],
+    ['maxRunning', [1, 200]],
+    ['sandboxMaxRunning', [1, 10_000]],
+  ])('accepts %s at its bounds %p', (key, values) => {
+    for (const value of values) expect(read({ [key]: value })[key]).toBe(value);
   });
 });

@@ -165,12 +165,6 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       place,
       directory: join(dataDir, 'executions'),
       maxOpenExecutions: options.maxOpenExecutions ?? MAX_OPEN_EXECUTIONS,
-      dynamodbPermissions,
-      async callDynamoDb(operation, body) {
-        const permissions = () => dynamodbPermissions(operation, body as Record<string, unknown>);
-        restores.check('a state machine', permissions);
-        return restores.pass(() => dynamodb.call(operation, body));
-      },
       admit(call) {
         counter.add(call.principalName, call.name);
         return faults.meet(call);

@@ -6,7 +6,6 @@ import { ACCOUNT_ID, REGION } from '../template/attributes.ts';
 import { Timers } from '../timers.ts';
 import type { AwsEvent, ExecutionTarget, RuleSpec } from '../types.ts';
 import { matchesEvent } from './pattern.ts';
-import { nextCronTime } from './schedule.ts';
 
 /** The default event bus and its rules. */
 export interface EventBus {
@@ -28,9 +27,6 @@ export interface EventBusOptions {
 }
 
 const FIRST_RATE_MILLISECONDS = 100;
-
-/** The longest timer of Node.js. A longer wait takes several. */
-const MAX_TIMER_MILLISECONDS = 2_147_483_647;
 
 const scheduledEvent = ({ arn }: RuleSpec): AwsEvent => ({
   version: '0',
@@ -64,28 +60,12 @@ export const createEventBus = ({ rules, invocations, startExecution }: EventBusO
     }
   };
 
-  /** Calls `work` at `time` (epoch milliseconds), however far off. */
-  const at = (time: number, work: () => void) => {
-    const left = Math.max(0, time - Date.now());
-    if (left <= MAX_TIMER_MILLISECONDS) timers.after(left, work);
-    else timers.after(MAX_TIMER_MILLISECONDS, () => at(time, work));
-  };
-
-  const startRate = (rule: RuleSpec, everyMilliseconds: number, time: number) =>
-    at(time, () => {
+  const startRate = (rule: RuleSpec, everyMilliseconds: number, waitMilliseconds: number) =>
+    timers.after(waitMilliseconds, () => {
       fire(rule, scheduledEvent(rule));
       // Runs missed while the machine slept are not made up for.
-      startRate(rule, everyMilliseconds, Date.now() + everyMilliseconds);
+      startRate(rule, everyMilliseconds, everyMilliseconds);
     });
-
-  const startCron = (rule: RuleSpec, cron: string, now: number) => {
-    const time = nextCronTime(cron, now);
-    if (time === undefined) return;
-    at(time, () => {
-      fire(rule, scheduledEvent(rule));
-      startCron(rule, cron, Math.max(time, Date.now()));
-    });
-  };
 
   return {
     publish(event) {
@@ -95,10 +75,7 @@ export const createEventBus = ({ rules, invocations, startExecution }: EventBusO
     },
     start() {
       for (const rule of rules) {
-        if (!rule.schedule) continue;
-        const now = Date.now();
-        if ('cron' in rule.schedule) startCron(rule, rule.schedule.cron, now);
-        else startRate(rule, rule.schedule.everyMilliseconds, now + FIRST_RATE_MILLISECONDS);
+        if (rule.schedule) startRate(rule, rule.schedule.everyMilliseconds, FIRST_RATE_MILLISECONDS);
       }
     },
     close: () => timers.close(),

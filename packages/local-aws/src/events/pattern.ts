@@ -5,13 +5,7 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const isPrefix = (matcher: Json): matcher is { prefix: string } =>
-  Object.keys(matcher).join() === 'prefix' && typeof matcher.prefix === 'string';
-
-/**
- * Throws, naming the field, unless a pattern holds only lists of exact values and `{ "prefix": … }`, and objects of these. Other matchers of
- * EventBridge are not supported.
- */
+/** Throws, naming the field, unless a pattern holds only lists of exact values, and objects of these: EventBridge's matchers are not supported. */
 export const checkPattern = (pattern: Json, path = ''): void => {
   for (const [name, wanted] of Object.entries(pattern)) {
     const field = `${path}${name}`;
@@ -19,24 +13,17 @@ export const checkPattern = (pattern: Json, path = ''): void => {
       checkPattern(wanted, `${field}.`);
     } else if (!Array.isArray(wanted) || wanted.length === 0) {
       throw new Error(`The event pattern's ${field} is not a list of values`);
-    } else if (
-      wanted.some((matcher) => typeof matcher === 'object' && matcher !== null && !isPrefix(matcher))
-    ) {
+    } else if (wanted.some((matcher) => typeof matcher === 'object' && matcher !== null)) {
       throw new Error(`The event pattern's ${field} holds a matcher that the local run does not know`);
     }
   }
 };
 
-const matchesValue = (matcher: unknown, value: unknown): boolean =>
-  isObject(matcher) && isPrefix(matcher)
-    ? typeof value === 'string' && value.startsWith(matcher.prefix)
-    : matcher === value;
-
 /** Whether a field of the event matches. In a list, one matching value is enough; an absent field matches nothing. */
 const matchesField = (wanted: unknown, value: unknown): boolean => {
   if (!Array.isArray(wanted)) return isObject(value) && matchesFields(wanted as Json, value);
   const values = Array.isArray(value) ? value : [value];
-  return wanted.some((matcher) => values.some((one) => matchesValue(matcher, one)));
+  return wanted.some((matcher) => values.includes(matcher));
 };
 
 const matchesFields = (pattern: Json, value: Json): boolean =>

@@ -5,7 +5,6 @@ import type { InvokeFunction } from '../types.ts';
 import { type Answer, sendAnswer } from './answer.ts';
 import { checkMapping, checkTemplate } from './expressions.ts';
 import { type GatewayResponseType, gatewayResponse } from './gateway-response.ts';
-import { mockAnswer } from './mock.ts';
 import { proxyAnswer } from './proxy-answer.ts';
 import { headerOf, type IncomingRequest, proxyEventOf } from './proxy-event.ts';
 import { requestContextOf } from './request-context.ts';
@@ -29,12 +28,8 @@ export interface GatewayOptions {
 export type HandleRequest = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Checks every template and mapping at start. Throws `TemplateError`. */
-const checkExpressions = ({ routes, gatewayResponses }: ApiSpec) => {
-  const responses = [
-    ...Object.values(gatewayResponses),
-    ...routes.flatMap(({ integration }) => (integration.type === 'MOCK' ? integration.responses : [])),
-  ];
-  for (const { templates, headers } of responses) {
+const checkExpressions = ({ gatewayResponses }: ApiSpec) => {
+  for (const { templates, headers } of Object.values(gatewayResponses)) {
     Object.values(templates).forEach(checkTemplate);
     Object.values(headers).forEach(checkMapping);
   }
@@ -138,12 +133,8 @@ export const createGateway = ({
     if (!match) return withoutRoute(headerOf(rawHeaders, 'authorization'));
     if (!body) return 'REQUEST_TOO_LARGE';
 
-    const { apiKeyRequired, integration, resourcePath } = match.route;
-    if (apiKeyRequired) return 'INVALID_API_KEY';
-    if (integration.type === 'MOCK') {
-      const contentType = headerOf(rawHeaders, 'content-type');
-      return mockAnswer(integration, { contentType, body }, { ...context, resourcePath });
-    }
+    const { integration } = match.route;
+    if (!integration) return 'INVALID_API_KEY';
     const incoming: IncomingRequest = {
       method: context.httpMethod,
       path,

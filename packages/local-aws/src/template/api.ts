@@ -3,32 +3,10 @@ import type { Resolver, StackResource } from './resolver.ts';
 
 /** A method answered by a function. */
 export interface ProxyIntegration {
-  type: 'AWS_PROXY';
   functionArn: string;
   /** Whether the response is sent to the client while the function makes it. */
   isStreamed: boolean;
   timeoutMilliseconds: number;
-}
-
-/** One answer of a mock integration. */
-export interface MockResponse {
-  statusCode: number;
-  /** A regular expression for the status that the request template chose. Undefined: the default answer. */
-  selectionPattern?: string;
-  /** Header name to mapping expression: `'literal'` or `context.…`. */
-  headers: Record<string, string>;
-  /** Content type to template. */
-  templates: Record<string, string>;
-}
-
-/** A method that the gateway answers itself. */
-export interface MockIntegration {
-  type: 'MOCK';
-  /** Content type to template, which renders to an object with a `statusCode`. */
-  requestTemplates: Record<string, string>;
-  /** For requests whose content type has no template. */
-  passthroughBehavior: 'WHEN_NO_MATCH' | 'WHEN_NO_TEMPLATES' | 'NEVER';
-  responses: MockResponse[];
 }
 
 /** One method of one resource. */
@@ -37,9 +15,8 @@ export interface RouteSpec {
   resourcePath: string;
   /** An HTTP method, or `ANY`. */
   method: string;
-  /** Whether a call needs an API key of the gateway's. Here there are none, so every call is refused. */
-  apiKeyRequired?: boolean;
-  integration: ProxyIntegration | MockIntegration;
+  /** Absent where a call needs an API key of the gateway's: here there are none, so every call is refused. */
+  integration?: ProxyIntegration;
 }
 
 /** The answer to an error of the gateway itself. */
@@ -69,11 +46,11 @@ const LONGEST_STREAM_MILLISECONDS = 900_000;
 const FUNCTION_IN_URI =
   /\/functions\/(?<functionArn>.+)\/(?<operation>invocations|response-streaming-invocations)$/;
 
-/** Header mappings by header name: `method.response.header.X` and `gatewayresponse.header.X` become `X`. */
+/** Header mappings by header name: `gatewayresponse.header.X` becomes `X`. */
 const headersOf = (parameters: Record<string, unknown> = {}): Record<string, string> =>
   Object.fromEntries(
     Object.entries(parameters).map(([key, expression]) => {
-      const name = /^(?:method\.response|gatewayresponse)\.header\.(.+)$/.exec(key)?.[1];
+      const name = /^gatewayresponse\.header\.(.+)$/.exec(key)?.[1];
       if (name === undefined) throw new TemplateError(`Only headers can be mapped, not ${key}`);
       return [name, String(expression)] as const;
     }),
@@ -84,49 +61,26 @@ interface IntegrationDocument {
   Uri?: string;
   TimeoutInMillis?: number;
   ResponseTransferMode?: 'BUFFERED' | 'STREAM';
-  RequestTemplates?: Record<string, string>;
-  PassthroughBehavior?: MockIntegration['passthroughBehavior'];
-  IntegrationResponses?: {
-    StatusCode: string | number;
-    SelectionPattern?: string;
-    ResponseParameters?: Record<string, unknown>;
-    ResponseTemplates?: Record<string, string>;
-  }[];
 }
 
-const integrationOf = (
-  resolver: Resolver,
-  { logicalId, properties }: StackResource,
-): RouteSpec['integration'] => {
+const integrationOf = (resolver: Resolver, { logicalId, properties }: StackResource): ProxyIntegration => {
   const integration = resolver.resolve(properties.Integration) as IntegrationDocument;
-  if (integration.Type === 'AWS_PROXY') {
-    const { functionArn, operation } = FUNCTION_IN_URI.exec(integration.Uri ?? '')?.groups ?? {};
-    if (!functionArn) throw new TemplateError(`${logicalId}: no function in ${integration.Uri}`);
-    const isStreamed = integration.ResponseTransferMode === 'STREAM';
-    if (isStreamed !== (operation === 'response-streaming-invocations')) {
-      throw new TemplateError(`${logicalId}: ${integration.Uri} does not suit its ResponseTransferMode`);
-    }
-    const timeoutMilliseconds = integration.TimeoutInMillis ?? DEFAULT_TIMEOUT_MILLISECONDS;
-    const longest = isStreamed ? LONGEST_STREAM_MILLISECONDS : DEFAULT_TIMEOUT_MILLISECONDS;
-    if (timeoutMilliseconds > longest) {
-      throw new TemplateError(`${logicalId}: TimeoutInMillis is at most ${longest}`);
-    }
-    return { type: 'AWS_PROXY', functionArn, isStreamed, timeoutMilliseconds };
+  if (integration.Type !== 'AWS_PROXY') {
+    const refused = `integration type ${integration.Type} is not supported`;
+    throw new TemplateError(`${logicalId}: ${refused} for a method that needs no API key`);
   }
-  if (integration.Type !== 'MOCK') {
-    throw new TemplateError(`${logicalId}: integration type ${integration.Type} is not supported`);
+  const { functionArn, operation } = FUNCTION_IN_URI.exec(integration.Uri ?? '')?.groups ?? {};
+  if (!functionArn) throw new TemplateError(`${logicalId}: no function in ${integration.Uri}`);
+  const isStreamed = integration.ResponseTransferMode === 'STREAM';
+  if (isStreamed !== (operation === 'response-streaming-invocations')) {
+    throw new TemplateError(`${logicalId}: ${integration.Uri} does not suit its ResponseTransferMode`);
   }
-  return {
-    type: 'MOCK',
-    requestTemplates: integration.RequestTemplates ?? {},
-    passthroughBehavior: integration.PassthroughBehavior ?? 'WHEN_NO_MATCH',
-    responses: (integration.IntegrationResponses ?? []).map((response) => ({
-      statusCode: Number(response.StatusCode),
-      ...(response.SelectionPattern !== undefined && { selectionPattern: response.SelectionPattern }),
-      headers: headersOf(response.ResponseParameters),
-      templates: response.ResponseTemplates ?? {},
-    })),
-  };
+  const timeoutMilliseconds = integration.TimeoutInMillis ?? DEFAULT_TIMEOUT_MILLISECONDS;
+  const longest = isStreamed ? LONGEST_STREAM_MILLISECONDS : DEFAULT_TIMEOUT_MILLISECONDS;
+  if (timeoutMilliseconds > longest) {
+    throw new TemplateError(`${logicalId}: TimeoutInMillis is at most ${longest}`);
+  }
+  return { functionArn, isStreamed, timeoutMilliseconds };
 };
 
 /** The stack's REST API; undefined when it has none. Throws `TemplateError` when it has several. */
@@ -156,8 +110,9 @@ export const apiSpec = (resolver: Resolver): ApiSpec | undefined => {
     routes: resolver.resources('AWS::ApiGateway::Method').map((method) => ({
       resourcePath: pathOf(resolver.text(method.properties.ResourceId)) || '/',
       method: resolver.text(method.properties.HttpMethod).toUpperCase(),
-      ...(resolver.resolve(method.properties.ApiKeyRequired) === true && { apiKeyRequired: true }),
-      integration: integrationOf(resolver, method),
+      ...(resolver.resolve(method.properties.ApiKeyRequired) !== true && {
+        integration: integrationOf(resolver, method),
+      }),
     })),
     resourcePaths: [...resources.keys()].map(pathOf),
     gatewayResponses: Object.fromEntries(

@@ -46,54 +46,33 @@ export const tableSpecs = (resolver: Resolver): TableSpec[] =>
 export const bucketNames = (resolver: Resolver): string[] =>
   resolver.resources('AWS::S3::Bucket').map(({ logicalId }) => resolver.nameOf(logicalId));
 
-interface GenerateSecretString {
-  PasswordLength?: number;
-  ExcludeCharacters?: string;
-  ExcludeLowercase?: boolean;
-  ExcludeUppercase?: boolean;
-  ExcludeNumbers?: boolean;
-  ExcludePunctuation?: boolean;
-  IncludeSpace?: boolean;
-  RequireEachIncludedType?: boolean;
-  SecretStringTemplate?: string;
-  GenerateStringKey?: string;
-}
+const ALPHABETS = [
+  ...['abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123456789'],
+  '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
+];
 
-/** A value as Secrets Manager's GetRandomPassword makes it: by default 32 characters with at least one of each type. */
-const generateSecret = (options: GenerateSecretString): string => {
-  const excluded = options.ExcludeCharacters ?? '';
-  const alphabets = [
-    options.ExcludeLowercase ? '' : 'abcdefghijklmnopqrstuvwxyz',
-    options.ExcludeUppercase ? '' : 'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-    options.ExcludeNumbers ? '' : '0123456789',
-    options.ExcludePunctuation ? '' : '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
-    options.IncludeSpace ? ' ' : '',
-  ]
-    .map((alphabet) => [...alphabet].filter((character) => !excluded.includes(character)))
-    .filter((alphabet) => alphabet.length > 0);
-  const length = options.PasswordLength ?? 32;
-  const required = options.RequireEachIncludedType === false ? 0 : alphabets.length;
-  if (alphabets.length === 0 || length < required) {
-    throw new TemplateError(`GenerateSecretString cannot draw ${length} characters from what it leaves`);
-  }
-  const all = alphabets.flat();
-  const draw = () => Array.from({ length }, () => all[randomInt(all.length)] ?? '');
-  let drawn = draw();
+/** A value as Secrets Manager's GetRandomPassword makes it, with at least one character of each type. Throws `TemplateError` for an option that is not known. */
+const generateSecret = (options: Record<string, unknown>): string => {
+  const { PasswordLength = 32, ExcludePunctuation = false, ...others } = options;
+  const [unknown] = Object.keys(others);
+  if (unknown) throw new TemplateError(`GenerateSecretString: ${unknown} is not known to the local run`);
+  const alphabets = ExcludePunctuation ? ALPHABETS.slice(0, -1) : ALPHABETS;
+  const length = Number(PasswordLength);
+  if (length < alphabets.length)
+    throw new TemplateError(`GenerateSecretString cannot draw ${length} characters`);
+  const all = alphabets.join('');
   // Drawing again keeps all valid values equally likely.
-  while (required > 0 && !alphabets.every((alphabet) => drawn.some((one) => alphabet.includes(one)))) {
-    drawn = draw();
+  for (;;) {
+    const drawn = Array.from({ length }, () => all[randomInt(all.length)] ?? '');
+    if (alphabets.every((alphabet) => drawn.some((one) => alphabet.includes(one)))) return drawn.join('');
   }
-  const { SecretStringTemplate: template, GenerateStringKey: key } = options;
-  return template && key
-    ? JSON.stringify({ ...JSON.parse(template), [key]: drawn.join('') })
-    : drawn.join('');
 };
 
 /** The stack's secrets, with the value in the template or a generated one. Each call generates anew; the store keeps the first. */
 export const secretSpecs = (resolver: Resolver): SecretSpec[] =>
   resolver.resources('AWS::SecretsManager::Secret').map(({ logicalId, properties }) => {
     const { SecretString, GenerateSecretString } = properties;
-    const generate = resolver.resolve(GenerateSecretString) as GenerateSecretString | undefined;
+    const generate = resolver.resolve(GenerateSecretString) as Record<string, unknown> | undefined;
     return {
       arn: resolver.reference(logicalId),
       name: resolver.nameOf(logicalId),

@@ -5,8 +5,6 @@ import type { Resolver } from './resolver.ts';
 /** One behaviour of a distribution: the bucket behind it, and who may read it. */
 export interface BehaviorSpec {
   bucketName: string;
-  /** Precedes the request's path in the object key; without leading or trailing slashes. */
-  originPath: string;
   /** Trusted public keys (PEM) by key pair id. Undefined: URLs need no signature. */
   trustedKeys?: ReadonlyMap<string, string>;
   /** Headers that the distribution's policy adds to every answer. */
@@ -122,8 +120,8 @@ const behaviorSpec = (
 ): BehaviorSpec => {
   const origin = config.Origins.find(({ Id }) => Id === TargetOriginId);
   const suffix = `.s3.${REGION}.${URL_SUFFIX}`;
-  if (!origin?.DomainName.endsWith(suffix)) {
-    throw new TemplateError(`${logicalId}: the origin ${TargetOriginId} is not a bucket of this stack`);
+  if (!origin?.DomainName.endsWith(suffix) || origin.OriginPath) {
+    throw new TemplateError(`${logicalId}: the origin ${TargetOriginId} is not a whole bucket of this stack`);
   }
 
   const trustedKeyIds = resolver
@@ -140,7 +138,6 @@ const behaviorSpec = (
 
   return {
     bucketName: origin.DomainName.slice(0, -suffix.length),
-    originPath: (origin.OriginPath ?? '').replace(/^\/+|\/+$/g, ''),
     ...(ResponseHeadersPolicyId !== undefined && {
       responseHeaders: responseHeadersOf(resolver, ResponseHeadersPolicyId),
     }),

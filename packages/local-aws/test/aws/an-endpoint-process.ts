@@ -16,7 +16,7 @@ const script = (dataDir: string): string => `
   import { aMachine, endpointOptions, functionArn, startEndpoint } from ${JSON.stringify(join(import.meta.dirname, 'support.ts'))};
   const secrets = [{ name: 'key', arn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:key-AbCdEf', initialValue: 'initial' }];
   const endpoint = await startEndpoint(endpointOptions({ dataDir: ${JSON.stringify(dataDir)}, secrets }));
-  const definition = { StartAt: 'Work', States: { Work: { Type: 'Task', Resource: functionArn('work'), End: true } } };
+  const definition = { StartAt: 'Work', States: { Work: { Type: 'Task', Resource: 'arn:aws:states:::lambda:invoke', Parameters: { FunctionName: functionArn('work') }, End: true } } };
   await endpoint.startStateMachines([aMachine('work', definition)], () => new Promise(() => undefined));
   console.log(endpoint.url);
 `;

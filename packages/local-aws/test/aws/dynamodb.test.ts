@@ -10,33 +10,16 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { startDynoxide } from '../../src/aws/dynamodb/dynoxide.ts';
-import type { AwsEndpoint } from '../../src/aws/endpoint.ts';
-import {
-  allow,
-  aPrincipal,
-  clientsOf,
-  endpointOptions,
-  rejectionOf,
-  removeDirectory,
-  startEndpoint,
-  TABLE,
-  TABLE_ARN,
-} from './support.ts';
+import { clientsOf, endpointOptions, rejectionOf, TABLE } from './support.ts';
+import { useEndpoint } from './use-endpoint.ts';
 
-const options = endpointOptions();
-let endpoint: AwsEndpoint;
+const endpoint = useEndpoint(endpointOptions());
 let ddb: DynamoDBDocumentClient;
-
-beforeAll(async () => {
-  endpoint = await startEndpoint(options);
+beforeAll(() => {
   ddb = DynamoDBDocumentClient.from(clientsOf(endpoint).dynamodb);
-});
-afterAll(async () => {
-  await endpoint.close();
-  removeDirectory(options.dataDir);
 });
 
 const key = (PK: string, SK = 'x') => ({ PK, SK });
@@ -222,42 +205,5 @@ describe('DynamoDB behind the endpoint', () => {
     );
 
     expect(await get(key('counter'))).toMatchObject({ seen: 50 });
-  });
-});
-
-describe('permissions', () => {
-  test('a transaction needs the action of each item', async () => {
-    const writer = aPrincipal('writer', allow(['dynamodb:PutItem'], TABLE_ARN));
-    endpoint.addPrincipals([writer]);
-    const own = DynamoDBDocumentClient.from(clientsOf(endpoint, writer).dynamodb);
-    const Put = { TableName: TABLE, Item: key('allowed') };
-    const Delete = { TableName: TABLE, Key: key('other') };
-
-    await own.send(new TransactWriteCommand({ TransactItems: [{ Put }] }));
-    const refused = own.send(new TransactWriteCommand({ TransactItems: [{ Put }, { Delete }] }));
-
-    expect(await rejectionOf(refused)).toMatchObject({
-      name: 'AccessDeniedException',
-      message: expect.stringContaining('dynamodb:DeleteItem'),
-    });
-  });
-
-  test('an index must be allowed by its own ARN', async () => {
-    const reader = aPrincipal('reader', allow(['dynamodb:Query'], TABLE_ARN));
-    endpoint.addPrincipals([reader]);
-    const query = (IndexName?: string) =>
-      DynamoDBDocumentClient.from(clientsOf(endpoint, reader).dynamodb).send(
-        new QueryCommand({
-          TableName: TABLE,
-          IndexName,
-          KeyConditionExpression: '#pk = :pk',
-          ExpressionAttributeNames: { '#pk': IndexName ? 'GSI1PK' : 'PK' },
-          ExpressionAttributeValues: { ':pk': 'a' },
-        }),
-      );
-
-    await query();
-
-    expect((await rejectionOf(query('GSI1'))).message).toContain(`${TABLE_ARN}/index/GSI1`);
   });
 });

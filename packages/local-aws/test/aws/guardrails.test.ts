@@ -106,25 +106,6 @@ describe('permission to apply a guardrail', () => {
     });
     expect(endpoint.calls().creator).toEqual({ 'bedrock:ApplyGuardrail': 1 });
   });
-
-  test('needs a statement', async () => {
-    const reader = aPrincipal('tablereader', allow(['dynamodb:*'], '*'));
-    endpoint.addPrincipals([reader]);
-
-    const refused = clientOf(reader).send(apply([{ text: { text: 'a lighthouse' } }]));
-
-    expect(await rejectionOf(refused)).toMatchObject({ name: 'AccessDeniedException' });
-    expect(endpoint.calls().tablereader).toBeUndefined();
-  });
-
-  test('needs a known access key', async () => {
-    const refused = clientOf(aPrincipal('unknown')).send(apply([{ text: { text: 'a lighthouse' } }]));
-
-    expect(await rejectionOf(refused)).toMatchObject({
-      name: 'UnrecognizedClientException',
-      $metadata: { httpStatusCode: 403 },
-    });
-  });
 });
 
 test('covers no other call of the service', async () => {

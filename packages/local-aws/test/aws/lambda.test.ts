@@ -4,9 +4,8 @@ import {
   type InvokeCommandInput,
   LambdaClient,
 } from '@aws-sdk/client-lambda';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
-import type { AwsEndpoint } from '../../src/aws/endpoint.ts';
 import { createConcurrency } from '../../src/functions/concurrency.ts';
 import {
   allow,
@@ -21,9 +20,10 @@ import {
   removeDirectory,
   startEndpoint,
 } from './support.ts';
+import { useEndpoint } from './use-endpoint.ts';
 
 const options = endpointOptions();
-let endpoint: AwsEndpoint;
+const endpoint = useEndpoint(options);
 const started = Promise.withResolvers<void>();
 const gate = Promise.withResolvers<string>();
 const withConcurrency = createConcurrency({ reserved: new Map([['busy', 1]]) });
@@ -41,8 +41,7 @@ const invoke = invoker({
   },
 });
 
-beforeAll(async () => {
-  endpoint = await startEndpoint(options);
+beforeAll(() => {
   endpoint.openFunctions(
     (arn, payload) => withConcurrency(arn.split(':').at(-1) ?? '', () => invoke(arn, payload)),
     (arn, payload) => {
@@ -52,10 +51,6 @@ beforeAll(async () => {
   );
 });
 beforeEach(() => endpoint.faults.disarm());
-afterAll(async () => {
-  await endpoint.close();
-  removeDirectory(options.dataDir);
-});
 
 const clientOf = (caller = OPERATOR) => new LambdaClient(clientsOf(endpoint, caller).settings);
 const call = async (FunctionName: string, payload?: string, more: Partial<InvokeCommandInput> = {}) => {
@@ -178,16 +173,6 @@ describe('permission to invoke', () => {
       $metadata: { httpStatusCode: 403 },
     });
     expect(endpoint.calls().creator).toEqual({ 'lambda:Invoke': 1 });
-  });
-
-  test('needs a statement, and a known access key', async () => {
-    const reader = aPrincipal('tablereader', allow(['dynamodb:*'], '*'));
-    endpoint.addPrincipals([reader]);
-    const send = (caller: typeof reader) =>
-      rejectionOf(clientOf(caller).send(new InvokeCommand({ FunctionName: 'double', Payload: '{}' })));
-
-    expect(await send(reader)).toMatchObject({ name: 'AccessDeniedException' });
-    expect(await send(aPrincipal('unknown'))).toMatchObject({ name: 'UnrecognizedClientException' });
   });
 });
 

@@ -5,12 +5,13 @@ import {
   DescribeExecutionCommand,
   GetExecutionHistoryCommand,
   StartExecutionCommand,
+  StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { openExecutionStore } from '../../src/aws/step-functions/execution-store.ts';
 import type { AwsEvent } from '../../src/types.ts';
-import { single } from './open-machine.ts';
+import { single, task } from './open-machine.ts';
 import {
   aDirectory,
   aMachine,
@@ -37,16 +38,17 @@ afterEach(async () => {
 });
 
 describe('executions over a restart', () => {
+  const invoke = (name: string, Payload: object, rest: object) =>
+    task({ FunctionName: functionArn(name), Payload }, rest);
   const machine = aMachine('two-steps', {
     StartAt: 'First',
     States: {
-      First: { Type: 'Task', Resource: functionArn('first'), ResultPath: null, Next: 'Second' },
-      Second: {
-        Type: 'Task',
-        Resource: functionArn('second'),
-        Parameters: { 'name.$': '$$.Execution.Name', 'started.$': '$$.Execution.StartTime' },
-        End: true,
-      },
+      First: invoke('first', { 'id.$': '$.id' }, { ResultPath: null, Next: 'Second' }),
+      Second: invoke(
+        'second',
+        { 'name.$': '$$.Execution.Name', 'started.$': '$$.Execution.StartTime' },
+        { OutputPath: '$.Payload', End: true },
+      ),
     },
   });
 
@@ -143,6 +145,28 @@ describe('an execution whose end was written but not indexed when the process di
 
     expect(await describeWith(after)).toMatchObject({ status: 'SUCCEEDED', stopDate: ended.stopDate });
     expect(told.map(({ detail }) => [detail.name, detail.status])).toEqual([['one', 'SUCCEEDED']]);
+  });
+});
+
+describe('open executions', () => {
+  test('are limited: a further start is refused until one has ended, a repeated one is not', async () => {
+    const options = endpointOptions({ dataDir: newDirectory(), maxOpenExecutions: 2 });
+    const endpoint = await startEndpoint(options);
+    closing.push(endpoint.close);
+    await endpoint.startStateMachines(
+      [aMachine('waits', single({ Type: 'Wait', Seconds: 600 }))],
+      invoker({}),
+    );
+    const { sfn } = clientsOf(endpoint);
+    const start = (name: string) =>
+      sfn.send(new StartExecutionCommand({ stateMachineArn: machineArn('waits'), name, input: '{}' }));
+    const { executionArn } = await start('a');
+    await start('b');
+
+    await expect(start('c')).rejects.toMatchObject({ name: 'ExecutionLimitExceeded' });
+    await expect(start('a')).resolves.toMatchObject({ executionArn });
+    await sfn.send(new StopExecutionCommand({ executionArn }));
+    await expect(start('c')).resolves.toMatchObject({ executionArn: expect.any(String) });
   });
 });
 

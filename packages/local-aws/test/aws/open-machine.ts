@@ -1,45 +1,62 @@
+import { afterAll } from '@jest/globals';
 import type { CallIntegration } from '../../src/aws/step-functions/integrations.ts';
 import { Callbacks } from '../../src/aws/step-functions/interpreter/callbacks.ts';
-import { systemClock } from '../../src/aws/step-functions/interpreter/clock.ts';
 import { openStateMachine } from '../../src/aws/step-functions/state-machine.ts';
-import type { HistoryEvent, Outcome } from '../../src/aws/step-functions/types.ts';
-import { ACCOUNT, aDirectory, aMachine, eventually, REGION, removeDirectory } from './support.ts';
+import {
+  ACCOUNT,
+  aDirectory,
+  allow,
+  aMachine,
+  eventually,
+  machineArn,
+  REGION,
+  removeDirectory,
+} from './support.ts';
 
 const directory = aDirectory();
 let machines = 0;
 const closers: (() => void)[] = [];
+afterAll(() => {
+  for (const close of closers.splice(0)) close();
+  removeDirectory(directory);
+});
 
-/** Opens a machine. By default its tasks return their parameters. */
+type Machine = ReturnType<typeof openStateMachine>;
+
+/** Opens a machine. By default it may start executions of its own, and its tasks return their parameters. */
 export const open = (
   definition: object,
-  call: CallIntegration = async (_principal, _resource, parameters) => parameters,
-) => {
-  machines += 1;
-  const machine = openStateMachine(aMachine(`machine-${machines}`, definition), {
-    place: { region: REGION, accountId: ACCOUNT },
-    directory,
-    callbacks: new Callbacks(systemClock),
-    call,
-    announce: () => undefined,
-  });
+  call: CallIntegration = async (_principal, parameters) => parameters,
+  { name = `machine-${++machines}`, isAllowed = true } = {},
+): Machine => {
+  const spec = aMachine(name, definition);
+  const statements = isAllowed ? [allow(['states:StartExecution'], machineArn(name))] : [];
+  const machine = openStateMachine(
+    { ...spec, principal: { ...spec.principal, statements } },
+    {
+      ...{ place: { region: REGION, accountId: ACCOUNT }, directory, callbacks: new Callbacks() },
+      ...{ call, announce: () => undefined },
+    },
+  );
   closers.push(machine.close);
   return machine;
 };
 
-/** Runs a definition to its end. */
-export const run = async (definition: object, input: unknown = {}) => {
-  const machine = open(definition);
-  machine.start('one', JSON.stringify(input));
+/** The execution `one` of a machine, once it has ended. Its output is parsed. */
+export const endOf = async (machine: Machine) => {
   const stored = await eventually(
     async () => machine.store.read('one'),
     (execution) => execution?.outcome !== undefined,
   );
-  const outcome = stored?.outcome as Outcome;
-  return {
-    ...outcome,
-    output: outcome.output === undefined ? undefined : (JSON.parse(outcome.output) as unknown),
-    events: (stored?.events ?? []) as HistoryEvent[],
-  };
+  const { output, ...outcome } = stored?.outcome ?? {};
+  const events = stored?.events ?? [];
+  return { ...outcome, output: output && JSON.parse(output), events, types: events.map(({ type }) => type) };
+};
+
+/** Runs a machine to its end. */
+export const run = (machine: Machine, input: unknown = {}) => {
+  machine.start('one', JSON.stringify(input));
+  return endOf(machine);
 };
 
 /** A definition of one state. */
@@ -51,9 +68,8 @@ export const task = (Parameters: object, rest: object = {}) => ({
   Parameters,
   ...rest,
 });
-
-/** Closes every open machine and removes its files. */
-export const closeMachines = (): void => {
-  for (const close of closers.splice(0)) close();
-  removeDirectory(directory);
-};
+/** A state with catchers. `Done` ends the execution with its input. */
+export const caught = (state: object, Catch: object[]) => ({
+  StartAt: 'Only',
+  States: { Only: { ...state, Catch, Next: 'Done' }, Done: { Type: 'Succeed' } },
+});

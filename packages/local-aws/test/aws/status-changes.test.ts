@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { statusChangeEvent } from '../../src/aws/step-functions/status-change.ts';
 import { useMachines } from './step-functions-support.ts';
-import { ACCOUNT, eventually, machineArn, REGION } from './support.ts';
+import { ACCOUNT, machineArn, REGION } from './support.ts';
 
 const local = useMachines();
 
@@ -92,17 +92,6 @@ describe('the events of an execution', () => {
 
     expect(statusesOf(executionArn)).toEqual(['RUNNING', 'ABORTED']);
     expect(eventsOf(executionArn)[1]?.detail).toMatchObject({ error: 'Operator', cause: 'why not' });
-  });
-
-  test('report an execution started by another', async () => {
-    await local.run('parent', { id: 'told-child' });
-
-    const child = `${machineArn('failing').replace('stateMachine', 'execution')}:told-child`;
-    await eventually(
-      () => statusesOf(child),
-      (statuses) => statuses.length === 2,
-    );
-    expect(statusesOf(child)).toEqual(['RUNNING', 'SUCCEEDED']);
   });
 
   test('are not repeated when the same execution is started again', async () => {

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import {
   DescribeExecutionCommand,
   GetExecutionHistoryCommand,
-  SendTaskFailureCommand,
   SendTaskSuccessCommand,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
@@ -23,10 +22,10 @@ import {
   startEndpoint,
 } from './support.ts';
 
-export type Local = Awaited<ReturnType<typeof startMachines>>;
+type Local = Awaited<ReturnType<typeof startMachines>>;
 
 /** Starts an endpoint with the machines, and helpers for the tests. */
-export const startMachines = async () => {
+const startMachines = async () => {
   const options = endpointOptions();
   const endpoint = await startEndpoint(options);
   const { sfn } = clientsOf(endpoint);
@@ -37,7 +36,6 @@ export const startMachines = async () => {
   const events: AwsEvent[] = [];
   const gate = Promise.withResolvers<void>();
   let isGateReached = false;
-  const countOf = (id: string) => calls.filter((call) => call === id).length;
 
   await endpoint.startStateMachines(
     MACHINES,
@@ -45,8 +43,9 @@ export const startMachines = async () => {
       echo: (payload: unknown) => payload,
       flaky: ({ id, failures }: { id: string; failures: number }) => {
         calls.push(id);
-        if (countOf(id) <= failures) throw failure('ProviderBusyError', 'try later');
-        return { attempts: countOf(id) };
+        if (calls.filter((call) => call === id).length <= failures)
+          throw failure('ProviderBusyError', 'try later');
+        return {};
       },
       'hand-over': ({ token }: { token: string }) => {
         tokens.push(token);
@@ -106,10 +105,8 @@ export const startMachines = async () => {
       );
       return tokens.shift() ?? '';
     },
-    succeed: (taskToken: string, output = '{}') =>
-      sfn.send(new SendTaskSuccessCommand({ taskToken, output })),
-    fail: (taskToken: string, error: string, cause: string) =>
-      sfn.send(new SendTaskFailureCommand({ taskToken, error, cause })),
+    succeed: (taskToken: string, output = '{}', client = sfn) =>
+      client.send(new SendTaskSuccessCommand({ taskToken, output })),
     async close() {
       await endpoint.close();
       removeDirectory(options.dataDir);

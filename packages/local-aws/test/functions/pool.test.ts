@@ -62,6 +62,12 @@ const queueBehindOne = async () => {
   invoke();
 };
 
+/** How many workers were started, so many milliseconds later. */
+const startedAfter = async (milliseconds: number): Promise<number> => {
+  await jest.advanceTimersByTimeAsync(milliseconds);
+  return started;
+};
+
 describe('A pool of worker threads', () => {
   test('starts the first worker at once', () => {
     startTime = 10;
@@ -74,20 +80,16 @@ describe('A pool of worker threads', () => {
     startTime = 10;
     await queueBehindOne();
 
-    await jest.advanceTimersByTimeAsync(PATIENCE - 1);
-    expect(started).toBe(1);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(started).toBe(2);
+    expect(await startedAfter(PATIENCE - 1)).toBe(1);
+    expect(await startedAfter(1)).toBe(2);
   });
 
   test('waits for a busy worker at least as long as the newest start took', async () => {
     startTime = 3000;
     await queueBehindOne();
 
-    await jest.advanceTimersByTimeAsync(startTime - 1);
-    expect(started).toBe(1);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(started).toBe(2);
+    expect(await startedAfter(startTime - 1)).toBe(1);
+    expect(await startedAfter(1)).toBe(2);
   });
 
   test('starts no other while the processors have no time for it, unless an event has waited ten times as long', async () => {
@@ -95,25 +97,20 @@ describe('A pool of worker threads', () => {
     hasRoom = false;
     await queueBehindOne();
 
-    await jest.advanceTimersByTimeAsync(10 * PATIENCE - 1);
-    expect(started).toBe(1);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(started).toBe(2);
+    expect(await startedAfter(10 * PATIENCE - 1)).toBe(1);
+    expect(await startedAfter(1)).toBe(2);
   });
 
   test('starts its first worker however many threads there are, and another once there may be', async () => {
     startTime = 10;
     mayGrow = false;
     invoke();
-    await jest.advanceTimersByTimeAsync(startTime);
-    expect(started).toBe(1);
+    expect(await startedAfter(startTime)).toBe(1);
     invoke();
-    await jest.advanceTimersByTimeAsync(20 * PATIENCE);
-    expect(started).toBe(1);
+    expect(await startedAfter(20 * PATIENCE)).toBe(1);
     mayGrow = true;
 
-    await jest.advanceTimersByTimeAsync(PATIENCE);
-    expect(started).toBe(2);
+    expect(await startedAfter(PATIENCE)).toBe(2);
   });
 
   test('ends an idle worker for another pool, and none that runs an event', async () => {
@@ -137,8 +134,7 @@ describe('A pool of worker threads', () => {
     await jest.advanceTimersByTimeAsync(2 * PATIENCE);
     hasRoom = true;
 
-    await jest.advanceTimersByTimeAsync(PATIENCE);
-    expect(started).toBe(2);
+    expect(await startedAfter(PATIENCE)).toBe(2);
   });
 
   test('starts no other while events come to their end, unless one has waited ten times as long', async () => {
@@ -147,10 +143,8 @@ describe('A pool of worker threads', () => {
     hasRoom = false;
     for (let events = 0; events < 100; events++) invoke();
 
-    await jest.advanceTimersByTimeAsync(10 * PATIENCE - 1);
-    expect(started).toBe(1);
-    await jest.advanceTimersByTimeAsync(startTime + PATIENCE);
-    expect(started).toBe(2);
+    expect(await startedAfter(10 * PATIENCE - 1)).toBe(1);
+    expect(await startedAfter(startTime + PATIENCE)).toBe(2);
   });
 
   test('starts another one while the load has room, each time there was always an event in the queue for five times as long', async () => {
@@ -158,14 +152,10 @@ describe('A pool of worker threads', () => {
     eventTime = PATIENCE / 4;
     for (let events = 0; events < 1_000; events++) invoke();
 
-    await jest.advanceTimersByTimeAsync(5 * PATIENCE - 1);
-    expect(started).toBe(1);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(started).toBe(2);
-    await jest.advanceTimersByTimeAsync(5 * PATIENCE - 1);
-    expect(started).toBe(2);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(started).toBe(3);
+    expect(await startedAfter(5 * PATIENCE - 1)).toBe(1);
+    expect(await startedAfter(1)).toBe(2);
+    expect(await startedAfter(5 * PATIENCE - 1)).toBe(2);
+    expect(await startedAfter(1)).toBe(3);
   });
 
   test('starts no other where the queue was empty now and then', async () => {
@@ -198,17 +188,13 @@ describe('A pool of worker threads', () => {
     startTime = 10;
     hasRoom = false;
     for (let events = 0; events < 100; events++) invoke();
-    const startedAfter = async (patiences: number): Promise<number> => {
-      await jest.advanceTimersByTimeAsync(patiences * PATIENCE);
-      return started;
-    };
 
-    expect(await startedAfter(9)).toBe(1);
-    expect(await startedAfter(2)).toBe(2);
-    expect(await startedAfter(18)).toBe(2);
-    expect(await startedAfter(3)).toBe(3);
-    expect(await startedAfter(27)).toBe(3);
-    expect(await startedAfter(3)).toBe(4);
+    expect(await startedAfter(9 * PATIENCE)).toBe(1);
+    expect(await startedAfter(2 * PATIENCE)).toBe(2);
+    expect(await startedAfter(18 * PATIENCE)).toBe(2);
+    expect(await startedAfter(3 * PATIENCE)).toBe(3);
+    expect(await startedAfter(27 * PATIENCE)).toBe(3);
+    expect(await startedAfter(3 * PATIENCE)).toBe(4);
   });
 
   test('starts another one for an event that has waited for 10 s, however long a start takes', async () => {
@@ -216,9 +202,7 @@ describe('A pool of worker threads', () => {
     hasRoom = false;
     await queueBehindOne();
 
-    await jest.advanceTimersByTimeAsync(9_999);
-    expect(started).toBe(1);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(started).toBe(2);
+    expect(await startedAfter(9_999)).toBe(1);
+    expect(await startedAfter(1)).toBe(2);
   });
 });

@@ -2,21 +2,26 @@ import { generateKeyPairSync } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { getSignedUrl } from '@aws-sdk/cloudfront-signer';
 import { afterEach } from '@jest/globals';
-import { createDelivery, type StoredObject } from '../../src/delivery.ts';
+import {
+  createDelivery,
+  type DeliveryOptions,
+  hasOwnBehavior,
+  type StoredObject,
+} from '../../src/delivery.ts';
 import { type FrontDoor, startFrontDoor } from '../../src/gateway/front-door.ts';
+import type { DistributionSpec } from '../../src/template/distribution.ts';
 
-const keyPair = (type: 'ec' | 'rsa') => {
-  const { publicKey, privateKey } =
-    type === 'ec'
-      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      : generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return {
-    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-  };
-};
-export const elliptic = keyPair('ec');
-export const rsa = keyPair('rsa');
+const keyPair = () =>
+  generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+const elliptic = keyPair();
+const trustedKeys: ReadonlyMap<string, string> = new Map([
+  ['KEC', elliptic.publicKey],
+  ['KOTHER', keyPair().publicKey],
+]);
 
 const KEY = 'outputs/acc 1/img_1_0+ä.png';
 /** Its path. */
@@ -42,26 +47,22 @@ afterEach(async () => {
 /** Starts a delivery of that file and returns the address of its door. */
 export const openDelivery = async ({
   now = new Date(EXPIRES_AT.getTime() - 1),
-  originPath = '',
-  responseHeaders = {} as Record<string, string>,
-  trustedKeys = new Map([
-    ['KEC', elliptic.publicKey],
-    ['KRSA', rsa.publicKey],
-  ]) as Map<string, string> | undefined,
+  isSigned = true,
   readObject = async (bucket: string, key: string): Promise<StoredObject | undefined> =>
     bucket === 'outputs' && key === KEY ? anObject() : undefined,
+  ...behavior
+}: Partial<DistributionSpec & Pick<DeliveryOptions, 'readObject'>> & {
+  now?: Date;
+  isSigned?: boolean;
 } = {}) => {
   const door = await startFrontDoor(0);
   doors.push(door);
-  const handle = createDelivery({
-    distribution: { bucketName: 'outputs', originPath, responseHeaders, ...(trustedKeys && { trustedKeys }) },
-    deliveryBaseUrl: `${door.baseUrl}/files`,
-    readObject,
-    now: () => now,
-  });
+  const distribution = { bucketName: 'outputs', ...(isSigned && { trustedKeys }), ...behavior };
+  const deliveryBaseUrl = `${door.baseUrl}/files`;
+  const handle = createDelivery({ distribution, deliveryBaseUrl, readObject, now: () => now });
   door.open({
     api: async (_request, response) => void response.writeHead(418).end(),
-    files: { prefix: '/files/', handle },
+    files: { prefix: '/files/', alsoAt: hasOwnBehavior(distribution), handle },
   });
   return door.baseUrl;
 };

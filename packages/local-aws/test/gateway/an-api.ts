@@ -15,7 +15,7 @@ export const aRoute = (
 ): RouteSpec => ({
   method,
   resourcePath,
-  integration: { type: 'AWS_PROXY', functionArn: name, isStreamed: false, timeoutMilliseconds },
+  integration: { functionArn: name, isStreamed: false, timeoutMilliseconds },
 });
 
 /** An API without routes. */
@@ -83,8 +83,10 @@ const openDoor = async (
   return { ...door, events };
 };
 
-/** `openDoor` as `open`, and the doors that are closed after the test. */
-export const useDoors = (): { open: typeof openDoor; doors: FrontDoor[] } => {
+/**
+ * `openDoor` as `open`, and the doors that are closed after the test. `ask` sends one request to an API of `THINGS` whose functions answer so.
+ */
+export const useDoors = () => {
   const doors: FrontDoor[] = [];
   afterEach(async () => {
     await Promise.all(doors.splice(0).map((door) => door.close()));
@@ -94,7 +96,16 @@ export const useDoors = (): { open: typeof openDoor; doors: FrontDoor[] } => {
     doors.push(door);
     return door;
   };
-  return { open, doors };
+  const ask = async (
+    answer: Parameters<typeof openDoor>[1],
+    path: string,
+    options: Parameters<typeof send>[2] = {},
+    api: Partial<ApiSpec> = {},
+  ) => {
+    const { baseUrl, events } = await open(anApi({ routes: THINGS, ...api }), answer);
+    return { ...(await send(baseUrl, path, options)), baseUrl, events };
+  };
+  return { open, ask, doors };
 };
 
 /** A function that answers every event with this payload. */

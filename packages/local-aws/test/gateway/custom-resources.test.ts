@@ -338,33 +338,4 @@ describe('custom resources that change together', () => {
       /Second .* refused; nor could all be rolled back/,
     );
   });
-
-  test('are deleted at the end when they left the template, once', async () => {
-    const { stateFile } = await provision(pair(1), succeeding().answer);
-    const { events, answer } = succeeding();
-    const { Second: _, ...left } = pair(2);
-
-    await provision(left, answer, stateFile);
-    expect(asked(events)).toEqual(['Update First 2 physical-First', 'Delete Second 1 physical-Second']);
-    await provision({}, answer, stateFile);
-    expect(asked(events).slice(2)).toEqual(['Delete First 2 physical-First']);
-    await provision({}, answer, stateFile);
-    expect(events).toHaveLength(3);
-  });
-
-  test('are deleted under their old id when an update made others', async () => {
-    const { stateFile } = await provision({ First: aCustomResource({ Size: 1 }) }, succeeding().answer);
-    const events: Event[] = [];
-    await provision(
-      { First: aCustomResource({ Size: 2 }) },
-      async (event) => {
-        events.push(event);
-        await respond(event, { Status: 'SUCCESS', PhysicalResourceId: 'another' });
-        return { payload: null };
-      },
-      stateFile,
-    );
-
-    expect(asked(events)).toEqual(['Update First 2 physical-First', 'Delete First 1 physical-First']);
-  });
 });

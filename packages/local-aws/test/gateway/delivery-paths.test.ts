@@ -1,45 +1,27 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { createDelivery, hasOwnBehavior } from '../../src/delivery.ts';
 import { startFrontDoor } from '../../src/gateway/front-door.ts';
-import { anObject, doors, ETAG, elliptic } from './a-delivery.ts';
+import { anObject, doors, ETAG, openDelivery } from './a-delivery.ts';
 import { send } from './an-api.ts';
 
 describe('a path with a behaviour of its own', () => {
-  const openPages = async () => {
-    const door = await startFrontDoor(0);
-    doors.push(door);
-    const distribution = {
-      bucketName: 'outputs',
-      originPath: '',
-      trustedKeys: new Map([['KEC', elliptic.publicKey]]),
+  const openPages = () =>
+    openDelivery({
       paths: [
         {
-          pathPattern: '/docs/*.j?',
-          bucketName: 'pages',
-          originPath: '',
+          ...{ pathPattern: '/docs/*.j?', bucketName: 'pages' },
           responseHeaders: { 'Content-Security-Policy': "default-src 'self'" },
         },
-        { pathPattern: '/docs', bucketName: 'pages', originPath: 'site' },
-        { pathPattern: '/', bucketName: 'pages', originPath: 'site' },
+        { pathPattern: '/docs', bucketName: 'pages' },
+        { pathPattern: '/', bucketName: 'pages' },
       ],
       rootObject: 'docs',
-    };
-    const handle = createDelivery({
-      distribution,
-      deliveryBaseUrl: `${door.baseUrl}/files`,
       readObject: async (bucket, key) =>
-        ['pages docs/a.js', 'pages site/docs', 'outputs docs/b.txt'].includes(`${bucket} ${key}`)
+        ['pages docs/a.js', 'pages docs', 'outputs docs/b.txt'].includes(`${bucket} ${key}`)
           ? anObject()
           : undefined,
     });
-    door.open({
-      api: async (_request, response) => void response.writeHead(418).end(),
-      files: { prefix: '/files/', alsoAt: hasOwnBehavior(distribution), handle },
-    });
-    return door.baseUrl;
-  };
 
   test.each([
     ['/docs', 200],
@@ -79,22 +61,10 @@ describe('a compressed path', () => {
     text = TEXT,
     headers: Record<string, string> = {},
   ) => {
-    const door = await startFrontDoor(0);
-    doors.push(door);
-    const distribution = { bucketName: 'pages', originPath: '', compresses: true };
-    const readObject = async () => ({
-      ...anObject(),
-      body: Readable.from([Buffer.from(text, headers['content-encoding'] ? 'latin1' : 'utf8')]),
-      contentType,
-      contentLength: text.length,
-      headers,
-    });
-    const handle = createDelivery({ distribution, deliveryBaseUrl: `${door.baseUrl}/files`, readObject });
-    door.open({
-      api: async (_request, response) => void response.writeHead(418).end(),
-      files: { prefix: '/files/', handle },
-    });
-    return `${door.baseUrl}/files/page`;
+    const body = () => Readable.from([Buffer.from(text, headers['content-encoding'] ? 'latin1' : 'utf8')]);
+    const contentLength = text.length;
+    const readObject = async () => ({ ...anObject(), body: body(), contentType, contentLength, headers });
+    return `${await openDelivery({ isSigned: false, compresses: true, readObject })}/files/page`;
   };
 
   test('is sent as gzip to a client that takes it', async () => {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { startFrontDoor } from '../../src/gateway/front-door.ts';
-import type { MockIntegration } from '../../src/template/api.ts';
 import type { InvocationResult } from '../../src/types.ts';
 import { anApi, answering, aRoute, ok, send, THINGS, useDoors } from './an-api.ts';
 
-const { doors, open } = useDoors();
+const { doors, open, ask } = useDoors();
 const routes = THINGS;
 
 describe("the gateway's own errors", () => {
@@ -47,7 +46,7 @@ describe("the gateway's own errors", () => {
   });
 
   test('refuse a method that wants an API key, with any key and content type: there are none', async () => {
-    const keyed = { ...aRoute('ANY', '/{proxy+}'), apiKeyRequired: true };
+    const keyed = { method: 'ANY', resourcePath: '/{proxy+}' };
     const responses = { ...gatewayResponses, INVALID_API_KEY: gatewayResponses.MISSING_AUTHENTICATION_TOKEN };
     const door = await open(anApi({ routes: [...routes, keyed], gatewayResponses: responses }), ok);
 
@@ -102,20 +101,15 @@ describe("the gateway's own errors", () => {
   });
 
   test('allow a body of exactly the limit', async () => {
-    const door = await open(anApi({ routes }), ok);
+    const body = Buffer.alloc(10 * 1024 * 1024, 'x');
 
-    const { statusCode } = await send(door.baseUrl, '/v1/things', {
-      method: 'POST',
-      body: Buffer.alloc(10 * 1024 * 1024, 'x'),
-    });
+    const { statusCode } = await ask(ok, '/v1/things', { method: 'POST', body });
 
     expect(statusCode).toBe(200);
   });
 
   test('have API Gateway’s own shape without customization', async () => {
-    const door = await open(anApi({ routes }), ok);
-
-    const { statusCode, headers, body } = await send(door.baseUrl, '/v2');
+    const { statusCode, headers, body } = await ask(ok, '/v2');
 
     expect(statusCode).toBe(403);
     expect(headers['x-amzn-errortype']).toBe('MissingAuthenticationTokenException');
@@ -123,12 +117,14 @@ describe("the gateway's own errors", () => {
   });
 
   test('include the time limit of a function', async () => {
-    const door = await open(
-      anApi({ routes: [aRoute('GET', '/slow', 'slow', 20)] }),
-      () => new Promise<InvocationResult>(() => undefined),
-    );
+    const hang = () => new Promise<InvocationResult>(() => undefined);
 
-    const { statusCode, body } = await send(door.baseUrl, '/slow');
+    const { statusCode, body } = await ask(
+      hang,
+      '/slow',
+      {},
+      { routes: [aRoute('GET', '/slow', 'slow', 20)] },
+    );
 
     expect(statusCode).toBe(504);
     expect(JSON.parse(body.toString())).toEqual({ message: 'Endpoint request timed out' });
@@ -139,9 +135,9 @@ describe("the gateway's own errors", () => {
     ['ResourceNotFoundException', 502],
     ['TooManyRequestsException', 500],
   ])('include a refused invocation: %s', async (name, expected) => {
-    const door = await open(anApi({ routes }), () => Promise.reject(Object.assign(new Error(), { name })));
+    const refuse = () => Promise.reject(Object.assign(new Error(), { name }));
 
-    expect((await send(door.baseUrl, '/v1/things')).statusCode).toBe(expected);
+    expect((await ask(refuse, '/v1/things')).statusCode).toBe(expected);
   });
 
   test.each<[string, Record<string, string>, Record<string, string>]>([
@@ -153,71 +149,6 @@ describe("the gateway's own errors", () => {
 
     await expect(open(api, ok)).rejects.toThrow(/cannot (render|map)/);
   });
-});
-
-describe('a mock integration', () => {
-  const integration: MockIntegration = {
-    type: 'MOCK',
-    passthroughBehavior: 'NEVER',
-    requestTemplates: { 'application/json': '{ statusCode: 405 }' },
-    responses: [
-      { statusCode: 200, selectionPattern: '2\\d\\d', headers: {}, templates: {} },
-      {
-        statusCode: 405,
-        headers: { Allow: "'GET'", 'X-Request-Id': 'context.requestId' },
-        templates: { 'application/json': '{"method":"$context.httpMethod","id":"$context.requestId"}' },
-      },
-    ],
-  };
-  const mock = (overrides: Partial<MockIntegration> = {}) =>
-    open(
-      anApi({
-        routes: [
-          aRoute('GET', '/v1/things'),
-          { method: 'ANY', resourcePath: '/v1/things', integration: { ...integration, ...overrides } },
-        ],
-      }),
-      ok,
-    );
-
-  test('answers methods that are not declared', async () => {
-    const door = await mock();
-
-    expect((await send(door.baseUrl, '/v1/things')).statusCode).toBe(200);
-    for (const method of ['POST', 'DELETE', 'OPTIONS']) {
-      const { statusCode, headers, body } = await send(door.baseUrl, '/v1/things', { method });
-      expect(statusCode).toBe(405);
-      expect(headers).toMatchObject({ allow: 'GET', 'x-request-id': headers['x-amzn-requestid'] });
-      expect(JSON.parse(body.toString())).toEqual({ method, id: headers['x-request-id'] });
-    }
-    expect(door.events).toHaveLength(1);
-  });
-
-  test('answers with the status that the request template chose', async () => {
-    const door = await mock({ requestTemplates: { 'application/json': '{"statusCode": 204}' } });
-
-    expect((await send(door.baseUrl, '/v1/things', { method: 'PUT' })).statusCode).toBe(200);
-  });
-
-  test.each<[MockIntegration['passthroughBehavior'], string, number]>([
-    ['NEVER', '', 415],
-    ['WHEN_NO_TEMPLATES', '', 415],
-    ['WHEN_NO_MATCH', '', 500],
-    ['WHEN_NO_MATCH', '{"statusCode":405}', 405],
-  ])(
-    'with %s answers a content type without a template and body %j with %i',
-    async (passthroughBehavior, body, expected) => {
-      const door = await mock({ passthroughBehavior });
-
-      const answer = await send(door.baseUrl, '/v1/things', {
-        method: 'POST',
-        headers: { 'content-type': 'text/plain' },
-        body,
-      });
-
-      expect(answer.statusCode).toBe(expected);
-    },
-  );
 });
 
 describe('the front door', () => {

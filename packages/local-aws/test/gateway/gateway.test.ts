@@ -2,12 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import type { InvocationResult } from '../../src/types.ts';
 import { anApi, answering, ok, send, THINGS, useDoors } from './an-api.ts';
 
-const { open } = useDoors();
-const routes = THINGS;
+const { open, ask } = useDoors();
 
 describe('the event', () => {
   test('is that of a REST API', async () => {
-    const door = await open(anApi({ routes }), ok);
+    const door = await open(anApi({ routes: THINGS }), ok);
     const startedAt = Date.now();
 
     await send(door.baseUrl, '/v1/things/one%20two%2F3?page=2&tag=a&tag=b%2Bc', {
@@ -65,11 +64,9 @@ describe('the event', () => {
     ['?n%C3%A4me=%E2%82%AC', { näme: ['€'] }],
     ['?__proto__=1', JSON.parse('{"__proto__":["1"]}')],
   ])('decodes the query %s once', async (query, expected) => {
-    const door = await open(anApi({ routes }), ok);
+    const { events } = await ask(ok, `/v1/things${query}`);
 
-    await send(door.baseUrl, `/v1/things${query}`);
-
-    expect(JSON.stringify(door.events[0]?.multiValueQueryStringParameters)).toBe(JSON.stringify(expected));
+    expect(JSON.stringify(events[0]?.multiValueQueryStringParameters)).toBe(JSON.stringify(expected));
   });
 
   test.each([
@@ -81,16 +78,14 @@ describe('the event', () => {
     ['a broken escape', '%zz'],
     ['half a character', '%C3'],
   ])('does not decode path and parameters: %s', async (_what, thingId) => {
-    const door = await open(anApi({ routes }), ok);
-
-    const { statusCode } = await send(door.baseUrl, `/v1/things/${thingId}`);
+    const { statusCode, events } = await ask(ok, `/v1/things/${thingId}`);
 
     expect(statusCode).toBe(200);
-    expect(door.events[0]).toMatchObject({ path: `/v1/things/${thingId}`, pathParameters: { thingId } });
+    expect(events[0]).toMatchObject({ path: `/v1/things/${thingId}`, pathParameters: { thingId } });
   });
 
   test('has the body as text for any other media type', async () => {
-    const door = await open(anApi({ routes }), ok);
+    const door = await open(anApi({ routes: THINGS }), ok);
 
     await send(door.baseUrl, '/v1/things', { method: 'POST', body: '{"prompt":"日本語 😀"}' });
     await send(door.baseUrl, '/v1/things', { method: 'POST', body: Buffer.from([0xff, 0x41]) });
@@ -99,31 +94,30 @@ describe('the event', () => {
   });
 
   test('has the body in base64 for a binary media type', async () => {
-    const door = await open(anApi({ routes, binaryMediaTypes: ['image/*'] }), ok);
+    const image = { headers: { 'content-type': 'image/png; q=1' }, body: Buffer.from([0xff, 0x41]) };
 
-    await send(door.baseUrl, '/v1/things', {
-      method: 'POST',
-      headers: { 'content-type': 'image/png; q=1' },
-      body: Buffer.from([0xff, 0x41]),
-    });
+    const { events } = await ask(
+      ok,
+      '/v1/things',
+      { method: 'POST', ...image },
+      { binaryMediaTypes: ['image/*'] },
+    );
 
-    expect(door.events[0]).toMatchObject({ body: '/0E=', isBase64Encoded: true });
+    expect(events[0]).toMatchObject({ body: '/0E=', isBase64Encoded: true });
   });
 });
 
 describe("the function's answer", () => {
   test('is sent with its status, headers and text', async () => {
-    const door = await open(
-      anApi({ routes }),
+    const answer = await ask(
       answering({
         statusCode: 202,
         headers: { Location: '/v1/things/1', 'X-Count': 3 },
         multiValueHeaders: { 'Set-Cookie': ['a=1', 'b=2'], location: ['/v1/things/2'] },
         body: '{"prompt":"日本語"}',
       }),
+      '/v1/things',
     );
-
-    const answer = await send(door.baseUrl, '/v1/things');
 
     expect(answer).toMatchObject({
       statusCode: 202,
@@ -133,7 +127,7 @@ describe("the function's answer", () => {
         location: '/v1/things/2',
         'set-cookie': ['a=1', 'b=2'],
         'x-count': '3',
-        'x-amzn-requestid': door.events[0]?.requestContext.requestId,
+        'x-amzn-requestid': answer.events[0]?.requestContext.requestId,
       },
     });
     expect(answer.body.toString()).toBe('{"prompt":"日本語"}');
@@ -145,27 +139,27 @@ describe("the function's answer", () => {
     ['stays as it is when the client accepts none', ['image/png'], 'application/json', 'AUE='],
     ['stays as it is when the API has none', [], 'image/png', 'AUE='],
   ])('in base64 %s', async (_title, binaryMediaTypes, accept, expected) => {
-    const door = await open(
-      anApi({ routes, binaryMediaTypes }),
-      answering({ statusCode: 200, body: 'AUE=', isBase64Encoded: true }),
-    );
+    const image = answering({ statusCode: 200, body: 'AUE=', isBase64Encoded: true });
 
-    const { body } = await send(door.baseUrl, '/v1/things', { headers: accept ? { accept } : {} });
+    const { body } = await ask(
+      image,
+      '/v1/things',
+      { headers: accept ? { accept } : {} },
+      { binaryMediaTypes },
+    );
 
     expect(body.toString()).toBe(expected);
   });
 
   test('cannot set connection headers; some others are renamed', async () => {
-    const door = await open(
-      anApi({ routes }),
+    const { headers, body } = await ask(
       answering({
         statusCode: 401,
         headers: { 'WWW-Authenticate': 'Bearer', 'Content-Length': '999', 'Transfer-Encoding': 'chunked' },
         body: 'no',
       }),
+      '/v1/things',
     );
-
-    const { headers, body } = await send(door.baseUrl, '/v1/things');
 
     expect(headers).toMatchObject({ 'x-amzn-remapped-www-authenticate': 'Bearer', 'content-length': '2' });
     expect(headers).not.toHaveProperty('transfer-encoding');
@@ -173,7 +167,7 @@ describe("the function's answer", () => {
   });
 
   test('has no body for HEAD, and no length for 204', async () => {
-    const door = await open(anApi({ routes }), ({ httpMethod }) => ({
+    const door = await open(anApi({ routes: THINGS }), ({ httpMethod }) => ({
       payload: httpMethod === 'HEAD' ? { statusCode: 200, body: 'text' } : { statusCode: 204 },
     }));
 
@@ -198,9 +192,7 @@ describe("the function's answer", () => {
     ['a header with a line break', { payload: { statusCode: 200, headers: { a: 'x\r\nSet-Cookie: y' } } }],
     ['a multi-value header that is text', { payload: { statusCode: 200, multiValueHeaders: { a: 'b' } } }],
   ])('is a 502 when it is %s', async (_title, result) => {
-    const door = await open(anApi({ routes }), () => result);
-
-    const { statusCode, body } = await send(door.baseUrl, '/v1/things');
+    const { statusCode, body } = await ask(() => result, '/v1/things');
 
     expect(statusCode).toBe(502);
     expect(JSON.parse(body.toString())).toEqual({ message: 'Internal server error' });

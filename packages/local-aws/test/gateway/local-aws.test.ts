@@ -1,10 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { AwsEndpoint, AwsEndpointOptions } from '../../src/aws/endpoint.ts';
-import { createFaults } from '../../src/aws/faults.ts';
 import { createEventBus } from '../../src/events/event-bus.ts';
 import {
   type LocalAws,
@@ -12,7 +9,8 @@ import {
   type LocalAwsParts,
   startLocalAws,
 } from '../../src/local-aws.ts';
-import type { AwsEvent, Principal, RuleSpec, StateMachineSpec } from '../../src/types.ts';
+import type { AwsEvent } from '../../src/types.ts';
+import { createFakes } from './a-fake-run.ts';
 import { synthesizeFixture } from './a-stack.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'local-aws-'));
@@ -20,65 +18,6 @@ const assembly = join(root, 'cdk.out');
 const runs: LocalAws[] = [];
 let dataDir: string;
 let fakes: ReturnType<typeof createFakes>;
-
-/** Stand-ins for the parts of a run. `story` lists what happened to them, in order; `seen` holds what they were given. */
-const createFakes = (storedSecret?: string) => {
-  const story: string[] = [];
-  const seen = {
-    endpointOptions: {} as AwsEndpointOptions,
-    principals: [] as Principal[],
-    stateMachines: [] as StateMachineSpec[],
-    publish: undefined as ((event: AwsEvent) => void) | undefined,
-    rules: [] as RuleSpec[],
-    secretsPut: [] as unknown[],
-  };
-  const publish = () => undefined;
-
-  const endpointOf = (options: AwsEndpointOptions): AwsEndpoint => ({
-    url: 'http://127.0.0.1:8',
-    callDirectly: async () => 'lost',
-    addPrincipals: (principals) => {
-      story.push('principals');
-      seen.principals.push(...principals);
-    },
-    openFunctions: () => undefined,
-    startExecution: () => undefined,
-    startStateMachines: async (specs, _invoke, publish) => {
-      story.push('state machines');
-      seen.stateMachines.push(...specs);
-      seen.publish = publish;
-    },
-    readObject: async (bucket, key) =>
-      key === 'a.png'
-        ? {
-            body: Readable.from([Buffer.from(bucket)]),
-            contentType: 'image/png',
-            contentLength: bucket.length,
-            etag: '"e"',
-            headers: {},
-          }
-        : undefined,
-    readSecret: (name) =>
-      storedSecret ?? options.secrets.find((secret) => secret.name === name)?.initialValue,
-    writeSecret: (SecretId, SecretString) => void seen.secretsPut.push({ SecretId, SecretString }),
-    calls: () => ({}),
-    faults: createFaults(),
-    close: async () => void story.push('endpoint closed'),
-  });
-
-  const parts: LocalAwsParts = {
-    startAwsEndpoint: async (options) => {
-      story.push('endpoint');
-      seen.endpointOptions = options;
-      return endpointOf(options);
-    },
-    createEventBus: ({ rules }) => {
-      seen.rules.push(...rules);
-      return { publish, start: () => story.push('schedules'), close: () => story.push('schedules closed') };
-    },
-  };
-  return { story, seen, parts, publish };
-};
 
 const machineArn = (prefix: string) =>
   fakes.seen.stateMachines.find(({ name }) => name.startsWith(prefix))?.arn ?? `no machine ${prefix}`;
@@ -204,7 +143,7 @@ describe('a run of an assembly', () => {
     });
     expect(environment?.AWS_ACCESS_KEY_ID).not.toBe(run.operator.accessKeyId);
     expect((await fetch(`${run.baseUrl}/v1/other`)).status).toBe(404);
-    expect((await fetch(`${run.baseUrl}/v1/things`, { method: 'PUT' })).status).toBe(405);
+    expect((await fetch(`${run.baseUrl}/v1/things`, { method: 'PUT' })).status).toBe(403);
   });
 
   test('refuses unsigned file URLs, with the key from the custom resource', async () => {

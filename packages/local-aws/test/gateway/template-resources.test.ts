@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { apiSpec } from '../../src/template/api.ts';
 import type { Template } from '../../src/template/assembly.ts';
 import { secretSpecs } from '../../src/template/data.ts';
 import { distributionSpec } from '../../src/template/distribution.ts';
@@ -132,6 +133,26 @@ describe('a schedule', () => {
   });
 });
 
+test.each([{ Type: 'MOCK' }, { Type: 'HTTP_PROXY', Uri: 'https://example.com' }])(
+  'a method that needs no key is answered by a function: %j is refused',
+  (Integration) => {
+    const RestApiId = { Ref: 'Api' };
+    const ResourceId = { 'Fn::GetAtt': ['Api', 'RootResourceId'] };
+    const Resources = (ApiKeyRequired: boolean) => ({
+      Api: { Type: 'AWS::ApiGateway::RestApi' },
+      Get: {
+        Type: 'AWS::ApiGateway::Method',
+        Properties: { RestApiId, ResourceId, HttpMethod: 'GET', ApiKeyRequired, Integration },
+      },
+    });
+    const routesOf = (isKeyRequired: boolean) =>
+      apiSpec(createResolver({ Resources: Resources(isKeyRequired) }, 'Shop', new Map()))?.routes;
+
+    expect(routesOf(true)).toEqual([{ resourcePath: '/', method: 'GET' }]);
+    expect(() => routesOf(false)).toThrow(`Get: integration type ${Integration.Type} is not supported`);
+  },
+);
+
 describe('a generated secret', () => {
   const draw = (GenerateSecretString: Record<string, unknown>) =>
     secretSpecs(aResolver('AWS::SecretsManager::Secret', { GenerateSecretString }))[0]?.initialValue;
@@ -145,26 +166,10 @@ describe('a generated secret', () => {
     expect(new Set(drawn).size).toBeGreaterThan(40);
   });
 
-  test('is put under its key in the string template', () => {
-    const value = draw({
-      SecretStringTemplate: '{"user":"api"}',
-      GenerateStringKey: 'password',
-      PasswordLength: 8,
-      ExcludePunctuation: true,
-      ExcludeCharacters: 'abc',
-    });
-
-    expect(JSON.parse(value ?? '')).toEqual({
-      user: 'api',
-      password: expect.stringMatching(/^[A-Zd-z0-9]{8}$/),
-    });
-  });
-
-  test('is refused when every character is excluded', () => {
-    const nothing = { ExcludeLowercase: true, ExcludeUppercase: true, ExcludeNumbers: true };
-
-    expect(() => draw({ ...nothing, ExcludePunctuation: true })).toThrow(/cannot draw/);
+  test('is refused when it is too short for that, and with an option that is not known', () => {
     expect(() => draw({ PasswordLength: 3 })).toThrow(/cannot draw 3/);
+    expect(draw({ PasswordLength: 3, ExcludePunctuation: true })).toMatch(/^[a-zA-Z0-9]{3}$/);
+    expect(() => draw({ ExcludeCharacters: 'abc' })).toThrow(/ExcludeCharacters is not known/);
   });
 });
 
@@ -276,6 +281,10 @@ describe('a distribution', () => {
                     { Id: 'Bucket', DomainName: { 'Fn::GetAtt': ['Bucket', 'RegionalDomainName'] } },
                     { Id: 'Elsewhere', DomainName: 'example.com' },
                     {
+                      ...{ Id: 'Part', OriginPath: '/docs' },
+                      DomainName: { 'Fn::GetAtt': ['Bucket', 'RegionalDomainName'] },
+                    },
+                    {
                       Id: 'Api',
                       DomainName: {
                         'Fn::Join': [
@@ -318,7 +327,6 @@ describe('a distribution', () => {
       {
         pathPattern: '/docs/*',
         bucketName: expect.any(String),
-        originPath: '',
         responseHeaders: {
           'Content-Security-Policy': "default-src 'self'",
           'X-Content-Type-Options': 'nosniff',
@@ -326,13 +334,15 @@ describe('a distribution', () => {
         },
         compresses: true,
       },
-      { pathPattern: '/uncached/*', bucketName: expect.any(String), originPath: '' },
+      { pathPattern: '/uncached/*', bucketName: expect.any(String) },
     ]);
   });
 
   test('with a header or an origin that the local run does not know ends the start', () => {
     expect(() => spec({ FrameOptions: { FrameOption: 'DENY' } })).toThrow(/FrameOptions is not known/);
-    expect(() => spec({}, 'Elsewhere')).toThrow(/the origin Elsewhere is not a bucket/);
+    for (const origin of ['Elsewhere', 'Part']) {
+      expect(() => spec({}, origin)).toThrow(`the origin ${origin} is not a whole bucket`);
+    }
   });
 });
 

@@ -5,14 +5,9 @@ import type { SecretSpec } from '../../types.ts';
 import { AwsError, systemCodeOf } from '../errors.ts';
 import { replaceFile } from '../write-file.ts';
 
-/** The value of a version: text, or bytes in base64. */
-export interface SecretValue {
-  text?: string;
-  base64?: string;
-}
-
 /** A stored version. */
-export interface SecretVersion extends SecretValue {
+export interface SecretVersion {
+  text: string;
   createdAt: string;
   stages: string[];
 }
@@ -23,7 +18,7 @@ export interface SecretStore {
   find(nameOrArn: string): SecretSpec | undefined;
   versions(secret: SecretSpec): Record<string, SecretVersion>;
   /** Adds a version and moves `stages` to it; AWSCURRENT's old version becomes AWSPREVIOUS. The same id and value change nothing. Throws `ResourceExistsException`. */
-  put(secret: SecretSpec, versionId: string, value: SecretValue, stages: string[]): void;
+  put(secret: SecretSpec, versionId: string, text: string, stages: string[]): void;
 }
 
 type StoredSecrets = Record<string, Record<string, SecretVersion>>;
@@ -37,9 +32,6 @@ const load = (file: string): StoredSecrets => {
   }
 };
 
-const isSame = (left: SecretValue, right: SecretValue): boolean =>
-  left.text === right.text && left.base64 === right.base64;
-
 /** Opens the store and gives empty secrets their `initialValue`. Values persist across starts by the secret's name. */
 export const openSecretStore = (file: string, secrets: SecretSpec[]): SecretStore => {
   const stored = load(file);
@@ -52,12 +44,12 @@ export const openSecretStore = (file: string, secrets: SecretSpec[]): SecretStor
           name === nameOrArn || arn === nameOrArn || arn.replace(/-[A-Za-z0-9]{6}$/, '') === nameOrArn,
       ),
     versions: ({ name }) => stored[name] ?? {},
-    put(secret, versionId, value, stages) {
+    put(secret, versionId, text, stages) {
       stored[secret.name] ??= {};
       const versions = stored[secret.name] ?? {};
       const existing = versions[versionId];
       if (existing) {
-        if (isSame(existing, value)) return;
+        if (existing.text === text) return;
         throw new AwsError(
           'ResourceExistsException',
           `A resource with the ID you requested already exists. Version ${versionId} has another value.`,
@@ -70,7 +62,7 @@ export const openSecretStore = (file: string, secrets: SecretSpec[]): SecretStor
         );
         version.stages = wasCurrent ? [...kept, 'AWSPREVIOUS'] : kept;
       }
-      versions[versionId] = { ...value, createdAt: new Date().toISOString(), stages };
+      versions[versionId] = { text, createdAt: new Date().toISOString(), stages };
       // Versions without a stage are deprecated.
       for (const [id, version] of Object.entries(versions))
         if (version.stages.length === 0) delete versions[id];
@@ -80,7 +72,7 @@ export const openSecretStore = (file: string, secrets: SecretSpec[]): SecretStor
 
   for (const secret of secrets) {
     if (secret.initialValue !== undefined && Object.keys(store.versions(secret)).length === 0) {
-      store.put(secret, randomUUID(), { text: secret.initialValue }, ['AWSCURRENT']);
+      store.put(secret, randomUUID(), secret.initialValue, ['AWSCURRENT']);
     }
   }
   return store;

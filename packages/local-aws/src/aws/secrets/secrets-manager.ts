@@ -4,7 +4,7 @@ import type { SecretSpec } from '../../types.ts';
 import type { Place } from '../arn.ts';
 import type { Permission } from '../authorize.ts';
 import { AwsError } from '../errors.ts';
-import type { SecretStore, SecretVersion } from './secret-store.ts';
+import type { SecretStore } from './secret-store.ts';
 
 type Json = Record<string, unknown>;
 
@@ -20,9 +20,6 @@ const secretId = (body: Json): string => {
 };
 
 const epochSeconds = (instant: string): number => Date.parse(instant) / 1_000;
-
-const valueFields = (version: SecretVersion) =>
-  version.base64 === undefined ? { SecretString: version.text } : { SecretBinary: version.base64 };
 
 const getSecretValue = (store: SecretStore, secret: SecretSpec, body: Json) => {
   const versions = Object.entries(store.versions(secret));
@@ -45,21 +42,22 @@ const getSecretValue = (store: SecretStore, secret: SecretSpec, body: Json) => {
     ARN: secret.arn,
     Name: secret.name,
     VersionId: id,
-    ...valueFields(version),
+    SecretString: version.text,
     VersionStages: version.stages,
     CreatedDate: epochSeconds(version.createdAt),
   };
 };
 
 const putSecretValue = (store: SecretStore, secret: SecretSpec, body: Json) => {
-  const text = typeof body.SecretString === 'string' ? body.SecretString : undefined;
-  const base64 = optionalText(body, 'SecretBinary');
-  if (text === undefined && base64 === undefined) {
-    throw new AwsError('InvalidRequestException', 'You must provide either SecretString or SecretBinary.');
+  if (typeof body.SecretString !== 'string') {
+    throw new AwsError(
+      'InvalidRequestException',
+      'You must provide SecretString; the local run knows no SecretBinary.',
+    );
   }
   const id = optionalText(body, 'ClientRequestToken') ?? randomUUID();
   const stages = Array.isArray(body.VersionStages) ? body.VersionStages.map(String) : ['AWSCURRENT'];
-  store.put(secret, id, base64 === undefined ? { text: text ?? '' } : { base64 }, stages);
+  store.put(secret, id, body.SecretString, stages);
   return { ARN: secret.arn, Name: secret.name, VersionId: id, VersionStages: stages };
 };
 

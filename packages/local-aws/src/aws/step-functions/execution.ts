@@ -128,7 +128,7 @@ export const runExecution = (
         StateMachine: { Id: stateMachine.arn, Name: stateMachine.name },
       },
       makeToken: () => createToken({ machineName: stateMachine.name, executionName: start.name }),
-      call: (resource, parameters) => environment.call(principal, resource, parameters),
+      call: (parameters) => environment.call(principal, parameters),
       observe: (event) => {
         if (!outcome && !isLeft) history.record(event);
       },

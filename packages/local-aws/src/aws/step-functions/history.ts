@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 import type { Branch } from './interpreter/branch.ts';
 import type { RunEvent } from './interpreter/events.ts';
-import { taskEvents } from './task-events.ts';
 import { type HistoryEvent, nowSeconds } from './types.ts';
 
 /** Writes an execution's history in Step Functions' event types. */
@@ -31,10 +30,29 @@ const detailsField = (type: string): `${string}EventDetails` => {
   return `${name}EventDetails`;
 };
 
-/** A history that passes each event to `write`. Ids count from 1; `previousEventId` is the previous event of the same branch or iteration. */
+type TaskEvent = Extract<RunEvent, { type: `Task${string}` }>;
+
+const taskDetails = (event: TaskEvent): Record<string, unknown> => {
+  switch (event.type) {
+    case 'TaskScheduled':
+      return {
+        parameters: JSON.stringify(event.parameters),
+        ...(event.timeoutSeconds !== undefined && { timeoutInSeconds: event.timeoutSeconds }),
+      };
+    case 'TaskSubmitted':
+    case 'TaskSucceeded':
+      return { output: JSON.stringify(event.output), outputDetails: INCLUDED };
+    case 'TaskFailed':
+      return { error: event.error, cause: event.cause };
+    case 'TaskTimedOut':
+      return { error: 'States.Timeout' };
+  }
+};
+
+/** A history that passes each event to `write`. Ids count from 1; `previousEventId` is the previous event of the same line of states. */
 export const createHistory = (names: HistoryNames, write: (event: HistoryEvent) => void): History => {
   let lastId = 0;
-  /** The last event of the execution itself, and of each branch and iteration that runs. */
+  /** The last event of the execution itself, and of each iteration that runs. */
   let rootId = 0;
   const lastIds = new WeakMap<Branch, number>();
 
@@ -79,7 +97,7 @@ export const createHistory = (names: HistoryNames, write: (event: HistoryEvent) 
           add(`${state.type}StateExited`, dataOf('output', event.output));
           return;
         case 'StateStarted':
-          add(`${state.type}StateStarted`, event.length === undefined ? undefined : { length: event.length });
+          add(`${state.type}StateStarted`, { length: event.length });
           return;
         case 'StateSucceeded':
         case 'StateFailed':
@@ -104,9 +122,13 @@ export const createHistory = (names: HistoryNames, write: (event: HistoryEvent) 
           add(event.type, { error: event.error, cause: event.cause });
           return;
         default: {
-          const { resource } = state;
-          if (!resource) throw new Error(`${state.name} is no task.`);
-          for (const { type, details } of taskEvents(event, resource, names.region)) add(type, details);
+          const task = {
+            resourceType: 'lambda',
+            resource: state.waitsForToken ? 'invoke.waitForTaskToken' : 'invoke',
+          };
+          const scheduled = event.type === 'TaskScheduled' ? { region: names.region } : {};
+          add(event.type, { ...task, ...scheduled, ...taskDetails(event) });
+          if (event.type === 'TaskScheduled') add('TaskStarted', task);
         }
       }
     },

@@ -53,11 +53,12 @@ const withoutData = (event: HistoryEvent): Json =>
     ]),
   );
 
-/** GetExecutionHistory: oldest first, or newest first with `reverseOrder`. */
+/** GetExecutionHistory: oldest first. Throws `ValidationException` for `reverseOrder`. */
 export const getExecutionHistory = (found: FoundExecution, body: Json): Json => {
   const { events } = readStored(found);
-  const ordered = body.reverseOrder === true ? events.toReversed() : events;
-  const { page, nextToken } = takePage(body, ordered);
+  if (body.reverseOrder === true)
+    throw new AwsError('ValidationException', 'The local run does not reverse a history');
+  const { page, nextToken } = takePage(body, events);
   return { events: body.includeExecutionData === false ? page.map(withoutData) : page, nextToken };
 };
 

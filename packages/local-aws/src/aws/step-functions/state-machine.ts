@@ -16,7 +16,6 @@ import { nowSeconds, type Outcome } from './types.ts';
 /** A state machine that can be started. */
 export interface LocalStateMachine {
   spec: StateMachineSpec;
-  roleArn: string;
   creationDate: number;
   store: ExecutionStore;
   /**
@@ -114,7 +113,6 @@ const openDefinition = (
 
   return {
     spec,
-    roleArn: role,
     creationDate: nowSeconds(),
     store,
     start(name = randomUUID(), input) {

@@ -3,14 +3,13 @@ import { parseExecutionArn, stateMachineArn } from '../arn.ts';
 import { findRefusal } from '../authorize.ts';
 import { AwsError } from '../errors.ts';
 import { stepFunctionsPermissions } from '../permissions/step-functions.ts';
-import { createIntegrations, type IntegrationServices } from './integrations.ts';
+import { createIntegration, type IntegrationServices } from './integrations.ts';
 import { Callbacks } from './interpreter/callbacks.ts';
-import { systemClock } from './interpreter/clock.ts';
 import { describeExecution, getExecutionHistory, listExecutions } from './queries.ts';
 import { executionName, jsonText, optionalText, requiredText, takePage } from './requests.ts';
 import { type LocalStateMachine, type MachineServices, openStateMachine } from './state-machine.ts';
 import { statusChangeEvent } from './status-change.ts';
-import { findCallback, readToken } from './task-tokens.ts';
+import { readToken } from './task-tokens.ts';
 
 type Json = Record<string, unknown>;
 
@@ -28,7 +27,7 @@ export interface StepFunctions {
 }
 
 /** What Step Functions works with. */
-export interface StepFunctionsServices extends Omit<IntegrationServices, 'invoke' | 'startExecution'> {
+export interface StepFunctionsServices extends Omit<IntegrationServices, 'invoke'> {
   /** Holds the executions, in a directory per machine. */
   directory: string;
   /** Executions that run at once, in all machines. */
@@ -42,8 +41,7 @@ const INVALID_OUTPUT = { code: 'InvalidOutput', label: 'Invalid Output' };
 export const createStepFunctions = (services: StepFunctionsServices): StepFunctions => {
   const { place } = services;
   const machines = new Map<string, LocalStateMachine>();
-  const callbacks = new Callbacks(systemClock);
-  const callbackOf = (body: Json) => findCallback(callbacks, requiredText(body, 'taskToken'));
+  const callbacks = new Callbacks();
 
   const findMachine = (arn: string): LocalStateMachine => {
     const machine = machines.get(arn);
@@ -92,13 +90,6 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
     return { stopDate };
   };
 
-  const machineSummary = ({ spec, creationDate }: LocalStateMachine) => ({
-    stateMachineArn: spec.arn,
-    name: spec.name,
-    type: 'STANDARD',
-    creationDate,
-  });
-
   /** The state machine of a token. Throws `InvalidToken`, or `TaskDoesNotExist` when its execution is unknown. */
   const tokenMachine = (body: Json): string => {
     const owner = readToken(requiredText(body, 'taskToken'));
@@ -116,27 +107,18 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
     DescribeExecution: (body) => describeExecution(findExecution(body)),
     GetExecutionHistory: (body) => getExecutionHistory(findExecution(body), body),
     ListExecutions: (body) => listExecutions(place, findMachine(requiredText(body, 'stateMachineArn')), body),
-    DescribeStateMachine: (body) => {
-      const machine = findMachine(requiredText(body, 'stateMachineArn'));
-      const { spec, roleArn } = machine;
-      return { ...machineSummary(machine), status: 'ACTIVE', definition: spec.definition, roleArn };
-    },
     ListStateMachines: (body) => {
       const { page, nextToken } = takePage(body, [...machines.values()]);
-      return { stateMachines: page.map(machineSummary), nextToken };
+      const stateMachines = page.map(({ spec: { arn, name }, creationDate }) => ({
+        ...{ stateMachineArn: arn, name, type: 'STANDARD', creationDate },
+      }));
+      return { stateMachines, nextToken };
     },
     SendTaskSuccess: (body) => {
       const output = jsonText(body, 'output', INVALID_OUTPUT);
-      callbackOf(body).succeed(JSON.parse(output));
-      return {};
-    },
-    SendTaskFailure: (body) => {
-      const error = optionalText(body, 'error') ?? 'States.TaskFailed';
-      callbackOf(body).fail(error, optionalText(body, 'cause') ?? '');
-      return {};
-    },
-    SendTaskHeartbeat: (body) => {
-      callbackOf(body).heartbeat();
+      const task = callbacks.find(requiredText(body, 'taskToken'));
+      if (!task) throw new AwsError('TaskTimedOut', "Task Timed Out: 'Provided task does not exist anymore'");
+      task.succeed(JSON.parse(output));
       return {};
     },
   };
@@ -147,7 +129,7 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
       if (!perform) {
         throw new AwsError('UnknownOperationException', `The local Step Functions has no ${operation}`);
       }
-      const tokenMachineArn = operation.startsWith('SendTask') ? tokenMachine(body) : undefined;
+      const tokenMachineArn = operation === 'SendTaskSuccess' ? tokenMachine(body) : undefined;
       const refused = findRefusal(principal, stepFunctionsPermissions(operation, body, tokenMachineArn));
       if (refused) throw new AwsError('AccessDeniedException', refused);
       return () => perform(body);
@@ -156,7 +138,7 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
       const machineServices: MachineServices = {
         place,
         directory: services.directory,
-        call: createIntegrations({ ...services, invoke, startExecution }),
+        call: createIntegration({ ...services, invoke }),
         callbacks,
         announce: (change) => publish(statusChangeEvent(place, change)),
       };

@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-import { AwsError } from '../errors.ts';
-import type { Callback, Callbacks } from './interpreter/callbacks.ts';
-
 /** The execution of a token. */
 export interface TokenOwner {
   machineName: string;
@@ -24,11 +21,4 @@ export const readToken = (token: string): TokenOwner | undefined => {
   return mark === 'task' && machineName && executionName && nonce
     ? { machineName, executionName }
     : undefined;
-};
-
-/** The task that waits under a token. Throws `TaskTimedOut` when none does. */
-export const findCallback = (callbacks: Callbacks, token: string): Callback => {
-  const found = callbacks.find(token);
-  if (!found) throw new AwsError('TaskTimedOut', "Task Timed Out: 'Provided task does not exist anymore'");
-  return found;
 };

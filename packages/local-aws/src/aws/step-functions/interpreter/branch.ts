@@ -1,22 +1,20 @@
-/** A line of states: those of the execution, of a branch, or of an iteration. It ends with the line around it. */
+/** A line of states: those of the execution, or of an iteration of a Map. It ends with the line around it. */
 export class Branch {
   readonly outer: Branch | undefined;
-  /** The item of a Map, or the branch of a Parallel, counted from 0. */
+  /** The item of a Map, counted from 0. */
   readonly index: number | undefined;
-  readonly item: unknown;
   isStopped = false;
   private readonly cleanups = new Set<() => void>();
 
-  constructor(outer?: Branch, index?: number, item?: unknown) {
+  constructor(outer?: Branch, index?: number) {
     this.outer = outer;
     this.index = index;
-    this.item = item;
     this.isStopped = outer?.isStopped ?? false;
   }
 
   /** A line within this one. */
-  open(index?: number, item?: unknown): Branch {
-    const inner = new Branch(this, index, item);
+  open(index?: number): Branch {
+    const inner = new Branch(this, index);
     this.onStop(() => inner.stop());
     return inner;
   }

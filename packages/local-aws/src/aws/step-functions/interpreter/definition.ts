@@ -1,59 +1,72 @@
 import { messageOf } from '../../errors.ts';
-import { checkRule, type Rule } from './choices.ts';
-import { checkExpression } from './expressions.ts';
+import { readPath } from './expressions.ts';
 import { type DistributedMap, readDistributedMap } from './map-run.ts';
 import type { Retrier } from './retries.ts';
-import { readTaskLimits } from './task-limits.ts';
-import { readTaskResource, type TaskResource } from './task-resource.ts';
+import { readTimeout } from './time-limit.ts';
 
-export type StateType = 'Task' | 'Choice' | 'Wait' | 'Pass' | 'Succeed' | 'Fail' | 'Map' | 'Parallel';
+/** A comparison of a Choice state. */
+export interface Rule {
+  Variable: string;
+  StringEquals: string;
+  Next: string;
+}
 
 /** The fields of a state that are run, as the definition has them. */
 export interface Fields {
-  InputPath?: string | null;
   Parameters?: unknown;
   ResultSelector?: unknown;
   ResultPath?: string | null;
   OutputPath?: string | null;
-  Result?: unknown;
   TimeoutSeconds?: number;
   TimeoutSecondsPath?: string;
-  HeartbeatSeconds?: number;
-  HeartbeatSecondsPath?: string;
   Seconds?: number;
   SecondsPath?: string;
-  Timestamp?: string;
-  TimestampPath?: string;
   Choices?: Rule[];
   Default?: string;
   Error?: string;
-  ErrorPath?: string;
   Cause?: string;
-  CausePath?: string;
   ItemsPath?: string;
-  ItemSelector?: unknown;
   MaxConcurrency?: number;
   Retry?: Retrier[];
   Catch?: { ErrorEquals: string[]; ResultPath?: string | null; Next: string }[];
   Next?: string;
 }
 
+/** Each type of state with the fields that run locally. Anything else is refused: it would not do what is deployed. */
+const FIELDS = {
+  Task: [
+    ...['Resource', 'Parameters', 'ResultSelector', 'ResultPath', 'OutputPath', 'TimeoutSeconds'],
+    ...['TimeoutSecondsPath', 'Retry', 'Catch', 'Next', 'End'],
+  ],
+  Choice: ['Choices', 'Default'],
+  Wait: ['Seconds', 'SecondsPath', 'Next', 'End'],
+  Pass: ['Next', 'End'],
+  Succeed: ['OutputPath'],
+  Fail: ['Error', 'Cause'],
+  Map: [
+    ...['ItemProcessor', 'ItemsPath', 'MaxConcurrency', 'Label', 'ToleratedFailurePercentage'],
+    ...['ResultSelector', 'ResultPath', 'OutputPath', 'Retry', 'Catch', 'Next', 'End'],
+  ],
+} as const satisfies Record<string, readonly string[]>;
+
+export type StateType = keyof typeof FIELDS;
+
+const RULE_FIELDS = ['Variable', 'StringEquals', 'Next'];
+
 /** A state of a definition. */
 export interface State {
   name: string;
   type: StateType;
   fields: Fields;
-  /** Of a Task. */
-  resource?: TaskResource;
+  /** Whether a Task ends when its token is returned, not when its call is answered. */
+  waitsForToken: boolean;
   /** Of a Map. */
   processor?: Definition;
   /** Of a Map in distributed mode. */
   distributed?: DistributedMap;
-  /** Of a Parallel. */
-  branches?: readonly Definition[];
 }
 
-/** A definition, or the states within a Map or a branch. */
+/** A definition, or the states within a Map. */
 export interface Definition {
   startAt: string;
   states: ReadonlyMap<string, State>;
@@ -61,11 +74,11 @@ export interface Definition {
   timeoutSeconds?: number;
 }
 
-/** Every state of a definition, those within Maps and branches included. */
+/** Every state of a definition, those within Maps included. */
 export const statesOf = (definition: Definition): State[] =>
   [...definition.states.values()].flatMap((state) => [
     state,
-    ...[...(state.processor ? [state.processor] : []), ...(state.branches ?? [])].flatMap(statesOf),
+    ...(state.processor ? statesOf(state.processor) : []),
   ]);
 
 type Json = Record<string, unknown>;
@@ -74,34 +87,14 @@ const asJson = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 const listIn = (value: unknown): Json[] => (Array.isArray(value) ? value.map(asJson) : []);
 
-const TYPES: readonly string[] = [
-  'Task',
-  'Choice',
-  'Wait',
-  'Pass',
-  'Succeed',
-  'Fail',
-  'Map',
-  'Parallel',
-] satisfies StateType[];
-
-/** Fields that are not run. */
-const UNSUPPORTED_FIELDS = [
-  ...['Assign', 'Arguments', 'Output', 'ItemReader', 'ItemBatcher', 'ResultWriter'],
-  ...['MaxConcurrencyPath', 'ToleratedFailureCountPath', 'ToleratedFailurePercentagePath'],
-];
-
-/** Fields that hold states of their own or literal values. */
-const WITHOUT_EXPRESSIONS = new Set(['ItemProcessor', 'Iterator', 'Branches', 'Result']);
-
-/** Throws for a path or an intrinsic function that does not run locally. */
-const checkExpressions = (value: unknown, field = ''): void => {
+/** Throws for a path that does not run locally. */
+const checkPaths = (value: unknown, field = ''): void => {
   if (typeof value === 'string') {
-    if (field.endsWith('.$') || field.endsWith('Path') || field === 'Variable') checkExpression(value);
+    if (field.endsWith('.$') || field.endsWith('Path') || field === 'Variable') readPath(value);
   } else if (Array.isArray(value)) {
-    for (const part of value) checkExpressions(part);
+    for (const part of value) checkPaths(part);
   } else {
-    for (const [name, part] of Object.entries(asJson(value))) checkExpressions(part, name);
+    for (const [name, part] of Object.entries(asJson(value))) checkPaths(part, name);
   }
 };
 
@@ -111,48 +104,37 @@ const targetsOf = (state: Json): unknown[] =>
     .flatMap(({ Next, Default }) => [Next, Default])
     .filter((target) => target !== undefined);
 
-const check = (state: Json, names: ReadonlySet<string>): void => {
-  if (!TYPES.includes(String(state.Type)))
-    throw new Error(`a state of type ${state.Type} cannot be run locally`);
-  const unsupported = UNSUPPORTED_FIELDS.find((field) => field in state);
-  if (unsupported) throw new Error(`${unsupported} cannot be run locally`);
-  if (state.QueryLanguage === 'JSONata') throw new Error('JSONata cannot be run locally');
-  const missing = targetsOf(state).find((target) => !names.has(String(target)));
-  if (missing !== undefined) throw new Error(`it leads to "${missing}", which is not there`);
-  for (const [field, value] of Object.entries(state)) {
-    if (!WITHOUT_EXPRESSIONS.has(field)) checkExpressions(value, field);
-  }
-  for (const rule of listIn(state.Choices)) checkRule(rule);
+const checkFields = (part: Json, known: readonly string[]): void => {
+  const unknown = Object.keys(part).find((field) => field !== 'Comment' && !known.includes(field));
+  if (unknown !== undefined) throw new Error(`${unknown} cannot be run locally`);
 };
 
-const readResource = (arn: unknown): TaskResource => {
-  const resource = readTaskResource(String(arn));
-  if (!resource) throw new Error(`${arn} cannot be run locally`);
-  return resource;
+const check = ({ Type, ItemProcessor, ...state }: Json, names: ReadonlySet<string>): void => {
+  const fields = Object.hasOwn(FIELDS, String(Type)) ? FIELDS[Type as StateType] : undefined;
+  if (!fields) throw new Error(`a state of type ${Type} cannot be run locally`);
+  checkFields(state, fields);
+  for (const rule of listIn(state.Choices)) checkFields(rule, RULE_FIELDS);
+  const missing = targetsOf(state).find((target) => !names.has(String(target)));
+  if (missing !== undefined) throw new Error(`it leads to "${missing}", which is not there`);
+  checkPaths(state);
 };
+
+const RESOURCE = /^arn:aws:states:::lambda:invoke(\.waitForTaskToken)?$/;
 
 const readState = (name: string, state: Json, seen: Set<string>): State => {
   const fields = state as Fields;
   const type = state.Type as StateType;
-  const distributed = type === 'Map' ? readDistributedMap(name, state) : undefined;
-  if (type === 'Task') readTaskLimits(fields.TimeoutSeconds, fields.HeartbeatSeconds);
-  return {
-    name,
-    type,
-    fields,
-    ...(type === 'Task' && { resource: readResource(state.Resource) }),
-    ...(distributed && { distributed }),
-    ...(type === 'Map' && {
-      // The states of an item's execution have names of their own.
-      processor: readStates(
-        asJson(state.ItemProcessor ?? state.Iterator),
-        distributed ? new Set<string>() : seen,
-      ),
-    }),
-    ...(type === 'Parallel' && {
-      branches: listIn(state.Branches).map((branch) => readStates(branch, seen)),
-    }),
-  };
+  if (type === 'Task') {
+    const [resource, suffix] = RESOURCE.exec(String(state.Resource)) ?? [];
+    if (resource === undefined) throw new Error(`${state.Resource} cannot be run locally`);
+    readTimeout(fields.TimeoutSeconds);
+    return { name, type, fields, waitsForToken: suffix !== undefined };
+  }
+  if (type !== 'Map') return { name, type, fields, waitsForToken: false };
+  const distributed = readDistributedMap(name, state);
+  // The states of an item's execution have names of their own.
+  const processor = readStates(asJson(state.ItemProcessor), distributed ? new Set<string>() : seen);
+  return { name, type, fields, waitsForToken: false, processor, ...(distributed && { distributed }) };
 };
 
 const readStates = ({ StartAt, States }: Json, seen: Set<string>): Definition => {
@@ -180,11 +162,11 @@ const readStates = ({ StartAt, States }: Json, seen: Set<string>): Definition =>
  */
 export const readDefinition = (machineName: string, text: string): Definition => {
   try {
-    const original = asJson(JSON.parse(text));
-    if (original.QueryLanguage === 'JSONata') throw new Error('JSONata cannot be run locally');
-    const { TimeoutSeconds } = original;
+    const definition = asJson(JSON.parse(text));
+    checkFields(definition, ['StartAt', 'States', 'TimeoutSeconds']);
+    const { TimeoutSeconds } = definition;
     return {
-      ...readStates(original, new Set()),
+      ...readStates(definition, new Set()),
       ...(typeof TimeoutSeconds === 'number' && { timeoutSeconds: TimeoutSeconds }),
     };
   } catch (cause) {

@@ -26,7 +26,6 @@ export const matchesError = (names: readonly string[], error: string): boolean =
   if (error === 'States.Runtime') return false;
   return names.some((name) => {
     if (name === error) return true;
-    if (name === 'States.Timeout') return error === 'States.HeartbeatTimeout';
     if (error === 'States.DataLimitExceeded') return false;
     return name === 'States.ALL' || (name === 'States.TaskFailed' && error !== 'States.Timeout');
   });

@@ -16,21 +16,16 @@ export type RunEvent = { visit: Visit } & (
   | { type: 'StateExited'; output: unknown }
   /** After the pause, which took so many seconds. */
   | { type: 'StateRetried'; error: string; seconds: number }
-  /** A Map or Parallel begins its iterations or branches; `length` is the number of items. */
-  | { type: 'StateStarted'; length?: number }
+  /** A Map begins with its items; `length` is their number. */
+  | { type: 'StateStarted'; length: number }
   | { type: 'StateSucceeded' | 'StateFailed' }
   | { type: 'MapIterationStarted' | 'MapIterationSucceeded' | 'MapIterationFailed'; branch: Branch }
   | { type: 'MapRunStarted'; map: DistributedMap }
   | { type: 'MapRunSucceeded' }
   | { type: 'MapRunFailed'; error: string; cause: string }
-  | {
-      type: 'TaskScheduled';
-      parameters: unknown;
-      timeoutSeconds: number | undefined;
-      heartbeatSeconds: number | undefined;
-    }
+  | { type: 'TaskScheduled'; parameters: unknown; timeoutSeconds: number | undefined }
   /** The call was answered; the task continues until its token is returned. */
   | { type: 'TaskSubmitted' | 'TaskSucceeded'; output: unknown }
   | { type: 'TaskFailed'; error: string; cause: string }
-  | { type: 'TaskTimedOut'; error: string }
+  | { type: 'TaskTimedOut' }
 );

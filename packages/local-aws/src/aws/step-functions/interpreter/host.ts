@@ -2,7 +2,6 @@ import type { Callbacks } from './callbacks.ts';
 import type { Clock } from './clock.ts';
 import type { RunEvent } from './events.ts';
 import type { DistributedMap, ItemExecution } from './map-run.ts';
-import type { TaskResource } from './task-resource.ts';
 
 /** The surroundings of a run: its time, its chance, and the services of its tasks. */
 export interface Host {
@@ -15,7 +14,7 @@ export interface Host {
   /** A new task token. */
   makeToken(): string;
   /** Makes the call of a task. Every error is that of the task. */
-  call(resource: TaskResource, parameters: unknown): Promise<unknown>;
+  call(parameters: unknown): Promise<unknown>;
   /** Receives every event as it happens. */
   observe(event: RunEvent): void;
   /**

@@ -7,8 +7,7 @@ export interface DistributedMap {
   label: string;
   /** Executions at once. */
   maxConcurrency: number;
-  /** The Map fails once more executions have failed than this. */
-  toleratedFailureCount: number;
+  /** The Map fails once a larger share of its executions has failed. */
   toleratedFailurePercentage: number;
 }
 
@@ -26,18 +25,6 @@ const DEFAULT_CONCURRENCY = 100;
 /** https://docs.aws.amazon.com/step-functions/latest/dg/state-map-distributed.html#map-state-distributed-additional-fields */
 const LABEL = /^[\w.-]{1,40}$/;
 
-/** Fields of a distributed Map that the local run has no use for yet: it would not do what is deployed. */
-const UNSUPPORTED = [
-  'ItemReader',
-  'ItemBatcher',
-  'ItemSelector',
-  'Parameters',
-  'ResultWriter',
-  'MaxConcurrencyPath',
-  'ToleratedFailureCountPath',
-  'ToleratedFailurePercentagePath',
-];
-
 const numberIn = (state: Json, field: string, max: number): number | undefined => {
   const value = state[field];
   if (value === undefined) return undefined;
@@ -49,22 +36,15 @@ const numberIn = (state: Json, field: string, max: number): number | undefined =
 export const readDistributedMap = (name: string, state: Json): DistributedMap | undefined => {
   const { ProcessorConfig } = (state.ItemProcessor ?? {}) as { ProcessorConfig?: Json };
   if (ProcessorConfig?.Mode !== 'DISTRIBUTED') return undefined;
-  const unsupported = UNSUPPORTED.find((field) => field in state);
-  if (unsupported) throw new Error(`${unsupported} of a distributed Map cannot be run locally`);
   if (ProcessorConfig.ExecutionType !== 'STANDARD') {
     throw new Error(`a distributed Map of ${ProcessorConfig.ExecutionType} executions cannot be run locally`);
   }
   const { Label: label = name.replace(/\W+/g, '').slice(0, 40) } = state;
   if (typeof label !== 'string' || !LABEL.test(label)) throw new Error(`${label} is no label of a Map`);
-  const count = numberIn(state, 'ToleratedFailureCount', Number.MAX_SAFE_INTEGER);
-  const percentage = numberIn(state, 'ToleratedFailurePercentage', 100);
-  // The one that is not given does not limit the other.
-  const other = count === undefined && percentage === undefined ? 0 : Number.POSITIVE_INFINITY;
   return {
     label,
     maxConcurrency: numberIn(state, 'MaxConcurrency', Number.MAX_SAFE_INTEGER) || DEFAULT_CONCURRENCY,
-    toleratedFailureCount: count ?? other,
-    toleratedFailurePercentage: percentage ?? other,
+    toleratedFailurePercentage: numberIn(state, 'ToleratedFailurePercentage', 100) ?? 0,
   };
 };
 
@@ -89,10 +69,7 @@ export const runItems = async (
   const running = new Set<ItemExecution>();
   const waiting = items.entries();
   let failed = 0;
-  const isOver = () =>
-    branch.isStopped ||
-    failed > map.toleratedFailureCount ||
-    (failed * 100) / items.length > map.toleratedFailurePercentage;
+  const isOver = () => branch.isStopped || (failed * 100) / items.length > map.toleratedFailurePercentage;
   const stopAll = () => {
     for (const execution of running) execution.stop();
   };

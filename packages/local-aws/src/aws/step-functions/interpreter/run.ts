@@ -1,15 +1,13 @@
 import { nameOf } from '../../errors.ts';
 import { Branch } from './branch.ts';
-import { holds } from './choices.ts';
-import type { Definition, State } from './definition.ts';
+import type { Definition, Fields, Rule, State } from './definition.ts';
 import { checkSize, matchesError, runtimeError, TaskError } from './errors.ts';
 import type { Visit } from './events.ts';
 import { evaluate, fill, find, place, type Scope, select } from './expressions.ts';
 import type { Host, Running } from './host.ts';
 import { type DistributedMap, type ItemExecution, runItems } from './map-run.ts';
 import { Retries } from './retries.ts';
-import { attemptTask, readLimits } from './task.ts';
-import { instantOf } from './timestamps.ts';
+import { attemptTask, timeoutOf } from './task.ts';
 
 /** Step Functions runs 40 iterations of an inline Map at once: https://docs.aws.amazon.com/step-functions/latest/dg/state-map-inline.html */
 const MAX_ITERATIONS = 40;
@@ -19,12 +17,6 @@ interface Step {
   output: unknown;
   /** Undefined at the last state. */
   next: string | undefined;
-}
-
-interface Part {
-  definition: Definition;
-  input: unknown;
-  branch: Branch;
 }
 
 /** Runs a definition from its first state. */
@@ -64,63 +56,39 @@ class Interpreter {
   private async visit(visit: Visit, raw: unknown): Promise<Step> {
     const { state } = visit;
     const { fields } = state;
-    switch (state.type) {
-      case 'Task':
-        return this.withRetries(visit, raw, (scope) => this.task(visit, scope));
-      case 'Map':
-        return this.withRetries(visit, raw, (scope) => this.map(visit, scope));
-      case 'Parallel':
-        return this.withRetries(visit, raw, ({ data }) =>
-          this.together(
-            visit,
-            (state.branches ?? []).map((definition) => ({ definition, input: data })),
-          ),
-        );
-      default:
-    }
+    if (state.type === 'Task') return this.withRetries(visit, raw, (scope) => this.task(visit, scope));
+    if (state.type === 'Map') return this.withRetries(visit, raw, (scope) => this.map(visit, scope));
     const scope = this.scopeOf(visit, raw);
     switch (state.type) {
       case 'Choice': {
         const next = fields.Choices?.find((rule) => holds(rule, scope))?.Next ?? fields.Default;
         if (next === undefined) throw new TaskError('States.NoChoiceMatched', 'No Choice Rule matched');
-        return { output: this.outputOf(state, scope.data, scope), next };
+        return { output: raw, next };
       }
       case 'Wait':
-        await this.pause(this.millisecondsOf(state, scope), visit.branch);
-        return this.leave(state, scope.data, scope);
-      case 'Pass': {
-        const given = fields.Parameters === undefined ? scope.data : fill(fields.Parameters, scope);
-        const result = fields.Result === undefined ? given : fields.Result;
-        return this.leave(state, place(fields.ResultPath, raw, result), scope);
-      }
+        await this.pause(millisecondsOf(fields, scope), visit.branch);
+        return { output: raw, next: fields.Next };
+      case 'Pass':
+        return { output: raw, next: fields.Next };
       case 'Succeed':
-        return this.leave(state, scope.data, scope);
-      default:
-        throw new TaskError(
-          String(fields.ErrorPath === undefined ? (fields.Error ?? '') : evaluate(fields.ErrorPath, scope)),
-          String(fields.CausePath === undefined ? (fields.Cause ?? '') : evaluate(fields.CausePath, scope)),
-        );
+        return this.leave(state, raw, scope);
+      case 'Fail':
+        throw new TaskError(fields.Error ?? '', fields.Cause ?? '');
     }
   }
 
-  /** A state's input after `InputPath`, and its context object. */
-  private scopeOf({ state, branch, enteredAt }: Visit, raw: unknown, retries = 0, token?: string): Scope {
-    const item = itemOf(branch);
+  /** A state's input and its context object. */
+  private scopeOf({ state, enteredAt }: Visit, data: unknown, retries = 0, token?: string): Scope {
     const context = {
       ...this.host.context,
       State: { Name: state.name, EnteredTime: new Date(enteredAt).toISOString(), RetryCount: retries },
       ...(token !== undefined && { Task: { Token: token } }),
-      ...(item && { Map: { Item: { Index: item.index, Value: item.item } } }),
     };
-    return { data: select(state.fields.InputPath, { data: raw, context }), context };
+    return { data, context };
   }
 
-  private outputOf({ fields }: State, data: unknown, { context }: Scope): unknown {
-    return select(fields.OutputPath, { data, context });
-  }
-
-  private leave(state: State, data: unknown, scope: Scope): Step {
-    return { output: this.outputOf(state, data, scope), next: state.fields.Next };
+  private leave({ fields }: State, data: unknown, { context }: Scope): Step {
+    return { output: select(fields.OutputPath, { data, context }), next: fields.Next };
   }
 
   /** Does a state's work, again after errors that it retries, and hands on its result or the error that it catches. */
@@ -134,7 +102,7 @@ class Interpreter {
     const retries = new Retries(fields.Retry);
     for (;;) {
       try {
-        const token = state.resource?.waitsForToken ? this.host.makeToken() : undefined;
+        const token = state.waitsForToken ? this.host.makeToken() : undefined;
         const scope = this.scopeOf(visit, raw, retries.count, token);
         const result = await work({ ...scope, token });
         const { context } = scope;
@@ -160,9 +128,9 @@ class Interpreter {
 
   private task(visit: Visit, scope: Scope & { token: string | undefined }): Promise<unknown> {
     const { fields } = visit.state;
-    const limits = readLimits(fields, (path) => find(path, scope));
+    const timeoutSeconds = timeoutOf(fields, scope);
     const parameters = fields.Parameters === undefined ? scope.data : fill(fields.Parameters, scope);
-    return attemptTask(this.host, visit, { ...limits, parameters, token: scope.token });
+    return attemptTask(this.host, visit, { timeoutSeconds, parameters, token: scope.token });
   }
 
   private async map(visit: Visit, scope: Scope): Promise<unknown> {
@@ -171,42 +139,32 @@ class Interpreter {
     if (!Array.isArray(items)) throw runtimeError('The items of the Map are no list');
     if (!processor) throw new Error(`${visit.state.name} has no states.`);
     if (distributed) return this.distribute(visit, distributed, processor, items);
-    const template = fields.ItemSelector ?? fields.Parameters;
-    const parts = items.map((item: unknown, index) => {
-      if (template === undefined) return { definition: processor, input: item, item };
-      const context = { ...(scope.context as object), Map: { Item: { Index: index, Value: item } } };
-      return { definition: processor, input: fill(template, { data: scope.data, context }), item };
-    });
-    return this.together(visit, parts, Math.min(fields.MaxConcurrency || MAX_ITERATIONS, MAX_ITERATIONS));
+    return this.iterate(visit, processor, items);
   }
 
-  /** Runs branches, or the iterations of a Map, so many at once. The first that fails stops the others. */
-  private async together(
-    visit: Visit,
-    parts: readonly (Omit<Part, 'branch'> & { item?: unknown })[],
-    concurrency = parts.length,
-  ): Promise<unknown[]> {
+  /** Runs the iterations of an inline Map, so many at once. The first that fails stops the others. */
+  private async iterate(visit: Visit, processor: Definition, items: unknown[]): Promise<unknown[]> {
     const { observe } = this.host;
-    const isMap = visit.state.type === 'Map';
-    observe({ type: 'StateStarted', visit, ...(isMap && { length: parts.length }) });
+    observe({ type: 'StateStarted', visit, length: items.length });
     const group = visit.branch.open();
     const outputs: unknown[] = [];
-    const waiting = parts.entries();
+    const waiting = items.entries();
     const work = async (): Promise<void> => {
-      for (const [index, { definition, input, item }] of waiting) {
-        const branch = group.open(index, item);
-        if (isMap) observe({ type: 'MapIterationStarted', visit, branch });
+      for (const [index, item] of waiting) {
+        const branch = group.open(index);
+        observe({ type: 'MapIterationStarted', visit, branch });
         try {
-          outputs[index] = await this.follow(definition, input, branch);
+          outputs[index] = await this.follow(processor, item, branch);
         } catch (error) {
-          if (isMap && !group.isStopped) observe({ type: 'MapIterationFailed', visit, branch });
+          if (!group.isStopped) observe({ type: 'MapIterationFailed', visit, branch });
           throw error;
         }
-        if (isMap) observe({ type: 'MapIterationSucceeded', visit, branch });
+        observe({ type: 'MapIterationSucceeded', visit, branch });
       }
     };
+    const atOnce = Math.min(visit.state.fields.MaxConcurrency || MAX_ITERATIONS, MAX_ITERATIONS);
     try {
-      await Promise.all(Array.from({ length: Math.min(concurrency, parts.length) }, work));
+      await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
       checkSize(outputs, visit.state.name);
     } catch (error) {
       group.stop();
@@ -269,23 +227,20 @@ class Interpreter {
       const keep = branch.onStop(cancel);
     });
   }
-
-  private millisecondsOf({ fields }: State, scope: Scope): number {
-    const { Seconds, SecondsPath, Timestamp, TimestampPath } = fields;
-    if (Timestamp !== undefined || TimestampPath !== undefined) {
-      const timestamp = TimestampPath === undefined ? Timestamp : evaluate(TimestampPath, scope);
-      const instant = instantOf(timestamp);
-      if (instant === undefined) throw runtimeError(`A Wait state cannot wait for ${timestamp}`);
-      return Math.max(0, instant - this.host.clock.now());
-    }
-    const seconds = SecondsPath === undefined ? Seconds : evaluate(SecondsPath, scope);
-    if (Number.isInteger(seconds) && Number(seconds) >= 0) return Number(seconds) * 1_000;
-    throw runtimeError(`A Wait state cannot wait for ${seconds}`);
-  }
 }
 
-/** The innermost line of an iteration. */
-const itemOf = (branch: Branch): Branch | undefined => {
-  if (branch.item !== undefined || !branch.outer) return branch.item === undefined ? undefined : branch;
-  return itemOf(branch.outer);
+/** Throws `States.Runtime` for a variable that is absent. */
+const holds = ({ Variable, StringEquals }: Rule, scope: Scope): boolean => {
+  const value = find(Variable, scope);
+  if (value !== undefined) return value === StringEquals;
+  throw runtimeError(
+    `Invalid path '${Variable}': The choice state's condition path references an invalid value.`,
+  );
+};
+
+/** The time of a Wait state. Throws `States.Runtime`. */
+const millisecondsOf = ({ Seconds, SecondsPath }: Fields, scope: Scope): number => {
+  const seconds = SecondsPath === undefined ? Seconds : evaluate(SecondsPath, scope);
+  if (Number.isInteger(seconds) && Number(seconds) >= 0) return Number(seconds) * 1_000;
+  throw runtimeError(`A Wait state cannot wait for ${seconds}`);
 };

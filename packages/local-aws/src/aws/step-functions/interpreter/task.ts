@@ -2,37 +2,31 @@ import { messageOf, nameOf } from '../../errors.ts';
 import type { Fields } from './definition.ts';
 import { checkSize, TaskError } from './errors.ts';
 import type { Visit } from './events.ts';
+import { find, type Scope } from './expressions.ts';
 import type { Host } from './host.ts';
-import { readTaskLimits, type TaskLimits } from './task-limits.ts';
+import { readTimeout } from './time-limit.ts';
 
 /** One attempt at a task. */
-export interface Attempt extends TaskLimits {
+export interface Attempt {
+  /** Undefined: no limit. */
+  timeoutSeconds: number | undefined;
   parameters: unknown;
   /** The token that its result is sent for; undefined when its call returns it. */
   token: string | undefined;
 }
 
-/** The time limits of a task. Throws `States.Runtime`. */
-export const readLimits = (fields: Fields, find: (path: string) => unknown): TaskLimits => {
-  const { TimeoutSeconds, TimeoutSecondsPath, HeartbeatSeconds, HeartbeatSecondsPath } = fields;
-  const limitOf = (literal: unknown, path: string | undefined, field: string): unknown =>
-    path === undefined ? literal : (find(path) ?? `the absent ${path} of ${field}`);
-  return readTaskLimits(
-    limitOf(TimeoutSeconds, TimeoutSecondsPath, 'TimeoutSecondsPath'),
-    limitOf(HeartbeatSeconds, HeartbeatSecondsPath, 'HeartbeatSecondsPath'),
-  );
-};
+/** The time limit of a task. Throws `States.Runtime`. */
+export const timeoutOf = ({ TimeoutSeconds, TimeoutSecondsPath: path }: Fields, scope: Scope) =>
+  readTimeout(path === undefined ? TimeoutSeconds : (find(path, scope) ?? `the absent ${path}`));
 
 /**
  * Makes the call of a task once and returns its result, or what is sent for its token. Rejects with `TaskError` when it fails or exceeds
- * its limits. Never settles once its line was stopped.
+ * its limit. Never settles once its line was stopped.
  */
 export const attemptTask = (host: Host, visit: Visit, attempt: Attempt): Promise<unknown> => {
   const { clock, callbacks, observe } = host;
   const { branch, state } = visit;
-  const { timeoutSeconds, heartbeatSeconds, parameters, token } = attempt;
-  const { resource } = state;
-  if (!resource) throw new Error(`${state.name} is no task.`);
+  const { timeoutSeconds, parameters, token } = attempt;
   return new Promise((resolve, reject) => {
     if (branch.isStopped) return;
     const endings: (() => void)[] = [];
@@ -47,8 +41,7 @@ export const attemptTask = (host: Host, visit: Visit, attempt: Attempt): Promise
     const fail = (thrown: unknown): void => {
       if (!end()) return;
       const error = thrown instanceof TaskError ? thrown : new TaskError(nameOf(thrown), messageOf(thrown));
-      const isTimeout = error.name === 'States.HeartbeatTimeout' || error.name === 'States.Timeout';
-      if (isTimeout) observe({ type: 'TaskTimedOut', visit, error: error.name });
+      if (error.name === 'States.Timeout') observe({ type: 'TaskTimedOut', visit });
       else observe({ type: 'TaskFailed', visit, error: error.name, cause: error.message });
       reject(error);
     };
@@ -63,15 +56,15 @@ export const attemptTask = (host: Host, visit: Visit, attempt: Attempt): Promise
       observe({ type: 'TaskSucceeded', visit, output });
       resolve(output);
     };
-    observe({ type: 'TaskScheduled', visit, parameters, timeoutSeconds, heartbeatSeconds });
+    observe({ type: 'TaskScheduled', visit, parameters, timeoutSeconds });
     // An observer may have stopped it.
     if (branch.isStopped) return;
     endings.push(branch.onStop(end));
     if (timeoutSeconds !== undefined) {
       endings.push(clock.after(timeoutSeconds * 1_000, () => fail(new TaskError('States.Timeout', ''))));
     }
-    if (token !== undefined) endings.push(callbacks.wait(token, heartbeatSeconds, { succeed, fail }));
-    host.call(resource, parameters).then((output) => {
+    if (token !== undefined) endings.push(callbacks.wait(token, succeed));
+    host.call(parameters).then((output) => {
       if (token === undefined) succeed(output);
       else if (!isOver) observe({ type: 'TaskSubmitted', visit, output });
     }, fail);
