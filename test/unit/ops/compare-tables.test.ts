@@ -1,13 +1,13 @@
 import { BatchGetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { compareTables } from '../../../../core/restore/compare-tables.ts';
-import { apiKeyKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { toEpochSeconds } from '../../../../core/time.ts';
-import { NOW } from '../../builders/clocks.ts';
-import { anImageRequest } from '../../builders/entities.ts';
-import { withEnvironment } from '../../builders/environment.ts';
+import { apiKeyKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
+import { toEpochSeconds } from '../../../core/time.ts';
+import { compareTables } from '../../../ops/restore/compare-tables.ts';
+import { NOW } from '../builders/clocks.ts';
+import { anImageRequest } from '../builders/entities.ts';
+import { withEnvironment } from '../builders/environment.ts';
 
 /** Compares a restored table of these items with a living one of those. */
 const compare = (restored: object[], living: Record<string, unknown>[]) => {
