@@ -100,9 +100,9 @@ describe('the writes of a balance change', () => {
     expect(decodeTime(entry.id.slice('led_'.length))).toBe(Date.parse(createdAt));
   });
 
-  test('of a guarded credit hold only while the balance stays within the limit; of a refund always', async () => {
+  test("of an operator's credit hold only while the balance stays within the limit; of a refund always", async () => {
     const refund = { amountThousandths: 4_000, reason: 'refund', reference: 'img_1' } as const;
-    const guarded = balanceChangeWrites(head, { ...aTopUp(4_000), guardLimit: true }, NOW).writes;
+    const guarded = balanceChangeWrites(head, aTopUp(4_000), NOW).writes;
     const full = { ...head, balanceThousandths: MAX_THOUSANDTHS };
 
     expect(await hold(guarded, { balanceThousandths: MAX_THOUSANDTHS - 4_000 })).toBe(true);
