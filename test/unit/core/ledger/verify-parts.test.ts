@@ -4,7 +4,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerEntry } from '../../../../core/ledger/ledger.ts';
 import type { LedgerProblem } from '../../../../core/ledger/ledger-rules.ts';
-import type { LedgerProgress } from '../../../../core/ledger/verify-account.ts';
+import type { LedgerProgress } from '../../../../core/ledger/verify-ledger.ts';
 import { verifyLedgers } from '../../../../core/ledger/verify-ledger.ts';
 import { accountKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
