@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
 import { endUserKey } from '../table/keys.ts';
-import { updateWrite } from '../table/table.ts';
+import { setAll, updateWrite } from '../table/table.ts';
 import { type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, later, toInstant } from '../time.ts';
 import { largeRead } from './large-reads.ts';
@@ -112,7 +112,8 @@ export const putEndUserBudget = async (
     if (!budget || endUser.budget) {
       ({ spending } = await getEndUserBudget(id, now));
       if (!endUser.budget) return [];
-      return [budget ? changeWrite(endUser, budget) : removeWrite(endUser)];
+      const isThere = ' AND attribute_exists(budget)';
+      return [budget ? changeWrite(endUser, { budget }, isThere) : removeWrite(endUser)];
     }
     if (firstAttempts++ === MAX_FIRST_ATTEMPTS) {
       const message = 'The end-user creates requests all the time: repeat the call.';
@@ -129,30 +130,25 @@ export const putEndUserBudget = async (
   return { budget, spending };
 };
 
-const removeWrite = ({ accountId, email, endUserId }: EndUser): TransactItem =>
+/** Sets or removes attributes of an end-user who is still the same, under one more condition. */
+const changeWrite = (
+  { accountId, email, endUserId }: EndUser,
+  attributes: Partial<EndUser>,
+  condition = '',
+  values: Record<string, number> = {},
+): TransactItem =>
   updateWrite(endUserKey(accountId, email), {
-    UpdateExpression: 'REMOVE budget, budgetSince',
-    ConditionExpression: 'endUserId = :id',
-    ExpressionAttributeValues: { ':id': endUserId },
+    ...setAll(attributes, { ':id': endUserId, ...values }),
+    ConditionExpression: `endUserId = :id${condition}`,
   });
 
-const changeWrite = ({ accountId, email, endUserId }: EndUser, budget: Budget): TransactItem =>
-  updateWrite(endUserKey(accountId, email), {
-    UpdateExpression: 'SET budget = :budget',
-    ConditionExpression: 'endUserId = :id AND attribute_exists(budget)',
-    ExpressionAttributeValues: { ':id': endUserId, ':budget': budget },
-  });
+const removeWrite = (endUser: EndUser): TransactItem =>
+  changeWrite(endUser, { budget: undefined, budgetSince: undefined });
 
-const firstWrite = (endUser: EndUser, budget: Budget, since: string): TransactItem =>
-  updateWrite(endUserKey(endUser.accountId, endUser.email), {
-    UpdateExpression: 'SET budget = :budget, budgetSince = :since',
-    ConditionExpression:
-      'endUserId = :id AND attribute_not_exists(budget) AND totalRequests = :requests AND spentThousandths = :spent',
-    ExpressionAttributeValues: {
-      ':id': endUser.endUserId,
-      ':budget': budget,
-      ':since': since,
-      ':requests': endUser.totalRequests,
-      ':spent': endUser.spentThousandths,
-    },
-  });
+const firstWrite = (endUser: EndUser, budget: Budget, budgetSince: Instant): TransactItem =>
+  changeWrite(
+    endUser,
+    { budget, budgetSince },
+    ' AND attribute_not_exists(budget) AND totalRequests = :requests AND spentThousandths = :spent',
+    { ':requests': endUser.totalRequests, ':spent': endUser.spentThousandths },
+  );
