@@ -144,9 +144,7 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
       }),
       putWrite(
         { ...ledgerEntryKey(head.accountId, entry.number), ...entry },
-        {
-          ConditionExpression: 'attribute_not_exists(PK)',
-        },
+        { ConditionExpression: 'attribute_not_exists(PK)' },
       ),
     ],
   };

@@ -1,36 +1,8 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import {
-  accountKey,
-  apiKeyKey,
-  auditKey,
-  balanceChangeKey,
-  balanceEventKey,
-  circuitKey,
-  deletedRequestKey,
-  endUserKey,
-  endUserRemovalKey,
-  formerDeletedRequestKey,
-  gateKey,
-  gateWaiterKey,
-  type ItemKey,
-  idempotencyKey,
-  inFlightKey,
-  ledgerEntryKey,
-  modelSettingsKey,
-  pauseKey,
-  providerAttemptKey,
-  providerWaitKey,
-  RECONCILER_RUN_KEY,
-  requestKey,
-  spentKey,
-  waitingAccountKey,
-  webhookAttemptKey,
-  webhookAttemptsEndKey,
-  webhookHostKey,
-} from '../table/keys.ts';
+import * as keys from '../table/keys.ts';
 import { batchGet, type StoredItem, table, tableName } from '../table/table.ts';
 
-const keyOf = ({ PK, SK }: StoredItem): ItemKey => ({ PK: String(PK), SK: String(SK) });
+const keyOf = ({ PK, SK }: StoredItem): keys.ItemKey => ({ PK: String(PK), SK: String(SK) });
 
 /** Access pattern 75: every item of a table, by default the one in use, page by page, strongly consistent. Writes meanwhile may or may not show. */
 export const scanTable = async function* (TableName = tableName()): AsyncGenerator<StoredItem[]> {
@@ -44,32 +16,32 @@ export const findCounterparts = (items: readonly StoredItem[]): Promise<(StoredI
 
 const someone = { accountId: '', email: '', model: '', removalId: '', createdAt: '', requestId: '' };
 const KEYS = {
-  account: accountKey(''),
-  balanceEvent: balanceEventKey('', ''),
-  apiKey: apiKeyKey(''),
-  modelSettings: modelSettingsKey(''),
-  request: requestKey(''),
-  deletedRequest: deletedRequestKey('', ''),
-  formerDeletedRequest: formerDeletedRequestKey('', ''),
-  endUser: endUserKey('', ''),
-  endUserRemoval: endUserRemovalKey(someone),
-  spent: spentKey('', '', ''),
-  pause: pauseKey(someone),
-  ledgerEntry: ledgerEntryKey('', 1),
-  balanceChangeKey: balanceChangeKey('', ''),
-  providerAttempt: providerAttemptKey('', 0, 0),
-  providerWait: providerWaitKey(''),
-  idempotencyRecord: idempotencyKey('', ''),
-  callsUnderWay: inFlightKey('webhooks', ''),
-  webhookHost: webhookHostKey('', ''),
-  gate: gateKey(''),
-  circuit: circuitKey(''),
-  waitingAccount: waitingAccountKey('', ''),
-  gateWaiter: gateWaiterKey('', someone),
-  reconcilerRun: RECONCILER_RUN_KEY,
-  webhookAttempt: webhookAttemptKey('', '', 1),
-  webhookAttemptsEnd: webhookAttemptsEndKey(''),
-  staffChange: auditKey(''),
+  account: keys.accountKey(''),
+  balanceEvent: keys.balanceEventKey('', ''),
+  apiKey: keys.apiKeyKey(''),
+  modelSettings: keys.modelSettingsKey(''),
+  request: keys.requestKey(''),
+  deletedRequest: keys.deletedRequestKey('', ''),
+  formerDeletedRequest: keys.formerDeletedRequestKey('', ''),
+  endUser: keys.endUserKey('', ''),
+  endUserRemoval: keys.endUserRemovalKey(someone),
+  spent: keys.spentKey('', '', ''),
+  pause: keys.pauseKey(someone),
+  ledgerEntry: keys.ledgerEntryKey('', 1),
+  balanceChangeKey: keys.balanceChangeKey('', ''),
+  providerAttempt: keys.providerAttemptKey('', 0, 0),
+  providerWait: keys.providerWaitKey(''),
+  idempotencyRecord: keys.idempotencyKey('', ''),
+  callsUnderWay: keys.inFlightKey('webhooks', ''),
+  webhookHost: keys.webhookHostKey('', ''),
+  gate: keys.gateKey(''),
+  circuit: keys.circuitKey(''),
+  waitingAccount: keys.waitingAccountKey('', ''),
+  gateWaiter: keys.gateWaiterKey('', someone),
+  reconcilerRun: keys.RECONCILER_RUN_KEY,
+  webhookAttempt: keys.webhookAttemptKey('', '', 1),
+  webhookAttemptsEnd: keys.webhookAttemptsEndKey(''),
+  staffChange: keys.auditKey(''),
 };
 
 /** What the keys of an entity share, and no other has: how both of their parts begin. */
