@@ -16,7 +16,7 @@ import {
 } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, KEY_ID, putEndUser } from '../../builders/entities.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
+import { anImageSubmission, creationFacts } from '../../builders/submissions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -44,13 +44,7 @@ const create = async ({ n = 1, account = theAccount() }: { n?: number; account?:
 /** The facts of a creation, with the end-user as stored. */
 const theFacts = () => {
   const item = memory.get(keyOf.endUser);
-  return {
-    endUser: item && toEndUser(item),
-    settings: undefined,
-    credentials: new Set(['modelstudio'] as const),
-    pausedSeconds: undefined,
-    idempotencyRecord: undefined,
-  };
+  return creationFacts({ endUser: item && toEndUser(item) });
 };
 const spentBy = (owner: string) => ({
   day: memory.get(spentKey(ACCOUNT_ID, owner, DAY))?.spentThousandths,
