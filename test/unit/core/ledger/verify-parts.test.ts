@@ -229,6 +229,18 @@ describe('a ledger that is verified part by part', () => {
     },
   );
 
+  test('has no request past its retention whose refund is in another part than its debit', async () => {
+    const writer = new Writer();
+    const swept = writer.create();
+    for (let entry = 0; entry < 200; entry++) writer.topUp();
+    writer.fail(swept);
+    for (const number of [1, writer.number])
+      memory.patch(ledgerEntryKey(ACCOUNT_ID, number), { retentionDays: 0 });
+    memory.remove(requestKey(swept));
+
+    expect((await verifyInParts(50)).problems).toEqual([]);
+  });
+
   test('does not take the entry of another request for one that names it', async () => {
     const writer = new Writer();
     const [one, other] = [writer.create(), writer.create()];
