@@ -92,11 +92,14 @@ export const insertApiKey = async (
   return { apiKey, text };
 };
 
-/** Access pattern 10: a key by its id, strongly consistent; undefined when there is none. */
-export const findApiKey = async (keyId: string): Promise<ApiKey | undefined> => {
+/** Access pattern 10: a key by its id, strongly consistent. Throws `NotFoundError`. */
+export const getApiKey = async (keyId: string): Promise<ApiKey> => {
   const item = await getItem(apiKeyKey(keyId));
-  return item && toApiKey(item);
+  if (!item) throw noSuchKey(keyId);
+  return toApiKey(item);
 };
+
+const noSuchKey = (keyId: string): NotFoundError => new NotFoundError(`There is no key ${keyId}.`);
 
 /**
  * Access pattern 10: an account's keys, oldest first, eventually consistent. For operators: reads the whole
@@ -139,7 +142,7 @@ export const setDefaultEndUser = (
 
 const updateApiKey = async (keyId: string, update: UpdateParts, beside?: Beside): Promise<ApiKey> => {
   const item = await updateExisting(apiKeyKey(keyId), update, beside);
-  if (!item) throw new NotFoundError(`There is no key ${keyId}.`);
+  if (!item) throw noSuchKey(keyId);
   return toApiKey(item);
 };
 

@@ -157,8 +157,8 @@ export const beganWith = ({ budgetSince }: EndUser, createdAt: Instant): boolean
 
 /**
  * Access pattern 32: counts a request as no longer active and subtracts its refund from the end-user's
- * spending. With `refunded`, of a request that was not counted for a budget by its creation, refused with the stored item when
- * `beganWith` is not as `isCounted` says: whether their counts hold its debit, so that the refund is given back to them.
+ * spending. `refunded` is for a request that its creation did not count for a budget; `isCounted` then says whether the end-user's counts began
+ * with its debit, so that the refund is given back to them. Refused with the stored item when `beganWith` differs.
  */
 export const countSettlementWrite = (
   { accountId, email }: EndUserId,

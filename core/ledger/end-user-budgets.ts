@@ -1,4 +1,4 @@
-import { type Budget, periodsOf, type Spending } from '../budgets/budget-rules.ts';
+import { type Budget, periodsOf, type Spending, shownLimits } from '../budgets/budget-rules.ts';
 import { beginSpendingWrites, readSpending } from '../budgets/spending.ts';
 import type { EndUserBudget } from '../end-users/end-user-answers.ts';
 import { type EndUser, type EndUserId, getEndUser } from '../end-users/end-users.ts';
@@ -22,14 +22,10 @@ interface BudgetState {
 /** A budget as the API shows it. */
 export const renderBudget = ({ email }: EndUserId, { budget, spending }: BudgetState): EndUserBudget => ({
   email,
-  perDay: shownLimit(budget?.perDayThousandths),
-  perMonth: shownLimit(budget?.perMonthThousandths),
+  ...shownLimits(budget ?? {}),
   spentToday: toXTokens(spending.dayThousandths),
   spentThisMonth: toXTokens(spending.monthThousandths),
 });
-
-const shownLimit = (limit: Thousandths | undefined): number | null =>
-  limit === undefined ? null : toXTokens(limit);
 
 /**
  * The budget of an end-user, and what they spent today and this month. Throws `NotFoundError`. Without a budget it is added up of the month's

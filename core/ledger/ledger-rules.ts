@@ -107,9 +107,9 @@ export const mayBeSwept = (
   Date.parse(now) + (SWEEP_MARGIN_SECONDS - retentionDays * SECONDS_PER_DAY) * 1000 > Date.parse(createdAt);
 
 /**
- * The problems between a request and its account's ledger. `request` is what is stored, or what the mark of its deletion keeps; undefined when
- * there is neither: one that may be past retention may be absent. `entries` are all of its entries, or without a request those of a part of
- * the ledger.
+ * The problems between a request and its account's ledger. `request` is the stored one, or the kept part in the mark of its deletion. Without
+ * either it is undefined: a request that may be past retention may be absent. `entries` are all of its entries, or without a request
+ * those of a part of the ledger.
  */
 export const requestProblems = (
   {
