@@ -1,5 +1,5 @@
 import { type AccountPosition, listAccountIds } from '../core/accounts/accounts.ts';
-import type { LedgerProgress } from '../core/ledger/verify-account.ts';
+import type { LedgerProgress } from '../core/ledger/verify-ledger.ts';
 
 /** Accounts of a page of the list. */
 const LISTED_AT_ONCE = 1_000;

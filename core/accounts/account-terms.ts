@@ -2,7 +2,7 @@ import type { Budget } from '../budgets/budget-rules.ts';
 import { ConflictError } from '../errors.ts';
 import { accountKey } from '../table/keys.ts';
 import { updateExisting } from '../table/outcomes.ts';
-import type { StoredItem } from '../table/table.ts';
+import { setAll, type UpdateParts } from '../table/table.ts';
 import type { Beside } from '../table/transactions.ts';
 import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount } from './accounts.ts';
 
@@ -15,16 +15,7 @@ export const setBalanceWebhook = (
   webhook: BalanceWebhook | undefined,
   beside?: Beside,
 ): Promise<Account> =>
-  changeTerms(
-    accountId,
-    {
-      expression: webhook
-        ? 'SET balanceWebhook = :webhook REMOVE exhaustedTold'
-        : 'REMOVE balanceWebhook, exhaustedTold',
-      values: webhook && { ':webhook': webhook },
-    },
-    beside,
-  );
+  changeTerms(accountId, setAll({ balanceWebhook: webhook, exhaustedTold: undefined }), beside);
 
 /** Each creation writes the account: 100 budgets are some 10 KB of it. */
 const MAX_KEY_BUDGETS = 100;
@@ -66,36 +57,28 @@ const setEntry = async (
 ): Promise<Account> => {
   // An update of an entry needs the map to be there.
   await changeTerms(accountId, {
-    expression: `SET ${map} = if_not_exists(${map}, :none)`,
-    values: { ':none': {} },
+    UpdateExpression: `SET ${map} = if_not_exists(${map}, :none)`,
+    ExpressionAttributeValues: { ':none': {} },
   });
-  return changeTerms(
-    accountId,
-    {
-      expression: value ? `SET ${map}.#id = :value` : `REMOVE ${map}.#id`,
-      names: { '#id': id },
-      values: value && { ':value': value },
-    },
-    beside,
-  );
+  const update = {
+    UpdateExpression: value ? `SET ${map}.#id = :value` : `REMOVE ${map}.#id`,
+    ExpressionAttributeNames: { '#id': id },
+    ExpressionAttributeValues: value && { ':value': value },
+  };
+  return changeTerms(accountId, update, beside);
 };
 
 /** Changes the terms of an account's debits: each debit planned before is refused, and planned again. */
 const changeTerms = async (
   accountId: string,
-  {
-    expression,
-    names,
-    values,
-  }: { expression: string; names?: Record<string, string>; values?: StoredItem | undefined },
+  { UpdateExpression, ExpressionAttributeValues, ...rest }: UpdateParts,
   beside?: Beside,
 ): Promise<Account> => {
-  const update = {
-    UpdateExpression: `${expression} ADD terms :one`,
-    ExpressionAttributeNames: names,
-    ExpressionAttributeValues: { ...values, ':one': 1 },
+  const ofTerms = {
+    UpdateExpression: `${UpdateExpression} ADD terms :one`,
+    ExpressionAttributeValues: { ...ExpressionAttributeValues, ':one': 1 },
   };
-  const item = await updateExisting(accountKey(accountId), update, beside);
+  const item = await updateExisting(accountKey(accountId), { ...rest, ...ofTerms }, beside);
   if (!item) throw noSuchAccount(accountId);
   return toAccount(item);
 };

@@ -1,4 +1,3 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Budget } from '../budgets/budget-rules.ts';
 import { EarnedWork } from '../concurrency/work-allowance.ts';
@@ -12,7 +11,6 @@ import {
   listedKeys,
   type StoredItem,
   setAll,
-  tableName,
   type UpdateParts,
 } from '../table/table.ts';
 import type { Beside } from '../table/transactions.ts';
@@ -81,14 +79,8 @@ export const getAccount = async (accountId: string): Promise<Account> => {
   return account;
 };
 
-/** What else is known of a new account. */
-export interface NewAccount {
-  /** A new one, if the caller must know it before. */
-  accountId?: string;
-  contact?: string | undefined;
-  note?: string | undefined;
-  beside?: Beside;
-}
+/** What staff writes about an account. */
+export type AccountDetails = Partial<Pick<Account, 'name' | 'contact' | 'note'>>;
 
 /**
  * Access pattern 1: creates an account with a balance of 0. Throws `OutcomeUnknownError` when the answer was lost
@@ -97,7 +89,12 @@ export interface NewAccount {
 export const insertAccount = async (
   name: string,
   now: Date,
-  { accountId = newAccountId(now), contact, note, beside }: NewAccount = {},
+  {
+    accountId = newAccountId(now),
+    contact,
+    note,
+    beside,
+  }: Omit<AccountDetails, 'name'> & { accountId?: string; beside?: Beside } = {},
 ): Promise<Account> => {
   const createdAt = toInstant(now);
   const account: Account = {
@@ -113,12 +110,7 @@ export const insertAccount = async (
     limits: DEFAULT_LIMITS,
   };
   await insertNew(
-    new PutCommand({
-      TableName: tableName(),
-      Item: { ...accountKey(accountId), ...accountListing(accountId, createdAt), ...account },
-      ConditionExpression: 'attribute_not_exists(PK)',
-    }),
-    () => findAccount(accountId),
+    { ...accountKey(accountId), ...accountListing(accountId, createdAt), ...account },
     `No answer came, so account ${accountId} may exist. Look for it among the accounts before creating another.`,
     beside,
   );
@@ -168,11 +160,7 @@ export const blockAccount = (accountId: string, now: Date, beside?: Beside): Pro
 
 /** Access pattern 4: allows calls with the account's keys again. Throws `NotFoundError`. */
 export const unblockAccount = (accountId: string, beside?: Beside): Promise<Account> =>
-  updateAccount(accountId, { UpdateExpression: 'REMOVE blockedAt' }, beside);
-
-/** What staff writes about an account. */
-const ACCOUNT_DETAILS = ['name', 'contact', 'note'] as const;
-export type AccountDetails = Partial<Record<(typeof ACCOUNT_DETAILS)[number], string>>;
+  updateAccount(accountId, setAll({ blockedAt: undefined }), beside);
 
 /** Access pattern 4: sets the details that are given, at least one; an empty text removes one. Throws `NotFoundError`. */
 export const setAccountDetails = (
@@ -180,26 +168,9 @@ export const setAccountDetails = (
   details: AccountDetails,
   beside?: Beside,
 ): Promise<Account> => {
-  const given = ACCOUNT_DETAILS.flatMap((name) => {
-    const value = details[name];
-    return value === undefined ? [] : [{ name, value }];
-  });
-  const kept = given.filter(({ value }) => value !== '');
-  const removed = given.filter(({ value }) => value === '');
-  return updateAccount(
-    accountId,
-    {
-      UpdateExpression: [
-        ...(kept.length === 0 ? [] : [`SET ${kept.map(({ name }) => `#${name} = :${name}`).join(', ')}`]),
-        ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(({ name }) => `#${name}`).join(', ')}`]),
-      ].join(' '),
-      ExpressionAttributeNames: Object.fromEntries(given.map(({ name }) => [`#${name}`, name])),
-      ...(kept.length > 0 && {
-        ExpressionAttributeValues: Object.fromEntries(kept.map(({ name, value }) => [`:${name}`, value])),
-      }),
-    },
-    beside,
-  );
+  const given = Object.entries(details).filter(([, value]) => value !== undefined);
+  const set = Object.fromEntries(given.map(([name, value]) => [name, value || undefined]));
+  return updateAccount(accountId, setAll(set), beside);
 };
 
 /**
@@ -210,16 +181,7 @@ export const setAccountLimits = (
   accountId: string,
   limits: RequestLimits,
   beside?: Beside,
-): Promise<Account> =>
-  updateAccount(
-    accountId,
-    {
-      UpdateExpression: 'SET #limits = :limits',
-      ExpressionAttributeNames: { '#limits': 'limits' },
-      ExpressionAttributeValues: { ':limits': limits },
-    },
-    beside,
-  );
+): Promise<Account> => updateAccount(accountId, setAll({ limits }), beside);
 
 /** How long webhook deliveries are also signed with the previous secret. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;

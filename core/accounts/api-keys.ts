@@ -1,6 +1,5 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { ACCOUNT_ID_PATTERN } from '../ids.ts';
@@ -10,8 +9,8 @@ import {
   getItem,
   listedItems,
   type StoredItem,
+  setAll,
   table,
-  tableName,
   type UpdateParts,
   updateOf,
 } from '../table/table.ts';
@@ -84,25 +83,23 @@ export const insertApiKey = async (
     createdAt: toInstant(now),
     ...bucketOf(options.limits),
   };
-  const Key = apiKeyKey(apiKey.keyId);
+  const { keyId, createdAt } = apiKey;
   await insertNew(
-    new PutCommand({
-      TableName: tableName(),
-      Item: { ...Key, ...apiKeyListing(accountId, apiKey.createdAt, apiKey.keyId), ...apiKey },
-      ConditionExpression: 'attribute_not_exists(PK)',
-    }),
-    () => findApiKey(apiKey.keyId),
-    `No answer came, so ${apiKey.keyId} may exist, but its text is lost: revoke it and create another.`,
-    besideOf(apiKey.keyId),
+    { ...apiKeyKey(keyId), ...apiKeyListing(accountId, createdAt, keyId), ...apiKey },
+    `No answer came, so ${keyId} may exist, but its text is lost: revoke it and create another.`,
+    besideOf(keyId),
   );
   return { apiKey, text };
 };
 
-/** Access pattern 10: a key by its id, strongly consistent; undefined when there is none. */
-export const findApiKey = async (keyId: string): Promise<ApiKey | undefined> => {
+/** Access pattern 10: a key by its id, strongly consistent. Throws `NotFoundError`. */
+export const getApiKey = async (keyId: string): Promise<ApiKey> => {
   const item = await getItem(apiKeyKey(keyId));
-  return item && toApiKey(item);
+  if (!item) throw noSuchKey(keyId);
+  return toApiKey(item);
 };
+
+const noSuchKey = (keyId: string): NotFoundError => new NotFoundError(`There is no key ${keyId}.`);
 
 /**
  * Access pattern 10: an account's keys, oldest first, eventually consistent. For operators: reads the whole
@@ -113,13 +110,11 @@ export const listApiKeys = async (accountId: string): Promise<ApiKey[]> =>
 
 /** Access pattern 11: gives every key of an account a full bucket of these limits. */
 export const setKeyLimits = async (accountId: string, limits: RequestLimits): Promise<void> => {
-  const { intervalMs, spareMs } = bucketOf(limits);
   for (const { keyId } of await listApiKeys(accountId)) {
     await table.send(
       updateOf(apiKeyKey(keyId), {
-        UpdateExpression: 'SET intervalMs = :interval, spareMs = :spare REMOVE tat, allowAt',
+        ...setAll({ ...bucketOf(limits), tat: undefined, allowAt: undefined }),
         ConditionExpression: 'attribute_exists(PK)',
-        ExpressionAttributeValues: { ':interval': intervalMs, ':spare': spareMs },
       }),
     );
   }
@@ -143,18 +138,11 @@ export const setDefaultEndUser = (
   keyId: string,
   email: string | undefined,
   beside?: Beside,
-): Promise<ApiKey> =>
-  updateApiKey(
-    keyId,
-    email === undefined
-      ? { UpdateExpression: 'REMOVE defaultEndUser' }
-      : { UpdateExpression: 'SET defaultEndUser = :email', ExpressionAttributeValues: { ':email': email } },
-    beside,
-  );
+): Promise<ApiKey> => updateApiKey(keyId, setAll({ defaultEndUser: email }), beside);
 
 const updateApiKey = async (keyId: string, update: UpdateParts, beside?: Beside): Promise<ApiKey> => {
   const item = await updateExisting(apiKeyKey(keyId), update, beside);
-  if (!item) throw new NotFoundError(`There is no key ${keyId}.`);
+  if (!item) throw noSuchKey(keyId);
   return toApiKey(item);
 };
 
@@ -203,14 +191,8 @@ const checksum = (text: string): string => {
   return digits;
 };
 
-/** The constants of a token bucket, in milliseconds (see `ApiKey`). */
-export interface BucketConstants {
-  intervalMs: number;
-  spareMs: number;
-}
-
-/** The bucket constants for an account's limits. */
-const bucketOf = ({ requestsPerSecond, burst }: RequestLimits): BucketConstants => {
+/** The constants of a token bucket for an account's limits, in milliseconds (see `ApiKey`). */
+const bucketOf = ({ requestsPerSecond, burst }: RequestLimits) => {
   const intervalMs = 1000 / requestsPerSecond;
   return { intervalMs, spareMs: (burst - 2) * intervalMs };
 };

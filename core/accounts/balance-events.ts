@@ -5,7 +5,7 @@ import { readableItems } from '../observability.ts';
 import { accountKey, balanceEventKey, dueListing, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { getItem, partitionQuery, putWrite, queryItems, updateOf, updateWrite } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
-import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { addSeconds, type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Account } from './accounts.ts';
 
 /** An event of an account's balance, as stored: what its webhook tells. */
@@ -23,13 +23,6 @@ export const BalanceEvent = z.object({
 });
 export type BalanceEvent = z.infer<typeof BalanceEvent>;
 
-/** The fields of an entry that a crossing is judged by. */
-interface Change {
-  number: number;
-  balanceAfterThousandths: number;
-  createdAt: string;
-}
-
 /** The event of a change that takes a balance below the threshold of its account's webhook; undefined for any other change. */
 export const crossingOf = (
   {
@@ -37,7 +30,11 @@ export const crossingOf = (
     balanceThousandths,
     balanceWebhook,
   }: Pick<Account, 'accountId' | 'balanceThousandths' | 'balanceWebhook'>,
-  { number, balanceAfterThousandths, createdAt }: Change,
+  {
+    number,
+    balanceAfterThousandths,
+    createdAt,
+  }: { number: number; balanceAfterThousandths: number; createdAt: Instant },
 ): BalanceEvent | undefined => {
   if (!balanceWebhook) return undefined;
   const { belowThousandths } = balanceWebhook;

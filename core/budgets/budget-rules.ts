@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { BudgetSpentError } from '../errors.ts';
-import type { Thousandths } from '../money.ts';
+import { type Thousandths, toXTokens } from '../money.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
 /** What an end-user or an API key may spend, less refunds, in a UTC day and in a calendar month. Absent: any amount. */
@@ -9,6 +9,12 @@ export const Budget = z.object({
   perMonthThousandths: z.optional(z.number()),
 });
 export type Budget = z.infer<typeof Budget>;
+
+/** The limits of a budget in xTokens; null: any amount. */
+export const shownLimits = ({ perDayThousandths: perDay, perMonthThousandths: perMonth }: Budget) => ({
+  perDay: perDay === undefined ? null : toXTokens(perDay),
+  perMonth: perMonth === undefined ? null : toXTokens(perMonth),
+});
 
 /** What was spent, less refunds, in the day and in the month of an instant. */
 export interface Spending {

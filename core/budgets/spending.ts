@@ -8,7 +8,7 @@ import { type BudgetOwner, endOfPeriod, limitsAt, periodsOf, type Spending } fro
 
 /** What an owner of a budget spent in a period, less refunds. */
 const SpentItem = z.object({ spentThousandths: z.number() });
-export type SpentItem = z.infer<typeof SpentItem>;
+type SpentItem = z.infer<typeof SpentItem>;
 
 /** The spending that a stored item counts; 0 without an item. Throws when it is malformed. */
 export const spentOf = (item: StoredItem | undefined): Thousandths =>
@@ -93,7 +93,8 @@ export const beginSpendingWrites = (
   spent: ReadonlyMap<string, Thousandths>,
 ): TransactItem[] =>
   [...spent].map(([period, spentThousandths]) =>
-    updateWrite(spentKey(accountId, ownerId, period), {
-      ...setAll({ ...({ spentThousandths } satisfies SpentItem), [TTL_ATTRIBUTE]: ttlOf(period) }),
-    }),
+    updateWrite(
+      spentKey(accountId, ownerId, period),
+      setAll({ ...({ spentThousandths } satisfies SpentItem), [TTL_ATTRIBUTE]: ttlOf(period) }),
+    ),
   );

@@ -6,7 +6,6 @@ import {
   closeRemoval,
   type EndUserRemoval,
   findLastRemoval,
-  isOfRemoved,
   listForNextPass,
   mayBeOfRemoved,
   nextPassAt,
@@ -123,7 +122,8 @@ const removeRequestsOf = async (
 ): Promise<{ removed: RemovedRequests; complete: boolean }> => {
   const { deletions, complete } = await deleteRequests(removal.accountId, requestIdsOf(removal), now, {
     keepGoing,
-    isWanted: (request) => isOfRemoved(removal, request),
+    // A later end-user may have the same address.
+    isWanted: ({ endUserId }) => endUserId === removal.endUserId,
   });
   const done = [...deletions.values()].filter((deletion) => deletion.outcome === 'deleted');
   const removedObjects = done.reduce((sum, deletion) => sum + deletion.removedObjects, 0);

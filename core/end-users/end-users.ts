@@ -5,7 +5,7 @@ import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { updateExisting } from '../table/outcomes.ts';
-import { getItem, type StoredItem, type UpdateParts, updateWrite } from '../table/table.ts';
+import { getItem, type StoredItem, setAll, type UpdateParts, updateWrite } from '../table/table.ts';
 import type { Beside, TransactItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
@@ -72,15 +72,11 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
  * instant. Throws `NotFoundError`.
  */
 export const blockEndUser = (id: EndUserId, now: Date, beside?: Beside): Promise<EndUser> =>
-  updateEndUser(
-    id,
-    { UpdateExpression: 'SET blockedAt = :now', ExpressionAttributeValues: { ':now': toInstant(now) } },
-    beside,
-  );
+  updateEndUser(id, setAll({ blockedAt: toInstant(now) }), beside);
 
 /** Access pattern 31: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
 export const unblockEndUser = (id: EndUserId, beside?: Beside): Promise<EndUser> =>
-  updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' }, beside);
+  updateEndUser(id, setAll({ blockedAt: undefined }), beside);
 
 const updateEndUser = async (
   { accountId, email }: EndUserId,
@@ -155,27 +151,19 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
   });
 };
 
-/** How the refund of a request meets the budget of its end-user. */
-export interface RefundedEndUser {
-  /** When the request was created. */
-  createdAt: Instant;
-  /** Whether their counts hold its debit, so that the refund is given back to them. */
-  isCounted: boolean;
-}
-
 /** Whether the counts of an end-user, as stored, began with the debit of a request that was not counted by its creation. */
 export const beganWith = ({ budgetSince }: EndUser, createdAt: Instant): boolean =>
   budgetSince !== undefined && createdAt <= budgetSince;
 
 /**
  * Access pattern 32: counts a request as no longer active and subtracts its refund from the end-user's
- * spending. With `refunded`, of a request that was not counted for a budget by its creation, refused with the stored item when
- * `beganWith` is not as said.
+ * spending. `refunded` is for a request that its creation did not count for a budget; `isCounted` then says whether the end-user's counts began
+ * with its debit, so that the refund is given back to them. Refused with the stored item when `beganWith` differs.
  */
 export const countSettlementWrite = (
   { accountId, email }: EndUserId,
   refund: Thousandths,
-  refunded?: RefundedEndUser,
+  refunded?: Pick<StoredRequest, 'createdAt'> & { isCounted: boolean },
 ): TransactItem => {
   const began = refunded?.isCounted
     ? ' AND budgetSince >= :created'

@@ -6,18 +6,17 @@ import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds } from '../time.ts';
 import type { EndUserId } from './end-users.ts';
 
-/** Identifies a pause: an end-user and a model. */
-export interface PauseId extends EndUserId {
-  model: string;
-}
-
 const Pause = z.object({ until: z.string() });
 
 /**
  * Access pattern 38: pauses an end-user's creations with a model for `pauseSeconds` after a provider timeout;
  * a later timeout extends it.
  */
-export const pauseWrite = (id: PauseId, failedAt: Instant, pauseSeconds: number): TransactItem => {
+export const pauseWrite = (
+  id: EndUserId & { model: string },
+  failedAt: Instant,
+  pauseSeconds: number,
+): TransactItem => {
   const until = addSeconds(failedAt, pauseSeconds);
   return putWrite({ ...pauseKey(id), until, [TTL_ATTRIBUTE]: toEpochSeconds(until) });
 };

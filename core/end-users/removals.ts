@@ -1,7 +1,6 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { creationTimeOf, newRemovalId } from '../ids.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
 import { dueListing, endUserKey, endUserPartition, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
 import {
   getItem,
@@ -40,12 +39,6 @@ export const RECONCILER = 'reconciler';
 
 /** A removal from a stored item. Throws when the item is malformed. */
 export const toEndUserRemoval = (item: StoredItem): EndUserRemoval => EndUserRemoval.parse(item);
-
-/** Whether a request is of the removed end-user, not of a later one with the same address. */
-export const isOfRemoved = (
-  { endUserId }: Pick<EndUserRemoval, 'endUserId'>,
-  request: Pick<StoredRequest, 'endUserId'>,
-): boolean => request.endUserId === endUserId;
 
 /** The API gives a call up after 29 s. Then the reconciler goes on. */
 const CALL_SECONDS = 30;
@@ -138,9 +131,7 @@ export const removeClaimedEndUser = async (
         },
       },
       // An end-user and their removal are claimed in one write, and close only after this: no condition of its own.
-      updateWrite(endUserRemovalKey(removal), {
-        ...setAll({ removedAt, removedBy: by, ...due }),
-      }),
+      updateWrite(endUserRemovalKey(removal), setAll({ removedAt, removedBy: by, ...due })),
     ];
   });
   return removedBy;

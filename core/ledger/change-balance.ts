@@ -1,17 +1,14 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
 import { getAccount } from '../accounts/accounts.ts';
 import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
+import { balanceChangeKey, type ItemKey } from '../table/keys.ts';
 import { findOutcome } from '../table/outcomes.ts';
+import { getItem, putWrite } from '../table/table.ts';
 import { type Beside, transact } from '../table/transactions.ts';
-import { findEntryNumberOfKey, insertBalanceChangeKeyWrite } from './balance-change-keys.ts';
-import {
-  accountFoundInstead,
-  type BalanceChange,
-  balanceChangeWrites,
-  type LedgerEntry,
-  type LedgerHead,
-} from './ledger.ts';
+import { accountFoundInstead, balanceChangeWrites, type LedgerEntry, type LedgerHead } from './ledger.ts';
 import { findLedgerEntries } from './ledger-entries.ts';
 
 /** A balance change by an operator. */
@@ -27,7 +24,7 @@ export interface OperatorChange {
 }
 
 /**
- * Applies an operator's balance change once and returns its entry; a change repeated under its idempotency key
+ * Access pattern 41: applies an operator's balance change once and returns its entry; a change repeated under its idempotency key
  * returns the first entry.
  *
  * Throws `NotFoundError` for an unknown account. Throws `ConflictError` if the balance would fall below 0, if
@@ -40,7 +37,6 @@ export const changeBalance = async (
   now: Date,
 ): Promise<LedgerEntry> => {
   let head: LedgerHead = await getAccount(accountId);
-  const guardLimit = change.amountThousandths > 0;
   const entryId = givenId ?? newLedgerEntryId(now);
   let attempted: LedgerEntry | undefined;
   let found: LedgerEntry | undefined;
@@ -62,11 +58,12 @@ export const changeBalance = async (
         if (found) return [];
         throw new ConflictError(problem);
       }
-      const { entry, ...planned } = balanceChangeWrites(head, { ...change, entryId, guardLimit }, now);
-      const writes = [...planned.writes, ...planned.eventWrites];
+      const { entry, writes, eventWrites } = balanceChangeWrites(head, { ...change, entryId }, now);
       attempted = entry;
-      if (idempotencyKey === undefined) return [...writes, ...beside];
-      return [...writes, insertBalanceChangeKeyWrite(accountId, idempotencyKey, entry.number), ...beside];
+      if (idempotencyKey === undefined) return [...writes, ...eventWrites, ...beside];
+      const kept = { ...keyOf(accountId, idempotencyKey), accountId, entryNumber: entry.number };
+      const key = putWrite(kept, { ConditionExpression: 'attribute_not_exists(PK)' });
+      return [...writes, ...eventWrites, key, ...beside];
     });
   } catch (error) {
     if (!attempted || error instanceof ConflictError) throw error;
@@ -80,7 +77,7 @@ export const changeBalance = async (
 /** Why a change cannot be applied to a balance; undefined when it can. */
 const balanceProblem = (
   { balanceThousandths }: LedgerHead,
-  { amountThousandths }: Pick<BalanceChange, 'amountThousandths'>,
+  { amountThousandths }: Pick<OperatorChange, 'amountThousandths'>,
 ): string | undefined => {
   const after = balanceThousandths + amountThousandths;
   if (after < 0) return `The balance is ${toXTokens(balanceThousandths)}: it cannot go below 0.`;
@@ -88,19 +85,31 @@ const balanceProblem = (
   return `The balance is ${toXTokens(balanceThousandths)}: an operator cannot raise it above ${toXTokens(MAX_THOUSANDTHS)}.`;
 };
 
+/**
+ * The balance change that an operator's idempotency key made. Kept for ever, like its ledger entry: operators
+ * change balances rarely, and a script may repeat one at any time.
+ */
+export const BalanceChangeKey = z.object({ accountId: z.string(), entryNumber: z.number() });
+
+const keyOf = (accountId: string, idempotencyKey: string): ItemKey =>
+  balanceChangeKey(accountId, hash('sha256', idempotencyKey));
+
 /** The entry that an idempotency key made. Throws `ConflictError` when it is of another amount or kind. */
 const findEntryOfKey = async (
   accountId: string,
   idempotencyKey: string,
   { amountThousandths, reason }: Pick<OperatorChange, 'amountThousandths' | 'reason'>,
 ): Promise<LedgerEntry | undefined> => {
-  const number = await findEntryNumberOfKey(accountId, idempotencyKey);
-  const entry = number === undefined ? undefined : await findEntry(accountId, number);
+  const item = await getItem(keyOf(accountId, idempotencyKey));
+  const entry = item && (await findEntry(accountId, BalanceChangeKey.parse(item).entryNumber));
   if (!entry) return undefined;
   const made = entry.type === 'debit' ? -entry.amountThousandths : entry.amountThousandths;
   if (made === amountThousandths && entry.reason === reason) return entry;
   throw new ConflictError(`This idempotency key was used for another change: entry ${entry.id}.`);
 };
+
+const findEntry = async (accountId: string, number: number): Promise<LedgerEntry | undefined> =>
+  (await findLedgerEntries(accountId, [number]))[0];
 
 const outcomeUnknown = (entryId: string, idempotencyKey: string | undefined): string => {
   const remedy =
@@ -109,6 +118,3 @@ const outcomeUnknown = (entryId: string, idempotencyKey: string | undefined): st
       : 'Repeat it with the same idempotency key: it is made once.';
   return `No answer came, so the balance may have changed or not. ${remedy}`;
 };
-
-const findEntry = async (accountId: string, number: number): Promise<LedgerEntry | undefined> =>
-  (await findLedgerEntries(accountId, [number]))[0];

@@ -1,4 +1,4 @@
-import { type Budget, periodsOf, type Spending } from '../budgets/budget-rules.ts';
+import { type Budget, periodsOf, type Spending, shownLimits } from '../budgets/budget-rules.ts';
 import { beginSpendingWrites, readSpending } from '../budgets/spending.ts';
 import type { EndUserBudget } from '../end-users/end-user-answers.ts';
 import { type EndUser, type EndUserId, getEndUser } from '../end-users/end-users.ts';
@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
 import { endUserKey } from '../table/keys.ts';
-import { updateWrite } from '../table/table.ts';
+import { setAll, updateWrite } from '../table/table.ts';
 import { type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, later, toInstant } from '../time.ts';
 import { largeRead } from './large-reads.ts';
@@ -22,14 +22,10 @@ interface BudgetState {
 /** A budget as the API shows it. */
 export const renderBudget = ({ email }: EndUserId, { budget, spending }: BudgetState): EndUserBudget => ({
   email,
-  perDay: shownLimit(budget?.perDayThousandths),
-  perMonth: shownLimit(budget?.perMonthThousandths),
+  ...shownLimits(budget ?? {}),
   spentToday: toXTokens(spending.dayThousandths),
   spentThisMonth: toXTokens(spending.monthThousandths),
 });
-
-const shownLimit = (limit: Thousandths | undefined): number | null =>
-  limit === undefined ? null : toXTokens(limit);
 
 /**
  * The budget of an end-user, and what they spent today and this month. Throws `NotFoundError`. Without a budget it is added up of the month's
@@ -112,7 +108,8 @@ export const putEndUserBudget = async (
     if (!budget || endUser.budget) {
       ({ spending } = await getEndUserBudget(id, now));
       if (!endUser.budget) return [];
-      return [budget ? changeWrite(endUser, budget) : removeWrite(endUser)];
+      const isThere = ' AND attribute_exists(budget)';
+      return [budget ? changeWrite(endUser, { budget }, isThere) : removeWrite(endUser)];
     }
     if (firstAttempts++ === MAX_FIRST_ATTEMPTS) {
       const message = 'The end-user creates requests all the time: repeat the call.';
@@ -129,30 +126,25 @@ export const putEndUserBudget = async (
   return { budget, spending };
 };
 
-const removeWrite = ({ accountId, email, endUserId }: EndUser): TransactItem =>
+/** Sets or removes attributes of an end-user who is still the same, under one more condition. */
+const changeWrite = (
+  { accountId, email, endUserId }: EndUser,
+  attributes: Partial<EndUser>,
+  condition = '',
+  values: Record<string, number> = {},
+): TransactItem =>
   updateWrite(endUserKey(accountId, email), {
-    UpdateExpression: 'REMOVE budget, budgetSince',
-    ConditionExpression: 'endUserId = :id',
-    ExpressionAttributeValues: { ':id': endUserId },
+    ...setAll(attributes, { ':id': endUserId, ...values }),
+    ConditionExpression: `endUserId = :id${condition}`,
   });
 
-const changeWrite = ({ accountId, email, endUserId }: EndUser, budget: Budget): TransactItem =>
-  updateWrite(endUserKey(accountId, email), {
-    UpdateExpression: 'SET budget = :budget',
-    ConditionExpression: 'endUserId = :id AND attribute_exists(budget)',
-    ExpressionAttributeValues: { ':id': endUserId, ':budget': budget },
-  });
+const removeWrite = (endUser: EndUser): TransactItem =>
+  changeWrite(endUser, { budget: undefined, budgetSince: undefined });
 
-const firstWrite = (endUser: EndUser, budget: Budget, since: string): TransactItem =>
-  updateWrite(endUserKey(endUser.accountId, endUser.email), {
-    UpdateExpression: 'SET budget = :budget, budgetSince = :since',
-    ConditionExpression:
-      'endUserId = :id AND attribute_not_exists(budget) AND totalRequests = :requests AND spentThousandths = :spent',
-    ExpressionAttributeValues: {
-      ':id': endUser.endUserId,
-      ':budget': budget,
-      ':since': since,
-      ':requests': endUser.totalRequests,
-      ':spent': endUser.spentThousandths,
-    },
-  });
+const firstWrite = (endUser: EndUser, budget: Budget, budgetSince: Instant): TransactItem =>
+  changeWrite(
+    endUser,
+    { budget, budgetSince },
+    ' AND attribute_not_exists(budget) AND totalRequests = :requests AND spentThousandths = :spent',
+    { ':requests': endUser.totalRequests, ':spent': endUser.spentThousandths },
+  );

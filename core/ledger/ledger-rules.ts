@@ -106,97 +106,79 @@ export const mayBeSwept = (
 ): boolean =>
   Date.parse(now) + (SWEEP_MARGIN_SECONDS - retentionDays * SECONDS_PER_DAY) * 1000 > Date.parse(createdAt);
 
-/** A request, and its entries in the ledger. */
-export interface RequestLedger {
-  accountId: string;
-  requestId: string;
-  /** The request, or what the mark of its deletion keeps of it; undefined when there is neither. */
-  request: AccountedRequest | undefined;
-  /** All of them, or without a request those of a part of the ledger. */
-  entries: readonly LedgerEntry[];
-}
-
-/** The entries of a request, added up. */
-interface RequestSums {
-  debits: readonly LedgerEntry[];
-  refunds: readonly LedgerEntry[];
-  debitedThousandths: Thousandths;
-  refundedThousandths: Thousandths;
-}
-
-const sumsOf = (entries: readonly LedgerEntry[]): RequestSums => {
-  const debits = entries.filter(({ reason }) => reason === 'generation');
-  const refunds = entries.filter(({ reason }) => reason === 'refund');
-  const sum = (all: readonly LedgerEntry[]) => all.reduce((total, entry) => total + signedAmount(entry), 0);
-  return { debits, refunds, debitedThousandths: -sum(debits), refundedThousandths: sum(refunds) };
-};
-
-/** The problems between a request and its account's ledger. A request that may be past retention may be absent. */
+/**
+ * The problems between a request and its account's ledger. `request` is the stored one, or the kept part in the mark of its deletion. Without
+ * either it is undefined: a request that may be past retention may be absent. `entries` are all of its entries, or without a request
+ * those of a part of the ledger.
+ */
 export const requestProblems = (
-  { accountId, requestId, request, entries }: RequestLedger,
+  {
+    accountId,
+    requestId,
+    request,
+    entries,
+  }: {
+    accountId: string;
+    requestId: string;
+    request: AccountedRequest | undefined;
+    entries: readonly LedgerEntry[];
+  },
   now: Instant,
 ): LedgerProblem[] => {
-  const sums = sumsOf(entries);
-  const { debits, refunds } = sums;
   const problems: LedgerProblem[] = [];
   const report = (kind: LedgerProblemKind, what: string): void => {
     problems.push({ accountId, kind, detail: `Request ${requestId} ${what}.` });
   };
-  const [debited, refunded] = [toXTokens(sums.debitedThousandths), toXTokens(sums.refundedThousandths)];
+  const debits = entries.filter(({ reason }) => reason === 'generation');
+  const refunds = entries.filter(({ reason }) => reason === 'refund');
+  const [debitedThousandths, refundedThousandths] = [-sumOf(debits), sumOf(refunds)];
+  const [debited, refunded] = [toXTokens(debitedThousandths), toXTokens(refundedThousandths)];
   if (debits.length > 1) report('debit_repeated', `has ${debits.length} debits`);
   if (refunds.length > 1) report('refund_repeated', `has ${refunds.length} refunds`);
   if ((debits.length > 0 || request) && refunded > debited) {
     report('refund_over_debit', `was refunded ${refunded} and debited ${debited}`);
   }
-  if (request) checkRequest(request, sums, report);
-  else if (debits.some((debit) => !mayBeSwept(debit, now))) {
-    report('debit_without_request', `was debited ${debited} and is not there`);
-  } else if (refunds.some((refund) => !mayBeSwept(refund, now))) {
-    report('refund_without_request', `was refunded ${refunded} and is not there`);
+  if (!request) {
+    if (debits.some((debit) => !mayBeSwept(debit, now))) {
+      report('debit_without_request', `was debited ${debited} and is not there`);
+    } else if (refunds.some((refund) => !mayBeSwept(refund, now))) {
+      report('refund_without_request', `was refunded ${refunded} and is not there`);
+    }
+    return problems;
   }
-  return problems;
-};
-
-const checkRequest = (
-  request: AccountedRequest,
-  { debits, refunds, debitedThousandths, refundedThousandths }: RequestSums,
-  report: (kind: LedgerProblemKind, what: string) => void,
-): void => {
   const { status, debitThousandths, costThousandths = 0, refundThousandths = 0 } = request;
   const { debitEntryNumber, refundEntryNumber } = request;
-  const [debited, refunded] = [toXTokens(debitedThousandths), toXTokens(refundedThousandths)];
-  const isAmong = (entries: readonly LedgerEntry[], number: number | undefined): boolean =>
-    entries.some((entry) => entry.number === number);
   if (debits.length === 0) report('debit_missing', `has no debit of its ${toXTokens(debitThousandths)}`);
   else if (!isAmong(debits, debitEntryNumber)) {
-    report(
-      'debit_missing',
-      `names ${debitEntryNumber ?? 'none'} as the number of its debit, which is another`,
-    );
+    const named = debitEntryNumber ?? 'none';
+    report('debit_missing', `names ${named} as the number of its debit, which is another`);
   }
   if (debits.length === 1 && debitedThousandths !== debitThousandths) {
     report('debit_amount', `was debited ${debited}, which should be ${toXTokens(debitThousandths)}`);
   }
   if (!isTerminal(request)) {
     if (refunds.length > 0) report('refund_of_unfinished', `was refunded ${refunded} and is ${status}`);
-    return;
+    return problems;
   }
   if (refundedThousandths !== refundThousandths) {
     report('refund_amount', `was refunded ${refunded}, which should be ${toXTokens(refundThousandths)}`);
   }
+  const isRefunded = refunds.length > 0 || refundEntryNumber !== undefined;
   if (status === 'failed' && refundedThousandths < debitedThousandths) {
     report('refund_missing', `failed and was refunded ${refunded} of ${debited}`);
-  } else if (
-    (refunds.length > 0 || refundEntryNumber !== undefined) &&
-    !isAmong(refunds, refundEntryNumber)
-  ) {
-    report(
-      'refund_missing',
-      `names ${refundEntryNumber ?? 'none'} as the number of its refund, which is another`,
-    );
+  } else if (isRefunded && !isAmong(refunds, refundEntryNumber)) {
+    const named = refundEntryNumber ?? 'none';
+    report('refund_missing', `names ${named} as the number of its refund, which is another`);
   }
   if (status === 'succeeded' && costThousandths !== debitedThousandths - refundedThousandths) {
     const charged = toXTokens(debitedThousandths - refundedThousandths);
     report('cost', `cost ${toXTokens(costThousandths)} and was charged ${charged}`);
   }
+  return problems;
 };
+
+const sumOf = (entries: readonly LedgerEntry[]): Thousandths =>
+  entries.reduce((sum, entry) => sum + signedAmount(entry), 0);
+
+const isAmong = (entries: readonly LedgerEntry[], number: number | undefined): boolean =>
+  entries.some((entry) => entry.number === number);

@@ -60,7 +60,7 @@ export const renderLedgerEntry = (entry: LedgerEntry): BalanceHistoryEntry => ({
   createdAt: entry.createdAt,
 });
 
-/** A balance change: a positive amount is a credit, a negative one a debit, never 0. */
+/** A balance change: a positive amount is a credit, a negative one a debit, never 0. An operator's credit is refused above `MAX_THOUSANDTHS`. */
 export interface BalanceChange {
   amountThousandths: Thousandths;
   reason: LedgerReason;
@@ -71,8 +71,6 @@ export interface BalanceChange {
   usedBy?: Pick<LedgerEntry, 'model' | 'endUserId' | 'keyId' | 'debitNumber'> | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
-  /** Of a credit by an operator: whether to refuse a balance above `MAX_THOUSANDTHS`. */
-  guardLimit?: boolean;
   /** The entry's id, for a writer that must recognize its entry; otherwise a new one. */
   entryId?: string;
   /** Of a debit: the account's allowance of work with what this creation earns. */
@@ -120,7 +118,8 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
     ? ' AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)'
     : '';
   const work = change.earnedWork ? ', earnedWork = :work' : '';
-  const limit = change.guardLimit ? ' AND balanceThousandths <= :most' : '';
+  const isLimited = change.amountThousandths > 0 && change.reason !== 'refund';
+  const limit = isLimited ? ' AND balanceThousandths <= :most' : '';
   const terms = head.terms === undefined ? 'attribute_not_exists(terms)' : 'terms = :terms';
   const event = crossingOf(head, entry);
   return {
@@ -139,15 +138,13 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
           ...(head.terms !== undefined && { ':terms': head.terms }),
           ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
           ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
-          ...(change.guardLimit ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
+          ...(isLimited ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
         },
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       }),
       putWrite(
         { ...ledgerEntryKey(head.accountId, entry.number), ...entry },
-        {
-          ConditionExpression: 'attribute_not_exists(PK)',
-        },
+        { ConditionExpression: 'attribute_not_exists(PK)' },
       ),
     ],
   };

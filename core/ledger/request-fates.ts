@@ -5,8 +5,6 @@ import { AccountedRequest, withKnownStatus } from '../requests/request-rules.ts'
 import { requestKey } from '../table/keys.ts';
 import { batchGet, type StoredItem } from '../table/table.ts';
 
-const ATTRIBUTES = Object.keys(AccountedRequest.shape);
-
 /**
  * Access pattern 16: the amounts and states of requests of an account, by different ids, strongly consistent: of kept ones, and of deleted ones
  * by their marks. Marks are read after the requests: a request is removed and its mark written in one transaction, so none is missed. Leaves
@@ -16,25 +14,20 @@ export const findAccountedRequests = async (
   accountId: string,
   requestIds: readonly string[],
 ): Promise<Map<string, AccountedRequest>> => {
-  const found = new Map<string, AccountedRequest>();
-  const add = (requestId: string, item: StoredItem | undefined): void => {
-    const parse = (one: StoredItem) => AccountedRequest.parse(withKnownStatus(one));
-    const [request] = readable(item ? [item] : [], parse, () => requestId);
-    if (request?.accountId === accountId) found.set(requestId, request);
-  };
-  const items = await batchGet(requestIds.map(requestKey), ATTRIBUTES);
-  for (const [index, requestId] of requestIds.entries()) add(requestId, items[index]);
+  const items = await batchGet(requestIds.map(requestKey), Object.keys(AccountedRequest.shape));
   const absent = requestIds.filter((_, index) => items[index] === undefined);
   const marks = await findDeletionMarks(absent.map((requestId) => ({ accountId, requestId })));
-  for (const [index, requestId] of absent.entries()) {
-    const mark = marks[index];
-    if (mark) add(requestId, (mark.accounted ?? {}) as StoredItem);
-  }
-  return found;
+  const deleted = marks.map((mark) => mark && ((mark.accounted ?? {}) as StoredItem));
+  const parse = (item: StoredItem) => AccountedRequest.parse(withKnownStatus(item));
+  return new Map([
+    ...ownAmong(accountId, requestIds, items, parse),
+    ...ownAmong(accountId, absent, deleted, parse),
+  ]);
 };
 
 /** What a request used, and of whom. */
 const RequestUsage = z.object({
+  accountId: z.string(),
   model: z.string(),
   endUserId: z.string(),
   createdAt: z.string(),
@@ -43,22 +36,25 @@ const RequestUsage = z.object({
 });
 type RequestUsage = z.infer<typeof RequestUsage>;
 
-/** Access pattern 16: model, end-user and amounts of requests of an account, by id, strongly consistent. Those that are gone, or cannot be read, are left out. */
+/** Access pattern 16: model, end-user and amounts of requests of an account, by id, strongly consistent. Leaves out the same as `findAccountedRequests`, and deleted ones. */
 export const findUsageOfRequests = async (
   accountId: string,
   requestIds: readonly string[],
 ): Promise<Map<string, RequestUsage>> => {
   const ids = [...new Set(requestIds)];
-  const items = await batchGet(ids.map(requestKey), ['accountId', ...Object.keys(RequestUsage.shape)]);
-  return new Map(
-    ids.flatMap((id, index) => {
-      const item = items[index];
-      const own = item?.accountId === accountId ? [item] : [];
-      return readable(
-        own,
-        (one) => [id, RequestUsage.parse(one)] as const,
-        () => id,
-      );
-    }),
-  );
+  const items = await batchGet(ids.map(requestKey), Object.keys(RequestUsage.shape));
+  return new Map(ownAmong(accountId, ids, items, (item) => RequestUsage.parse(item)));
 };
+
+/** The requests of an account among these items, each with its id. */
+const ownAmong = <Request extends { accountId: string }>(
+  accountId: string,
+  ids: readonly string[],
+  items: readonly (StoredItem | undefined)[],
+  parse: (item: StoredItem) => Request,
+): [id: string, request: Request][] =>
+  ids.flatMap((id, index) => {
+    const item = items[index];
+    const [request] = readable(item ? [item] : [], parse, () => id);
+    return request?.accountId === accountId ? [[id, request]] : [];
+  });

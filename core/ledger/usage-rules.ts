@@ -1,5 +1,4 @@
 import type { Thousandths } from '../money.ts';
-import { type Instant, SECONDS_PER_DAY } from '../time.ts';
 import type { LedgerEntry } from './ledger.ts';
 
 /** What usage can be told by. A day is one of UTC, by the instant of the ledger entry. */
@@ -31,10 +30,8 @@ const NOTHING: UsageSums = { requests: 0, debitedThousandths: 0, refundedThousan
 /** The sums of several groups. */
 export const totalOf = (groups: Iterable<UsageSums>): UsageSums => {
   const total = { ...NOTHING };
-  for (const { requests, debitedThousandths, refundedThousandths } of groups) {
-    total.requests += requests;
-    total.debitedThousandths += debitedThousandths;
-    total.refundedThousandths += refundedThousandths;
+  for (const group of groups) {
+    for (const name of Object.keys(NOTHING) as (keyof UsageSums)[]) total[name] += group[name];
   }
   return total;
 };
@@ -56,12 +53,9 @@ export class UsageTally {
   /** Adds an entry. Those of operators are no usage. */
   add(entry: UsageEntry): void {
     if (entry.reason !== 'generation' && entry.reason !== 'refund') return;
-    const values = this.by.map((dimension) => valueIn(entry, dimension));
-    const key = JSON.stringify(values);
-    const group = this.groups.get(key) ?? {
-      ...Object.fromEntries(this.by.map((dimension, index) => [dimension, values[index]])),
-      ...NOTHING,
-    };
+    const own = Object.fromEntries(this.by.map((dimension) => [dimension, valueIn(entry, dimension)]));
+    const key = JSON.stringify(Object.values(own));
+    const group = this.groups.get(key) ?? { ...own, ...NOTHING };
     if (entry.reason === 'generation') {
       group.requests += 1;
       group.debitedThousandths += entry.amountThousandths;
@@ -72,7 +66,7 @@ export class UsageTally {
   }
 
   /** The groups, with each end-user by the address that `emails` has for their id, in the order of the dimensions asked for. */
-  finish(emails: ReadonlyMap<string, string> = new Map()): UsageGroup[] {
+  finish(emails: ReadonlyMap<string, string>): UsageGroup[] {
     const named = [...this.groups.values()].map((group) =>
       group.endUser === undefined ? group : { ...group, endUser: emails.get(group.endUser ?? '') ?? null },
     );
@@ -103,15 +97,3 @@ const valueIn = (entry: UsageEntry, dimension: UsageDimension): string | null =>
   if (dimension === 'model') return entry.model ?? null;
   return (dimension === 'endUser' ? entry.endUserId : entry.keyId) ?? null;
 };
-
-/** The beginning of a UTC date; undefined when the text is none. */
-export const startOfDate = (date: string): Instant | undefined => {
-  const instant = `${date}T00:00:00.000Z`;
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(instant) : Number.NaN;
-  // A date like 30 February is read as one in March.
-  return !Number.isNaN(ms) && new Date(ms).toISOString() === instant ? instant : undefined;
-};
-
-/** Whole days between two beginnings of dates. */
-export const daysBetween = (from: Instant, to: Instant): number =>
-  (Date.parse(to) - Date.parse(from)) / (SECONDS_PER_DAY * 1000);

@@ -1,9 +1,11 @@
 import { listEmailsOfEndUsers } from '../end-users/end-user-lists.ts';
 import { ValidationError } from '../errors.ts';
+import { toXTokens } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { type LedgerHead, readableEntries } from './ledger.ts';
 import { findLedgerEntries, readStoredEntries, readUsageEntries } from './ledger-entries.ts';
 import { findUsageOfRequests } from './request-fates.ts';
+import type { UsageAnswer, UsageItem } from './usage-answers.ts';
 import {
   totalOf,
   type UsageDimension,
@@ -20,19 +22,12 @@ export interface UsageQuery {
   by: readonly UsageDimension[];
 }
 
-/** Where an answer ends. */
-export interface UsageLimits {
-  entries: number;
-  groups: number;
-  endUsers: number;
+/** Where an answer ends; absent for operators. */
+interface UsageLimits {
+  entries?: number;
+  groups?: number;
+  endUsers?: number;
 }
-
-/** Without an end, for operators. */
-const NO_USAGE_LIMITS: UsageLimits = {
-  entries: Number.POSITIVE_INFINITY,
-  groups: Number.POSITIVE_INFINITY,
-  endUsers: Number.POSITIVE_INFINITY,
-};
 
 /** The usage of an account. `total` is the sum of the groups, and with no dimension all there is. */
 export interface Usage {
@@ -58,13 +53,13 @@ const UNTOLD_AT_ONCE = 1_000;
 export const usageOf = async (
   { accountId, ledgerEntries }: Pick<LedgerHead, 'accountId' | 'ledgerEntries'>,
   { from, to, by }: UsageQuery,
-  limits: UsageLimits = NO_USAGE_LIMITS,
+  limits: UsageLimits = {},
 ): Promise<Usage> => {
   const [first, end] = await Promise.all([
     findFirstEntryFrom(accountId, ledgerEntries, from),
     findFirstEntryFrom(accountId, ledgerEntries, to),
   ]);
-  if (end - first > limits.entries) throw tooMany('ledger entries', end - first, limits.entries);
+  checkLimit('ledger entries', end - first, limits.entries);
   const tally = new UsageTally(by);
   const ofRequest = by.includes('model') || by.includes('endUser');
   const isUntold = ({ model, debitNumber }: UsageEntry): boolean =>
@@ -81,18 +76,18 @@ export const usageOf = async (
         if (isUntold(entry)) untold.push(entry);
         else tally.add(entry);
         if (untold.length === UNTOLD_AT_ONCE) await addUntold();
-        if (tally.size > limits.groups) throw tooMany('groups', tally.size, limits.groups);
+        checkLimit('groups', tally.size, limits.groups);
       }
       await addUntold();
     }),
   );
-  if (!by.includes('endUser')) return told(tally.finish());
   const emails = new Map<string, string>();
-  for await (const { endUserId, email } of listEmailsOfEndUsers(accountId)) {
+  for await (const { endUserId, email } of by.includes('endUser') ? listEmailsOfEndUsers(accountId) : []) {
     emails.set(endUserId, email);
-    if (emails.size > limits.endUsers) throw tooMany('end-users', emails.size, limits.endUsers);
+    checkLimit('end-users', emails.size, limits.endUsers);
   }
-  return told(tally.finish(emails));
+  const groups = tally.finish(emails);
+  return { groups, total: totalOf(groups) };
 };
 
 /** Entries with what they leave to others: model and end-user to the request in earlier releases, the key of a refund to its debit. */
@@ -114,12 +109,11 @@ const completed = async (accountId: string, entries: readonly UsageEntry[]): Pro
   });
 };
 
-const told = (groups: UsageGroup[]): Usage => ({ groups, total: totalOf(groups) });
-
-const tooMany = (what: string, found: number, most: number): ValidationError => {
+const checkLimit = (what: string, found: number, most = Number.POSITIVE_INFINITY): void => {
+  if (found <= most) return;
   const figures = `${found.toLocaleString('en')} ${what}; an answer is made of at most ${most.toLocaleString('en')}`;
-  const remedy = what === 'end-users' ? 'leave out endUser' : 'ask for fewer days';
-  return new ValidationError({ [what === 'end-users' ? 'by' : 'to']: `gives ${figures}: ${remedy}` });
+  const [field, remedy] = what === 'end-users' ? ['by', 'leave out endUser'] : ['to', 'ask for fewer days'];
+  throw new ValidationError({ [field]: `gives ${figures}: ${remedy}` });
 };
 
 /** Entries read at once in the search: a batch costs one call, and few of them find one among millions. */
@@ -158,3 +152,29 @@ const partsOf = (first: number, end: number, parts: number): [first: number, las
     Math.min(end, first + (index + 1) * length) - 1,
   ]).filter(([one, last]) => one <= last);
 };
+
+/** Sums in xTokens; `xTokens` is what was debited and not refunded. */
+export const renderSums = ({ requests, debitedThousandths, refundedThousandths }: UsageSums) => ({
+  requests,
+  debited: toXTokens(debitedThousandths),
+  refunded: toXTokens(refundedThousandths),
+  xTokens: toXTokens(debitedThousandths - refundedThousandths),
+});
+
+/** A group as the API shows it, with the dimensions that were asked for. */
+export const renderUsageGroup = ({ day, model, endUser, key, ...sums }: UsageGroup): UsageItem => ({
+  ...(day !== undefined && day !== null && { day }),
+  ...(model !== undefined && { model }),
+  ...(endUser !== undefined && { endUserEmail: endUser }),
+  ...(key !== undefined && { keyId: key }),
+  ...renderSums(sums),
+});
+
+/** Usage as the API shows it. Without a dimension it has no items. */
+export const renderUsage = ({ groups, total }: Usage, { from, to, by }: UsageQuery): UsageAnswer => ({
+  from: from.slice(0, 10),
+  to: to.slice(0, 10),
+  by: [...by],
+  items: by.length === 0 ? [] : groups.map(renderUsageGroup),
+  total: renderSums(total),
+});

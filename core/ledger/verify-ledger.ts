@@ -1,16 +1,20 @@
 import { $ZodError } from 'zod/v4/core';
-import { findAccount } from '../accounts/accounts.ts';
+import { findAccount, getAccount } from '../accounts/accounts.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { NotFoundError } from '../errors.ts';
 import { reportUnreadable } from '../observability.ts';
-import { type Clock, systemClock } from '../time.ts';
-import type { LedgerProblem } from './ledger-rules.ts';
-import {
-  type AccountScope,
-  type LedgerProgress,
-  type VerifiedAccount,
-  verifyAccount,
-} from './verify-account.ts';
+import { type Clock, systemClock, toInstant } from '../time.ts';
+import { judgeRequests } from './judge-requests.ts';
+import { type LedgerEntry, listLedgerEntries } from './ledger.ts';
+import { findLedgerEntries, readLedgerEntries } from './ledger-entries.ts';
+import { accountProblems, entryProblems, type LedgerProblem } from './ledger-rules.ts';
+
+/** A ledger to verify, or the rest of one. */
+export interface LedgerProgress {
+  accountId: string;
+  /** The number of the last entry that was verified; absent at the beginning. */
+  after?: number | undefined;
+}
 
 /** The result of a verification. */
 export interface LedgerVerification {
@@ -21,8 +25,15 @@ export interface LedgerVerification {
 
 /** Accounts verified at once. */
 const ACCOUNTS_AT_ONCE = 4;
-/** Some hundred milliseconds. Their requests are read by twenty calls at once. */
+/** Entries of a part: some hundred milliseconds. Their requests are read by twenty calls at once. */
 const ENTRIES_AT_ONCE = 2_000;
+
+/** How to verify ledgers. */
+interface Scope {
+  /** Whether there is time for another part. */
+  hasTime: () => boolean;
+  entriesAtOnce?: number;
+}
 
 /**
  * Replays these ledgers and checks them against balances and requests. Safe while the service
@@ -40,15 +51,16 @@ export const verifyLedger = async (
  */
 export const verifyLedgers = async (
   ledgers: Iterable<LedgerProgress>,
-  { hasTime, entriesAtOnce = ENTRIES_AT_ONCE }: LimitedScope,
+  scope: Scope,
   clock: Clock = systemClock,
 ): Promise<{ verification: LedgerVerification; left: LedgerProgress[] }> => {
   // In the order of the ledgers.
   const verified = new Map<string, VerifiedAccount | undefined>();
   await inParallel(ledgers, ACCOUNTS_AT_ONCE, async (ledger) => {
     verified.set(ledger.accountId, undefined);
-    const scope = { now: clock.now(), hasTime, entriesAtOnce };
-    const found = hasTime() ? await verifyUnlessRemoved(ledger, scope) : { ...NOTHING, left: ledger };
+    const found = scope.hasTime()
+      ? await verifyUnlessRemoved(ledger, scope, clock.now())
+      : { entries: 0, problems: [], left: ledger };
     verified.set(ledger.accountId, found);
   });
   const kept = [...verified.values()].filter((each) => each !== undefined);
@@ -63,18 +75,19 @@ export const verifyLedgers = async (
   };
 };
 
-/** How much to read, and for how long. */
-type LimitedScope = Pick<AccountScope, 'hasTime'> & Partial<Pick<AccountScope, 'entriesAtOnce'>>;
-
-const NOTHING: VerifiedAccount = { entries: 0, problems: [] };
+/** The result of a verification of one ledger. `left` is the rest of it, if there was no time for that. */
+interface VerifiedAccount extends Omit<LedgerVerification, 'accounts'> {
+  left?: LedgerProgress;
+}
 
 /** Undefined when the account was removed. It goes before its entries, so problems that this causes come after. */
 const verifyUnlessRemoved = async (
   ledger: LedgerProgress,
-  scope: AccountScope,
+  scope: Scope,
+  now: Date,
 ): Promise<VerifiedAccount | undefined> => {
   try {
-    const verified = await verifyAccount(ledger, scope);
+    const verified = await verifyAccount(ledger, scope, now);
     const isRemoved = verified.problems.length > 0 && (await findAccount(ledger.accountId)) === undefined;
     return isRemoved ? undefined : verified;
   } catch (error) {
@@ -85,4 +98,51 @@ const verifyUnlessRemoved = async (
     const detail = 'The account cannot be read.';
     return { entries: 0, problems: [{ accountId, kind: 'unreadable', detail }] };
   }
+};
+
+/**
+ * Replays one ledger, part by part, up to the entry that is the newest now, with the requests created until now. Throws
+ * `NotFoundError` when the account does not exist.
+ */
+const verifyAccount = async (
+  { accountId, after = 0 }: LedgerProgress,
+  { hasTime, entriesAtOnce = ENTRIES_AT_ONCE }: Scope,
+  now: Date,
+): Promise<VerifiedAccount> => {
+  const judgedAt = toInstant(now);
+  // The newest entry is read first: so the account, unless it is wrong, counts it.
+  const { items } = await listLedgerEntries(accountId, { page: 1, pageSize: 1 }, 1);
+  const account = await getAccount(accountId);
+  const newest = Math.max(account.ledgerEntries, items[0]?.number ?? 0);
+  const verified: VerifiedAccount = { entries: 0, problems: [] };
+  let [previous] = after === 0 ? [] : await findLedgerEntries(accountId, [after]);
+  const ledger = readLedgerEntries(accountId, after + 1, newest);
+  for (;;) {
+    const entries = await take(ledger, entriesAtOnce);
+    const isLast = entries.length < entriesAtOnce;
+    for (const [index, entry] of entries.entries()) {
+      verified.problems.push(...entryProblems(entry, entries[index - 1] ?? previous));
+    }
+    const last = entries.at(-1) ?? previous;
+    const until = isLast || !last ? judgedAt : last.createdAt;
+    const part = { accountId, entries, after: previous?.createdAt, until };
+    verified.problems.push(...(await judgeRequests(part, judgedAt)));
+    verified.entries += entries.length;
+    previous = last;
+    if (isLast) {
+      verified.problems.push(...accountProblems(account, previous));
+      return verified;
+    }
+    if (!hasTime()) return { ...verified, left: { accountId, after: previous?.number } };
+  }
+};
+
+const take = async (ledger: AsyncGenerator<LedgerEntry>, count: number): Promise<LedgerEntry[]> => {
+  const entries: LedgerEntry[] = [];
+  while (entries.length < count) {
+    const { value, done } = await ledger.next();
+    if (done) break;
+    entries.push(value);
+  }
+  return entries;
 };

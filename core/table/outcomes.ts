@@ -1,9 +1,9 @@
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
-import type { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { OutcomeUnknownError, RateLimitedError, ServiceError } from '../errors.ts';
 import type { ItemKey } from './keys.ts';
 import { wasTriedBefore } from './retries.ts';
-import { type StoredItem, type UpdateParts, updateOf } from './table.ts';
+import { getItem, type StoredItem, tableName, type UpdateParts, updateOf } from './table.ts';
 import { type Beside, writeBeside } from './transactions.ts';
 
 /**
@@ -46,16 +46,17 @@ export const findOutcome = async <Made>(
  * does. The writes `beside` it are made in the same transaction.
  */
 export const insertNew = async (
-  put: PutCommand,
-  find: () => Promise<unknown>,
+  Item: StoredItem & ItemKey,
   unknownMessage: string,
   beside: Beside = [],
 ): Promise<void> => {
+  const { PK, SK } = Item;
+  const put = { TableName: tableName(), Item, ConditionExpression: 'attribute_not_exists(PK)' };
   try {
-    await writeBeside(put, beside);
+    await writeBeside(new PutCommand(put), beside);
   } catch (error) {
     if (!leavesOutcomeOpen(error)) throw error;
-    await findOutcome(error, find, unknownMessage);
+    await findOutcome(error, () => getItem({ PK, SK }), unknownMessage);
   }
 };
 

@@ -33,16 +33,21 @@ export type StoredItem = Record<string, unknown>;
 export const getItem = async (Key: ItemKey): Promise<StoredItem | undefined> =>
   (await table.send(new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }))).Item;
 
-/** The parts of an update that sets attributes, each under a placeholder of its own name. */
+/**
+ * The parts of an update that sets attributes, each under a placeholder of its own name, and removes those that are undefined. At least one
+ * is given.
+ */
 export const setAll = (attributes: Record<string, unknown>, otherValues: Record<string, unknown> = {}) => {
   const names = Object.keys(attributes);
+  const set = names.filter((name) => attributes[name] !== undefined);
+  const removed = names.filter((name) => attributes[name] === undefined);
+  const values = { ...Object.fromEntries(set.map((name) => [`:${name}`, attributes[name]])), ...otherValues };
+  const sets = set.length > 0 ? `SET ${set.map((name) => `#${name} = :${name}`).join(', ')}` : '';
+  const removes = removed.length > 0 ? `REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : '';
   return {
-    UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
+    UpdateExpression: `${sets} ${removes}`.trim(),
     ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-    ExpressionAttributeValues: {
-      ...Object.fromEntries(names.map((name) => [`:${name}`, attributes[name]])),
-      ...otherValues,
-    },
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
   };
 };
 

@@ -1,6 +1,5 @@
 import { largeRead } from '../../core/ledger/large-reads.ts';
-import { renderUsage } from '../../core/ledger/render-usage.ts';
-import { usageOf } from '../../core/ledger/usage.ts';
+import { renderUsage, usageOf } from '../../core/ledger/usage.ts';
 import { apiHandler, json } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { readUsageQuery } from '../http/queries.ts';

@@ -2,14 +2,9 @@ import * as z from 'zod/mini';
 import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
 import { ValidationError } from '../../core/errors.ts';
 import type { UsageQuery } from '../../core/ledger/usage.ts';
-import {
-  daysBetween,
-  MAX_USAGE_DAYS,
-  startOfDate,
-  USAGE_DIMENSIONS,
-  type UsageDimension,
-} from '../../core/ledger/usage-rules.ts';
+import { MAX_USAGE_DAYS, USAGE_DIMENSIONS, type UsageDimension } from '../../core/ledger/usage-rules.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type PageRequest } from '../../core/table/pages.ts';
+import { SECONDS_PER_DAY } from '../../core/time.ts';
 import type { ApiRequest } from './api-request.ts';
 
 /** A query parameter that is a whole number between two bounds, with a default. */
@@ -59,10 +54,10 @@ export const BALANCE_QUERY = { include: z.optional(z.literal('account', { error:
 
 /** A date, as the instant at which it begins in UTC. */
 const date = z.pipe(
-  z
-    .string({ error: 'is required: a date like 2026-11-01' })
-    .check(z.refine((text) => startOfDate(text) !== undefined, { error: 'must be a date like 2026-11-01' })),
-  z.transform((text: string) => startOfDate(text) ?? ''),
+  z.iso.date({
+    error: ({ input }) => `${input === undefined ? 'is required:' : 'must be'} a date like 2026-11-01`,
+  }),
+  z.transform((text) => `${text}T00:00:00.000Z`),
 );
 
 const isDimension = (name: string): name is UsageDimension =>
@@ -89,7 +84,7 @@ export const USAGE_QUERY = {
 /** The query of `GET /v1/usage`. Throws `ValidationError` for wrong parameters, and for dates in the wrong order or too far apart. */
 export const readUsageQuery = (request: ApiRequest): UsageQuery => {
   const { from, to, by } = request.query(USAGE_QUERY);
-  const days = daysBetween(from, to);
+  const days = (Date.parse(to) - Date.parse(from)) / (SECONDS_PER_DAY * 1000);
   if (days <= 0) throw new ValidationError({ to: 'must be after from' });
   if (days > MAX_USAGE_DAYS) {
     throw new ValidationError({ to: `must be at most ${MAX_USAGE_DAYS} days after from` });

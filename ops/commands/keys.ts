@@ -3,7 +3,7 @@ import { setKeyBudget } from '../../core/accounts/account-terms.ts';
 import { getAccount, keyBudgetOf } from '../../core/accounts/accounts.ts';
 import {
   type ApiKey,
-  findApiKey,
+  getApiKey,
   insertApiKey,
   listApiKeys,
   parseKey,
@@ -12,7 +12,7 @@ import {
   type Scope,
   setDefaultEndUser,
 } from '../../core/accounts/api-keys.ts';
-import type { Budget } from '../../core/budgets/budget-rules.ts';
+import { shownLimits } from '../../core/budgets/budget-rules.ts';
 import { readSpending } from '../../core/budgets/spending.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { type Thousandths, toXTokens } from '../../core/money.ts';
@@ -107,7 +107,7 @@ const list: Verb<{ account: string }> = async (options, connected) => {
           lastUsedAt: lastUsedAt ?? null,
           revokedAt: revokedAt ?? null,
           ...(defaultEndUser !== undefined && { endUser: defaultEndUser }),
-          ...(budget && { budget: shownBudget(budget) }),
+          ...(budget && { budget: shownLimits(budget) }),
         };
       },
     ),
@@ -134,9 +134,8 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
   }
   await connected();
   const id = keyId ?? idOf(key ?? '');
-  const found = await findApiKey(id);
-  if (!found) throw new NotFoundError(`There is no key ${id}.`);
-  const beside = (await recorder()).write({ accountId: found.accountId, subject: id });
+  const { accountId } = await getApiKey(id);
+  const beside = (await recorder()).write({ accountId, subject: id });
   const revoked = await revokeApiKey(id, new Date(), beside);
   const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
@@ -154,13 +153,12 @@ const setBudget: Verb<{ keyId: string; perDay?: Thousandths; perMonth?: Thousand
     );
   }
   await connected();
-  const found = await findApiKey(keyId);
-  if (!found) throw new NotFoundError(`There is no key ${keyId}.`);
+  const found = await getApiKey(keyId);
   const budget = {
     ...(perDay !== undefined && { perDayThousandths: perDay }),
     ...(perMonth !== undefined && { perMonthThousandths: perMonth }),
   };
-  const value = { keyId, ...shownBudget(budget) };
+  const value = { keyId, ...shownLimits(budget) };
   const { write } = await recorder();
   const detail = `per day ${value.perDay ?? 'any'}, per month ${value.perMonth ?? 'any'}`;
   const beside = write({ accountId: found.accountId, subject: keyId, detail });
@@ -174,25 +172,15 @@ const setBudget: Verb<{ keyId: string; perDay?: Thousandths; perMonth?: Thousand
   return { value: shown, text: (columns) => formatFields(shown, columns) };
 };
 
-const shownBudget = ({ perDayThousandths, perMonthThousandths }: Budget) => ({
-  perDay: perDayThousandths === undefined ? null : toXTokens(perDayThousandths),
-  perMonth: perMonthThousandths === undefined ? null : toXTokens(perMonthThousandths),
-});
-
 const setEndUser: Verb<{ keyId: string; endUser: string | undefined }> = async (
   { keyId, endUser },
   connected,
   { recorder },
 ) => {
   await connected();
-  const found = await findApiKey(keyId);
-  if (!found) throw new NotFoundError(`There is no key ${keyId}.`);
-  const { write } = await recorder();
-  const beside = write({
-    accountId: found.accountId,
-    subject: keyId,
-    detail: `end-user ${endUser ?? 'none'}`,
-  });
+  const found = await getApiKey(keyId);
+  const detail = `end-user ${endUser ?? 'none'}`;
+  const beside = (await recorder()).write({ accountId: found.accountId, subject: keyId, detail });
   await setDefaultEndUser(keyId, endUser, beside);
   const value = { keyId, endUser: endUser ?? null };
   return { value, text: (columns) => formatFields(value, columns) };

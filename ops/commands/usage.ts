@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Account } from '../../core/accounts/accounts.ts';
-import { renderSums, renderUsageGroup } from '../../core/ledger/render-usage.ts';
-import { usageOf } from '../../core/ledger/usage.ts';
+import { renderSums, renderUsageGroup, usageOf } from '../../core/ledger/usage.ts';
 import type { UsageItem } from '../../core/ledger/usage-answers.ts';
 import {
   mergedBy,

@@ -1,9 +1,8 @@
 import { type LedgerVerification, verifyLedger } from '../../core/ledger/verify-ledger.ts';
-import { compareTables } from '../../core/restore/compare-tables.ts';
-import type { TableComparison } from '../../core/restore/comparison.ts';
 import type { Instant } from '../../core/time.ts';
 import { listAllLedgers } from '../ledgers.ts';
 import type { Surroundings } from '../verb.ts';
+import { compareTables, type TableComparison } from './compare-tables.ts';
 import { onTable } from './on-table.ts';
 
 /** A table that was restored. */

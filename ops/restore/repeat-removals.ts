@@ -5,8 +5,8 @@ import { deleteRequests } from '../../core/deletion/delete-requests.ts';
 import { blockEndUser, type EndUserId } from '../../core/end-users/end-users.ts';
 import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { type Failure, NotFoundError, ServiceError } from '../../core/errors.ts';
-import type { Removals } from '../../core/restore/comparison.ts';
 import { type Clock, systemClock } from '../../core/time.ts';
+import type { Removals } from './compare-tables.ts';
 
 /** The failure of a request that its owner deleted after it had ended, in a table where it has not. Nobody reads it. */
 const DELETED_SINCE: Failure = { code: 'internal_error', message: 'The request was deleted.' };

@@ -1,7 +1,7 @@
 import { renderLedgerEntry } from '../../core/ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../../core/money.ts';
-import type { BalanceDifference, TableComparison } from '../../core/restore/comparison.ts';
 import { formatTable } from '../output.ts';
+import type { BalanceDifference, TableComparison } from './compare-tables.ts';
 import type { Examined } from './examination.ts';
 
 /** Rows of a list that a text shows; `--json` has all. */

@@ -22,7 +22,7 @@ export const ENTITIES: Readonly<Record<string, Entity>> = {
   'ledger-entry': { sort: 'ENTRY#', module: 'core/ledger/ledger.ts', schema: 'LedgerEntry' },
   'balance-change-key': {
     sort: 'CHANGE#',
-    module: 'core/ledger/balance-change-keys.ts',
+    module: 'core/ledger/change-balance.ts',
     schema: 'BalanceChangeKey',
   },
   'provider-attempt': {

@@ -46,9 +46,9 @@ export const DELETION = bugs('deletion', [
   ],
   [
     'a removal takes the requests of a later end-user with the address',
-    'core/end-users/removals.ts',
-    'request.endUserId === endUserId',
-    "request.endUserId !== ''",
+    'core/deletion/delete-end-user.ts',
+    'endUserId === removal.endUserId',
+    "endUserId !== ''",
   ],
   [
     'a removal ends before the index shows every request',

@@ -12,7 +12,7 @@ export interface TableFunction {
 const OPERATION_MODULES = /\/table\/(table|outcomes)\.ts$/;
 const NO_OPERATIONS = new Set([
   ...['setAll', 'projectionOf', 'StoredItem', 'UpdateParts'],
-  ...['findOutcome', 'insertNew', 'leavesOutcomeOpen'],
+  ...['findOutcome', 'leavesOutcomeOpen'],
 ]);
 
 interface Named {

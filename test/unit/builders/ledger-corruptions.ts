@@ -1,5 +1,5 @@
 import type { LedgerProblemKind } from '../../../core/ledger/ledger-rules.ts';
-import type { AccountedRequest } from '../../../core/requests/request-rules.ts';
+import { type AccountedRequest, isTerminal } from '../../../core/requests/request-rules.ts';
 import {
   accountAfter,
   type Change,
@@ -15,18 +15,14 @@ import {
 export type LedgerCorruption = (history: LedgerHistory, pick: number) => LedgerHistory | undefined;
 
 const pickOf = <T>(all: readonly T[], pick: number): T | undefined => all[pick % all.length];
-const knownWith = (history: LedgerHistory, ...statuses: string[]): KnownRequest[] =>
-  knownOf(history).filter(({ request }) => statuses.includes(request.status));
-
-/** Changes attributes of one request that `fits`. */
+/** Changes attributes of one request among those that `isOne` takes. */
 const corruptRequest =
   (
-    statuses: string[],
+    isOne: (request: AccountedRequest) => boolean,
     change: (request: AccountedRequest) => Partial<AccountedRequest>,
-    fits: (request: AccountedRequest) => boolean = () => true,
   ): LedgerCorruption =>
   (history, pick) => {
-    const known = knownWith(history, ...statuses).filter(({ request }) => fits(request));
+    const known = knownOf(history).filter(({ request }) => isOne(request));
     const picked = pickOf(known, pick);
     if (!picked) return undefined;
     const { requestId, state, request } = picked;
@@ -38,11 +34,12 @@ const corruptRequest =
 /** Changes the bookings but keeps a valid chain, and the numbers by which other requests name theirs. */
 const rebook =
   (
-    statuses: string[],
+    isOne: (request: AccountedRequest) => boolean,
     book: (changes: Change[], picked: KnownRequest) => Change[] | undefined,
   ): LedgerCorruption =>
   (history, pick) => {
-    const picked = pickOf(knownWith(history, ...statuses), pick);
+    const known = knownOf(history).filter(({ request }) => isOne(request));
+    const picked = pickOf(known, pick);
     const changes = picked && book(changesOf(history.entries), picked);
     if (!changes) return undefined;
     const entries = chained(changes);
@@ -51,12 +48,12 @@ const rebook =
 
 const corruptEntries =
   (
-    change: (entries: LedgerHistory['entries'], index: number) => LedgerHistory['entries'],
+    change: (entries: LedgerHistory['entries'], index: number) => LedgerHistory['entries'] | undefined,
   ): LedgerCorruption =>
   (history, pick) => {
     const { entries } = history;
-    if (entries.length === 0) return undefined;
-    return { ...history, entries: change(entries, pick % entries.length) };
+    const changed = entries.length === 0 ? undefined : change(entries, pick % entries.length);
+    return changed && { ...history, entries: changed };
   };
 
 const corruptEntry = (
@@ -71,39 +68,39 @@ const corruptAccount =
   (name: 'balanceThousandths' | 'ledgerEntries', by: number): LedgerCorruption =>
   (history) => ({ ...history, account: { ...history.account, [name]: history.account[name] + by } });
 
-const ANY = ['queued', 'processing', 'succeeded', 'failed'];
-const OPEN = ['queued', 'processing'];
-const ENDED = ['succeeded', 'failed'];
+const anyOne = (): boolean => true;
+const isOpen = (request: AccountedRequest): boolean => !isTerminal(request);
+const isFailed = ({ status }: AccountedRequest): boolean => status === 'failed';
+const isSucceeded = ({ status }: AccountedRequest): boolean => status === 'succeeded';
+
 const isRefundOf = ({ requestId }: KnownRequest) => {
   return ({ reason, reference }: Change) => reason === 'refund' && reference === requestId;
 };
 const isDebitOf = ({ requestId }: KnownRequest) => {
   return ({ reason, reference }: Change) => reason === 'generation' && reference === requestId;
 };
+/** The changes with another amount in one of them. */
+const withAmount = (
+  changes: Change[],
+  isOne: (change: Change) => boolean,
+  amountOf: (amount: number) => number,
+): Change[] =>
+  changes.map((change) => (isOne(change) ? { ...change, amount: amountOf(change.amount) } : change));
 
 /** Every way a ledger can be wrong, one at a time, with the kind of problem it causes. */
 export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt: LedgerCorruption][] = [
   [
     'an older entry is missing',
     'entry_number',
-    (history, pick) => {
-      const { entries } = history;
-      if (entries.length < 2) return undefined;
-      return { ...history, entries: entries.toSpliced(pick % (entries.length - 1), 1) };
-    },
+    corruptEntries((entries, index) =>
+      index < entries.length - 1 ? entries.toSpliced(index, 1) : undefined,
+    ),
   ],
-  [
-    'the newest entry is missing',
-    'entry_counter',
-    (history) =>
-      history.entries.length > 0 ? { ...history, entries: history.entries.slice(0, -1) } : undefined,
-  ],
+  ['the newest entry is missing', 'entry_counter', corruptEntries((entries) => entries.slice(0, -1))],
   [
     'an entry is repeated',
     'entry_number',
-    corruptEntries((entries, index) =>
-      entries.flatMap((entry, at) => (at === index ? [entry, entry] : [entry])),
-    ),
+    corruptEntries((entries, index) => [...entries.slice(0, index + 1), ...entries.slice(index)]),
   ],
   ['an entry has a wrong number', 'entry_number', corruptEntry('number', 1)],
   ['an entry has a wrong amount', 'entry_chain', corruptEntry('amountThousandths', 1)],
@@ -111,14 +108,10 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
   [
     'two adjacent entries are swapped',
     'entry_number',
-    (history, pick) => {
-      const { entries } = history;
-      const index = pick % Math.max(1, entries.length - 1);
+    corruptEntries((entries, index) => {
       const [first, second] = entries.slice(index, index + 2);
-      return first && second
-        ? { ...history, entries: entries.toSpliced(index, 2, second, first) }
-        : undefined;
-    },
+      return first && second && entries.toSpliced(index, 2, second, first);
+    }),
   ],
   ['the balance is wrong', 'balance', corruptAccount('balanceThousandths', 1)],
   ['the counter is ahead', 'entry_counter', corruptAccount('ledgerEntries', 1)],
@@ -126,32 +119,28 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
   [
     'a request was never debited',
     'debit_missing',
-    rebook(ANY, (changes, request) => changes.filter((change) => !isDebitOf(request)(change))),
+    rebook(anyOne, (changes, request) => changes.filter((change) => !isDebitOf(request)(change))),
   ],
   [
     'a request was debited twice',
     'debit_repeated',
-    rebook(ANY, (changes, request) => [...changes, ...changes.filter(isDebitOf(request))]),
+    rebook(anyOne, (changes, request) => [...changes, ...changes.filter(isDebitOf(request))]),
   ],
   [
     'a request was debited a wrong amount',
     'debit_amount',
-    rebook(ANY, (changes, request) =>
-      changes.map((change) =>
-        isDebitOf(request)(change) ? { ...change, amount: change.amount - 1 } : change,
-      ),
-    ),
+    rebook(anyOne, (changes, request) => withAmount(changes, isDebitOf(request), (amount) => amount - 1)),
   ],
   [
     'a request records a wrong debit',
     'debit_amount',
-    corruptRequest(ANY, ({ debitThousandths }) => ({ debitThousandths: debitThousandths + 1 })),
+    corruptRequest(anyOne, ({ debitThousandths }) => ({ debitThousandths: debitThousandths + 1 })),
   ],
   [
     'a request is missing without a deletion',
     'debit_without_request',
     (history, pick) => {
-      const picked = pickOf(knownWith(history, ...ANY), pick);
+      const picked = pickOf(knownOf(history), pick);
       const fates = new Map(history.fates);
       return picked && fates.delete(picked.requestId) ? { ...history, fates } : undefined;
     },
@@ -168,12 +157,12 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
   [
     'a debit is for a request of another account',
     'debit_without_request',
-    corruptRequest(ANY, () => ({ accountId: 'acc_other' })),
+    corruptRequest(anyOne, () => ({ accountId: 'acc_other' })),
   ],
   [
     'a refund was made twice',
     'refund_repeated',
-    rebook(ENDED, (changes, request) => {
+    rebook(isTerminal, (changes, request) => {
       const refund = changes.find(isRefundOf(request));
       return refund && [...changes, refund];
     }),
@@ -181,16 +170,12 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
   [
     'more was refunded than debited',
     'refund_over_debit',
-    rebook(['failed'], (changes, request) =>
-      changes.map((change) =>
-        isRefundOf(request)(change) ? { ...change, amount: change.amount + 1 } : change,
-      ),
-    ),
+    rebook(isFailed, (changes, request) => withAmount(changes, isRefundOf(request), (amount) => amount + 1)),
   ],
   [
     'an unfinished request was refunded',
     'refund_of_unfinished',
-    rebook(OPEN, (changes, { requestId }) => [
+    rebook(isOpen, (changes, { requestId }) => [
       ...changes,
       { reason: 'refund', amount: 1, reference: requestId },
     ]),
@@ -198,55 +183,53 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
   [
     'a failed request was not refunded',
     'refund_missing',
-    rebook(['failed'], (changes, request) => changes.filter((change) => !isRefundOf(request)(change))),
+    rebook(isFailed, (changes, request) => changes.filter((change) => !isRefundOf(request)(change))),
   ],
   [
     'a failed request was refunded in part',
     'refund_missing',
-    rebook(['failed'], (changes, picked) => {
-      const halved = (change: Change) => ({ ...change, amount: Math.floor(change.amount / 2) });
-      return picked.request.debitThousandths < 2
+    rebook(isFailed, (changes, picked) =>
+      picked.request.debitThousandths < 2
         ? undefined
-        : changes.map((change) => (isRefundOf(picked)(change) ? halved(change) : change));
-    }),
+        : withAmount(changes, isRefundOf(picked), (amount) => Math.floor(amount / 2)),
+    ),
   ],
   [
     'an ended request records a wrong refund',
     'refund_amount',
-    corruptRequest(ENDED, ({ refundThousandths = 0 }) => ({ refundThousandths: refundThousandths + 1 })),
+    corruptRequest(isTerminal, ({ refundThousandths = 0 }) => ({ refundThousandths: refundThousandths + 1 })),
   ],
   [
     'a failed request records no refund',
     'refund_amount',
-    corruptRequest(['failed'], () => ({ refundThousandths: undefined })),
+    corruptRequest(isFailed, () => ({ refundThousandths: undefined })),
   ],
   [
     'a succeeded request records a wrong cost',
     'cost',
-    corruptRequest(['succeeded'], ({ costThousandths = 0 }) => ({ costThousandths: costThousandths - 1 })),
+    corruptRequest(isSucceeded, ({ costThousandths = 0 }) => ({ costThousandths: costThousandths - 1 })),
   ],
   [
     'a succeeded request records no cost',
     'cost',
-    corruptRequest(['succeeded'], () => ({ costThousandths: undefined })),
+    corruptRequest(isSucceeded, () => ({ costThousandths: undefined })),
   ],
   [
     'a failed request is recorded as unfinished',
     'refund_of_unfinished',
-    corruptRequest(['failed'], () => ({ status: 'processing' })),
+    corruptRequest(isFailed, () => ({ status: 'processing' })),
   ],
   [
     'a request names another entry as its debit',
     'debit_missing',
-    corruptRequest(ANY, ({ debitEntryNumber = 0 }) => ({ debitEntryNumber: debitEntryNumber + 1 })),
+    corruptRequest(anyOne, ({ debitEntryNumber = 0 }) => ({ debitEntryNumber: debitEntryNumber + 1 })),
   ],
   [
     'a request names another entry as its refund',
     'refund_missing',
     corruptRequest(
-      ENDED,
-      ({ refundEntryNumber = 0 }) => ({ refundEntryNumber: refundEntryNumber + 1 }),
       ({ refundEntryNumber }) => refundEntryNumber !== undefined,
+      ({ refundEntryNumber = 0 }) => ({ refundEntryNumber: refundEntryNumber + 1 }),
     ),
   ],
 ];

@@ -1,5 +1,6 @@
 import type { NewImageRequest } from '../../../core/creation/create-image-rules.ts';
 import type { NewVideoRequest } from '../../../core/creation/create-video-rules.ts';
+import type { CreationFacts } from '../../../core/creation/judge-creation.ts';
 import {
   imageSubmission,
   type ReceivedCreation,
@@ -32,3 +33,13 @@ export const aVideoSubmission = (
   overrides: Overrides = {},
 ): Submission<NewVideoRequest> =>
   videoSubmission(received(routeText('create-video'), aVideoBody(body), overrides), false);
+
+/** The facts of a creation whose provider has a credential, of an end-user who is not there yet. */
+export const creationFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
+  endUser: undefined,
+  settings: undefined,
+  credentials: new Set(['modelstudio'] as const),
+  pausedSeconds: undefined,
+  idempotencyRecord: undefined,
+  ...overrides,
+});

@@ -4,7 +4,7 @@ import { toAccount } from '../../../core/accounts/accounts.ts';
 import { toApiKey } from '../../../core/accounts/api-keys.ts';
 import { toEndUser } from '../../../core/end-users/end-users.ts';
 import { toEndUserRemoval } from '../../../core/end-users/removals.ts';
-import { BalanceChangeKey } from '../../../core/ledger/balance-change-keys.ts';
+import { BalanceChangeKey } from '../../../core/ledger/change-balance.ts';
 import { LedgerEntry } from '../../../core/ledger/ledger.ts';
 import { ModelSettings } from '../../../core/models/model-settings.ts';
 import { ProviderAttempt } from '../../../core/provider-calls/provider-attempts.ts';

@@ -74,26 +74,17 @@ describe('every change by staff is recorded with who made it', () => {
     });
   });
 
-  test('keys set-budget, with both limits', async () => {
+  test.each([
+    ['set-budget', ['--per-day', '2.5'], { detail: 'per day 2.5, per month any' }],
+    ['revoke', [], {}],
+  ])('keys %s, with the account of the key', async (verb, options, told) => {
     process.env.TABLE_NAME = 'table';
     const limits = { requestsPerSecond: 1, burst: 1 };
     const { apiKey } = await insertApiKey(ACCOUNT_ID, { scopes: SCOPES, label: '', limits }, NOW);
-    await json('keys', 'set-budget', apiKey.keyId, '--per-day', '2.5');
+    await json('keys', verb, apiKey.keyId, ...options);
 
-    expect(await audit()).toMatchObject([
-      { accountId: ACCOUNT_ID, subject: apiKey.keyId, detail: 'per day 2.5, per month any' },
-    ]);
-  });
-
-  test('keys revoke, with the account of the key', async () => {
-    process.env.TABLE_NAME = 'table';
-    const limits = { requestsPerSecond: 1, burst: 1 };
-    const { apiKey } = await insertApiKey(ACCOUNT_ID, { scopes: SCOPES, label: '', limits }, NOW);
-    await json('keys', 'revoke', apiKey.keyId);
-
-    expect(await audit()).toMatchObject([
-      { action: 'keys revoke', accountId: ACCOUNT_ID, subject: apiKey.keyId },
-    ]);
+    const change = { action: `keys ${verb}`, accountId: ACCOUNT_ID, subject: apiKey.keyId, ...told };
+    expect(await audit()).toMatchObject([change]);
   });
 
   test('in the transaction that makes it: a change that is refused is not told', async () => {

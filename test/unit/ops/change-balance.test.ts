@@ -1,6 +1,6 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { accountKey, ledgerPartition } from '../../../core/table/keys.ts';
+import { accountKey } from '../../../core/table/keys.ts';
 import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
 import { tableError } from '../builders/table-errors.ts';
 import { memory } from '../fakes/fresh-table.ts';
@@ -16,25 +16,6 @@ const topUp = (...options: string[]) =>
   ops('balance', 'topup', '--account', ACCOUNT_ID, '--amount', '5', '--json', ...options);
 
 describe('a change of the balance', () => {
-  test('under an idempotency key that was used prints the first entry', async () => {
-    const first = await topUp('--idempotency-key', 'invoice 7');
-
-    expect(await topUp('--idempotency-key', 'invoice 7')).toEqual(first);
-    expect(JSON.parse(first.stdout)).toMatchObject({ amount: 5, balanceAfter: 5 });
-    expect(
-      memory.partition(ledgerPartition(ACCOUNT_ID)).filter(({ SK }) => /^ENTRY/.test(`${SK}`)),
-    ).toHaveLength(1);
-  });
-
-  test('whose answer was lost prints the entry that it made', async () => {
-    memory.afterTransaction = (attempt) => {
-      if (attempt === 1) throw tableError('TransactionInProgressException');
-    };
-
-    expect(JSON.parse((await topUp()).stdout)).toMatchObject({ amount: 5, balanceAfter: 5 });
-    expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 5_000 });
-  });
-
   test('whose outcome is unknown exits with 1 and one line that says how to repeat it', async () => {
     memory.client.on(TransactWriteCommand).rejects(tableError('TimeoutError'));
 

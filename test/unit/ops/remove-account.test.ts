@@ -1,5 +1,4 @@
-import '../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { insertAccount } from '../../../core/accounts/accounts.ts';
 import { insertApiKey, listApiKeys, SCOPES } from '../../../core/accounts/api-keys.ts';
 import { ConflictError } from '../../../core/errors.ts';
@@ -14,15 +13,11 @@ import {
   ledgerEntryKey,
   ledgerPartition,
 } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { removeAccount } from '../../../ops/remove-account.ts';
 import { NOW } from '../builders/clocks.ts';
 import { anEndUser, anImageRequest, putEndUser, putRequest } from '../builders/entities.ts';
 import { aRequestId } from '../builders/request-ids.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../fakes/fresh-table.ts';
 
 /** An account with a key, an end-user and two ledger entries. */
 const given = async () => {

@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Removals } from '../../../core/restore/comparison.ts';
 import { accountKey, deletedRequestKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import type { Removals } from '../../../ops/restore/compare-tables.ts';
 import { repeatRemovals } from '../../../ops/restore/repeat-removals.ts';
 import { StoppedClock } from '../builders/clocks.ts';
 import {

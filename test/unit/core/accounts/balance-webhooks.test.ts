@@ -20,7 +20,7 @@ import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
 import { lookAtDue } from '../../builders/runs.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
+import { anImageSubmission, creationFacts } from '../../builders/submissions.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
@@ -39,18 +39,12 @@ const balanceWebhook = { url: 'https://hooks.example.com/balance', belowThousand
 const given = (overrides: Partial<Account> = { balanceWebhook }) =>
   memory.put(accountKey(ACCOUNT_ID), anAccount(overrides));
 const stored = () => toAccount(memory.get(accountKey(ACCOUNT_ID)) ?? {});
-const facts = {
-  endUser: undefined,
-  settings: undefined,
-  credentials: new Set(['modelstudio'] as const),
-  pausedSeconds: undefined,
-  idempotencyRecord: undefined,
-};
 /** Creates images of 6 xTokens each, as the account is when the call comes. */
 const create = (
   n = 1,
   { key, at = NOW, account = stored() }: { key?: string; at?: Date; account?: Account } = {},
-) => createImages(account, { ...anImageSubmission({ n }, { idempotencyKey: key }), now: at }, facts);
+) =>
+  createImages(account, { ...anImageSubmission({ n }, { idempotencyKey: key }), now: at }, creationFacts());
 const events = () =>
   memory
     .partition(accountPartition(ACCOUNT_ID))
@@ -248,33 +242,30 @@ describe('a creation that is refused for want of balance', () => {
   });
 });
 
-describe('an account without a webhook', () => {
-  test('pays no call, write or byte more for a creation or a refusal', async () => {
-    given({});
-    await create(2);
-    const [transaction] = memory.transactions;
-    expect(transaction?.TransactItems).toHaveLength(4);
-    expect(memory.calls()).toEqual({ TransactWriteCommand: 1 });
-    expect(memory.get(accountKey(ACCOUNT_ID))).toStrictEqual({
-      ...accountKey(ACCOUNT_ID),
-      ...anAccount({ balanceThousandths: 88_000, ledgerEntries: 4, balanceUpdatedAt: NOW.toISOString() }),
-      earnedWork: expect.anything(),
-    });
-    expect(deliveries()).toEqual([]);
-
-    given({ balanceThousandths: 0 });
-    await expect(create()).rejects.toThrow(PaymentRequiredError);
-    expect(memory.calls()).toEqual({ TransactWriteCommand: 1 });
-    expect(deliveries()).toEqual([]);
-  });
-});
-
-test('a creation that crosses nothing costs an account with a webhook no call or write more', async () => {
-  given();
+test.each<[string, Partial<Account>]>([
+  ['without a webhook', {}],
+  ['whose threshold is not crossed', { balanceWebhook }],
+])('a creation costs an account %s no call, write or byte more', async (_, overrides) => {
+  given(overrides);
   await create();
 
   expect(memory.calls()).toEqual({ TransactWriteCommand: 1 });
   expect(memory.transactions[0]?.TransactItems).toHaveLength(4);
+  const changed = { balanceThousandths: 94_000, ledgerEntries: 4, balanceUpdatedAt: NOW.toISOString() };
+  expect(memory.get(accountKey(ACCOUNT_ID))).toStrictEqual({
+    ...accountKey(ACCOUNT_ID),
+    ...anAccount({ ...overrides, ...changed }),
+    earnedWork: expect.anything(),
+  });
+  expect(deliveries()).toEqual([]);
+});
+
+test('a refusal for want of balance costs an account without a webhook no call', async () => {
+  given({ balanceThousandths: 0 });
+
+  await expect(create()).rejects.toThrow(PaymentRequiredError);
+  expect(memory.calls()).toEqual({});
+  expect(deliveries()).toEqual([]);
 });
 
 test('the removal of an account removes the events of its balance and their attempts, and keeps late ones out', async () => {

@@ -1,5 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { itemBytes } from '../../../../bench/costs/table-units.ts';
 import { setKeyBudget } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import type { Budget } from '../../../../core/budgets/budget-rules.ts';
@@ -15,7 +16,7 @@ import {
 } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, KEY_ID, putEndUser } from '../../builders/entities.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
+import { anImageSubmission, creationFacts } from '../../builders/submissions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -43,13 +44,7 @@ const create = async ({ n = 1, account = theAccount() }: { n?: number; account?:
 /** The facts of a creation, with the end-user as stored. */
 const theFacts = () => {
   const item = memory.get(keyOf.endUser);
-  return {
-    endUser: item && toEndUser(item),
-    settings: undefined,
-    credentials: new Set(['modelstudio'] as const),
-    pausedSeconds: undefined,
-    idempotencyRecord: undefined,
-  };
+  return creationFacts({ endUser: item && toEndUser(item) });
 };
 const spentBy = (owner: string) => ({
   day: memory.get(spentKey(ACCOUNT_ID, owner, DAY))?.spentThousandths,
@@ -258,14 +253,37 @@ test('100 keys of an account have a budget at most, which can be changed and lif
   expect(theAccount().keyBudgets).toMatchObject({ key_7: { perDayThousandths: 9 }, [KEY_ID]: budget });
 });
 
-test('a creation without budgets makes the calls that it made without this, and writes nothing more', async () => {
-  given(undefined);
+describe('a creation without budgets, webhooks and idempotency key', () => {
+  test('is one call of four writes, as before there were any', async () => {
+    given(undefined);
 
-  const { request } = await create();
+    const { request } = await create();
 
-  const names = memory.client.calls().map(({ args }) => args[0].constructor.name);
-  expect(names).toEqual(['TransactWriteCommand']);
-  expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([4]);
-  expect(memory.get(requestKey(request.requestId))).not.toHaveProperty('budgetOwners');
-  expect(memory.get(keyOf.endUser)).not.toHaveProperty('budget');
+    const names = memory.client.calls().map(({ args }) => args[0].constructor.name);
+    expect(names).toEqual(['TransactWriteCommand']);
+    expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([4]);
+    expect(memory.get(requestKey(request.requestId))).not.toHaveProperty('budgetOwners');
+    expect(memory.get(keyOf.endUser)).not.toHaveProperty('budget');
+  });
+
+  /** The bytes of model, end-user's id and key in a ledger entry, names included. `v0.1.0` requires every other attribute that repeats one. */
+  const USED_BY = 92;
+
+  test('writes the bytes that it wrote before usage was told, and what usage is told by in its ledger entry', async () => {
+    given(undefined);
+    const account = anAccount();
+    memory.put(keyOf.account, account);
+
+    const { request } = await create({ account });
+
+    const [entry] = memory.partition(ledgerPartition(ACCOUNT_ID));
+    const { account: ofAccount, endUser } = keyOf;
+    const items = [
+      memory.get(ofAccount),
+      entry,
+      memory.get(endUser),
+      memory.get(requestKey(request.requestId)),
+    ];
+    expect(items.map(itemBytes)).toEqual([310, 297 + USED_BY, 358, 540]);
+  });
 });

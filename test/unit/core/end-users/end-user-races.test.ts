@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createImages } from '../../../../core/creation/create-request.ts';
@@ -6,7 +5,6 @@ import { loadCreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { blockEndUser } from '../../../../core/end-users/end-users.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -19,11 +17,10 @@ import {
   REQUEST_ID,
 } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import '../../fakes/fresh-executions.ts';
 import '../../fakes/fresh-secrets.ts';
 
-const memory = new MemoryTable(table);
 jest.spyOn(Math, 'random').mockReturnValue(0);
 
 const given = (): void => {
@@ -32,9 +29,7 @@ const given = (): void => {
   putEndUser(memory, anEndUser({ activeRequests: 0 }));
   putRequest(memory, anImageRequest({ status: 'failed', ttl: NOW.getTime() / 1000 + 100 }));
 };
-beforeEach(() => {
-  given();
-});
+beforeEach(given);
 
 const id = { accountId: ACCOUNT_ID, email: EMAIL };
 const submission = anImageSubmission();
@@ -61,32 +56,22 @@ const winner = ([created, removed]: PromiseSettledResult<unknown>[]): string => 
     balance: account()?.balanceThousandths,
   };
   const newRequest = memory.get(requestKey(String(debits()[0]?.reference)));
-  switch (outcomes) {
-    case 'done, conflict':
-      expect(state).toMatchObject({
-        oldRequest: true,
-        debits: 1,
-        balance: 94_000,
-        endUser: { activeRequests: 1, totalRequests: 3 },
-      });
-      expect(state.endUser).not.toHaveProperty('deletingAt');
-      expect(newRequest).toMatchObject({ status: 'queued' });
-      return 'creation';
-    case 'conflict, done':
-      expect(state).toEqual({ oldRequest: false, debits: 0, balance: 100_000, endUser: undefined });
-      return 'removal';
-    default:
-      expect(outcomes).toBe('done, done');
-      expect(state).toMatchObject({
-        oldRequest: false,
-        debits: 1,
-        balance: 94_000,
-        endUser: { activeRequests: 1, totalRequests: 1, createdAt: NOW.toISOString() },
-      });
-      expect(state.endUser).not.toHaveProperty('deletingAt');
-      expect(newRequest).toMatchObject({ status: 'queued' });
-      return 'both, one after the other';
+  if (outcomes === 'conflict, done') {
+    expect(state).toEqual({ oldRequest: false, debits: 0, balance: 100_000, endUser: undefined });
+    return 'removal';
   }
+  expect(newRequest).toMatchObject({ status: 'queued' });
+  expect(state.endUser).not.toHaveProperty('deletingAt');
+  const after = { debits: 1, balance: 94_000 };
+  if (outcomes === 'done, conflict') {
+    const endUserAfter = { activeRequests: 1, totalRequests: 3 };
+    expect(state).toMatchObject({ ...after, oldRequest: true, endUser: endUserAfter });
+    return 'creation';
+  }
+  expect(outcomes).toBe('done, done');
+  const anotherOne = { activeRequests: 1, totalRequests: 1, createdAt: NOW.toISOString() };
+  expect(state).toMatchObject({ ...after, oldRequest: false, endUser: anotherOne });
+  return 'both, one after the other';
 };
 
 describe('a creation and a removal of its end-user', () => {

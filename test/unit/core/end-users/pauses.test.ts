@@ -1,12 +1,10 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { pauseSecondsLeft, pauseWrite, removePauses } from '../../../../core/end-users/pauses.ts';
+import { pauseSecondsLeft, removePauses } from '../../../../core/end-users/pauses.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../../../core/errors.ts';
 import { CATALOG } from '../../../../core/models/catalog.ts';
 import { accountKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -21,20 +19,15 @@ import {
 } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
-const given = (): void => {
-  memory.reset();
-  executions.reset();
+beforeEach(() => {
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   putEndUser(memory, anEndUser());
   putRequest(memory, anImageRequest({ status: 'processing', outputs: [aStoredOutput(0)] }));
-};
-beforeEach(given);
+});
 
 const paused = { accountId: ACCOUNT_ID, email: EMAIL, model: 'xQI3Pro' };
 const pauses = () =>
@@ -49,13 +42,9 @@ const A_PAUSE = {
 };
 
 describe('a pause', () => {
-  test('is written, over an earlier one, for one end-user and one model', () => {
-    expect(pauseWrite(paused, NOW.toISOString(), 180)).toStrictEqual({
-      Put: { TableName: 'table', Item: A_PAUSE },
-    });
-  });
+  test('follows a time-out at the provider, over an earlier one, in the transaction that ends the request', async () => {
+    memory.put(pauseKey(paused), { until: 'x' });
 
-  test('follows a time-out at the provider, in the transaction that ends the request', async () => {
     await fail('provider_timeout');
 
     expect(memory.transactions).toHaveLength(1);
@@ -74,14 +63,15 @@ describe('a pause', () => {
     },
   );
 
-  test('does not follow a success, or a failure to store', async () => {
-    await settleRequest(REQUEST_ID, clock);
-    expect(pauses()).toEqual([]);
+  test.each([
+    ['a success', [aStoredOutput(0)], 'succeeded'],
+    ['a failure to store', [], 'failed'],
+  ])('does not follow %s', async (_, outputs, status) => {
+    memory.patch(requestKey(REQUEST_ID), { outputs });
 
-    given();
-    memory.patch(requestKey(REQUEST_ID), { outputs: [] });
     await settleRequest(REQUEST_ID, clock);
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'failed' });
+
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status });
     expect(pauses()).toEqual([]);
   });
 
@@ -127,10 +117,7 @@ describe('a pause', () => {
     [1e6, undefined],
   ])('%p s after the failure still holds for %p s', (seconds, left) => {
     expect(pauseSecondsLeft(A_PAUSE, atSeconds(seconds))).toBe(left);
-  });
-
-  test('holds for no time when there is none', () => {
-    expect(pauseSecondsLeft(undefined, NOW)).toBeUndefined();
+    expect(pauseSecondsLeft(undefined, atSeconds(seconds))).toBeUndefined();
   });
 
   test('is removed with all others of the end-user, for every model', async () => {

@@ -6,7 +6,6 @@ import {
   type EndUserRemoval,
   findLastRemoval,
   findRemoval,
-  isOfRemoved,
   listForNextPass,
   mayBeOfRemoved,
   nextPassAt,
@@ -205,11 +204,4 @@ test.each<[string, string | undefined, number, boolean]>([
   const removal = { ...id, removalId: 'rmv_1', endUserId: 'own', ...(removedAt && { removedAt }) };
 
   expect(mayBeOfRemoved(removal, aRequestId(atSeconds(seconds)))).toBe(expected);
-});
-
-test.each<[string, string, boolean]>([
-  ['the same end-user', 'own', true],
-  ['another with the same address', 'other', false],
-])('a request of %s: is it removed with them?', (_, endUserId, expected) => {
-  expect(isOfRemoved({ endUserId: 'own' }, { endUserId })).toBe(expected);
 });

@@ -207,6 +207,32 @@ test.each([
   },
 );
 
+test('a budget that was lifted since it was read is set as a first one, with its counts', async () => {
+  putEndUser(
+    memory,
+    anEndUser({ budget: { perDayThousandths: 1 }, budgetSince: '2026-11-02T00:00:00.000Z' }),
+  );
+  memory.beforeTransaction = (attempt) => {
+    if (attempt === 1) putEndUser(memory, anEndUser());
+  };
+
+  await putEndUserBudget(id, BUDGET, NOW);
+
+  expect(stored()).toMatchObject({ budget: BUDGET, budgetSince: NOW.toISOString() });
+  expect(spent(DAY)).toBe(4_000);
+});
+
+test('a first budget changes the one that another call has set since', async () => {
+  const budgetSince = '2026-11-02T00:00:00.000Z';
+  memory.beforeTransaction = (attempt) => {
+    if (attempt === 1) putEndUser(memory, anEndUser({ budget: { perDayThousandths: 1 }, budgetSince }));
+  };
+
+  await putEndUserBudget(id, BUDGET, NOW);
+
+  expect(stored()).toMatchObject({ budget: BUDGET, budgetSince });
+});
+
 test('no budget that is lifted writes nothing', async () => {
   await putEndUserBudget(id, undefined, NOW);
 

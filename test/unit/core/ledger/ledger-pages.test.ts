@@ -1,19 +1,19 @@
-import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { listLedgerEntries, renderLedgerEntry } from '../../../../core/ledger/ledger.ts';
+import { findLedgerEntries, readLedgerEntries } from '../../../../core/ledger/ledger-entries.ts';
 import { ledgerEntryKey } from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, aLedgerEntry } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
+const fill = (count: number): void => {
+  for (let number = 1; number <= count; number++)
+    memory.put(ledgerEntryKey(ACCOUNT_ID, number), aLedgerEntry(number));
+};
+
 describe('a page of the ledger', () => {
-  const fill = (count: number): void => {
-    for (let number = 1; number <= count; number++) {
-      memory.put(ledgerEntryKey(ACCOUNT_ID, number), aLedgerEntry(number));
-    }
-  };
   const list = (page: number, pageSize: number, count: number) =>
     listLedgerEntries(ACCOUNT_ID, { page, pageSize }, count);
   const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
@@ -28,10 +28,6 @@ describe('a page of the ledger', () => {
       [3, true],
       [3, true],
     ]);
-  });
-
-  test('of an empty ledger holds nothing', async () => {
-    expect(await list(1, 20, 0)).toEqual({ items: [], page: 1, pageSize: 20, hasMore: false });
   });
 
   test('past the end holds nothing and reads nothing', async () => {
@@ -76,23 +72,39 @@ describe('a page of the ledger', () => {
 });
 
 test('an entry is shown in decimals, without the number it is stored by', () => {
-  const entry = aLedgerEntry(4, {
-    id: 'led_4',
-    type: 'debit',
-    reason: 'generation',
-    amountThousandths: 1_005,
-    balanceAfterThousandths: 98_995,
-    reference: 'img_1',
-    createdAt: atSeconds(1).toISOString(),
+  const shown = { id: 'led_4', type: 'debit', reason: 'generation', reference: 'img_1' } as const;
+  const createdAt = atSeconds(1).toISOString();
+  const amounts = { amountThousandths: 1_005, balanceAfterThousandths: 98_995 };
+
+  expect(renderLedgerEntry(aLedgerEntry(4, { ...shown, createdAt, ...amounts }))).toStrictEqual({
+    ...{ ...shown, createdAt, amount: 1.005, balanceAfter: 98.995 },
+  });
+});
+
+const numbersFrom = async (first: number, last: number): Promise<number[]> => {
+  const numbers: number[] = [];
+  for await (const { number } of readLedgerEntries(ACCOUNT_ID, first, last)) numbers.push(number);
+  return numbers;
+};
+
+describe('the entries of a ledger', () => {
+  test('are read by number, oldest first, over any number of pages', async () => {
+    fill(5);
+    memory.itemsPerQuery = 2;
+
+    expect(await numbersFrom(1, 5)).toEqual([1, 2, 3, 4, 5]);
+    expect(await numbersFrom(2, 4)).toEqual([2, 3, 4]);
+    expect(await numbersFrom(6, 9)).toEqual([]);
   });
 
-  expect(renderLedgerEntry(entry)).toStrictEqual({
-    id: 'led_4',
-    type: 'debit',
-    reason: 'generation',
-    amount: 1.005,
-    balanceAfter: 98.995,
-    reference: 'img_1',
-    createdAt: atSeconds(1).toISOString(),
+  test('cost no call when there is nothing to read', async () => {
+    expect(await numbersFrom(6, 5)).toEqual([]);
+    expect(memory.calls()).toEqual({});
+  });
+
+  test('are found by their numbers, as far as they are there', async () => {
+    fill(3);
+
+    expect((await findLedgerEntries(ACCOUNT_ID, [3, 4, 1])).map(({ number }) => number)).toEqual([3, 1]);
   });
 });

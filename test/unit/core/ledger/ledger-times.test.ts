@@ -1,14 +1,11 @@
-import '../../builders/environment.ts';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createImages } from '../../../../core/creation/create-request.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { LedgerEntry } from '../../../../core/ledger/ledger.ts';
-import type { ProviderId } from '../../../../core/provider-names.ts';
 import { getRequest } from '../../../../core/requests/requests.ts';
 import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -18,11 +15,10 @@ import {
   EMAIL,
   putRequest,
 } from '../../builders/entities.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { anImageSubmission, creationFacts } from '../../builders/submissions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import '../../fakes/fresh-executions.ts';
 
-const memory = new MemoryTable(table);
 jest.spyOn(Math, 'random').mockReturnValue(0);
 
 const WRITERS = ['creation', 'refund', 'operator'] as const;
@@ -39,20 +35,11 @@ const write = async (writer: (typeof WRITERS)[number], skew: number, index: numb
     return [];
   }
   if (writer === 'refund') {
-    await failRequest(
-      refundedId(index),
-      { code: 'provider_error', message: 'It broke.' },
-      new StoppedClock(now),
-    );
+    const failure = { code: 'provider_error', message: 'It broke.' } as const;
+    await failRequest(refundedId(index), failure, new StoppedClock(now));
     return [refundedId(index)];
   }
-  const { request } = await createImages(account(), anImageSubmission({}, { now }), {
-    endUser: undefined,
-    settings: undefined,
-    credentials: new Set<ProviderId>(['modelstudio']),
-    pausedSeconds: undefined,
-    idempotencyRecord: undefined,
-  });
+  const { request } = await createImages(account(), anImageSubmission({}, { now }), creationFacts());
   return [request.requestId];
 };
 
@@ -70,12 +57,8 @@ describe('a ledger that several write at once, by clocks that differ', () => {
         memory.put(accountKey(ACCOUNT_ID), account());
         memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ activeRequests: 8 }));
         for (const [index, { writer: kind }] of writers.entries()) {
-          if (kind !== 'refund') continue;
-          const createdAt = EARLY;
-          putRequest(
-            memory,
-            anImageRequest({ requestId: refundedId(index), status: 'processing', createdAt }),
-          );
+          const refunded = { requestId: refundedId(index), status: 'processing', createdAt: EARLY } as const;
+          if (kind === 'refund') putRequest(memory, anImageRequest(refunded));
         }
         const pauses = writers.flatMap(({ pauses: own }) => own);
         let calls = 0;

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { InternalServerError, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -100,9 +99,9 @@ describe('the writes of a balance change', () => {
     expect(decodeTime(entry.id.slice('led_'.length))).toBe(Date.parse(createdAt));
   });
 
-  test('of a guarded credit hold only while the balance stays within the limit; of a refund always', async () => {
+  test("of an operator's credit hold only while the balance stays within the limit; of a refund always", async () => {
     const refund = { amountThousandths: 4_000, reason: 'refund', reference: 'img_1' } as const;
-    const guarded = balanceChangeWrites(head, { ...aTopUp(4_000), guardLimit: true }, NOW).writes;
+    const guarded = balanceChangeWrites(head, aTopUp(4_000), NOW).writes;
     const full = { ...head, balanceThousandths: MAX_THOUSANDTHS };
 
     expect(await hold(guarded, { balanceThousandths: MAX_THOUSANDTHS - 4_000 })).toBe(true);
@@ -130,27 +129,19 @@ describe('the writes of a balance change', () => {
 });
 
 describe('a change of a balance', () => {
-  test('is written with its entry', async () => {
-    const entry = await changeBalance(ACCOUNT_ID, aTopUp(500), NOW);
-
-    expect(account()).toMatchObject({
-      balanceThousandths: 100_500,
-      ledgerEntries: 4,
-      balanceUpdatedAt: NOW.toISOString(),
-    });
-    expect(entries()).toEqual([{ ...ledgerEntryKey(ACCOUNT_ID, 4), ...entry }]);
-    expect(entry).toMatchObject({ number: 4, amountThousandths: 500, balanceAfterThousandths: 100_500 });
-  });
-
   test.each([
+    [500, 'credit', 100_500],
     [1, 'credit', 100_001],
     [-1, 'debit', 99_999],
-  ])('may be as small as %p thousandth: a %s', async (amount, type, balance) => {
-    expect(await changeBalance(ACCOUNT_ID, aTopUp(amount), NOW)).toMatchObject({
-      type,
-      amountThousandths: 1,
-      balanceAfterThousandths: balance,
-    });
+  ])('of %p thousandths is written with its entry, a %s', async (amount, type, balanceThousandths) => {
+    const entry = await changeBalance(ACCOUNT_ID, aTopUp(amount), NOW);
+
+    const changed = { balanceThousandths, ledgerEntries: 4, balanceUpdatedAt: NOW.toISOString() };
+    expect(account()).toMatchObject(changed);
+    expect(entries()).toEqual([{ ...ledgerEntryKey(ACCOUNT_ID, 4), ...entry }]);
+    const amountThousandths = Math.abs(amount);
+    const balanceAfterThousandths = balanceThousandths;
+    expect(entry).toMatchObject({ number: 4, type, amountThousandths, balanceAfterThousandths });
   });
 
   test('builds on the balance that the refusal returned when another change came first', async () => {
@@ -166,42 +157,35 @@ describe('a change of a balance', () => {
     expect(memory.transactions).toHaveLength(2);
   });
 
-  test('may empty the balance and not a thousandth more', async () => {
-    await expect(changeBalance(ACCOUNT_ID, aTopUp(-100_001), NOW)).rejects.toThrow(
-      new ConflictError('The balance is 100: it cannot go below 0.'),
-    );
+  test.each([
+    ['empty the balance', -100_000, -1, 'The balance is 100: it cannot go below 0.'],
+    [
+      'raise the balance to the limit',
+      MAX_THOUSANDTHS - 100_000,
+      1,
+      'The balance is 100: an operator cannot raise it above 1000000000.',
+    ],
+  ])('may %s and not a thousandth more', async (_, amount, more, refused) => {
+    const tooMuch = changeBalance(ACCOUNT_ID, aTopUp(amount + more), NOW);
+    await expect(tooMuch).rejects.toThrow(new ConflictError(refused));
     expect(memory.transactions).toEqual([]);
 
-    await changeBalance(ACCOUNT_ID, aTopUp(-100_000), NOW);
-    expect(account()).toMatchObject({ balanceThousandths: 0 });
+    await changeBalance(ACCOUNT_ID, aTopUp(amount), NOW);
+    expect(account()).toMatchObject({ balanceThousandths: 100_000 + amount });
   });
 
-  test('is refused below zero by the balance it finds, not by the one it read', async () => {
-    memory.beforeTransaction = () =>
-      memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 10, ledgerEntries: 4 });
+  test.each([
+    ['below zero', { balanceThousandths: 10, ledgerEntries: 4 }, -11],
+    [
+      'above the limit, even behind an equal counter,',
+      { balanceThousandths: MAX_THOUSANDTHS, ledgerEntries: 3 },
+      1,
+    ],
+  ])('is refused %s by the balance that the write finds', async (_, found, amount) => {
+    memory.beforeTransaction = () => memory.patch(accountKey(ACCOUNT_ID), found);
 
-    await expect(changeBalance(ACCOUNT_ID, aTopUp(-11), NOW)).rejects.toThrow(ConflictError);
-    expect(account()).toMatchObject({ balanceThousandths: 10, ledgerEntries: 4 });
-    expect(entries()).toEqual([]);
-  });
-
-  test('may raise the balance to the limit, and not a thousandth more', async () => {
-    const refused = 'The balance is 100: an operator cannot raise it above 1000000000.';
-    await expect(changeBalance(ACCOUNT_ID, aTopUp(MAX_THOUSANDTHS - 99_999), NOW)).rejects.toThrow(
-      new ConflictError(refused),
-    );
-    expect(account()).toMatchObject({ balanceThousandths: 100_000 });
-
-    await changeBalance(ACCOUNT_ID, aTopUp(MAX_THOUSANDTHS - 100_000), NOW);
-    expect(account()).toMatchObject({ balanceThousandths: MAX_THOUSANDTHS });
-  });
-
-  test('is refused above the limit by the balance that the write finds, even behind an equal counter', async () => {
-    memory.beforeTransaction = () =>
-      memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: MAX_THOUSANDTHS });
-
-    await expect(changeBalance(ACCOUNT_ID, aTopUp(1), NOW)).rejects.toThrow(ConflictError);
-    expect(account()).toMatchObject({ balanceThousandths: MAX_THOUSANDTHS, ledgerEntries: 3 });
+    await expect(changeBalance(ACCOUNT_ID, aTopUp(amount), NOW)).rejects.toThrow(ConflictError);
+    expect(account()).toMatchObject(found);
     expect(entries()).toEqual([]);
   });
 
@@ -225,7 +209,7 @@ describe('a change of a balance', () => {
   });
 
   const answered: [string, Error][] = [
-    ['a time-out', Object.assign(new Error('socket'), { name: 'TimeoutError' })],
+    ['a time-out', tableError('TimeoutError')],
     ['a fault of the service', new InternalServerError({ message: 'broken', $metadata: {} })],
     ['a transaction that never finished', tableError('TransactionInProgressException')],
   ];

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { getAccount } from '../../../../core/accounts/accounts.ts';
@@ -18,7 +17,6 @@ import {
   ledgerEntryKey,
   requestKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { transact } from '../../../../core/table/transactions.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
@@ -30,13 +28,10 @@ import {
   putEndUser,
 } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { bucket } from '../../fakes/fresh-bucket.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
-const bucket = new MemoryBucket();
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 
 const given = (): void => {
@@ -86,6 +81,7 @@ const verify = (now = NOW) => verifyLedger([{ accountId: ACCOUNT_ID }], new Stop
 const problems = async (now = NOW) =>
   (await verify(now)).problems.map(({ kind, detail }) => [kind, detail.split(' ')[1]]);
 
+const MARK = deletedRequestKey(ACCOUNT_ID, idOf(4));
 /** A ledger with one request of every sort. */
 const givenOneOfEach = async (): Promise<void> => {
   await topUp();
@@ -98,28 +94,16 @@ const givenOneOfEach = async (): Promise<void> => {
 };
 
 describe('verifying a ledger', () => {
-  test('counts the accounts and the entries it read', async () => {
+  test('counts the accounts and the entries it read, over any number of pages', async () => {
     await givenOneOfEach();
-    memory.put(
-      accountKey('acc_2'),
-      anAccount({ accountId: 'acc_2', balanceThousandths: 0, ledgerEntries: 0 }),
-    );
+    memory.itemsPerQuery = 2;
+    const empty = anAccount({ accountId: 'acc_2', balanceThousandths: 0, ledgerEntries: 0 });
+    memory.put(accountKey('acc_2'), empty);
 
     const accounts = [{ accountId: ACCOUNT_ID }, { accountId: 'acc_2' }];
 
     // The top-up, five debits, and the refunds of the second, third and fourth.
-    expect(await verifyLedger(accounts, clock)).toEqual({
-      accounts: 2,
-      entries: 9,
-      problems: [],
-    });
-  });
-
-  test('reads on over any number of pages', async () => {
-    await givenOneOfEach();
-    memory.itemsPerQuery = 2;
-
-    expect(await verify()).toEqual({ accounts: 1, entries: 9, problems: [] });
+    expect(await verifyLedger(accounts, clock)).toEqual({ accounts: 2, entries: 9, problems: [] });
   });
 
   test('finds requests that the index does not list yet', async () => {
@@ -177,25 +161,54 @@ describe('verifying a ledger', () => {
     expect(await problems(atSeconds(180 * DAY))).toContainEqual(['refund_without_request', idOf(3)]);
   });
 
-  test('accepts a mark where an earlier release put it', async () => {
+  test.each<[string, () => unknown, string[][]]>([
+    [
+      'a mark where an earlier release put it',
+      () => {
+        const former = formerDeletedRequestKey(ACCOUNT_ID, idOf(4));
+        memory.put(former, { ...memory.get(MARK), ...former });
+        memory.remove(MARK);
+      },
+      [],
+    ],
+    ['no mark of a deleted request', () => memory.remove(MARK), [['debit_without_request', idOf(4)]]],
+    [
+      'a mark that cannot be read, and goes on',
+      () => {
+        memory.patch(MARK, { accounted: { status: 7 } });
+        memory.patch(requestKey(idOf(3)), { refundThousandths: 1 });
+      },
+      [
+        ['refund_amount', idOf(3)],
+        ['debit_without_request', idOf(4)],
+      ],
+    ],
+    [
+      'a request of another account, which is none',
+      () => memory.patch(requestKey(idOf(1)), { accountId: 'acc_2' }),
+      [['debit_without_request', idOf(1)]],
+    ],
+    [
+      'an entry that the counter does not count',
+      () => memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: 8 }),
+      [['entry_counter', 'entries']],
+    ],
+    [
+      'no newest entry',
+      () => memory.remove(ledgerEntryKey(ACCOUNT_ID, 9)),
+      [
+        ['refund_amount', idOf(4)],
+        ['refund_missing', idOf(4)],
+        ['cost', idOf(4)],
+        ['entry_counter', 'entries'],
+        ['balance', 'balance'],
+      ],
+    ],
+  ])('finds %s', async (_, spoil, found) => {
     await givenOneOfEach();
-    const mark = memory.get(deletedRequestKey(ACCOUNT_ID, idOf(4)));
-    const former = formerDeletedRequestKey(ACCOUNT_ID, idOf(4));
-    memory.remove(deletedRequestKey(ACCOUNT_ID, idOf(4)));
-    memory.put(former, { ...mark, ...former });
+    spoil();
 
-    expect(await problems()).toEqual([]);
-  });
-
-  test('is not kept from the rest of a ledger by a mark that cannot be read', async () => {
-    await givenOneOfEach();
-    memory.patch(deletedRequestKey(ACCOUNT_ID, idOf(4)), { accounted: { status: 7 } });
-    memory.patch(requestKey(idOf(3)), { refundThousandths: 1 });
-
-    expect(await problems()).toEqual([
-      ['refund_amount', idOf(3)],
-      ['debit_without_request', idOf(4)],
-    ]);
+    expect(await problems()).toEqual(found);
   });
 
   test('reads no request and no mark of entries that may be past retention, unless the index lists it', async () => {
@@ -211,36 +224,6 @@ describe('verifying a ledger', () => {
     await create(2, { retentionDays: 1 });
     memory.patch(ledgerEntryKey(ACCOUNT_ID, 4), { amountThousandths: 1, balanceAfterThousandths: 999_999 });
     expect(await problems(atSeconds(91 * DAY))).toContainEqual(['debit_amount', idOf(2)]);
-  });
-
-  test('finds an entry that the counter does not count', async () => {
-    await givenOneOfEach();
-    memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: 8 });
-
-    expect((await problems()).map(([kind]) => kind)).toEqual(['entry_counter']);
-  });
-
-  test('finds a missing entry', async () => {
-    await givenOneOfEach();
-    memory.remove(ledgerEntryKey(ACCOUNT_ID, 9));
-
-    expect((await problems()).map(([kind]) => kind)).toEqual(
-      expect.arrayContaining(['entry_counter', 'balance']),
-    );
-  });
-
-  test('takes a request of another account for none', async () => {
-    await givenOneOfEach();
-    memory.patch(requestKey(idOf(1)), { accountId: 'acc_2' });
-
-    expect(await problems()).toEqual([['debit_without_request', idOf(1)]]);
-  });
-
-  test('takes a deleted request for deleted only by its mark', async () => {
-    await givenOneOfEach();
-    memory.remove(deletedRequestKey(ACCOUNT_ID, idOf(4)));
-
-    expect(await problems()).toEqual([['debit_without_request', idOf(4)]]);
   });
 
   test.each([

@@ -1,13 +1,13 @@
 import { BatchGetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { compareTables } from '../../../../core/restore/compare-tables.ts';
-import { apiKeyKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { toEpochSeconds } from '../../../../core/time.ts';
-import { NOW } from '../../builders/clocks.ts';
-import { anImageRequest } from '../../builders/entities.ts';
-import { withEnvironment } from '../../builders/environment.ts';
+import { apiKeyKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
+import { toEpochSeconds } from '../../../core/time.ts';
+import { compareTables } from '../../../ops/restore/compare-tables.ts';
+import { NOW } from '../builders/clocks.ts';
+import { anEndUser, anImageRequest } from '../builders/entities.ts';
+import { withEnvironment } from '../builders/environment.ts';
 
 /** Compares a restored table of these items with a living one of those. */
 const compare = (restored: object[], living: Record<string, unknown>[]) => {
@@ -35,4 +35,24 @@ test('a key is revoked again when it was revoked since, not when it is revoked i
   const living = [key('key_since', { revokedAt }), key('key_before', { revokedAt }), key('key_used')];
 
   expect((await compare(restored, living)).removals.keys).toEqual([{ keyId: 'key_since', revokedAt }]);
+});
+
+test('an end-user is removed again while the removal is under way, or when another has the address', async () => {
+  const endUser = (email: string, more = {}) => ({
+    ...endUserKey('acc_1', email),
+    ...anEndUser({ email, ...more }),
+  });
+  const emails = ['stays@example.com', 'removed@example.com', 'new@example.com'] as const;
+  const [stays, removed, another] = emails;
+  const living = [
+    endUser(stays),
+    endUser(removed, { removalId: 'rmv_1' }),
+    endUser(another, { endUserId: 'other' }),
+  ];
+  const compared = await compare(
+    emails.map((email) => endUser(email)),
+    living,
+  );
+
+  expect(compared.removals.endUsers.map(({ email }) => email)).toEqual([removed, another]);
 });
