@@ -1,6 +1,6 @@
 import { VIDEO_HEAD_BYTES, type VideoType, videoTypeOf } from '@generation-service/media/video-type';
 import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
-import { clipBucket } from './clip-bucket.ts';
+import { clipBucket } from './bucket.ts';
 import { type FileKind, uploadVideo } from './upload.ts';
 
 /** The most bytes of a reference video: the limit of Wan 3.0, "<= 100 MB" (Model Studio, Wan 3.0 video generation). */
@@ -54,7 +54,7 @@ export const copyClip = async ({ url, keyOf, longestSeconds, signal }: ClipCopy)
     throw new ClipNotCopiedError('could not be fetched', { cause: error });
   });
   try {
-    const way = { client: clipBucket, signal };
+    const way = { client: clipBucket(), signal };
     const { type, measured } = await uploadVideo(fetched(body), CLIPS, keyOf, way, async (video) => {
       const { longestSec } = await video.measure(signal);
       if (longestSec > longestSeconds) throw new ClipTooLongError(longestSec);

@@ -43,7 +43,7 @@ export interface StoredFile {
 export const listStoredFiles = async ({
   requestId,
 }: Pick<StoredRequest, 'requestId'>): Promise<StoredFile[]> => {
-  const { Contents = [] } = await bucket.send(
+  const { Contents = [] } = await bucket().send(
     new ListObjectsV2Command({
       Bucket: requiredEnv('BUCKET_NAME'),
       Prefix: outputObjectPrefix(requestId),

@@ -1,4 +1,3 @@
-import { S3Client } from '@aws-sdk/client-s3';
 import { type ImageMeasurement, measureImage } from '@generation-service/media/measure-image';
 import {
   UnreadableVideoError,
@@ -6,12 +5,9 @@ import {
   type VideoType,
   videoTypeOf,
 } from '@generation-service/media/video-type';
-import { clientOptions } from '../aws-clients.ts';
 import { FileUnavailableError } from '../guarded-http/http-files.ts';
+import { uploadBucket } from './bucket.ts';
 import { type FileKind, uploadFile, uploadVideo } from './upload.ts';
-
-/** The S3 client of uploads, which take longer. */
-const WAY = { client: new S3Client(clientOptions('upload')) };
 
 const IMAGES: FileKind<ImageMeasurement> = {
   recognize: measureImage,
@@ -56,7 +52,7 @@ export const storeImage = async (
   body: AsyncIterable<Uint8Array>,
   keyOf: (image: ImageMeasurement) => string,
 ): Promise<StoredImage> => {
-  const { fileType, ...stored } = await uploadFile(body, IMAGES, keyOf, WAY);
+  const { fileType, ...stored } = await uploadFile(body, IMAGES, keyOf, { client: uploadBucket() });
   return { ...fileType, ...stored };
 };
 
@@ -73,7 +69,8 @@ export const storeVideo = async (
   keyOf: (type: VideoType) => string,
 ): Promise<StoredVideo> => {
   try {
-    const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, WAY, (video) =>
+    const way = { client: uploadBucket() };
+    const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, way, (video) =>
       video.measure(AbortSignal.timeout(MEASURE_MS)),
     );
     const { longestSec: _, ...shown } = measured;
