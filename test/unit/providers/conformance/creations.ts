@@ -53,10 +53,6 @@ export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => 
       expect(ports.size).toBe(3);
     });
 
-    test('that never reached the provider can be repeated', async () => {
-      expect(await adapterAt(await aClosedUrl()).submit(A_CALL, patient())).toMatchObject({ kind: 'busy' });
-    });
-
     test('whose connection breaks after it is sent is lost, and is not sent again', async () => {
       server.respond = (_, response) => response.socket?.destroy();
 
@@ -226,6 +222,7 @@ export const describeVerdicts = (wire: Wire): void => {
       const cut = await submit();
       const late = await adapterOf(Adapter).submit(A_CALL, AbortSignal.abort());
 
+      expect(unreached).toMatchObject({ kind: 'busy' });
       expect([unreached, cut, late].map(takenBy)).toEqual(['no', 'unknown', 'unknown']);
       expect([unreached, cut, late].map(obstacleOf)).toEqual(['unreached', undefined, undefined]);
     });
@@ -290,11 +287,11 @@ export const describeVerdicts = (wire: Wire): void => {
     });
 
     test('is planned the same each time, in the mode that it is answered in', () => {
-      for (const [mode, request] of [
-        ['asynchronous', wire.requests.task],
-        ['synchronous', wire.requests.synchronous],
-      ] as const) {
-        if (!request) continue;
+      const { task, synchronous } = wire.requests;
+      for (const [mode, request] of Object.entries({
+        asynchronous: task,
+        ...(synchronous && { synchronous }),
+      })) {
         const [first, second] = [1, 2].map(() =>
           adapterOf(Adapter).plan(request, 'upstream-model', 'https://c'),
         );
@@ -302,6 +299,20 @@ export const describeVerdicts = (wire: Wire): void => {
         expect(first).toEqual(second);
         expect(first).toMatchObject({ mode, calls: [{ path: expect.stringMatching(/^\//) }] });
       }
+    });
+
+    test('asks for a callback where the provider calls back, and nowhere else', () => {
+      const adapter = adapterOf(Adapter);
+      const callback = 'https://api.example.com/callbacks/it/vid_1/token';
+      for (const request of Object.values(wire.requests)) {
+        const plan = JSON.stringify(adapter.plan(request, 'upstream-model', callback));
+        const isAsked = [callback, encodeURIComponent(callback)].some((form) => plan.includes(form));
+
+        expect(isAsked).toBe(adapter.callsBack(request.kind));
+      }
+      expect((['image', 'video'] as const).filter((kind) => adapter.callsBack(kind))).toEqual(
+        wire.callsBackFor,
+      );
     });
   });
 };
