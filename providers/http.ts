@@ -83,7 +83,7 @@ const retryAfterOf = (header: string | string[] | undefined, now: Date): number 
 };
 
 /** The body as JSON; undefined when it is none, as from a gateway: then the status decides. */
-const parseJson = (body: string): unknown => {
+export const parseJson = (body: string): unknown => {
   try {
     return JSON.parse(body);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { type ImageMeasurement, measureImage } from '@generation-service/media/measure-image';
+import type { VideoMeasurement } from '@generation-service/media/spooled-video';
 import {
   UnreadableVideoError,
   VIDEO_HEAD_BYTES,
@@ -28,18 +29,8 @@ const VIDEOS: FileKind<VideoType> = {
   tooLarge: 'The video file is too large.',
 };
 
-/** A stored image, measured by its own bytes. */
-export interface StoredImage extends ImageMeasurement {
-  objectKey: string;
-  sizeBytes: number;
-}
-
-/** A stored video, measured by its own bytes. */
-export interface StoredVideo extends VideoType {
-  /** Seconds, rounded to milliseconds. */
-  durationSec: number;
-  width?: number;
-  height?: number;
+/** Where a file is stored. */
+interface Stored {
   objectKey: string;
   sizeBytes: number;
 }
@@ -51,7 +42,7 @@ export interface StoredVideo extends VideoType {
 export const storeImage = async (
   body: AsyncIterable<Uint8Array>,
   keyOf: (image: ImageMeasurement) => string,
-): Promise<StoredImage> => {
+): Promise<ImageMeasurement & Stored> => {
   const { fileType, ...stored } = await uploadFile(body, IMAGES, keyOf, { client: uploadBucket() });
   return { ...fileType, ...stored };
 };
@@ -67,7 +58,7 @@ const MEASURE_MS = 60_000;
 export const storeVideo = async (
   body: AsyncIterable<Uint8Array>,
   keyOf: (type: VideoType) => string,
-): Promise<StoredVideo> => {
+): Promise<VideoType & Omit<VideoMeasurement, 'longestSec'> & Stored> => {
   try {
     const way = { client: uploadBucket() };
     const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, way, (video) =>
