@@ -47,7 +47,6 @@ export const PROVIDERS = {
 export type ProviderId = keyof typeof PROVIDERS;
 type Label = (typeof PROVIDERS)[ProviderId]['label'];
 
-/** The ids of all providers. */
 export const PROVIDER_IDS = Object.keys(PROVIDERS) as [ProviderId, ...ProviderId[]];
 
 /**

@@ -11,7 +11,6 @@ import {
 import type { ProviderId } from '../core/provider-names.ts';
 import { type Answered, type HttpAnswer, logUnreadable } from './http.ts';
 
-/** The class of a provider's error code. */
 export type ErrorClass =
   /** The provider refused the content. */
   | 'content'
@@ -211,7 +210,6 @@ export const unknownState = (provider: ProviderId, status: string): ProviderAnsw
 /** The answer for a task that the provider does not know. Whether that is final depends on the task's age. */
 export const unknownTask = (): ProviderAnswer => ({ kind: 'lost', failure: LOST });
 
-/** The answer for a creation call whose outcome cannot be learned. */
 const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
   logger.error('provider call lost', { provider, reason });
   countMetric(METRIC.providerCallLost, { provider });

@@ -123,7 +123,6 @@ export const saidText = () =>
     z.transform((value) => (typeof value === 'string' && value !== '' ? value : undefined)),
   );
 
-/** Text that is needed. */
 export const requiredText = () => z.string().check(z.minLength(1));
 
 /** A body as the schema reads it; undefined when it is not of that form. */

@@ -30,7 +30,6 @@ export class ClipTooLongError extends Error {
   }
 }
 
-/** How a clip is copied. */
 interface ClipCopy {
   url: string;
   keyOf: (type: VideoType) => string;
@@ -38,7 +37,6 @@ interface ClipCopy {
   signal: AbortSignal;
 }
 
-/** A copied clip. */
 interface CopiedClip extends VideoType {
   /** The longest that a player may take it for: it is billed by its length. Seconds, rounded to milliseconds. */
   durationSec: number;

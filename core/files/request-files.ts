@@ -31,7 +31,6 @@ export const possibleFilesOf = (request: StoredRequest): string[] => {
   return [...outputs.flat(), ...possibleClipsOf(request)];
 };
 
-/** A file in the bucket. */
 export interface StoredFile {
   objectKey: string;
   sizeBytes: number;

@@ -10,7 +10,14 @@ import {
   REQUEST_SORT,
   requestPartition,
 } from '../table/keys.ts';
-import { partitionQuery, queryAll, queryItems, rangeQuery, type UpdateParts, updateOf } from '../table/table.ts';
+import {
+  partitionQuery,
+  queryAll,
+  queryItems,
+  rangeQuery,
+  type UpdateParts,
+  updateOf,
+} from '../table/table.ts';
 import { writeItem, writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { type CallOrigin, type CancelAnswer, OBSTACLES, type ProviderAnswer, TAKEN } from './providers.ts';

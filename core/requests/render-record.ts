@@ -16,7 +16,6 @@ import {
   type VideoRequest,
 } from './request-rules.ts';
 
-/** Options of `renderRecord`. */
 export interface RenderContext {
   now: Date;
   publicBaseUrl: string;
@@ -30,7 +29,6 @@ export interface RenderContext {
 export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
   publicBaseUrl + routePath(kind === 'image' ? 'get-generation' : 'get-video', { requestId });
 
-/** The record of a queued request. */
 export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => {
   const state = { status: 'queued', pollUrl: recordUrl(publicBaseUrl, request) } as const;
   return request.kind === 'image' ? { ...imageBase(request), ...state } : { ...videoBase(request), ...state };
@@ -130,7 +128,6 @@ const askedOf = <Name extends keyof Request & string, Request extends StoredRequ
   return Object.fromEntries(given.map((name) => [name, unsigned(request[name])])) as Pick<Request, Name>;
 };
 
-/** What was asked of a request for images. */
 export const imageInput = (request: ImageRequest): ImageInput => {
   const { images, sequential } = request;
   return {
@@ -140,5 +137,4 @@ export const imageInput = (request: ImageRequest): ImageInput => {
   };
 };
 
-/** What was asked of a request for a video. */
 export const videoInput = (request: VideoRequest): VideoInput => askedOf(ASKED_OF_VIDEO, request);

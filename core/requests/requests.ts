@@ -155,12 +155,10 @@ const NOTHING_STORED = `${NO_OUTPUTS} AND attribute_not_exists(storedSoFar)`;
  */
 const NEVER_ENDED = ' AND attribute_not_exists(refundThousandths)';
 
-/** The terminal state of a request. */
 export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
   | { status: 'failed'; error: Failure };
 
-/** Attributes that a request gets with its terminal state. */
 interface Settlement {
   finishedAt: Instant;
   refundThousandths: Thousandths;

@@ -18,12 +18,10 @@ import { readable } from '../observability.ts';
 import { type ItemKey, LISTING_INDEX } from './keys.ts';
 import { waitForTable } from './retries.ts';
 
-/** The table's client. */
 export const table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions('table')), {
   marshallOptions: { removeUndefinedValues: true },
 });
 
-/** The table's name, from the environment. Throws when it is not set. */
 export const tableName = (): string => requiredEnv('TABLE_NAME');
 
 /** An item as it is stored, keys included; entities parse it by their schema. */
@@ -49,13 +47,12 @@ export const setAll = (attributes: Record<string, unknown>, otherValues: Record<
 /** The parts of an update beside its item. */
 export type UpdateParts = Omit<UpdateCommandInput, 'TableName' | 'Key'>;
 
-/** An update of the item under a key. */
 export const updateOf = (Key: ItemKey, parts: UpdateParts): UpdateCommand =>
   new UpdateCommand({ TableName: tableName(), Key, ...parts });
 
 type Writes = Required<NonNullable<TransactWriteCommandInput['TransactItems']>[number]>;
 
-/** The same as a part of a transaction. */
+/** `updateOf` as a part of a transaction. */
 export const updateWrite = (Key: ItemKey, parts: Omit<Writes['Update'], 'TableName' | 'Key'>) => ({
   Update: { TableName: tableName(), Key, ...parts },
 });

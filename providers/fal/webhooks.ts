@@ -96,5 +96,4 @@ const readKeys = async (url: string, signal: AbortSignal): Promise<KeyObject[]> 
   return usable.map((x) => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }));
 };
 
-/** Forgets the keys, for tests. */
 export const forgetFalKeys = (): void => known.clear();

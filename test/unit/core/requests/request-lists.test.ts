@@ -12,10 +12,14 @@ import { aRequestId } from '../../builders/request-ids.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
-const list = (filter: RequestFilter = {}, page = 1, pageSize = 20, now = NOW) =>
-  listRequests(ACCOUNT_ID, 'image', filter, { page, pageSize }, now);
-const idsOf = async (filter: RequestFilter, now = NOW) =>
-  (await list(filter, 1, 50, now)).items.map(({ requestId }) => requestId);
+const list = (filter: RequestFilter = {}, page = 1, pageSize = 20) =>
+  listRequests(ACCOUNT_ID, 'image', filter, { page, pageSize }, NOW);
+const idsOf = async (filter: RequestFilter) => (await pageOf(filter, 1, 50))[0];
+/** The ids on a page, and whether it says that there are more. */
+const pageOf = async (filter: RequestFilter, page: number, pageSize: number) => {
+  const { items, hasMore } = await list(filter, page, pageSize);
+  return [items.map(({ requestId }) => requestId), hasMore] as const;
+};
 
 /** Puts a request that was created so many milliseconds after `NOW`; answers its id. */
 const given = (milliseconds: number, overrides: Partial<ImageRequest> = {}): string => {
@@ -94,16 +98,9 @@ describe('a list of requests', () => {
   test('of those that are queued reads on until the page is full, 20 to 100 records at a time', async () => {
     const queued = [given(0), given(1)].reverse();
     for (let count = 2; count < 52; count++) given(count, { status: 'processing' });
-    const [oldest] = queued.slice(-1);
 
-    expect(await list({ status: 'queued' }, 1, 1)).toMatchObject({
-      items: [{ requestId: queued[0] }],
-      hasMore: true,
-    });
-    expect(await list({ status: 'queued' }, 2, 1)).toMatchObject({
-      items: [{ requestId: oldest }],
-      hasMore: false,
-    });
+    expect(await pageOf({ status: 'queued' }, 1, 1)).toEqual([queued.slice(0, 1), true]);
+    expect(await pageOf({ status: 'queued' }, 2, 1)).toEqual([queued.slice(1), false]);
     const read = memory.client.commandCalls(BatchGetCommand).map(({ args }) => args[0].input);
     expect(read.map(({ RequestItems }) => RequestItems?.table?.Keys?.length)).toEqual([
       20, 20, 12, 20, 20, 12,
@@ -132,9 +129,8 @@ describe('a list of requests', () => {
     const item = memory.get(requestKey(second)) ?? {};
     memory.put(requestKey(second), { ...item, ...odd });
 
-    const { items, hasMore } = await list({}, 1, 2);
-    expect([items.map(({ requestId }) => requestId), hasMore]).toEqual([[third], true]);
-    expect((await list({}, 2, 2)).items.map(({ requestId }) => requestId)).toEqual([first]);
+    expect(await pageOf({}, 1, 2)).toEqual([[third], true]);
+    expect(await pageOf({}, 2, 2)).toEqual([[first], false]);
     expect(await idsOf({ status: 'queued' })).toEqual([third, first]);
   });
 
@@ -164,10 +160,7 @@ describe('a list of requests', () => {
     }
 
     for (const status of [undefined, 'failed', 'expired', 'succeeded'] as const) {
-      const { items, hasMore } = await list({ status }, 10, 50);
-      const expected = byStatus.get(status) ?? [];
-      expect(items.map(({ requestId }) => requestId)).toEqual(expected.slice(450, 500));
-      expect(hasMore).toBe(true);
+      expect(await pageOf({ status }, 10, 50)).toEqual([byStatus.get(status)?.slice(450, 500), true]);
     }
   });
 
@@ -187,9 +180,7 @@ describe('a list of requests', () => {
       };
     });
 
-    const { items } = await list({ status: 'queued' });
-
-    expect(items.map(({ requestId }) => requestId)).toEqual([stays]);
+    expect(await idsOf({ status: 'queued' })).toEqual([stays]);
     expect(gone).not.toBe(stays);
   });
 });
@@ -205,18 +196,14 @@ describe('a list by model', () => {
     const oldest = given(-1, { model: RARE });
     many(500);
 
-    expect(await list({ model: RARE }, 1, 2)).toMatchObject({
-      items: [{ requestId: oldest }],
-      hasMore: false,
-    });
+    expect(await pageOf({ model: RARE }, 1, 2)).toEqual([[oldest], false]);
     expect(recordsRead()).toEqual([20, 20, 40, 80, 100, 100, 100, 41]);
   });
 
   test('reads no more records than fill the page', async () => {
     const ids = many(90);
 
-    const { items, hasMore } = await list({ model: 'xQI3Pro' }, 2, 20);
-    expect([items.map(({ requestId }) => requestId), hasMore]).toEqual([ids.slice(20, 40), true]);
+    expect(await pageOf({ model: 'xQI3Pro' }, 2, 20)).toEqual([ids.slice(20, 40), true]);
     expect(recordsRead()).toEqual([41]);
   });
 

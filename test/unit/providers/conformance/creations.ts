@@ -53,21 +53,23 @@ export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => 
       expect(ports.size).toBe(3);
     });
 
-    test('whose connection breaks after it is sent is lost, and is not sent again', async () => {
-      server.respond = (_, response) => response.socket?.destroy();
+    test.each<[string, typeof server.respond]>([
+      ['whose connection breaks after it is sent', (_, response) => response.socket?.destroy()],
+      [
+        'whose answer breaks off',
+        (_, response) => {
+          response.writeHead(200, { 'content-length': '1000' });
+          response.write('{"data":[', () => response.socket?.destroy());
+        },
+      ],
+    ])('%s is lost, and is not sent again', async (_, respond) => {
+      server.respond = respond;
 
       expect(await submit()).toEqual({ kind: 'lost', failure: FAILURE.lost });
       expect(server.requests).toHaveLength(1);
     });
 
-    test('whose answer breaks off is lost', async () => {
-      server.respond = (_, response) => {
-        response.writeHead(200, { 'content-length': '1000' });
-        response.write('{"data":[', () => response.socket?.destroy());
-      };
-
-      expect(await submit()).toEqual({ kind: 'lost', failure: FAILURE.lost });
-    });
+    const TIMED_OUT = { kind: 'failed', failure: FAILURE.timeout, taken: 'unknown' };
 
     test.each([
       ['before an answer', () => undefined],
@@ -79,19 +81,11 @@ export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => 
         setImmediate(() => controller.abort());
       };
 
-      expect(await adapterAt(server.url).submit(A_CALL, controller.signal)).toEqual({
-        kind: 'failed',
-        failure: FAILURE.timeout,
-        taken: 'unknown',
-      });
+      expect(await adapterAt(server.url).submit(A_CALL, controller.signal)).toEqual(TIMED_OUT);
     });
 
     test('aborted in advance is not sent', async () => {
-      expect(await adapterAt(server.url).submit(A_CALL, AbortSignal.abort())).toEqual({
-        kind: 'failed',
-        failure: FAILURE.timeout,
-        taken: 'unknown',
-      });
+      expect(await adapterAt(server.url).submit(A_CALL, AbortSignal.abort())).toEqual(TIMED_OUT);
       expect(server.requests).toEqual([]);
     });
 
@@ -259,32 +253,28 @@ export const describeVerdicts = (wire: Wire): void => {
     });
 
     const usageOf = (count: number) => (wire.countsImages ? { usage: { images: count } } : {});
-    const testImages = images ? test : () => undefined;
-    testImages('for outputs that came at once tells all', async () => {
-      if (!images) return;
-      answerWith(images(url('a'), url('b')));
-      expect(await submit()).toEqual({
-        kind: 'done',
-        outputs: [{ url: url('a') }, { url: url('b') }],
-        ...usageOf(2),
+    if (images)
+      test('for outputs that came at once tells all', async () => {
+        answerWith(images(url('a'), url('b')));
+        const outputs = [{ url: url('a') }, { url: url('b') }];
+        expect(await submit()).toEqual({ kind: 'done', outputs, ...usageOf(2) });
+
+        answerWith(images());
+        const none = await submit();
+        expect(none).toMatchObject({ kind: 'failed', failure: FAILURE.error });
+        expect(takenBy(none)).toBe('yes');
       });
 
-      answerWith(images());
-      const none = await submit();
-      expect(none).toMatchObject({ kind: 'failed', failure: FAILURE.error });
-      expect(takenBy(none)).toBe('yes');
-    });
+    if (partial)
+      test('for a part of the outputs keeps it', async () => {
+        answerWith(partial(url('b')));
 
-    const testPartial = partial ? test : () => undefined;
-    testPartial('for a part of the outputs keeps it', async () => {
-      if (partial) answerWith(partial(url('b')));
-
-      expect(await submit()).toEqual({
-        kind: 'done',
-        outputs: [{ failure: FAILURE.content }, { url: url('b') }, { failure: FAILURE.error }],
-        ...usageOf(1),
+        expect(await submit()).toEqual({
+          kind: 'done',
+          outputs: [{ failure: FAILURE.content }, { url: url('b') }, { failure: FAILURE.error }],
+          ...usageOf(1),
+        });
       });
-    });
 
     test('is planned the same each time, in the mode that it is answered in', () => {
       const { task, synchronous } = wire.requests;
