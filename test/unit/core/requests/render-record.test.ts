@@ -93,6 +93,8 @@ describe('a generation record', () => {
     ['expiry', aSucceeded({ expiresAt: undefined })],
     ['error', aFailed({ error: undefined })],
     ['end', aFailed({ finishedAt: undefined })],
+    ['end, if it succeeded,', aSucceeded({ finishedAt: undefined })],
+    ['end, if it is expired,', aSucceeded({ finishedAt: undefined, expiresAt: NOW.toISOString() })],
   ])('is not made up from a stored request without its %s', (_, request) => {
     expect(() => render(request)).toThrow(/lacks what that status stands for/);
   });

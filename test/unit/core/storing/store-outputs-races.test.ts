@@ -59,14 +59,18 @@ describe('storing the outputs of a request', () => {
     expect(produced.recorded()).toEqual(outputs);
   });
 
-  test('that another run recorded during the copy keeps its files and that recording', async () => {
+  test.each([
+    ['during the copy', file(png), ['0.png', '1.png']],
+    ['while a file cannot be stored', status(503), ['0.png']],
+  ])('that another run recorded %s keeps its files and that recording', async (_, last, names) => {
     const outputs = [aStoredOutput(0), { index: 1 }];
-    duringCopy(() => memory.patch(requestKey(REQUEST_ID), { outputs }));
+    duringCopy(() => memory.patch(requestKey(REQUEST_ID), { outputs }), last);
 
     await store();
 
-    expect(keys()).toEqual(['outputs/another', keyOf('0.png'), keyOf('1.png')].sort());
-    expect(produced.recorded()).toEqual(outputs);
+    expect(keys()).toEqual(['outputs/another', ...names.map(keyOf)].sort());
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ outputs });
+    expect(memory.get(requestKey(REQUEST_ID))).not.toHaveProperty('storedSoFar');
   });
 
   test('that failed and was left with files by a run that died removes them', async () => {
