@@ -3,7 +3,10 @@ import { clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
 import { logger } from '../observability.ts';
 
-/** Makes a client at its first use: an S3 client takes 4 ms, and most cold starts need none. */
+/**
+ * Makes a client at its first use: an S3 client takes 4 ms, and most cold starts need none. The calls are marked as pure, so that a bundle
+ * has the clients that its function uses, and no other.
+ */
 const madeOnce = (make: () => S3Client): (() => S3Client) => {
   let client: S3Client | undefined;
   return () => {
@@ -13,17 +16,21 @@ const madeOnce = (make: () => S3Client): (() => S3Client) => {
 };
 
 /** The S3 client of every call but these: */
-export const bucket = madeOnce(() => new S3Client(clientOptions('files')));
+export const bucket = /* @__PURE__ */ madeOnce(() => new S3Client(clientOptions('files')));
 /** Uploads of outputs, which take longer. */
-export const uploadBucket = madeOnce(() => new S3Client(clientOptions('upload')));
-/** Copies of reference videos, which have less time. Their function calls with no other. */
-export const clipBucket = madeOnce(() => new S3Client(clientOptions('copy')));
+export const uploadBucket = /* @__PURE__ */ madeOnce(() => new S3Client(clientOptions('upload')));
+/** Copies of reference videos, which have less time. */
+export const clipBucket = /* @__PURE__ */ madeOnce(() => new S3Client(clientOptions('copy')));
 
 /** Most keys in one DeleteObjects: S3 limit. */
 const MAX_KEYS = 1000;
 
 /** Removes files from the bucket, and returns those that may be left. Never rejects: failures are logged, and the bucket's lifecycle removes what stays. */
-export const removeObjects = async (objectKeys: readonly string[], client = bucket()): Promise<string[]> => {
+export const removeObjects = (objectKeys: readonly string[]): Promise<string[]> =>
+  removeObjectsBy(bucket(), objectKeys);
+
+/** The same by a client's limits of time. */
+export const removeObjectsBy = async (client: S3Client, objectKeys: readonly string[]): Promise<string[]> => {
   const left: string[] = [];
   for (let start = 0; start < objectKeys.length; start += MAX_KEYS) {
     const Objects = objectKeys.slice(start, start + MAX_KEYS).map((Key) => ({ Key }));

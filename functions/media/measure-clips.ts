@@ -1,6 +1,6 @@
 import { type ClipMeasures, ClipWork } from '../../core/creation/clip-measuring.ts';
 import { copyReferenceVideos } from '../../core/creation/reference-videos.ts';
-import { clipBucket, removeObjects } from '../../core/files/bucket.ts';
+import { clipBucket, removeObjectsBy } from '../../core/files/bucket.ts';
 import { possibleClips } from '../../core/object-keys.ts';
 import { eventHandler } from '../event-handler.ts';
 
@@ -12,6 +12,6 @@ import { eventHandler } from '../event-handler.ts';
 export const handler = eventHandler<ClipMeasures>(async (event) => {
   const work = ClipWork.parse(event);
   if ('urls' in work) return { measures: await copyReferenceVideos(work) };
-  await removeObjects(possibleClips(work.requestId, work.left), clipBucket());
+  await removeObjectsBy(clipBucket(), possibleClips(work.requestId, work.left));
   return { measures: [] };
 });
