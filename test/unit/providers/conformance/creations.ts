@@ -159,7 +159,7 @@ const takenBy = (answer: ProviderAnswer): Taken => {
   return takenOf({ outcome: answer });
 };
 
-/** What kept the call from the provider, where another one may take it. */
+/** The obstacle of a call that another provider may take. */
 const obstacleOf = (answer: ProviderAnswer): Obstacle | undefined =>
   'obstacle' in answer ? answer.obstacle : undefined;
 
