@@ -1,5 +1,5 @@
 import type { RequestKind } from './ids.ts';
-import type { ProviderVariable } from './provider-names.ts';
+import type { ProviderNames } from './provider-names.ts';
 
 /** Every environment variable that the functions and the operators' command line read. `lib/` sets them by the same type. */
 export type EnvironmentName =
@@ -37,7 +37,7 @@ export type EnvironmentName =
   | 'MODEL_ROUTES'
   | 'CANARY_MODEL'
   | 'CANARY_KEY_SECRET_ARN'
-  | ProviderVariable;
+  | ProviderNames['baseUrlVariable' | 'previousBaseUrlVariable' | 'secretVariable'];
 
 /** A variable's value. Throws an error naming the variable when it is absent or empty. */
 export const requiredEnv = (name: EnvironmentName): string => {

@@ -20,14 +20,13 @@ export const ACCOUNT_ID_PATTERN = `${ACCOUNT_ID_PREFIX}${ULID_PATTERN}`;
 
 const ULID_RANDOM_CHARACTERS = 16;
 
-/** A ULID, its random part drawn in one call: by default, `ulid` draws from the system for each character. */
+/** A ULID, which sorts by its time, to the millisecond. Its random part is drawn in one call: `ulid` itself draws for each character. */
 const newUlid = (now: Date): string => {
   const bytes = randomBytes(ULID_RANDOM_CHARACTERS);
   let index = 0;
   return ulid(now.getTime(), () => bytes.readUInt8(index++) / 256);
 };
 
-/** A new request id. Ids of a kind sort by creation time, to the millisecond. */
 export const newRequestId = (kind: RequestKind, now: Date): string => REQUEST_ID_PREFIX[kind] + newUlid(now);
 
 /** The kind of request an id belongs to; undefined when the text is not a request id. */
@@ -43,7 +42,6 @@ export const creationTimeOf = (requestId: string): Instant =>
 /** The id of a request's output; `index` counts from 0. */
 export const outputId = (requestId: string, index: number): string => `${requestId}_${index}`;
 
-/** A new account id. Ids sort by creation time, to the millisecond. */
 export const newAccountId = (now: Date): string => `${ACCOUNT_ID_PREFIX}${newUlid(now)}`;
 
 /** What an event of a balance tells. */
@@ -60,13 +58,10 @@ export const parseBalanceEventId = (text: string): { eventId: string; accountId:
   return eventId === undefined || accountId === undefined ? undefined : { eventId, accountId };
 };
 
-/** A new id of an end-user's removal. Ids sort by time, to the millisecond. */
 export const newRemovalId = (now: Date): string => `rmv_${newUlid(now)}`;
-
-/** A new ledger entry id. Ids sort by creation time, to the millisecond. */
 export const newLedgerEntryId = (now: Date): string => `led_${newUlid(now)}`;
+export const newUploadId = (now: Date): string => `upl_${newUlid(now)}`;
 
-/** A new id of a change by staff. Ids sort by time, to the millisecond. */
 export const newAuditId = (now: Date): string => `${AUDIT_ID_PREFIX}${newUlid(now)}`;
 /** The beginning of the ids of changes from this instant on. */
 export const auditIdsFrom = (instant: Instant): string =>
@@ -75,9 +70,6 @@ const AUDIT_ID_PREFIX = 'aud_';
 
 /** A new id of a deletion, by which a call recognizes its own. */
 export const newDeletionId = (now: Date): string => `del_${newUlid(now)}`;
-
-/** A new id of an upload. Ids sort by time, to the millisecond. */
-export const newUploadId = (now: Date): string => `upl_${newUlid(now)}`;
 
 /** A new signing secret of the Standard Webhooks scheme: 32 random bytes in base64, after `whsec_`. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

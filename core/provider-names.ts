@@ -8,8 +8,8 @@ interface ProviderFacts {
   product: string;
   /** The kinds of request that it calls back about. */
   callsBackFor: readonly RequestKind[];
-  /** The type of its images, if all its models make the same one. */
-  imageFormat?: 'jpeg' | 'png';
+  /** The type of its images; undefined if its models differ. */
+  imageFormat: 'jpeg' | 'png' | undefined;
   /** Where the sandbox stands in for it: appended to the sandbox's URL. */
   sandboxPath: string;
   /** The variable of a shell that holds its own key. */
@@ -38,6 +38,7 @@ export const PROVIDERS = {
     label: 'Fal',
     product: 'fal.ai',
     callsBackFor: ['image', 'video'],
+    imageFormat: undefined,
     sandboxPath: '/fal',
     keyVariable: 'FAL_KEY',
   },
@@ -46,28 +47,13 @@ export const PROVIDERS = {
 export type ProviderId = keyof typeof PROVIDERS;
 type Label = (typeof PROVIDERS)[ProviderId]['label'];
 
-/** The ids of all providers. */
 export const PROVIDER_IDS = Object.keys(PROVIDERS) as [ProviderId, ...ProviderId[]];
 
-/** The environment variables of the functions that belong to a provider. */
-export type ProviderVariable = `${Uppercase<ProviderId>}_${'BASE_URL' | 'PREVIOUS_BASE_URL' | 'SECRET_ARN'}`;
-
-/** The names that belong to a provider, all made from its id and label. */
-export interface ProviderNames {
-  /** Variables of the functions: its base URL, the one it had before, and the ARN of its API key's secret. */
-  baseUrlVariable: `${Uppercase<ProviderId>}_BASE_URL`;
-  previousBaseUrlVariable: `${Uppercase<ProviderId>}_PREVIOUS_BASE_URL`;
-  secretVariable: `${Uppercase<ProviderId>}_SECRET_ARN`;
-  /** The variable of a shell that holds its own key. */
-  keyVariable: (typeof PROVIDERS)[ProviderId]['keyVariable'];
-  baseUrlContextKey: `${Uncapitalize<Label>}BaseUrl`;
-  previousBaseUrlContextKey: `${Uncapitalize<Label>}PreviousBaseUrl`;
-  baseUrlOutput: `${Label}BaseUrl`;
-  secretOutput: `${Label}SecretName`;
-}
-
-/** The names that belong to a provider. */
-export const namesOfProvider = (id: ProviderId): ProviderNames => {
+/**
+ * The names that belong to a provider, all made from its id and label. The first three are variables of the functions: its base URL, the
+ * one it had before, and the ARN of its API key's secret.
+ */
+export const namesOfProvider = (id: ProviderId) => {
   const { label, keyVariable } = PROVIDERS[id];
   const upper = id.toUpperCase() as Uppercase<ProviderId>;
   const lower = `${label.charAt(0).toLowerCase()}${label.slice(1)}` as Uncapitalize<Label>;
@@ -80,20 +66,15 @@ export const namesOfProvider = (id: ProviderId): ProviderNames => {
     previousBaseUrlContextKey: `${lower}PreviousBaseUrl`,
     baseUrlOutput: `${label}BaseUrl`,
     secretOutput: `${label}SecretName`,
-  };
+  } as const;
 };
+export type ProviderNames = ReturnType<typeof namesOfProvider>;
 
 /** Whether a provider calls back about requests of a kind. False for one that this version does not know. */
 export const callsBackFor = (provider: string, kind: RequestKind): boolean =>
   Object.entries(PROVIDERS).some(
     ([id, facts]) => id === provider && (facts.callsBackFor as readonly RequestKind[]).includes(kind),
   );
-
-/** The type of images that a provider makes; undefined if its models differ. */
-export const imageFormatOf = (id: ProviderId): ProviderFacts['imageFormat'] => {
-  const facts: ProviderFacts = PROVIDERS[id];
-  return facts.imageFormat;
-};
 
 /** The name of a route. Models that lead to the same upstream model share its limits. */
 export const routeNameOf = ({

@@ -28,7 +28,6 @@ export const parseIso8601 = (text: string): Instant | undefined => {
   return toInstant(new Date(sign === '+' ? localMs - offsetMs : localMs + offsetMs));
 };
 
-/** The later of two instants. */
 export const later = (one: Instant, other: Instant): Instant => (one > other ? one : other);
 
 /** Whole epoch seconds of an instant, rounded down. */
@@ -45,5 +44,7 @@ export interface Clock {
   now(): Date;
 }
 
-/** The machine's clock. */
 export const systemClock: Clock = { now: () => new Date() };
+
+export const sleep = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));

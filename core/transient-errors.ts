@@ -1,5 +1,6 @@
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
 import { RateLimitedError } from './errors.ts';
+import { sleep } from './time.ts';
 
 type SdkError = Parameters<typeof isServerError>[0];
 
@@ -27,9 +28,6 @@ export const isTransient = (error: unknown): error is Error => {
 
 /** Longest pause between two attempts. */
 const MAX_PAUSE_MS = 2_000;
-
-const sleep = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /**
  * Repeats work that must not be given up at the first transient error, with full jitter, base 100 ms, doubling up

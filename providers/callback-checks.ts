@@ -11,7 +11,7 @@ type CheckCallback = (
 ) => Promise<CallbackCheck>;
 
 /** The providers that sign their callbacks. */
-const CALLBACK_CHECKS: Partial<Record<ProviderId, CheckCallback>> = { fal: checkFalCallback };
+const CALLBACK_CHECKS = new Map<string, CheckCallback>([['fal', checkFalCallback]]);
 
 /** Providers wait 5 s or more for the answer to a callback. */
 const CHECK_TIMEOUT_MS = 3_000;
@@ -22,8 +22,7 @@ export const checkCallback = async (
   sent: SentCallback,
   now: Date,
 ): Promise<CallbackCheck> => {
-  const checks: Readonly<Record<string, CheckCallback>> = CALLBACK_CHECKS;
-  const check = Object.hasOwn(checks, provider) ? checks[provider] : undefined;
+  const check = CALLBACK_CHECKS.get(provider);
   if (!check) return 'genuine';
   const baseUrl = providerAddress(provider as ProviderId);
   return check(sent, baseUrl, now, AbortSignal.timeout(CHECK_TIMEOUT_MS));

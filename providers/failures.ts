@@ -3,6 +3,7 @@ import { countMetric, logger, METRIC } from '../core/observability.ts';
 import {
   type CancelAnswer,
   type ProviderAnswer,
+  type ProviderOutput,
   queriedRequest,
   type Taken,
   type UpstreamError,
@@ -10,7 +11,6 @@ import {
 import type { ProviderId } from '../core/provider-names.ts';
 import { type Answered, type HttpAnswer, logUnreadable } from './http.ts';
 
-/** The class of a provider's error code. */
 export type ErrorClass =
   /** The provider refused the content. */
   | 'content'
@@ -65,6 +65,12 @@ const callIdOf = (http: HttpAnswer): string | undefined =>
 /** The failure to record for a refused output or task. */
 export const failureOf = (errorClass: ErrorClass): Failure => FAILURES[errorClass];
 
+/** The failure of a call of which no output has a URL: a content decision, else the first. */
+export const failureOfAll = (outputs: readonly ProviderOutput[]): Failure => {
+  const failures = outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
+  return failures.find(({ code }) => code === 'content_policy') ?? failures[0] ?? ERROR;
+};
+
 /** Most characters kept of a provider's own error: a line or two to read, whatever it sends. */
 const MAX_CODE_CHARACTERS = 100;
 const MAX_MESSAGE_CHARACTERS = 500;
@@ -75,15 +81,14 @@ export const upstreamError = (code: string, message?: string): UpstreamError => 
   ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed() }),
 });
 
-/** A provider's error as its body tells it: the code is logged for the operator and never shown to a caller. */
-interface Refusal {
-  errorClass: ErrorClass;
-  upstreamCode: string;
-}
-
 const noteRefusal = (
   provider: ProviderId,
-  refusal: Refusal & { status?: number; providerRequestId?: string | undefined },
+  refusal: {
+    errorClass: ErrorClass;
+    upstreamCode: string;
+    status?: number;
+    providerRequestId?: string | undefined;
+  },
 ): void => {
   logger.warn('provider refused', { ...queriedRequest(), provider, ...refusal });
   if (refusal.errorClass === 'access') countMetric(METRIC.providerAccessRefused, { provider });
@@ -205,7 +210,6 @@ export const unknownState = (provider: ProviderId, status: string): ProviderAnsw
 /** The answer for a task that the provider does not know. Whether that is final depends on the task's age. */
 export const unknownTask = (): ProviderAnswer => ({ kind: 'lost', failure: LOST });
 
-/** The answer for a creation call whose outcome cannot be learned. */
 const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
   logger.error('provider call lost', { provider, reason });
   countMetric(METRIC.providerCallLost, { provider });

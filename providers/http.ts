@@ -83,7 +83,7 @@ const retryAfterOf = (header: string | string[] | undefined, now: Date): number 
 };
 
 /** The body as JSON; undefined when it is none, as from a gateway: then the status decides. */
-const parseJson = (body: string): unknown => {
+export const parseJson = (body: string): unknown => {
   try {
     return JSON.parse(body);
   } catch (error) {
@@ -123,7 +123,6 @@ export const saidText = () =>
     z.transform((value) => (typeof value === 'string' && value !== '' ? value : undefined)),
   );
 
-/** Text that is needed. */
 export const requiredText = () => z.string().check(z.minLength(1));
 
 /** A body as the schema reads it; undefined when it is not of that form. */

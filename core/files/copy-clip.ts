@@ -1,6 +1,6 @@
 import { VIDEO_HEAD_BYTES, type VideoType, videoTypeOf } from '@generation-service/media/video-type';
 import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
-import { clipBucket } from './clip-bucket.ts';
+import { clipBucket } from './bucket.ts';
 import { type FileKind, uploadVideo } from './upload.ts';
 
 /** The most bytes of a reference video: the limit of Wan 3.0, "<= 100 MB" (Model Studio, Wan 3.0 video generation). */
@@ -30,16 +30,14 @@ export class ClipTooLongError extends Error {
   }
 }
 
-/** How a clip is copied. */
-export interface ClipCopy {
+interface ClipCopy {
   url: string;
   keyOf: (type: VideoType) => string;
   longestSeconds: number;
   signal: AbortSignal;
 }
 
-/** A copied clip. */
-export interface CopiedClip extends VideoType {
+interface CopiedClip extends VideoType {
   /** The longest that a player may take it for: it is billed by its length. Seconds, rounded to milliseconds. */
   durationSec: number;
 }
@@ -50,38 +48,26 @@ export interface CopiedClip extends VideoType {
  * be fetched, `ClipTooLongError`, and the errors of the bucket. Leaves no object when it throws.
  */
 export const copyClip = async ({ url, keyOf, longestSeconds, signal }: ClipCopy): Promise<CopiedClip> => {
-  const body = await openFile(url, signal).catch((error: unknown) => {
-    throw new ClipNotCopiedError('could not be fetched', { cause: error });
-  });
   try {
-    const way = { client: clipBucket, signal };
-    const { type, measured } = await uploadVideo(fetched(body), CLIPS, keyOf, way, async (video) => {
+    const way = { client: clipBucket(), signal };
+    const { type, measured } = await uploadVideo(fetched(url, signal), CLIPS, keyOf, way, async (video) => {
       const { longestSec } = await video.measure(signal);
       if (longestSec > longestSeconds) throw new ClipTooLongError(longestSec);
       return longestSec;
     });
     return { ...type, durationSec: measured };
   } catch (error) {
-    throw asClipError(error);
+    // The file is of another kind, or too large.
+    if (!(error instanceof FileUnavailableError)) throw error;
+    throw new ClipNotCopiedError(error.message, { cause: error });
   }
 };
 
-/** The bytes that a server sends. Throws `ClipNotCopiedError` where it breaks off. */
-const fetched = async function* (body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const chunks = body[Symbol.asyncIterator]();
+/** The bytes that a server sends. Throws `ClipNotCopiedError` where it refuses, or breaks off. */
+const fetched = async function* (url: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    for (;;) {
-      const { value, done } = await chunks.next().catch((error: unknown) => {
-        throw new ClipNotCopiedError('could not be fetched', { cause: error });
-      });
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await chunks.return?.();
+    yield* await openFile(url, signal);
+  } catch (error) {
+    throw new ClipNotCopiedError('could not be fetched', { cause: error });
   }
 };
-
-/** A file that `uploadFile` does not take, as a problem of the clip. */
-const asClipError = (error: unknown): unknown =>
-  error instanceof FileUnavailableError ? new ClipNotCopiedError(error.message, { cause: error }) : error;

@@ -31,7 +31,6 @@ export const possibleFilesOf = (request: StoredRequest): string[] => {
   return [...outputs.flat(), ...possibleClipsOf(request)];
 };
 
-/** A file in the bucket. */
 export interface StoredFile {
   objectKey: string;
   sizeBytes: number;
@@ -43,7 +42,7 @@ export interface StoredFile {
 export const listStoredFiles = async ({
   requestId,
 }: Pick<StoredRequest, 'requestId'>): Promise<StoredFile[]> => {
-  const { Contents = [] } = await bucket.send(
+  const { Contents = [] } = await bucket().send(
     new ListObjectsV2Command({
       Bucket: requiredEnv('BUCKET_NAME'),
       Prefix: outputObjectPrefix(requestId),

@@ -1,17 +1,14 @@
-import { S3Client } from '@aws-sdk/client-s3';
 import { type ImageMeasurement, measureImage } from '@generation-service/media/measure-image';
+import type { VideoMeasurement } from '@generation-service/media/spooled-video';
 import {
   UnreadableVideoError,
   VIDEO_HEAD_BYTES,
   type VideoType,
   videoTypeOf,
 } from '@generation-service/media/video-type';
-import { clientOptions } from '../aws-clients.ts';
 import { FileUnavailableError } from '../guarded-http/http-files.ts';
+import { uploadBucket } from './bucket.ts';
 import { type FileKind, uploadFile, uploadVideo } from './upload.ts';
-
-/** The S3 client of uploads, which take longer. */
-const WAY = { client: new S3Client(clientOptions('upload')) };
 
 const IMAGES: FileKind<ImageMeasurement> = {
   recognize: measureImage,
@@ -32,18 +29,8 @@ const VIDEOS: FileKind<VideoType> = {
   tooLarge: 'The video file is too large.',
 };
 
-/** A stored image, measured by its own bytes. */
-export interface StoredImage extends ImageMeasurement {
-  objectKey: string;
-  sizeBytes: number;
-}
-
-/** A stored video, measured by its own bytes. */
-export interface StoredVideo extends VideoType {
-  /** Seconds, rounded to milliseconds. */
-  durationSec: number;
-  width?: number;
-  height?: number;
+/** Where a file is stored. */
+interface Stored {
   objectKey: string;
   sizeBytes: number;
 }
@@ -55,8 +42,8 @@ export interface StoredVideo extends VideoType {
 export const storeImage = async (
   body: AsyncIterable<Uint8Array>,
   keyOf: (image: ImageMeasurement) => string,
-): Promise<StoredImage> => {
-  const { fileType, ...stored } = await uploadFile(body, IMAGES, keyOf, WAY);
+): Promise<ImageMeasurement & Stored> => {
+  const { fileType, ...stored } = await uploadFile(body, IMAGES, keyOf, { client: uploadBucket() });
   return { ...fileType, ...stored };
 };
 
@@ -71,9 +58,10 @@ const MEASURE_MS = 60_000;
 export const storeVideo = async (
   body: AsyncIterable<Uint8Array>,
   keyOf: (type: VideoType) => string,
-): Promise<StoredVideo> => {
+): Promise<VideoType & Omit<VideoMeasurement, 'longestSec'> & Stored> => {
   try {
-    const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, WAY, (video) =>
+    const way = { client: uploadBucket() };
+    const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, way, (video) =>
       video.measure(AbortSignal.timeout(MEASURE_MS)),
     );
     const { longestSec: _, ...shown } = measured;

@@ -42,10 +42,10 @@ export const uploadFile = async <FileType extends { contentType: string }>(
     const objectKey = keyOf(fileType);
     let sizeBytes = 0;
     const all = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const chunk of concatenate(head, chunks)) {
-        sizeBytes += chunk.byteLength;
+      for (let next: IteratorResult<Uint8Array> = { value: head }; !next.done; next = await chunks.next()) {
+        sizeBytes += next.value.byteLength;
         if (sizeBytes > kind.maxBytes) throw new FileUnavailableError(kind.tooLarge, false);
-        yield chunk;
+        yield next.value;
       }
     };
     const upload = new Upload({
@@ -81,18 +81,6 @@ const readHead = async <FileType extends { contentType: string }>(
     if (fileType) return { head, fileType };
   }
   throw new FileUnavailableError(unrecognized, false);
-};
-
-const concatenate = async function* (
-  head: Uint8Array,
-  rest: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield head;
-  for (;;) {
-    const { value, done } = await rest.next();
-    if (done) return;
-    yield value;
-  }
 };
 
 /**

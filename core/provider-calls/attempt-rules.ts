@@ -6,7 +6,6 @@ import type { ProviderOutput, Taken } from './providers.ts';
 export const firstCallAt = (attempts: readonly ProviderAttempt[]): Instant | undefined =>
   attempts.map(({ startedAt }) => startedAt).sort()[0];
 
-/** Whether two attempts are of one route. */
 const isSameRoute = (one: ProviderAttempt, other: ProviderAttempt): boolean =>
   one.provider === other.provider && one.upstreamModel === other.upstreamModel;
 
@@ -47,7 +46,6 @@ export const hasOpenTask = (attempts: readonly ProviderAttempt[]): boolean =>
 export const isAccepted = (attempts: readonly ProviderAttempt[]): boolean =>
   attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
 
-/** Whether the provider was too busy for a call. */
 export const isBusyAttempt = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'busy';
 
 /** When a call that the provider was too busy for may be made again: after its `Retry-After`, else at once. */

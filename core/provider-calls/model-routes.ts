@@ -71,7 +71,6 @@ export const routesOf = (modelId: string): readonly ConfiguredRoute[] => {
   return (Object.hasOwn(routes, modelId) ? routes[modelId] : undefined) ?? [];
 };
 
-/** Where the provider of a route is called. */
 const hostOf = ({ provider }: ConfiguredRoute): string =>
   requiredEnv(namesOfProvider(provider).baseUrlVariable);
 

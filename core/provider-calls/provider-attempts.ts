@@ -10,7 +10,14 @@ import {
   REQUEST_SORT,
   requestPartition,
 } from '../table/keys.ts';
-import { partitionQuery, queryAll, queryItems, rangeQuery, updateOf } from '../table/table.ts';
+import {
+  partitionQuery,
+  queryAll,
+  queryItems,
+  rangeQuery,
+  type UpdateParts,
+  updateOf,
+} from '../table/table.ts';
 import { writeItem, writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { type CallOrigin, type CancelAnswer, OBSTACLES, type ProviderAnswer, TAKEN } from './providers.ts';
@@ -115,12 +122,18 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
 const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
   attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
 
+/** Whether the provider accepted a call as a task that is not known to have finished. */
+export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
+
+const updateOfAttempt = ({ requestId, call, attempt }: ProviderAttempt, parts: UpdateParts) =>
+  updateOf(providerAttemptKey(requestId, call, attempt), parts);
+
 /**
  * Access pattern 46: marks the process that makes the call as alive. Throws when the attempt does not exist.
  */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeItem(
-    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
+    updateOfAttempt(attempt, {
       UpdateExpression: 'SET aliveAt = :now REMOVE suspectedAt',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
@@ -128,16 +141,13 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
   );
 };
 
-/** Whether the provider accepted a call as a task that is not known to have finished. */
-export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
-
 /**
  * Access pattern 46: records the suspicion that the calling process is dead, unless it has marked the attempt
  * alive since this was read, or it is suspected already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeUnlessRefused(
-    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
+    updateOfAttempt(attempt, {
       UpdateExpression: 'SET suspectedAt = :now',
       ConditionExpression: 'aliveAt = :aliveAt AND attribute_not_exists(suspectedAt)',
       ExpressionAttributeValues: { ':now': toInstant(now), ':aliveAt': attempt.aliveAt },
@@ -155,12 +165,11 @@ export const noteRefusal = async (
   refusedAt: Instant | undefined,
 ): Promise<ProviderAttempt> => {
   const { refusedAt: before, ...rest } = attempt;
+  const isUnchanged = before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before';
   const isNoted = await writeUnlessRefused(
-    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
+    updateOfAttempt(attempt, {
       UpdateExpression: refusedAt === undefined ? 'REMOVE refusedAt' : 'SET refusedAt = :now',
-      ConditionExpression: `outcome.kind = :accepted AND ${
-        before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before'
-      }`,
+      ConditionExpression: `outcome.kind = :accepted AND ${isUnchanged}`,
       ExpressionAttributeValues: {
         ':accepted': 'accepted',
         ...(refusedAt !== undefined && { ':now': refusedAt }),
@@ -182,7 +191,7 @@ export const recordCancellation = async (
 ): Promise<void> => {
   const reason = answer.kind === 'not-cancelled' ? { reason: answer.reason } : {};
   await writeUnlessRefused(
-    updateOf(providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt), {
+    updateOfAttempt(attempt, {
       UpdateExpression: 'SET cancellation = :cancellation',
       ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(cancellation)',
       ExpressionAttributeValues: { ':cancellation': { at: toInstant(now), ...reason } },
@@ -202,9 +211,8 @@ export const recordOutcome = async (
   { ifSuspected = false }: { ifSuspected?: boolean } = {},
 ): Promise<ProviderAttempt> => {
   const accepted = answer.kind === 'accepted';
-  const { requestId, provider } = attempt;
   const { done, item } = await writeOnCondition(
-    updateOf(providerAttemptKey(requestId, attempt.call, attempt.attempt), {
+    updateOfAttempt(attempt, {
       UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
       ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
         ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''
@@ -219,7 +227,8 @@ export const recordOutcome = async (
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     }),
   );
-  if (done && !accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
+  if (done && !accepted)
+    countMetric(METRIC.providerCall, { provider: attempt.provider, outcome: answer.kind });
   return ProviderAttempt.parse(item ?? { ...attempt, outcome: answer });
 };
 

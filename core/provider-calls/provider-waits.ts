@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { getItem, type StoredItem, setAll, updateOf, updateWrite } from '../table/table.ts';
-import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
+import { updateExisting } from '../table/outcomes.ts';
+import { getItem, setAll, updateWrite } from '../table/table.ts';
+import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
@@ -25,22 +26,17 @@ export const ProviderWait = z.object({
 });
 export type ProviderWait = z.infer<typeof ProviderWait>;
 
-/** Parses an item. Throws when it is malformed. */
-const toProviderWait = (item: StoredItem): ProviderWait => ProviderWait.parse(item);
-
 /**
  * Access pattern 50: opens a request's wait, unless it is open, in a transaction that is refused once the request has ended. Nothing else creates
  * the item, so no late event brings it back after a deletion.
  */
 export const openWaitWrite = (requestId: string, now: Instant): TransactItem =>
-  updateWrite(providerWaitKey(requestId), {
-    ...setAll({ requestId, ...retainedFrom(now) }),
-  });
+  updateWrite(providerWaitKey(requestId), setAll({ requestId, ...retainedFrom(now) }));
 
 /** Access pattern 49: a request's wait, strongly consistent; undefined before the claim of its first task and after its deletion. */
 export const findProviderWait = async (requestId: string): Promise<ProviderWait | undefined> => {
   const item = await getItem(providerWaitKey(requestId));
-  return item && toProviderWait(item);
+  return item && ProviderWait.parse(item);
 };
 
 /** When a state was entered, by the clock of Step Functions, and its retries since. */
@@ -64,7 +60,7 @@ export const keepTaskToken = async (
   entry: StateEntry,
   now: Date,
 ): Promise<ProviderWait> => {
-  const guard = { condition: '(attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder)', values: {} };
+  const guard = { condition: 'attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder' };
   const attributes = { taskToken, tokenOrder: tokenOrderOf(entry), waitingSince: toInstant(now) };
   const kept = await note(requestId, attributes, now, guard);
   return kept ?? (await findProviderWait(requestId)) ?? { requestId };
@@ -84,7 +80,7 @@ export const claimCallbackQuery = async (
   const calledBackAt = toInstant(now);
   const forNow = { calledBackAt, callbackQueryAt: calledBackAt, callbackQueryIsPlanned: false };
   const first = await note(requestId, forNow, now, {
-    condition: '(attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before)',
+    condition: 'attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before',
     values: { ':before': addSeconds(calledBackAt, -seconds) },
   });
   if (first) return first;
@@ -126,8 +122,8 @@ export const noteQuery = async (
   mustBeMade: boolean,
 ): Promise<ProviderWait | undefined> => {
   const queriedAt = toInstant(now);
-  const guard = { condition: NOT_HELD_OFF, values: { ':now': queriedAt } };
-  const noted = await note(requestId, { queriedAt }, now, mustBeMade ? undefined : guard);
+  const guard = mustBeMade ? {} : { condition: NOT_HELD_OFF, values: { ':now': queriedAt } };
+  const noted = await note(requestId, { queriedAt }, now, guard);
   if (noted) return noted;
   return (await findProviderWait(requestId)) ? undefined : { requestId };
 };
@@ -158,27 +154,19 @@ export const claimQuery = (
     values: { ':before': addSeconds(toInstant(now), -seconds), ':now': toInstant(now) },
   });
 
-/** A condition on the item, with its values. */
-interface Guard {
-  condition: string;
-  values: Record<string, string>;
-}
-
 /** Changes a wait that is open. Returns the whole item; undefined when there is none, or the guard refuses. */
 const note = async (
   requestId: string,
   attributes: Record<string, Instant | boolean>,
   now: Date,
-  guard?: Guard,
+  guard: { condition?: string; values?: Record<string, string> } = {},
 ): Promise<ProviderWait | undefined> => {
-  const { done, item } = await writeOnCondition(
-    updateOf(providerWaitKey(requestId), {
-      ...setAll({ ...attributes, ...retainedFrom(toInstant(now)) }, guard?.values),
-      ConditionExpression: ['attribute_exists(PK)', guard?.condition].filter(Boolean).join(' AND '),
-      ReturnValues: 'ALL_NEW',
-    }),
-  );
-  return done ? toProviderWait(item) : undefined;
+  const update = setAll({ ...attributes, ...retainedFrom(toInstant(now)) }, guard.values);
+  const item = await updateExisting(providerWaitKey(requestId), {
+    ...update,
+    ConditionExpression: guard.condition,
+  });
+  return item && ProviderWait.parse(item);
 };
 
 /** The end of an item's retention. */

@@ -37,13 +37,11 @@ export interface UpstreamError {
  */
 export type ProviderAnswer = ProviderMeaning & { providerRequestId?: string | undefined };
 
-/** The meaning of a provider's answer. */
 type ProviderMeaning =
   /** Finished; at least one output has a URL. */
   | { kind: 'done'; outputs: ProviderOutput[]; usage?: ProviderUsage | undefined }
   /** A task was created; query it by this id. */
   | { kind: 'accepted'; taskId: string }
-  /** The task is unfinished. */
   | { kind: 'waiting' }
   /**
    * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that

@@ -17,7 +17,6 @@ export const UpstreamLimits = z.strictObject({
   groupImages: count(),
   /** Reference images; 0: it takes none. */
   references: z.optional(z.int().check(z.gte(0))),
-  /** Resolutions and ratios of a video. */
   resolutions: z.optional(z.array(z.string())),
   ratios: z.optional(z.array(z.string())),
   /** Seconds of a video. */
@@ -75,7 +74,6 @@ export interface LimitedRoute {
   limits?: UpstreamLimits | undefined;
 }
 
-/** The limits of the upstream model of a route. */
 export const limitsOf = ({ upstreamModel, limits }: LimitedRoute): UpstreamLimits =>
   limits ?? (Object.hasOwn(KNOWN_LIMITS, upstreamModel) ? KNOWN_LIMITS[upstreamModel] : undefined) ?? {};
 
@@ -159,6 +157,5 @@ export const takesRequest = (limits: UpstreamLimits, request: StoredRequest): bo
   );
 };
 
-/** Whether an upstream makes images of this many pixels. */
 export const takesPixels = ({ minPixels = 0, maxPixels }: UpstreamLimits, pixels: number): boolean =>
   pixels >= minPixels && pixels <= (maxPixels ?? Number.POSITIVE_INFINITY);

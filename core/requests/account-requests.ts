@@ -14,7 +14,6 @@ export interface AccountRequestFilter {
   createdUntil?: Instant | undefined;
   /** Only requests created at this instant or after it. */
   createdFrom?: Instant | undefined;
-  /** Only requests of this kind. */
   kind?: RequestKind | undefined;
   /** Only requests of this end-user: a normalized address. */
   endUserEmail?: string | undefined;

@@ -19,7 +19,6 @@ export const ImageInput = named(
 );
 export type ImageInput = z.infer<typeof ImageInput>;
 
-/** The same of a video. */
 export const VideoInput = named(
   'VideoInput',
   'What was asked of a video beside the prompt, with defaults applied: the fields of a creation. URLs are without their query, which may hold a signature.',
@@ -44,7 +43,6 @@ const ofVideo = {
   resolution: described(z.string(), 'As requested, such as `1080p`.'),
 };
 
-/** One image of a succeeded record. Has exactly one of `url` and `error`. */
 export const ImageItem = named(
   'ImageItem',
   'One image. It has either `url` or `error`.',
@@ -55,7 +53,6 @@ export const ImageItem = named(
 );
 export type ImageItem = z.infer<typeof ImageItem>;
 
-/** The video of a succeeded record. Has exactly one of `url` and `error`. */
 export const VideoItem = named(
   'VideoItem',
   'One video. It has either `url` or `error`.',
@@ -102,7 +99,6 @@ const SUCCEEDED = 'The outputs can be fetched until their `expiresAt`.';
 const FAILED = 'Ended without an output, and refunded in full.';
 const EXPIRED = 'It succeeded, and its files are gone.';
 
-/** A queued request for images. */
 const QueuedImages = named('QueuedImages', QUEUED, z.object({ ...image, ...queued }));
 const ProcessingImages = named('ProcessingImages', PROCESSING, z.object({ ...image, ...processing }));
 const SucceededImages = named(
@@ -113,7 +109,6 @@ const SucceededImages = named(
 const FailedImages = named('FailedImages', FAILED, z.object({ ...image, ...failed }));
 const ExpiredImages = named('ExpiredImages', EXPIRED, z.object({ ...image, ...expired }));
 
-/** A queued request for a video. */
 const QueuedVideo = named('QueuedVideo', QUEUED, z.object({ ...video, ...queued }));
 const ProcessingVideo = named('ProcessingVideo', PROCESSING, z.object({ ...video, ...processing }));
 const SucceededVideo = named(
@@ -146,7 +141,6 @@ export const VideoRecord = named(
 );
 export type VideoRecord = z.infer<typeof VideoRecord>;
 
-/** A request of either kind as the API shows it. */
 export type RequestRecord = GenerationRecord | VideoRecord;
 
 const delivered = <Type extends string, Schema extends z.core.$ZodType>(type: Type, data: Schema) =>
@@ -176,5 +170,4 @@ export const WEBHOOK_EVENTS = {
   'video.failed': named('VideoFailedEvent', 'A video failed.', delivered('video.failed', FailedVideo)),
   ...BALANCE_EVENTS,
 } as const;
-/** The type of a webhook. */
 export type WebhookType = keyof typeof WEBHOOK_EVENTS;

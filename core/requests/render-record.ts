@@ -16,7 +16,6 @@ import {
   type VideoRequest,
 } from './request-rules.ts';
 
-/** Options of `renderRecord`. */
 export interface RenderContext {
   now: Date;
   publicBaseUrl: string;
@@ -30,7 +29,6 @@ export interface RenderContext {
 export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
   publicBaseUrl + routePath(kind === 'image' ? 'get-generation' : 'get-video', { requestId });
 
-/** The record of a queued request. */
 export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => {
   const state = { status: 'queued', pollUrl: recordUrl(publicBaseUrl, request) } as const;
   return request.kind === 'image' ? { ...imageBase(request), ...state } : { ...videoBase(request), ...state };
@@ -48,83 +46,62 @@ const imageBase = (request: ImageRequest) => baseOf(request, { referencesCount: 
 const videoBase = (request: VideoRequest) => baseOf(request, {});
 
 /** The record of a request as it reads at `context.now`. */
-export const renderRecord = (request: StoredRequest, context: RenderContext): RequestRecord =>
-  request.kind === 'image'
-    ? {
-        ...imageBase(request),
-        ...stateOf(request, context, (render) => ({
-          images: render((output) => ({ size: sizeOf(request, output) })),
-        })),
-        ...(context.withInput && { input: imageInput(request) }),
-      }
-    : {
-        ...videoBase(request),
-        ...stateOf(request, context, (render) => ({ videos: render((output) => lengthOf(request, output)) })),
-        ...(context.withInput && { input: videoInput(request) }),
-      };
+export const renderRecord = (request: StoredRequest, context: RenderContext): RequestRecord => {
+  const outputs = request.outputs ?? [];
+  if (request.kind === 'image') {
+    const state = stateOf(request, context, (itemOf) => ({
+      images: outputs.map((output) => ({ ...itemOf(output), size: sizeOf(request, output) })),
+    }));
+    return { ...imageBase(request), ...state, ...(context.withInput && { input: imageInput(request) }) };
+  }
+  const { durationSec, resolution } = request;
+  const state = stateOf(request, context, (itemOf) => ({
+    videos: outputs.map((output) => ({
+      ...itemOf(output),
+      duration: output.durationSec ?? durationSec,
+      resolution,
+    })),
+  }));
+  return { ...videoBase(request), ...state, ...(context.withInput && { input: videoInput(request) }) };
+};
 
-/** The items of a record; `measuresOf` is what an item says of its file. */
-type RenderOutputs = <Measures extends object>(
-  measuresOf: (stored: StoredOutput) => Measures,
-) => ((StoredItem | LostItem) & Measures)[];
-
-interface StoredItem {
-  id: string;
-  expiresAt: Instant;
-  url: string;
-}
-interface LostItem {
-  id: string;
-  expiresAt: Instant;
-  error: { code: typeof STORAGE_FAILED };
-}
-
-/** Fields that depend on the status of a record. */
+/** Fields that depend on the status of a record. `outputsOf` lists its outputs; `itemOf` gives what items of both kinds have. */
 const stateOf = <Outputs extends object>(
   request: StoredRequest,
-  context: RenderContext,
-  outputsOf: (render: RenderOutputs) => Outputs,
+  { now, publicBaseUrl, signUrl }: RenderContext,
+  outputsOf: (itemOf: (output: StoredOutput) => RecordItem) => Outputs,
 ) => {
-  const status = statusAt(request, context.now);
+  const status = statusAt(request, now);
+  const { requestId, costThousandths, finishedAt, expiresAt, error } = request;
   switch (status) {
     case 'queued':
-      return { status, pollUrl: recordUrl(context.publicBaseUrl, request) };
+      return { status, pollUrl: recordUrl(publicBaseUrl, request) };
     case 'processing':
       return { status };
     case 'succeeded': {
-      const { costThousandths, finishedAt, expiresAt } = request;
       if (costThousandths === undefined || !finishedAt || !expiresAt) throw incomplete(request);
-      const outputs = outputsOf(outputRenderer(request, expiresAt, context));
+      const outputs = outputsOf(({ index, objectKey }) => {
+        const item = { id: outputId(requestId, index), expiresAt };
+        // Falsified outputs must not give URLs of other requests' files.
+        return objectKey?.startsWith(outputObjectPrefix(requestId))
+          ? { ...item, url: signUrl(objectKey, expiresAt) }
+          : { ...item, error: { code: STORAGE_FAILED } };
+      });
       return { status, ...outputs, cost: toXTokens(costThousandths), finishedAt };
     }
-    case 'failed': {
-      const { error, finishedAt } = request;
+    case 'failed':
       if (!error || !finishedAt) throw incomplete(request);
       return { status, error, finishedAt };
-    }
-    case 'expired': {
-      if (!request.finishedAt) throw incomplete(request);
-      return { status, finishedAt: request.finishedAt };
-    }
+    case 'expired':
+      if (!finishedAt) throw incomplete(request);
+      return { status, finishedAt };
   }
 };
 
-const outputRenderer =
-  (
-    { outputs = [], requestId }: StoredRequest,
-    expiresAt: Instant,
-    { signUrl }: RenderContext,
-  ): RenderOutputs =>
-  (measuresOf) =>
-    outputs.map((output) => {
-      const { index, objectKey } = output;
-      const item = { id: outputId(requestId, index), expiresAt };
-      const measures = measuresOf(output);
-      // Falsified outputs must not give URLs of other requests' files.
-      return objectKey?.startsWith(outputObjectPrefix(requestId))
-        ? { ...item, url: signUrl(objectKey, expiresAt), ...measures }
-        : { ...item, error: { code: STORAGE_FAILED }, ...measures };
-    });
+type RecordItem = { id: string; expiresAt: Instant } & (
+  | { url: string }
+  | { error: { code: typeof STORAGE_FAILED } }
+);
 
 /** The size of the stored image, or the requested size when there is no file; `0x0` when this version does not know that either. */
 const sizeOf = (request: ImageRequest, { width, height }: StoredOutput): string => {
@@ -132,11 +109,6 @@ const sizeOf = (request: ImageRequest, { width, height }: StoredOutput): string 
   const asked = knownDimensions(request.size, request.aspectRatio) ?? { width: 0, height: 0 };
   return `${width ?? asked.width}x${height ?? asked.height}`;
 };
-
-const lengthOf = ({ durationSec, resolution }: VideoRequest, stored: StoredOutput) => ({
-  duration: stored.durationSec ?? durationSec,
-  resolution,
-});
 
 const incomplete = (request: StoredRequest): Error =>
   new Error(`Request ${request.requestId} is ${request.status} but lacks what that status stands for.`);
@@ -156,7 +128,6 @@ const askedOf = <Name extends keyof Request & string, Request extends StoredRequ
   return Object.fromEntries(given.map((name) => [name, unsigned(request[name])])) as Pick<Request, Name>;
 };
 
-/** What was asked of a request for images. */
 export const imageInput = (request: ImageRequest): ImageInput => {
   const { images, sequential } = request;
   return {
@@ -166,5 +137,4 @@ export const imageInput = (request: ImageRequest): ImageInput => {
   };
 };
 
-/** What was asked of a request for a video. */
 export const videoInput = (request: VideoRequest): VideoInput => askedOf(ASKED_OF_VIDEO, request);

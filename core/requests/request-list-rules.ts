@@ -1,7 +1,6 @@
 import { addSeconds, type Instant, later, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { listedStateOf, type RecordStatus } from './request-rules.ts';
 
-/** The filter of a query, with its placeholders. */
 export interface QueryFilter {
   FilterExpression: string;
   names?: Record<string, string>;

@@ -27,13 +27,11 @@ export interface RequestFilter {
   createdBefore?: Instant | undefined;
 }
 
-/** One page of a list of requests. */
 export interface RequestPage extends Page<StoredRequest> {
   /** Where the search for a model stopped: every match that is not older is on this page or an earlier one. */
   nextCreatedBefore?: Instant;
 }
 
-/** A request in an index. */
 const IndexEntry = z.object({ PK: z.string() });
 type IndexEntry = z.infer<typeof IndexEntry>;
 

@@ -144,7 +144,6 @@ export const VideoRequest = z.object({
 });
 export type VideoRequest = z.infer<typeof VideoRequest>;
 
-/** A request of either kind. */
 export const StoredRequest = z.discriminatedUnion('kind', [ImageRequest, VideoRequest]);
 export type StoredRequest = z.infer<typeof StoredRequest>;
 
@@ -207,7 +206,6 @@ export const clipsOf = (request: StoredRequest): readonly string[] =>
 export const RECORD_STATUSES = [...STORED_STATUSES, 'expired'] as const;
 export type RecordStatus = (typeof RECORD_STATUSES)[number];
 
-/** The most outputs a request can deliver. */
 export const maxOutputs = (request: StoredRequest): number => (request.kind === 'image' ? request.images : 1);
 
 /**
@@ -218,7 +216,6 @@ export const costOf = (request: StoredRequest, delivered: number): Thousandths =
   return delivered > 0 ? request.debitThousandths : 0;
 };
 
-/** Whether a request succeeded or failed. */
 export const isTerminal = ({ status }: Pick<StoredRequest, 'status'>): boolean =>
   status === 'succeeded' || status === 'failed';
 

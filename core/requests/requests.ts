@@ -94,73 +94,60 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem =>
 const updateRequest = (requestId: string, expressions: UpdateParts): Promise<boolean> =>
   writeUnlessRefused(updateOf(requestKey(requestId), expressions));
 
+/** Sets attributes of a request while it has this status and `andIf` holds. Otherwise false. */
+const setWhile = (
+  requestId: string,
+  status: StoredStatus,
+  attributes: Record<string, unknown>,
+  andIf = '',
+): Promise<boolean> => {
+  const update = setAll(attributes, { ':was': status });
+  return updateRequest(requestId, {
+    ...update,
+    ConditionExpression: `#status = :was${andIf}`,
+    ExpressionAttributeNames: { ...update.ExpressionAttributeNames, '#status': 'status' },
+  });
+};
+
 /**
  * Access pattern 21: marks a queued request as processing, and sets its next due time if that is to change.
  * Does nothing in any other status.
  */
-export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
+export const markProcessing = async ({ requestId }: StoredRequest, lookAt?: Instant): Promise<void> => {
   const status: StoredStatus = 'processing';
-  const due = lookAt === undefined ? {} : dueListing('LOOK', request.requestId, lookAt);
-  await updateRequest(request.requestId, {
-    ...setAll({ status, ...due }, { ':queued': 'queued' }),
-    ConditionExpression: '#status = :queued',
-  });
+  await setWhile(requestId, 'queued', { status, ...(lookAt && dueListing('LOOK', requestId, lookAt)) });
 };
 
 /**
  * Access pattern 21: sets the next due time of a queued request that has or had an execution, and with `gate`, where it waits. False in any
  * other status.
  */
-export const lookAtQueued = (requestId: string, lookAt: Instant, gate?: string): Promise<boolean> => {
-  const { GSI1PK, GSI1SK } = dueListing('LOOK', requestId, lookAt);
-  return updateRequest(requestId, {
-    UpdateExpression: `SET GSI1PK = :list, GSI1SK = :at${gate === undefined ? '' : ', gate = :gate'}`,
-    ConditionExpression: '#status = :waiting',
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: {
-      ...{ ':list': GSI1PK, ':at': GSI1SK, ':waiting': 'queued' },
-      ...(gate !== undefined && { ':gate': gate }),
-    },
-  });
-};
+export const lookAtQueued = (requestId: string, lookAt: Instant, gate?: string): Promise<boolean> =>
+  setWhile(requestId, 'queued', { ...dueListing('LOOK', requestId, lookAt), ...(gate && { gate }) });
 
 /** Access pattern 21: notes the gate where a request waits again after its first call. False in any other status. */
 export const noteGate = (requestId: string, gate: string): Promise<boolean> =>
-  updateRequest(requestId, {
-    UpdateExpression: 'SET gate = :gate',
-    ConditionExpression: '#status = :processing',
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':gate': gate, ':processing': 'processing' },
-  });
+  setWhile(requestId, 'processing', { gate });
 
 /**
  * Access pattern 22: records the outputs to settle by. Only the first recording counts. False when outputs
  * are already recorded, or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
-  setWhileStoring(requestId, 'outputs', outputs);
+  setWhile(requestId, 'processing', { outputs }, NO_OUTPUTS);
 
 /**
  * Access pattern 22: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
  * False as for `recordOutputs`.
  */
-export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
-  setWhileStoring(requestId, 'storedSoFar', outputs);
-
-const setWhileStoring = (
+export const keepStoredOutputs = (
   requestId: string,
-  attribute: 'outputs' | 'storedSoFar',
-  outputs: readonly StoredOutput[],
-): Promise<boolean> =>
-  updateRequest(requestId, {
-    UpdateExpression: `SET ${attribute} = :outputs`,
-    ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
-  });
+  storedSoFar: readonly StoredOutput[],
+): Promise<boolean> => setWhile(requestId, 'processing', { storedSoFar }, NO_OUTPUTS);
 
+const NO_OUTPUTS = ' AND attribute_not_exists(outputs)';
 /** That no output has a file, as far as a request knows. */
-const NOTHING_STORED = ' AND attribute_not_exists(outputs) AND attribute_not_exists(storedSoFar)';
+const NOTHING_STORED = `${NO_OUTPUTS} AND attribute_not_exists(storedSoFar)`;
 
 /**
  * That a request has not been refunded: every end writes `refundThousandths`. Roles that call providers can write a status, but not that
@@ -168,12 +155,10 @@ const NOTHING_STORED = ' AND attribute_not_exists(outputs) AND attribute_not_exi
  */
 const NEVER_ENDED = ' AND attribute_not_exists(refundThousandths)';
 
-/** The terminal state of a request. */
 export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
   | { status: 'failed'; error: Failure };
 
-/** Attributes that a request gets with its terminal state. */
 interface Settlement {
   finishedAt: Instant;
   refundThousandths: Thousandths;
@@ -248,17 +233,16 @@ export const closeWork = ({
   status,
   expiresAt,
 }: Pick<StoredRequest, 'requestId' | 'status' | 'expiresAt'>): Promise<boolean> => {
-  const looked = dueListPrefix('LOOK');
-  const expires = status === 'succeeded' && expiresAt !== undefined;
-  const move = expires
-    ? setAll(dueListing('EXPIRE', requestId, expiresAt), { ':looked': looked })
-    : {
-        UpdateExpression: 'REMOVE #GSI1PK, GSI1SK',
-        ExpressionAttributeNames: { '#GSI1PK': 'GSI1PK' },
-        ExpressionAttributeValues: { ':looked': looked },
-      };
+  const ConditionExpression = 'begins_with(#GSI1PK, :looked)';
+  const looked = { ':looked': dueListPrefix('LOOK') };
+  if (status === 'succeeded' && expiresAt !== undefined) {
+    const move = setAll(dueListing('EXPIRE', requestId, expiresAt), looked);
+    return updateRequest(requestId, { ...move, ConditionExpression });
+  }
   return updateRequest(requestId, {
-    ...move,
-    ConditionExpression: 'begins_with(#GSI1PK, :looked)',
+    UpdateExpression: 'REMOVE #GSI1PK, GSI1SK',
+    ConditionExpression,
+    ExpressionAttributeNames: { '#GSI1PK': 'GSI1PK' },
+    ExpressionAttributeValues: looked,
   });
 };

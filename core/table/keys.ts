@@ -21,7 +21,6 @@ export const REQUEST_INDEX_ATTRIBUTES = ['ttl', 'expiresAt'];
 /** Epoch seconds after which DynamoDB may delete an item. */
 export const TTL_ATTRIBUTE = 'ttl';
 
-/** The primary key of an item. */
 export interface ItemKey {
   PK: string;
   SK: string;
@@ -35,7 +34,6 @@ export const auditSort = (auditId = ''): string => `ENTRY#${auditId}`;
 
 /** The partition of an account, with the rare events of its balance: every change of the balance is a transaction on it. */
 export const accountPartition = (accountId: string): string => `ACCOUNT#${accountId}`;
-/** An account. */
 export const accountKey = (accountId: string): ItemKey => ({
   PK: accountPartition(accountId),
   SK: 'ACCOUNT',
@@ -55,10 +53,8 @@ export const accountListing = (accountId: string, createdAt: Instant) => ({
 });
 export const ACCOUNT_LISTING_PARTITION = 'ACCOUNTS';
 
-/** An API key. */
 export const apiKeyKey = (keyId: string): ItemKey => ({ PK: `KEY#${keyId}`, SK: 'KEY' });
 
-/** Lists an account's API keys by creation time. */
 export const apiKeyListing = (accountId: string, createdAt: Instant, keyId: string) => ({
   GSI1PK: apiKeyListingPartition(accountId),
   GSI1SK: `${createdAt}#${keyId}`,
@@ -121,7 +117,6 @@ export const END_USER_REMOVAL_PREFIX = 'REMOVAL#';
 
 /** The partition of a request, its provider attempts and its wait. Earlier releases also put its webhook attempts there. */
 export const requestPartition = (requestId: string): string => `REQUEST#${requestId}`;
-/** A request. */
 export const requestKey = (requestId: string): ItemKey => ({
   PK: requestPartition(requestId),
   SK: REQUEST_SORT,
@@ -129,7 +124,6 @@ export const requestKey = (requestId: string): ItemKey => ({
 /** Comes right after the provider attempts. */
 export const REQUEST_SORT = 'REQUEST';
 
-/** A request's keys in its indexes. */
 export const requestListing = (accountId: string, email: string) => ({
   GSI2PK: accountId,
   GSI3PK: `${accountId}#${email}`,
@@ -155,14 +149,12 @@ export const dueListOf = (partition = ''): DueList | undefined =>
 export const DUE_PREFIX = 'DUE#';
 const DUE_PARTITION = /^DUE#(START|LOOK|EXPIRE)#/;
 export const duePartition = (list: DueList, shard: number): string => `${dueListPrefix(list)}${shard}`;
-/** The beginning of the partitions of a due list. */
 export const dueListPrefix = (list: DueList): string => `${DUE_PREFIX}${list}#`;
 const shardOf = (id: string): number => hashOf(id) % DUE_SHARDS;
 /** A number that spreads ids evenly. */
 const hashOf = (id: string): number =>
   [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0);
 
-/** The partition of the marks of an account's deleted requests. */
 export const deletedRequestPartition = (accountId: string): string => `DELETED#${accountId}`;
 /** Marks a request as deleted, so that the ledger can still be verified. */
 export const deletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
@@ -190,7 +182,6 @@ export const pauseKey = ({
   SK: `PAUSE#${email}#${model}`,
 });
 
-/** The partition of an account's idempotency records. */
 export const idempotencyPartition = (accountId: string): string => `IDEMPOTENCY#${accountId}`;
 /** The request that an `Idempotency-Key` created. Takes the key's digest, because a key can be any text. */
 export const idempotencyKey = (accountId: string, digest: string): ItemKey => ({
@@ -283,7 +274,6 @@ export const modelSettingsKey = (modelId: string): ItemKey => ({
   PK: MODEL_SETTINGS_PARTITION,
   SK: `${MODEL_SETTINGS_PREFIX}${modelId}`,
 });
-/** The model whose settings have this sort key. */
 export const modelOfSettings = (SK: string): string => SK.slice(MODEL_SETTINGS_PREFIX.length);
 
 /** Permits are attributes of the gate's item, so that a permit and the room it takes change in one write. */

@@ -17,7 +17,6 @@ export interface Page<T> {
   hasMore: boolean;
 }
 
-/** The page with these items. */
 export const pageOf = <T>(items: T[], { page, pageSize }: PageRequest, hasMore: boolean): Page<T> => ({
   items,
   page,
@@ -25,7 +24,6 @@ export const pageOf = <T>(items: T[], { page, pageSize }: PageRequest, hasMore: 
   hasMore,
 });
 
-/** The page with each item mapped by `render`. */
 export const mapPage = <T, U>(page: Page<T>, render: (item: T) => U): Page<U> => ({
   ...page,
   items: page.items.map(render),

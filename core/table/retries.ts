@@ -1,11 +1,7 @@
-/** Attempts of a batch that the table leaves unprocessed, before the caller gets 429. */
-export const MAX_ATTEMPTS = 60;
+import { sleep } from '../time.ts';
 
 /** Attempts on contended items before the caller gets 429, however fast they are refused. */
 export const MAX_CONTENDED_ATTEMPTS = 240;
-
-const sleep = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Waits after the table itself was too busy: full jitter, base 25 ms, doubling per attempt, capped at 250 ms. */
 export const waitForTable = (attempt: number): Promise<void> =>

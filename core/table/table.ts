@@ -16,14 +16,12 @@ import { requiredEnv } from '../environment.ts';
 import { RateLimitedError } from '../errors.ts';
 import { readable } from '../observability.ts';
 import { type ItemKey, LISTING_INDEX } from './keys.ts';
-import { MAX_ATTEMPTS, waitForTable } from './retries.ts';
+import { waitForTable } from './retries.ts';
 
-/** The table's client. */
 export const table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions('table')), {
   marshallOptions: { removeUndefinedValues: true },
 });
 
-/** The table's name, from the environment. Throws when it is not set. */
 export const tableName = (): string => requiredEnv('TABLE_NAME');
 
 /** An item as it is stored, keys included; entities parse it by their schema. */
@@ -54,13 +52,12 @@ export const setAll = (attributes: Record<string, unknown>, otherValues: Record<
 /** The parts of an update beside its item. */
 export type UpdateParts = Omit<UpdateCommandInput, 'TableName' | 'Key'>;
 
-/** An update of the item under a key. */
 export const updateOf = (Key: ItemKey, parts: UpdateParts): UpdateCommand =>
   new UpdateCommand({ TableName: tableName(), Key, ...parts });
 
 type Writes = Required<NonNullable<TransactWriteCommandInput['TransactItems']>[number]>;
 
-/** The same as a part of a transaction. */
+/** `updateOf` as a part of a transaction. */
 export const updateWrite = (Key: ItemKey, parts: Omit<Writes['Update'], 'TableName' | 'Key'>) => ({
   Update: { TableName: tableName(), Key, ...parts },
 });
@@ -107,11 +104,14 @@ export const batchGet = async (
   attributes?: readonly string[],
 ): Promise<(StoredItem | undefined)[]> => {
   const projection = attributes && projectionOf(['PK', 'SK', ...attributes]);
-  const batches = Array.from({ length: Math.ceil(keys.length / MAX_BATCH_GET_KEYS) }, (_, index) =>
-    keys.slice(index * MAX_BATCH_GET_KEYS, (index + 1) * MAX_BATCH_GET_KEYS),
-  );
+  const batches = inBatches(keys, MAX_BATCH_GET_KEYS);
   return (await Promise.all(batches.map((batch) => getBatch(batch, projection)))).flat();
 };
+
+const inBatches = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
 
 /**
  * The items under these keys as `parse` reads them, strongly consistent, in the keys' order. Leaves out absent ones, and those that cannot be
@@ -130,28 +130,36 @@ const getBatch = async (
   projection: ReturnType<typeof projectionOf> | undefined,
 ): Promise<(StoredItem | undefined)[]> => {
   const found = new Map<string, StoredItem>();
-  let pending = keys;
-  for (let attempt = 0; pending.length > 0; attempt++) {
-    if (attempt === MAX_ATTEMPTS) throw new RateLimitedError(1);
-    if (attempt > 0) await waitForTable(attempt);
-    const read = { Keys: pending, ConsistentRead: true, ...projection };
+  await untilProcessed(keys, async (Keys) => {
+    const read = { Keys, ConsistentRead: true, ...projection };
     const answer = await table.send(new BatchGetCommand({ RequestItems: { [tableName()]: read } }));
     for (const item of answer.Responses?.[tableName()] ?? []) found.set(`${item.PK}|${item.SK}`, item);
-    pending = (answer.UnprocessedKeys?.[tableName()]?.Keys ?? []) as ItemKey[];
-  }
+    return answer.UnprocessedKeys?.[tableName()]?.Keys as ItemKey[] | undefined;
+  });
   return keys.map((key) => found.get(`${key.PK}|${key.SK}`));
 };
 
 /** Deletes items by key, whether or not they exist. Throws `RateLimitedError` when the table stays too busy. */
 export const deleteItems = async (keys: readonly ItemKey[]): Promise<void> => {
-  for (let start = 0; start < keys.length; start += MAX_BATCH_WRITE_ITEMS) {
-    let pending = keys.slice(start, start + MAX_BATCH_WRITE_ITEMS).map((Key) => ({ DeleteRequest: { Key } }));
-    for (let attempt = 0; pending.length > 0; attempt++) {
-      if (attempt === MAX_ATTEMPTS) throw new RateLimitedError(1);
-      if (attempt > 0) await waitForTable(attempt);
+  for (const batch of inBatches(keys, MAX_BATCH_WRITE_ITEMS)) {
+    const deletions = batch.map((Key) => ({ DeleteRequest: { Key } }));
+    await untilProcessed(deletions, async (pending) => {
       const answer = await table.send(new BatchWriteCommand({ RequestItems: { [tableName()]: pending } }));
-      pending = (answer.UnprocessedItems?.[tableName()] ?? []) as typeof pending;
-    }
+      return answer.UnprocessedItems?.[tableName()] as typeof pending | undefined;
+    });
+  }
+};
+
+/** Attempts of a batch that the table leaves unprocessed, before the caller gets 429. */
+const MAX_ATTEMPTS = 60;
+
+/** Sends a batch, and then again whatever `send` returns as unprocessed. */
+const untilProcessed = async <T>(batch: T[], send: (pending: T[]) => Promise<T[] | undefined>) => {
+  let pending = batch;
+  for (let attempt = 0; pending.length > 0; attempt++) {
+    if (attempt === MAX_ATTEMPTS) throw new RateLimitedError(1);
+    if (attempt > 0) await waitForTable(attempt);
+    pending = (await send(pending)) ?? [];
   }
 };
 
@@ -215,15 +223,19 @@ export const queryFrom = async function* (
   query: QueryCommandInput,
   { skip, wanted, isSparse }: Part,
 ): AsyncGenerator<StoredItem> {
-  const send = limitCalls(query);
   let left = skip;
   let startKey: Record<string, unknown> | undefined;
+  let calls = 0;
+  const send = (options: Partial<QueryCommandInput>): Promise<QueryCommandOutput> => {
+    calls += 1;
+    if (calls > MAX_CALLS) throw new Error(`A page of a list takes more than ${MAX_CALLS} queries.`);
+    return table.send(new QueryCommand({ ...query, ...options, ExclusiveStartKey: startKey }));
+  };
   let examinedPerPass = 1;
   while (left > NEAR) {
     // As many as are left cannot lead too far, and are enough calls unless most items are dropped.
     const Limit = examinedPerPass <= 2 ? left : WHOLE_ANSWER;
-    const counted = await send({ Select: 'COUNT', Limit, ExclusiveStartKey: startKey });
-    const { Count = 0, ScannedCount = 0, LastEvaluatedKey } = counted;
+    const { Count = 0, ScannedCount = 0, LastEvaluatedKey } = await send({ Select: 'COUNT', Limit });
     examinedPerPass = Math.round(ScannedCount / Math.max(Count, 1));
     // The part begins among these: they are read.
     if (Count > left) break;
@@ -233,7 +245,7 @@ export const queryFrom = async function* (
   }
   let limit = Math.max((left + wanted) * examinedPerPass, isSparse ? NEAR : 0);
   do {
-    const page: QueryCommandOutput = await send({ Limit: limit, ExclusiveStartKey: startKey });
+    const page = await send({ Limit: limit });
     for (const item of page.Items ?? []) {
       if (left > 0) left -= 1;
       else yield item;
@@ -241,16 +253,6 @@ export const queryFrom = async function* (
     startKey = page.LastEvaluatedKey;
     limit = Math.min(GROWTH * limit, WHOLE_ANSWER);
   } while (startKey);
-};
-
-/** Sends the query with other options, `MAX_CALLS` times at most. */
-const limitCalls = (query: QueryCommandInput) => {
-  let calls = 0;
-  return (options: Partial<QueryCommandInput>): Promise<QueryCommandOutput> => {
-    calls += 1;
-    if (calls > MAX_CALLS) throw new Error(`A page of a list takes more than ${MAX_CALLS} queries.`);
-    return table.send(new QueryCommand({ ...query, ...options }));
-  };
 };
 
 /** A query of one partition of the listing index, in the order of creation. */

@@ -23,7 +23,6 @@ import {
 } from './retries.ts';
 import { type StoredItem, table } from './table.ts';
 
-/** One write of a transaction. */
 export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** Writes of others that are made in the same transaction as a change, or not at all. */

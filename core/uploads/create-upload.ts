@@ -43,7 +43,7 @@ export const createUpload = async (
   return withPlaces([limit], systemClock, full, async () => {
     const [sign, upload] = await Promise.all([
       loadUrlSigner(),
-      createPresignedPost(bucket, {
+      createPresignedPost(bucket(), {
         Bucket: requiredEnv('BUCKET_NAME'),
         Key: objectKey,
         Fields: { 'Content-Type': contentType },

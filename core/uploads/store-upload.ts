@@ -5,7 +5,7 @@ import type { OwnUpload } from './own-upload.ts';
 
 /** Stores the file of an upload. The bucket's lifecycle removes it, as all uploads. */
 export const storeUpload = async ({ contentType, bytes, objectKey }: OwnUpload): Promise<void> => {
-  await bucket.send(
+  await bucket().send(
     new PutObjectCommand({
       Bucket: requiredEnv('BUCKET_NAME'),
       Key: objectKey,

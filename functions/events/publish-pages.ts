@@ -60,7 +60,7 @@ const publish = async (
   make: ((text: string) => string) | undefined,
 ): Promise<void> => {
   const bytes = await readFile(new URL(file, folder));
-  await bucket.send(
+  await bucket().send(
     new PutObjectCommand({
       Bucket: requiredEnv('BUCKET_NAME'),
       Key: key,

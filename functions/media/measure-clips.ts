@@ -1,7 +1,6 @@
 import { type ClipMeasures, ClipWork } from '../../core/creation/clip-measuring.ts';
 import { copyReferenceVideos } from '../../core/creation/reference-videos.ts';
-import { clipBucket } from '../../core/files/clip-bucket.ts';
-import { removeObjectsBy } from '../../core/files/remove-objects-by.ts';
+import { clipBucket, removeObjectsBy } from '../../core/files/bucket.ts';
 import { possibleClips } from '../../core/object-keys.ts';
 import { eventHandler } from '../event-handler.ts';
 
@@ -13,6 +12,6 @@ import { eventHandler } from '../event-handler.ts';
 export const handler = eventHandler<ClipMeasures>(async (event) => {
   const work = ClipWork.parse(event);
   if ('urls' in work) return { measures: await copyReferenceVideos(work) };
-  await removeObjectsBy(clipBucket, possibleClips(work.requestId, work.left));
+  await removeObjectsBy(clipBucket(), possibleClips(work.requestId, work.left));
   return { measures: [] };
 });

@@ -3,7 +3,7 @@ import { isEmail, normalizeEmail } from '../../core/end-users/email-rules.ts';
 import type { FieldErrors } from '../../core/errors.ts';
 import { optionalText, parseFields } from '../../core/fields.ts';
 import { routesOf } from '../../core/provider-calls/model-routes.ts';
-import { imageFormatOf } from '../../core/provider-names.ts';
+import { PROVIDERS } from '../../core/provider-names.ts';
 
 const oneOf = (...values: [string, ...string[]]) =>
   z.optional(z.enum(values, { error: `must be ${values.join(' or ')}: nothing else is offered` }));
@@ -65,9 +65,8 @@ export const readParameters = (
 };
 
 const formatProblem = (model: unknown, format: string | undefined): string | undefined => {
-  const formats = new Set(
-    typeof model === 'string' ? routesOf(model).map(({ provider }) => imageFormatOf(provider)) : [],
-  );
+  const routes = typeof model === 'string' ? routesOf(model) : [];
+  const formats = new Set(routes.map(({ provider }) => PROVIDERS[provider].imageFormat));
   // Where routes make different ones, it is not known before the image is made.
   const made = formats.size === 1 ? [...formats][0] : undefined;
   if (format === undefined || format === made) return undefined;

@@ -1,7 +1,6 @@
 import type { Taken } from '../../core/provider-calls/providers.ts';
 import type { ErrorClass } from '../failures.ts';
 
-/** What an answer to a submit tells. */
 export interface SubmitOutcome {
   /** HTTP statuses, as a pattern. */
   status: RegExp;
@@ -29,7 +28,6 @@ export const SUBMIT_OUTCOMES: readonly SubmitOutcome[] = [
 
 const UNHEARD_OF: SubmitOutcome = { status: /^/, taken: 'unknown', errorClass: 'error' };
 
-/** The row of an HTTP status. */
 export const submitOutcomeOf = (status: number): SubmitOutcome =>
   SUBMIT_OUTCOMES.find((row) => row.status.test(String(status))) ?? UNHEARD_OF;
 

@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderOutput } from '../../core/provider-calls/providers.ts';
-import { type Classify, failedTask, failureOf, type ToldError, untoldTask } from '../failures.ts';
+import {
+  type Classify,
+  failedTask,
+  failureOf,
+  failureOfAll,
+  type ToldError,
+  untoldTask,
+} from '../failures.ts';
 import {
   type HttpAnswer,
   optional,
@@ -87,7 +94,5 @@ const mediaOf = ({
     return url === undefined ? { failure: failureOf('error') } : { url };
   });
   if (outputs.some((output) => 'url' in output)) return { kind: 'done', outputs };
-  const failures = outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
-  const decisive = failures.find(({ code }) => code === 'content_policy') ?? failures[0];
-  return { kind: 'failed', failure: decisive ?? failureOf('error') };
+  return { kind: 'failed', failure: failureOfAll(outputs) };
 };

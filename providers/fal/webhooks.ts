@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { guardedRequest } from '../../core/guarded-http/guarded-http.ts';
 import { logger } from '../../core/observability.ts';
 import type { CallbackCheck, SentCallback } from '../../core/provider-calls/providers.ts';
-import { readBody, requiredText } from '../http.ts';
+import { parseJson, readBody, requiredText } from '../http.ts';
 
 /** Where fal publishes the keys of its webhooks; a stand-in has them below its own address. */
 const FAL_KEYS_URL = 'https://rest.fal.ai/.well-known/jwks.json';
@@ -50,7 +50,7 @@ export const checkFalCallback = async (
   if (!requestId || !userId || !time || !signature || !/^[0-9a-f]{128}$/i.test(signature)) return 'forged';
   if (!/^\d{1,12}$/.test(time)) return 'forged';
   if (Math.abs(now.getTime() / 1000 - Number(time)) > TOLERANCE_SECONDS) return 'forged';
-  if (readBody(Body, parsed(body))?.request_id !== requestId) return 'forged';
+  if (readBody(Body, parseJson(body.toString('utf8')))?.request_id !== requestId) return 'forged';
   const hash = createHash('sha256').update(body).digest('hex');
   const message = Buffer.from([requestId, userId, time, hash].join('\n'));
   const isBy = (key: KeyObject): boolean => verify(null, message, key, Buffer.from(signature, 'hex'));
@@ -61,15 +61,6 @@ export const checkFalCallback = async (
     if (keys.some(isBy)) return 'genuine';
   }
   return 'forged';
-};
-
-/** The body as JSON; undefined when it is none. */
-const parsed = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 };
 
 /** Where the keys of a queue are, by the queue's base URL. */
@@ -105,5 +96,4 @@ const readKeys = async (url: string, signal: AbortSignal): Promise<KeyObject[]> 
   return usable.map((x) => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }));
 };
 
-/** Forgets the keys, for tests. */
 export const forgetFalKeys = (): void => known.clear();

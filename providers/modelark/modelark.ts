@@ -12,6 +12,7 @@ import {
   type ErrorClass,
   failedTask,
   failureOf,
+  failureOfAll,
   refusedCreation,
   unknownState,
   unknownTask,
@@ -113,11 +114,9 @@ const toOutput = (item: ImageItem): ProviderOutput =>
 
 /** The provider took the call and made nothing of it. */
 const noneProduced = (outputs: ProviderOutput[], images: readonly ImageItem[]): ProviderAnswer => {
-  const failures = outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
-  const decisive = failures.find(({ code }) => code === 'content_policy') ?? failures[0];
   const { code, message } = images.find(({ error }) => error?.code !== undefined)?.error ?? {};
   return {
-    ...{ kind: 'failed', failure: decisive ?? failureOf('error'), taken: 'yes' },
+    ...{ kind: 'failed', failure: failureOfAll(outputs), taken: 'yes' },
     ...blame(images.length > 0 && images.every((item) => classOf(item) === 'input') ? 'input' : 'error'),
     ...(code !== undefined && { upstream: upstreamError(code, message) }),
   };

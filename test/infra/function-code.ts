@@ -35,7 +35,7 @@ export const codeOf = (name: string): string => {
 };
 
 /** The variables of each provider, each with its end, which code adds to the provider's id. */
-const PROVIDER_VARIABLES = new Map(
+const PROVIDER_VARIABLES = new Map<string, string>(
   PROVIDER_IDS.flatMap((id) =>
     Object.values(namesOfProvider(id))
       .filter((name) => /^[A-Z_]+_(BASE_URL|SECRET_ARN)$/.test(name))

@@ -5,7 +5,7 @@ export const EXPIRY = bugs('expiry', [
   [
     'an expired record reads as succeeded',
     'core/requests/render-record.ts',
-    'const status = statusAt(request, context.now);',
+    'const status = statusAt(request, now);',
     'const { status } = request;',
   ],
   ['a record is read after its retention', 'functions/http/record-read.ts', ' || isRemoved(stored, now)', ''],
@@ -24,8 +24,8 @@ export const EXPIRY = bugs('expiry', [
   [
     'the files of a request with a webhook never expire',
     'core/requests/requests.ts',
-    "status === 'succeeded' && expiresAt !== undefined;",
-    "status === 'succeeded' && expiresAt === undefined;",
+    "status === 'succeeded' && expiresAt !== undefined) {",
+    "status === 'succeeded' && expiresAt === undefined) {",
   ],
   [
     'a record counts as expired while files remain',

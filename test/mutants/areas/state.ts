@@ -11,8 +11,8 @@ export const STATE = bugs('state', [
   [
     'a request in any status becomes processing',
     'core/requests/requests.ts',
-    "ConditionExpression: '#status = :queued'",
-    "ConditionExpression: 'attribute_exists(PK) OR #status = :queued'",
+    '#status = :was',
+    'attribute_exists(PK) OR #status = :was',
   ],
   [
     'a blocked account creates when the block comes during the call',

@@ -17,8 +17,8 @@ export const STORING = bugs('storing', [
   [
     'what is stored so far counts as everything',
     'core/requests/requests.ts',
-    "setWhileStoring(requestId, 'storedSoFar', outputs);",
-    "setWhileStoring(requestId, 'outputs', outputs);",
+    '{ storedSoFar }, NO_OUTPUTS)',
+    '{ outputs: storedSoFar }, NO_OUTPUTS)',
   ],
   [
     'a second run of storing removes the files of the first',

@@ -8,7 +8,7 @@ import { MemoryTable } from '../fakes/memory-table.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from './entities.ts';
 
-type Answer = (response: ServerResponse, requestNumber: number) => void;
+export type Answer = (response: ServerResponse, requestNumber: number) => void;
 
 /** A request whose outputs are on a file server, with the table and bucket they are stored in. */
 export class ProducedOutputs {

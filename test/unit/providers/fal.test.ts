@@ -58,50 +58,21 @@ describe('a submit to fal', () => {
 });
 
 describe('images of fal', () => {
-  const size = { width: 2048, height: 2048 };
+  const pixels = (width: number, height: number) => ({ width, height });
+  const size = pixels(2048, 2048);
 
-  test.each([
-    ['Seedream', SEEDREAM, {}, '/text-to-image', { image_size: size, num_images: 1 }],
-    [
-      'a shape of its own choice',
-      SEEDREAM,
-      { aspectRatio: 'auto' },
-      '/text-to-image',
-      { image_size: 'auto_2K' },
-    ],
-    ['4K', SEEDREAM, { size: '4K', aspectRatio: 'auto' }, '/text-to-image', { image_size: 'auto_4K' }],
-    ['1K', SEEDREAM_5, { size: '1K', aspectRatio: 'auto' }, '/text-to-image', { image_size: 'auto_1K' }],
-    [
-      'a size without a name',
-      SEEDREAM_5,
-      { size: '1.5K', aspectRatio: 'auto' },
-      '/text-to-image',
-      { image_size: { width: 1536, height: 1536 } },
-    ],
-    [
-      'pixels',
-      SEEDREAM_5,
-      { size: '1600x900' },
-      '/text-to-image',
-      { image_size: { width: 1600, height: 900 } },
-    ],
-    ['references', SEEDREAM, { references: ['https://a'] }, '/edit', { image_urls: ['https://a'] }],
-    [
-      'a group',
-      SEEDREAM,
-      { sequential: true, images: 4 },
-      '/text-to-image',
-      { num_images: 1, max_images: 4 },
-    ],
-    [
-      'Qwen',
-      'alibaba/qwen-image-3',
-      {},
-      '/text-to-image',
-      { image_size: size, enable_prompt_expansion: true },
-    ],
-    ['Z-Image', 'fal-ai/z-image/turbo', {}, '', { image_size: size, enable_prompt_expansion: false }],
-  ])('are asked for: %s', (_, model, fields, route, body) => {
+  test.each<[string, string, Parameters<typeof images>[0], object, string?]>([
+    ['Seedream', SEEDREAM, {}, { image_size: size, num_images: 1 }],
+    ['a shape of its own choice', SEEDREAM, { aspectRatio: 'auto' }, { image_size: 'auto_2K' }],
+    ['4K', SEEDREAM, { size: '4K', aspectRatio: 'auto' }, { image_size: 'auto_4K' }],
+    ['1K', SEEDREAM_5, { size: '1K', aspectRatio: 'auto' }, { image_size: 'auto_1K' }],
+    ['no such name', SEEDREAM_5, { size: '1.5K', aspectRatio: 'auto' }, { image_size: pixels(1536, 1536) }],
+    ['pixels', SEEDREAM_5, { size: '1600x900' }, { image_size: pixels(1600, 900) }],
+    ['references', SEEDREAM, { references: ['https://a'] }, { image_urls: ['https://a'] }, '/edit'],
+    ['a group', SEEDREAM, { sequential: true, images: 4 }, { num_images: 1, max_images: 4 }],
+    ['Qwen', 'alibaba/qwen-image-3', {}, { image_size: size, enable_prompt_expansion: true }],
+    ['Z-Image', 'fal-ai/z-image/turbo', {}, { image_size: size, enable_prompt_expansion: false }, ''],
+  ])('are asked for: %s', (_, model, fields, body, route = '/text-to-image') => {
     const calls = planned(images(fields), model);
 
     expect(calls).toEqual([[`/${model}${route}`, expect.objectContaining({ prompt: 'a fox', ...body })]]);
@@ -182,34 +153,16 @@ describe('the result of a request to fal', () => {
   });
 
   const BLAMED = { blamesInput: true };
+  const flagged = { images: [{ url: 'https://a' }], has_nsfw_concepts: [true] };
+  const missing = { detail: [{ type: 'missing', msg: 'no', loc: ['body'] }] };
+  const late = { detail: [{ type: 'generation_timeout', msg: '' }] };
   test.each<[string, number, object, object, object?]>([
-    [
-      'every image flagged',
-      200,
-      { images: [{ url: 'https://a' }], has_nsfw_concepts: [true] },
-      FAILURE.content,
-    ],
-    [
-      'an error in place of media',
-      200,
-      { error: 'no', error_type: 'content_policy_violation' },
-      FAILURE.content,
-    ],
-    [
-      'a field that it refuses',
-      422,
-      { detail: [{ type: 'missing', msg: 'no', loc: ['body'] }] },
-      FAILURE.error,
-      BLAMED,
-    ],
+    ['every image flagged', 200, flagged, FAILURE.content],
+    ['an error for media', 200, { error: 'no', error_type: 'content_policy_violation' }, FAILURE.content],
+    ['a field that it refuses', 422, missing, FAILURE.error, BLAMED],
     ['an error in words', 422, { detail: 'no' }, FAILURE.error, BLAMED],
     ['a maker that is down', 400, { detail: [{ type: 'downstream_service_error' }] }, FAILURE.error],
-    [
-      'a model that took too long',
-      504,
-      { detail: [{ type: 'generation_timeout', msg: '' }] },
-      FAILURE.timeout,
-    ],
+    ['a model that took too long', 504, late, FAILURE.timeout],
     ['a runner that broke', 503, { detail: 'no', error_type: 'runner_disconnected' }, FAILURE.error],
     ['no video', 200, { video: null }, FAILURE.error],
   ])('fails for %s', async (_, status, body, failure, blamed = {}) => {

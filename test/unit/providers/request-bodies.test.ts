@@ -1,5 +1,6 @@
 import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
+import type { ProviderPlan } from '../../../core/provider-calls/providers.ts';
 import type { ImageRequest, VideoRequest } from '../../../core/requests/request-rules.ts';
 import { planArkImages } from '../../../providers/modelark/images.ts';
 import { planArkVideo } from '../../../providers/modelark/videos.ts';
@@ -8,26 +9,23 @@ import { planModelStudioVideo } from '../../../providers/modelstudio/videos.ts';
 import { references, urlsOf } from '../builders/bodies.ts';
 import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 
+/** The plan of one call. */
+const oneCall = (mode: ProviderPlan['mode'], path: string, body: object, headers = {}) => ({
+  mode,
+  calls: [{ path, headers, body }],
+});
+const TASK = { 'x-dashscope-async': 'enable' };
+
 describe('a call to ModelArk', () => {
   const plan = (request: Partial<ImageRequest>) => planArkImages(anImageRequest(request), 'seedream-4-5');
 
   test('requests one image by URL, without a watermark', () => {
-    expect(plan({ prompt: 'a lighthouse', size: '2K' })).toStrictEqual({
-      mode: 'synchronous',
-      calls: [
-        {
-          path: '/images/generations',
-          headers: {},
-          body: {
-            model: 'seedream-4-5',
-            prompt: 'a lighthouse',
-            size: '2K',
-            response_format: 'url',
-            watermark: false,
-          },
-        },
-      ],
-    });
+    expect(plan({ prompt: 'a lighthouse', size: '2K' })).toStrictEqual(
+      oneCall('synchronous', '/images/generations', {
+        ...{ model: 'seedream-4-5', prompt: 'a lighthouse', size: '2K' },
+        ...{ response_format: 'url', watermark: false },
+      }),
+    );
   });
 
   test('is made once per image, as the API takes no count', () => {
@@ -75,48 +73,28 @@ describe('a call to Model Studio', () => {
   test('for Qwen-Image creates one task for all images, without a watermark', () => {
     const request = { prompt: 'a lighthouse', size: '1.5K', images: 6, references: references(2) };
 
-    expect(plan('qwen-image-3.0-pro', request)).toStrictEqual({
-      mode: 'asynchronous',
-      calls: [
-        {
-          path: '/api/v1/services/aigc/image-generation/generation',
-          headers: { 'x-dashscope-async': 'enable' },
-          body: {
-            model: 'qwen-image-3.0-pro',
-            input: {
-              messages: [
-                {
-                  role: 'user',
-                  content: [
-                    { image: 'https://images.example.com/0.png' },
-                    { image: 'https://images.example.com/1.png' },
-                    { text: 'a lighthouse' },
-                  ],
-                },
-              ],
-            },
-            parameters: { size: '1536*1536', n: 6, watermark: false },
-          },
-        },
-      ],
-    });
+    const content = [...references(2).map((image) => ({ image })), { text: 'a lighthouse' }];
+    const body = {
+      model: 'qwen-image-3.0-pro',
+      input: { messages: [{ role: 'user', content }] },
+      parameters: { size: '1536*1536', n: 6, watermark: false },
+    };
+    const path = '/api/v1/services/aigc/image-generation/generation';
+
+    expect(plan('qwen-image-3.0-pro', request)).toStrictEqual(oneCall('asynchronous', path, body, TASK));
   });
 
   test('for Z-Image is synchronous: no task header, no count', () => {
-    expect(plan('z-image-turbo', { prompt: 'a lighthouse' })).toStrictEqual({
-      mode: 'synchronous',
-      calls: [
-        {
-          path: '/api/v1/services/aigc/multimodal-generation/generation',
-          headers: {},
-          body: {
-            model: 'z-image-turbo',
-            input: { messages: [{ role: 'user', content: [{ text: 'a lighthouse' }] }] },
-            parameters: { size: '1024*1024' },
-          },
-        },
-      ],
-    });
+    const body = {
+      model: 'z-image-turbo',
+      input: { messages: [{ role: 'user', content: [{ text: 'a lighthouse' }] }] },
+      parameters: { size: '1024*1024' },
+    };
+    const path = '/api/v1/services/aigc/multimodal-generation/generation';
+
+    expect(plan('z-image-turbo', { prompt: 'a lighthouse' })).toStrictEqual(
+      oneCall('synchronous', path, body),
+    );
   });
 
   test.each<[string, ImageRequest['aspectRatio'], string]>([
@@ -148,24 +126,14 @@ describe('a call to ModelArk for a video', () => {
   const text = { type: 'text', text: 'waves' };
 
   test('is one task with a callback URL, without a watermark', () => {
-    expect(plan({ resolution: '720p', durationSec: 12, ratio: '16:9' })).toStrictEqual({
-      mode: 'asynchronous',
-      calls: [
-        {
-          path: '/contents/generations/tasks',
-          headers: {},
-          body: {
-            model: 'seedance-2-5',
-            content: [text],
-            resolution: '720p',
-            duration: 12,
-            ratio: '16:9',
-            watermark: false,
-            callback_url: CALLBACK_URL,
-          },
-        },
-      ],
-    });
+    const body = {
+      ...{ model: 'seedance-2-5', content: [text], resolution: '720p', duration: 12, ratio: '16:9' },
+      ...{ watermark: false, callback_url: CALLBACK_URL },
+    };
+
+    expect(plan({ resolution: '720p', durationSec: 12, ratio: '16:9' })).toStrictEqual(
+      oneCall('asynchronous', '/contents/generations/tasks', body),
+    );
   });
 
   test('sends no ratio when the model has none', () => {
@@ -205,20 +173,16 @@ describe('a call to Model Studio for a video', () => {
   const inputOf = (request: Partial<VideoRequest>) => plan(request).calls[0]?.body.input;
 
   test('is one task, without a watermark', () => {
-    expect(plan({ resolution: '720p', durationSec: 12, ratio: '16:9' })).toStrictEqual({
-      mode: 'asynchronous',
-      calls: [
-        {
-          path: '/api/v1/services/aigc/video-generation/video-synthesis',
-          headers: { 'x-dashscope-async': 'enable' },
-          body: {
-            model: 'wan3.0-video',
-            input: { prompt: 'waves' },
-            parameters: { resolution: '720P', duration: 12, ratio: '16:9', watermark: false },
-          },
-        },
-      ],
-    });
+    const body = {
+      model: 'wan3.0-video',
+      input: { prompt: 'waves' },
+      parameters: { resolution: '720P', duration: 12, ratio: '16:9', watermark: false },
+    };
+    const path = '/api/v1/services/aigc/video-generation/video-synthesis';
+
+    expect(plan({ resolution: '720p', durationSec: 12, ratio: '16:9' })).toStrictEqual(
+      oneCall('asynchronous', path, body, TASK),
+    );
   });
 
   test.each([

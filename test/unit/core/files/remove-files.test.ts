@@ -2,9 +2,10 @@ import '../../builders/environment.ts';
 import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { removeObjects } from '../../../../core/files/bucket.ts';
-import { removeFilesOf } from '../../../../core/files/request-files.ts';
+import { possibleFilesOf, removeFilesOf } from '../../../../core/files/request-files.ts';
+import { clipObjectKey } from '../../../../core/object-keys.ts';
 import { logger } from '../../../../core/observability.ts';
-import { REQUEST_ID } from '../../builders/entities.ts';
+import { aVideoRequest, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { bucket } from '../../fakes/fresh-bucket.ts';
 
 const keys = (count: number): string[] => Array.from({ length: count }, (_, index) => `outputs/${index}`);
@@ -97,4 +98,13 @@ describe('removing every file of a request', () => {
 
     expect(await remove()).toEqual({ removed: 1, complete: false });
   });
+});
+
+test('the files of a request include copies of its reference videos in every container', () => {
+  const clips = ['mp4', 'webm'].map((extension, index) => clipObjectKey(VIDEO_ID, index, extension));
+
+  const files = possibleFilesOf(aVideoRequest({ clips }));
+
+  for (const extension of ['mp4', 'mov', 'webm', 'mkv'])
+    for (const index of [0, 1]) expect(files).toContain(clipObjectKey(VIDEO_ID, index, extension));
 });

@@ -1,10 +1,13 @@
 import '../../builders/environment.ts';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   firstCallAt,
   latestAttempts,
   producedOutputs,
+  takenOf,
 } from '../../../../core/provider-calls/attempt-rules.ts';
+import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import type { Taken } from '../../../../core/provider-calls/providers.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { anAttempt } from '../../builders/entities.ts';
 import { attempts, done, ERROR, failed, lost } from '../../builders/outcomes.ts';
@@ -38,4 +41,24 @@ test('a request’s first call is the earliest of all attempts', () => {
       anAttempt({ startedAt: at(5) }),
     ]),
   ).toBe(at(3));
+});
+
+describe('whether a provider took a call', () => {
+  const failure = ERROR;
+  test.each<[Pick<ProviderAttempt, 'taskId' | 'outcome'>, Taken]>([
+    [{}, 'unknown'],
+    [{ outcome: { kind: 'busy', reason: 'full' } }, 'no'],
+    [{ outcome: { kind: 'accepted', taskId: 'task-1' } }, 'yes'],
+    [{ outcome: { kind: 'done', outputs: [{ url: 'a' }] } }, 'yes'],
+    [{ outcome: { kind: 'failed', failure, taken: 'no' } }, 'no'],
+    [{ outcome: { kind: 'failed', failure, taken: 'yes' } }, 'yes'],
+    [{ outcome: { kind: 'failed', failure, taken: 'unknown' } }, 'unknown'],
+    [{ outcome: { kind: 'failed', failure } }, 'unknown'],
+    [{ outcome: { kind: 'lost', failure } }, 'unknown'],
+    // There is a task, whatever became of it.
+    [{ taskId: 'task-1', outcome: { kind: 'failed', failure } }, 'yes'],
+    [{ taskId: 'task-1', outcome: { kind: 'lost', failure } }, 'yes'],
+  ])('is told by its task and outcome %j: %p', (attempt, taken) => {
+    expect(takenOf(attempt)).toBe(taken);
+  });
 });

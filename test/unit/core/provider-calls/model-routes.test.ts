@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { findModel } from '../../../../core/models/catalog.ts';
+import { type CatalogModel, findModel } from '../../../../core/models/catalog.ts';
 import {
   dispatchProblem,
   earlyLimitsOf,
@@ -9,6 +9,7 @@ import {
   routesFor,
   writtenRoutes,
 } from '../../../../core/provider-calls/model-routes.ts';
+import { KNOWN_LIMITS } from '../../../../core/provider-calls/upstream-limits.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 
@@ -101,24 +102,32 @@ describe('a list of routes', () => {
     [['modelark', 'fal'], undefined],
     [['fal'], undefined],
     [['modelark'], 'seedream makes no images of 4K'],
-    [[], 'no credential for modelark or fal'],
+    [['modelstudio'], 'z-image is served at hosts of a workspace only'],
+    [[], 'no credential for modelark or fal or modelstudio'],
   ] as const)('with the credentials of %j is offered but for this: %p', async (credentials, problem) => {
-    const routes = [{ ...ROUTE, limits: { maxPixels: 2048 * 2048 } }, SECOND];
-    const model = findModel('xSD4.5');
-    if (!model) throw new Error('There is no such model.');
+    const shared = { provider: 'modelstudio', upstreamModel: 'z-image', limits: { workspaceHost: true } };
+    const routes = [{ ...ROUTE, limits: { maxPixels: 2048 * 2048 } }, SECOND, shared];
+    const host = { MODELSTUDIO_BASE_URL: 'https://dashscope-intl.aliyuncs.com' };
+    const model = findModel('xSD4.5') as CatalogModel;
+    const offer = () => dispatchProblem(model, undefined, new Set(credentials));
 
-    expect(await under(routes, () => dispatchProblem(model, undefined, new Set(credentials)))).toBe(problem);
+    expect(await withEnvironment(host, () => under(routes, offer))).toBe(problem);
   });
 
-  test('refuses early by its routes with a credential', async () => {
-    const routes = [{ ...ROUTE, refusesEarly: true, limits: { groupImages: 6 } }, SECOND];
+  test.each<[object, ('modelark' | 'fal')[], unknown[]]>([
+    [{}, ['modelark'], [{}]],
+    [{ limits: { groupImages: 6 } }, ['modelark'], [{}]],
+    [{ refusesEarly: true }, ['modelark'], [KNOWN_LIMITS['z-image-turbo']]],
+    [{ refusesEarly: true, limits: { groupImages: 6 } }, ['modelark'], [{ groupImages: 6 }]],
+    [{ refusesEarly: true, limits: { groupImages: 6 } }, ['modelark', 'fal'], [{ groupImages: 6 }, {}]],
+    [{ refusesEarly: true }, [], []],
+  ])('with %j and the credentials of %j refuses early beyond %j', async (more, credentials, limits) => {
+    const routes = [{ ...ROUTE, upstreamModel: 'z-image-turbo', ...more }, SECOND];
 
-    expect(await under(routes, () => earlyLimitsOf('xSD4.5', new Set(['modelark'])))).toEqual([
-      { groupImages: 6 },
-    ]);
-    expect(await under(routes, () => earlyLimitsOf('xSD4.5', new Set(['modelark', 'fal'])))).toEqual([
-      { groupImages: 6 },
-      {},
-    ]);
+    expect(await under(routes, () => earlyLimitsOf('xSD4.5', new Set(credentials)))).toEqual(limits);
+  });
+
+  test('of a model that has none refuses nothing early', () => {
+    expect(earlyLimitsOf('nobody', new Set(['modelark']))).toEqual([]);
   });
 });

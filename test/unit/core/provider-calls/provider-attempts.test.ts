@@ -1,15 +1,21 @@
 import '../../builders/environment.ts';
-import { QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';
+import { type ClaimNotes, claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';
 import {
   type AttemptOutcome,
+  findRequestAndAttempts,
   keepAttemptAlive,
   listAttempts,
   recordOutcome,
   suspectAttempt,
 } from '../../../../core/provider-calls/provider-attempts.ts';
-import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
+import {
+  providerAttemptKey,
+  providerWaitKey,
+  requestKey,
+  webhookAttemptKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
@@ -75,15 +81,12 @@ describe('claiming attempts', () => {
     });
   });
 
+  const noted = (attempt: number, notes: ClaimNotes) =>
+    claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, notes);
+
   test('notes the first claim on the request, and the permit of the last', async () => {
-    const later = (attempt: number, takenMs: number) => {
-      const permit = { gate: 'up#0', takenMs };
-      return claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, {
-        permit,
-      });
-    };
-    await later(0, 10);
-    await later(1, 20);
+    await noted(0, { permit: { gate: 'up#0', takenMs: 10 } });
+    await noted(1, { permit: { gate: 'up#0', takenMs: 20 } });
 
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
       dispatchedAt: NOW.toISOString(),
@@ -92,26 +95,20 @@ describe('claiming attempts', () => {
     });
   });
 
-  test('begins the processing of its request, if its calls do', async () => {
-    const begin = (attempt: number, beginsProcessing: boolean) =>
-      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, NOW, `${attempt}`, { beginsProcessing });
-    const status = () => memory.get(requestKey(REQUEST_ID))?.status;
+  test('begins the processing of its request or opens its wait, by whether its provider answers with a task', async () => {
+    const written = () => [
+      memory.get(requestKey(REQUEST_ID))?.status,
+      memory.get(providerWaitKey(REQUEST_ID)),
+    ];
 
-    await begin(0, false);
-    expect(status()).toBe('queued');
-    await begin(1, true);
-    expect(status()).toBe('processing');
-  });
-
-  test('opens the wait of its request, unless its provider answers synchronously', async () => {
-    const open = (attempt: number, beginsProcessing: boolean) =>
-      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, NOW, `${attempt}`, { beginsProcessing });
-    const wait = () => memory.get(providerWaitKey(REQUEST_ID));
-
-    await open(0, true);
-    expect(wait()).toBeUndefined();
-    await open(1, false);
-    expect(wait()).toMatchObject({ requestId: REQUEST_ID, ttl: NOW.getTime() / 1000 + 100 * 86_400 });
+    await noted(0, { beginsProcessing: true });
+    expect(written()).toEqual(['processing', undefined]);
+    memory.put(requestKey(REQUEST_ID), anImageRequest());
+    await noted(1, { beginsProcessing: false });
+    expect(written()).toEqual([
+      'queued',
+      expect.objectContaining({ requestId: REQUEST_ID, ttl: atSeconds(1).getTime() / 1000 + 100 * 86_400 }),
+    ]);
   });
 
   test.each<[string, () => void]>([
@@ -159,12 +156,6 @@ describe('claiming attempts', () => {
     const claims = await Promise.all([1, 2, 3].map(() => claim(FIRST)));
 
     expect(claims.map(({ kind }) => kind).sort()).toEqual(['claimed', 'taken', 'taken']);
-  });
-
-  test('throws errors of the table', async () => {
-    memory.client.on(TransactWriteCommand).rejects(new Error('no table'));
-
-    await expect(claim(FIRST)).rejects.toThrow('no table');
   });
 
   test('repeated by the same run after an error succeeds, though the first was written', async () => {
@@ -232,20 +223,24 @@ describe('the outcome of a call', () => {
     send.mockRestore();
   });
 
+  test('is counted by provider when it is final, and once', async () => {
+    const counted = trafficCounted();
+    memory.put(key, anAttempt({ provider: 'modelark' }));
+
+    const open = await recordOutcome(anAttempt({ provider: 'modelark' }), ACCEPTED, atSeconds(1));
+    expect(counted()).toEqual([]);
+    await recordOutcome(open, DONE, atSeconds(2));
+    await recordOutcome(open, FAILED, atSeconds(3));
+
+    expect(counted()).toEqual([['ProviderCalls', { provider: 'modelark', outcome: 'done' }]]);
+  });
+
   test('is returned, and not recorded, for an attempt that was deleted', async () => {
     memory.reset();
 
     expect(await recordOutcome(anAttempt(), DONE, NOW)).toEqual({ ...anAttempt(), outcome: DONE });
     expect(stored()).toBeUndefined();
   });
-});
-
-test('an attempt is marked alive', async () => {
-  memory.put(key, anAttempt());
-  await keepAttemptAlive(anAttempt(), atSeconds(5));
-
-  expect(stored()).toMatchObject({ aliveAt: atSeconds(5).toISOString(), startedAt: NOW.toISOString() });
-  expect(memory.calls()).toEqual({ UpdateCommand: 1 });
 });
 
 describe('suspecting the process that makes a call', () => {
@@ -257,7 +252,8 @@ describe('suspecting the process that makes a call', () => {
     expect(stored()).toMatchObject({ suspectedAt: atSeconds(20).toISOString() });
 
     await keepAttemptAlive(anAttempt(), atSeconds(26));
-    expect(stored()).not.toHaveProperty('suspectedAt');
+    expect(stored()).toEqual({ ...key, ...anAttempt({ aliveAt: atSeconds(26).toISOString() }) });
+    expect(memory.calls()).toEqual({ UpdateCommand: 3 });
   });
 
   test('has no effect once it has marked the call alive', async () => {
@@ -267,53 +263,45 @@ describe('suspecting the process that makes a call', () => {
 
     expect(stored()).not.toHaveProperty('suspectedAt');
   });
-
-  test('rejects when the table does', async () => {
-    memory.client.on(UpdateCommand).rejects(new Error('no table'));
-
-    await expect(suspectAttempt(anAttempt(), NOW)).rejects.toThrow('no table');
-  });
 });
 
 describe('the calls of a request', () => {
   test('are listed in plan order, then by attempt, over all pages', async () => {
-    const attempts = [anAttempt(), anAttempt({ attempt: 1 }), anAttempt({ call: 1 })];
+    // The keys of a hundred attempts and more are not in order.
+    const attempts = [...[0, 1, 99, 100].map((attempt) => anAttempt({ attempt })), anAttempt({ call: 1 })];
     for (const each of attempts) memory.put(providerAttemptKey(REQUEST_ID, each.call, each.attempt), each);
     memory.put(requestKey(REQUEST_ID), anImageRequest());
     memory.put(providerAttemptKey(VIDEO_ID, 0, 0), anAttempt({ requestId: VIDEO_ID }));
-    memory.itemsPerQuery = 2;
+    memory.itemsPerQuery = 3;
 
     expect(await listAttempts(REQUEST_ID)).toEqual(attempts);
     const queries = memory.client.commandCalls(QueryCommand);
     expect(queries.map(({ args }) => args[0].input.ConsistentRead)).toEqual([true, true]);
   });
 
-  test('are listed by attempt beyond the hundredth, where their keys are not in order', async () => {
-    const numbers = [0, 9, 10, 99, 100, 101];
-    for (const attempt of numbers)
+  test('are found with it in one read, without its wait and its webhooks', async () => {
+    memory.put(requestKey(REQUEST_ID), anImageRequest());
+    for (const attempt of [100, 0, 99])
       memory.put(providerAttemptKey(REQUEST_ID, 0, attempt), anAttempt({ attempt }));
+    memory.put(providerWaitKey(REQUEST_ID), { requestId: REQUEST_ID });
+    memory.put(webhookAttemptKey(REQUEST_ID, 'first', 1), { requestId: REQUEST_ID });
 
-    expect((await listAttempts(REQUEST_ID)).map(({ attempt }) => attempt)).toEqual(numbers);
+    const { request, attempts } = await findRequestAndAttempts(REQUEST_ID);
+
+    expect(request).toMatchObject(anImageRequest());
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([0, 99, 100]);
+    expect(memory.calls()).toEqual({ QueryCommand: 1 });
+    expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input).toMatchObject({
+      ConsistentRead: true,
+    });
   });
 
-  test('do not include the request itself', async () => {
-    memory.put({ PK: key.PK, SK: 'REQUEST' }, { requestId: REQUEST_ID });
+  test('are found without it, once it was removed', async () => {
     memory.put(key, anAttempt());
 
-    expect(await listAttempts(REQUEST_ID)).toEqual([anAttempt()]);
-  });
-});
-
-describe('the outcome of a call', () => {
-  test('is counted by provider when it is final, and once', async () => {
-    const counted = trafficCounted();
-    memory.put(key, anAttempt({ provider: 'modelark' }));
-
-    const open = await recordOutcome(anAttempt({ provider: 'modelark' }), ACCEPTED, atSeconds(1));
-    expect(counted()).toEqual([]);
-    await recordOutcome(open, DONE, atSeconds(2));
-    await recordOutcome(open, FAILED, atSeconds(3));
-
-    expect(counted()).toEqual([['ProviderCalls', { provider: 'modelark', outcome: 'done' }]]);
+    expect(await findRequestAndAttempts(REQUEST_ID)).toEqual({
+      request: undefined,
+      attempts: [anAttempt()],
+    });
   });
 });

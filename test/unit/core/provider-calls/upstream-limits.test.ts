@@ -2,7 +2,6 @@ import '../../builders/environment.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { CATALOG, findModel } from '../../../../core/models/catalog.ts';
-import { dispatchProblem, earlyLimitsOf } from '../../../../core/provider-calls/model-routes.ts';
 import {
   type LimitedRoute,
   limitsOf,
@@ -10,7 +9,6 @@ import {
   unservable,
 } from '../../../../core/provider-calls/upstream-limits.ts';
 import { anImageRequest, aVideoRequest } from '../../builders/entities.ts';
-import { withEnvironment } from '../../builders/environment.ts';
 
 const { context } = JSON.parse(readFileSync(new URL('../../../../cdk.json', import.meta.url), 'utf8'));
 const WORKSPACE = 'https://ws-1.ap-southeast-1.maas.aliyuncs.com';
@@ -62,36 +60,6 @@ describe('a route', () => {
 
     expect(limitsOf(route)).toEqual({ resolutions: ['1080p', '2k', '4k'] });
     expect(problemOf('xW3.0sPro', [route], 'https://dashscope.aliyuncs.com')).toBeUndefined();
-  });
-
-  test('keeps a model that it cannot serve out of the catalog', () =>
-    withEnvironment(
-      {
-        MODEL_ROUTES: JSON.stringify({
-          'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan3.0-video' },
-        }),
-        MODELSTUDIO_BASE_URL: 'https://dashscope-intl.aliyuncs.com',
-      },
-      () => {
-        const problem = dispatchProblem(model('xW3.0s'), undefined, new Set(['modelstudio']));
-
-        expect(problem).toBe('wan3.0-video is served at hosts of a workspace only');
-      },
-    ));
-
-  test('refuses early only when it is configured to', async () => {
-    const route = { provider: 'modelstudio', upstreamModel: 'z-image-turbo' };
-    const earlyWith = (more: object) =>
-      withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xZI1.0Pro': { ...route, ...more } }) }, () =>
-        earlyLimitsOf('xZI1.0Pro', new Set(['modelstudio'])),
-      );
-
-    expect(await earlyWith({})).toEqual([{}]);
-    expect(await earlyWith({ refusesEarly: true })).toMatchObject([{ promptCharacters: 800 }]);
-    expect(await earlyWith({ refusesEarly: true, limits: { promptCharacters: 5 } })).toEqual([
-      { promptCharacters: 5 },
-    ]);
-    expect(earlyLimitsOf('nobody', new Set())).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { closeDeletion } from '../../../../core/requests/deleted-requests.ts';
 import { type DueItem, type DuePosition, listDue, reschedule } from '../../../../core/requests/due-items.ts';
-import { closeWork, markProcessing } from '../../../../core/requests/requests.ts';
+import { markProcessing } from '../../../../core/requests/requests.ts';
 import {
   type DueList,
   deletedRequestKey,
@@ -58,30 +58,10 @@ describe('what is due', () => {
     expect(await due(42.999)).toEqual([]);
   });
 
-  test('is in one list at a time', async () => {
-    const requestId = given(0);
-    await markProcessing(anImageRequest({ requestId }), at(300));
-
-    expect(await due(9999)).toEqual([]);
-    expect(ids(await due(300, 'LOOK'))).toEqual([requestId]);
-  });
-
   test('is merged from all partitions by time', async () => {
     const expected = Array.from({ length: 100 }, (_, index) => given(99 - index)).reverse();
 
     expect(ids(await due(1000))).toEqual(expected);
-  });
-
-  test('has requests that ended until what follows is done, then in the list of those that expire', async () => {
-    const requestId = given(0);
-    const ended = anImageRequest({ requestId, status: 'succeeded', expiresAt: at(1000) });
-    memory.patch(requestKey(requestId), { ...ended, ...dueListing('LOOK', requestId, at(60)) });
-    expect(ids(await due(60, 'LOOK'))).toEqual([requestId]);
-
-    await closeWork(ended);
-    expect(await due(9999, 'LOOK')).toEqual([]);
-    expect(await due(999.999, 'EXPIRE')).toEqual([]);
-    expect(ids(await due(1000, 'EXPIRE'))).toEqual([requestId]);
   });
 
   test.each([

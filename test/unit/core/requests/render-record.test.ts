@@ -55,55 +55,29 @@ const base = {
 };
 
 describe('a generation record', () => {
-  test('that is queued has a pollUrl and nothing of a result', () => {
-    const queued = {
-      ...base,
-      status: 'queued',
-      pollUrl: `https://api.example.com/v1/generations/${REQUEST_ID}`,
-    };
+  const pollUrl = `https://api.example.com/v1/generations/${REQUEST_ID}`;
+  const image = (index: number, size: string) => ({
+    id: `${REQUEST_ID}_${index}`,
+    size,
+    expiresAt: EXPIRES_AT,
+    url: `signed:${aStoredOutput(index).objectKey}?until=${EXPIRES_AT}`,
+  });
+  const images = [image(0, '1024x1024'), image(1, '1280x720')];
+  const error = { code: 'provider_error', message: 'It broke.' };
 
-    expect(render(anImageRequest())).toStrictEqual(queued);
-    expect(renderQueued(anImageRequest(), 'https://api.example.com')).toStrictEqual(queued);
+  test.each<[string, ImageRequest, Date, object]>([
+    ['queued', anImageRequest(), NOW, { pollUrl }],
+    ['processing', anImageRequest({ status: 'processing', outputs: [aStoredOutput(0)] }), NOW, {}],
+    ['succeeded', aSucceeded(), NOW, { images, cost: 8.001, finishedAt: FINISHED_AT }],
+    ['failed', aFailed(), NOW, { error, finishedAt: FINISHED_AT }],
+    ['expired', aSucceeded(), atSeconds(3600), { finishedAt: FINISHED_AT }],
+  ])('that is %s has exactly the fields of that status', (status, request, now, own) => {
+    expect(render(request, now)).toStrictEqual({ ...base, status, ...own });
   });
 
-  test('that is processing has its base fields only', () => {
-    expect(render(anImageRequest({ status: 'processing', outputs: [aStoredOutput(0)] }))).toStrictEqual({
-      ...base,
-      status: 'processing',
-    });
-  });
-
-  test('that succeeded has its images, its cost as a decimal, and when it finished', () => {
-    const image = (index: number, size: string) => ({
-      id: `${REQUEST_ID}_${index}`,
-      size,
-      expiresAt: EXPIRES_AT,
-      url: `signed:${aStoredOutput(index).objectKey}?until=${EXPIRES_AT}`,
-    });
-
-    expect(render(aSucceeded())).toStrictEqual({
-      ...base,
-      status: 'succeeded',
-      images: [image(0, '1024x1024'), image(1, '1280x720')],
-      cost: 8.001,
-      finishedAt: FINISHED_AT,
-    });
-  });
-
-  test('that failed has its error and when it finished', () => {
-    expect(render(aFailed())).toStrictEqual({
-      ...base,
-      status: 'failed',
-      error: { code: 'provider_error', message: 'It broke.' },
-      finishedAt: FINISHED_AT,
-    });
-  });
-
-  test('that is expired has when it finished, and neither images nor cost', () => {
-    expect(render(aSucceeded(), atSeconds(3600))).toStrictEqual({
-      ...base,
-      status: 'expired',
-      finishedAt: FINISHED_AT,
+  test('that was just accepted is read where images are read', () => {
+    expect(renderQueued(anImageRequest(), 'https://api.example.com')).toStrictEqual({
+      ...{ ...base, status: 'queued', pollUrl },
     });
   });
 
@@ -119,6 +93,8 @@ describe('a generation record', () => {
     ['expiry', aSucceeded({ expiresAt: undefined })],
     ['error', aFailed({ error: undefined })],
     ['end', aFailed({ finishedAt: undefined })],
+    ['end, if it succeeded,', aSucceeded({ finishedAt: undefined })],
+    ['end, if it is expired,', aSucceeded({ finishedAt: undefined, expiresAt: NOW.toISOString() })],
   ])('is not made up from a stored request without its %s', (_, request) => {
     expect(() => render(request)).toThrow(/lacks what that status stands for/);
   });

@@ -12,10 +12,14 @@ import { aRequestId } from '../../builders/request-ids.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
-const list = (filter: RequestFilter = {}, page = 1, pageSize = 20, now = NOW) =>
-  listRequests(ACCOUNT_ID, 'image', filter, { page, pageSize }, now);
-const idsOf = async (filter: RequestFilter, now = NOW) =>
-  (await list(filter, 1, 50, now)).items.map(({ requestId }) => requestId);
+const list = (filter: RequestFilter = {}, page = 1, pageSize = 20) =>
+  listRequests(ACCOUNT_ID, 'image', filter, { page, pageSize }, NOW);
+const idsOf = async (filter: RequestFilter) => (await pageOf(filter, 1, 50))[0];
+/** The ids on a page, and whether it says that there are more. */
+const pageOf = async (filter: RequestFilter, page: number, pageSize: number) => {
+  const { items, hasMore } = await list(filter, page, pageSize);
+  return [items.map(({ requestId }) => requestId), hasMore] as const;
+};
 
 /** Puts a request that was created so many milliseconds after `NOW`; answers its id. */
 const given = (milliseconds: number, overrides: Partial<ImageRequest> = {}): string => {
@@ -94,16 +98,9 @@ describe('a list of requests', () => {
   test('of those that are queued reads on until the page is full, 20 to 100 records at a time', async () => {
     const queued = [given(0), given(1)].reverse();
     for (let count = 2; count < 52; count++) given(count, { status: 'processing' });
-    const [oldest] = queued.slice(-1);
 
-    expect(await list({ status: 'queued' }, 1, 1)).toMatchObject({
-      items: [{ requestId: queued[0] }],
-      hasMore: true,
-    });
-    expect(await list({ status: 'queued' }, 2, 1)).toMatchObject({
-      items: [{ requestId: oldest }],
-      hasMore: false,
-    });
+    expect(await pageOf({ status: 'queued' }, 1, 1)).toEqual([queued.slice(0, 1), true]);
+    expect(await pageOf({ status: 'queued' }, 2, 1)).toEqual([queued.slice(1), false]);
     const read = memory.client.commandCalls(BatchGetCommand).map(({ args }) => args[0].input);
     expect(read.map(({ RequestItems }) => RequestItems?.table?.Keys?.length)).toEqual([
       20, 20, 12, 20, 20, 12,
@@ -132,19 +129,17 @@ describe('a list of requests', () => {
     const item = memory.get(requestKey(second)) ?? {};
     memory.put(requestKey(second), { ...item, ...odd });
 
-    const { items, hasMore } = await list({}, 1, 2);
-    expect([items.map(({ requestId }) => requestId), hasMore]).toEqual([[third], true]);
-    expect((await list({}, 2, 2)).items.map(({ requestId }) => requestId)).toEqual([first]);
+    expect(await pageOf({}, 1, 2)).toEqual([[third], true]);
+    expect(await pageOf({}, 2, 2)).toEqual([[first], false]);
     expect(await idsOf({ status: 'queued' })).toEqual([third, first]);
   });
 
   // Which requests are on which page, by any filter and at any time: request-lists-model.test.ts.
-  test('past its end is empty, however far', async () => {
+  test.each([2, 1_000_000])('on page %p, past its end, is empty and reads no record', async (page) => {
     many(3);
 
-    expect(await list({}, 1_000_000, 50)).toEqual({
-      ...{ items: [], page: 1_000_000, pageSize: 50, hasMore: false },
-    });
+    expect(await list({}, page, 3)).toEqual({ items: [], page, pageSize: 3, hasMore: false });
+    expect(memory.calls()).toEqual({ QueryCommand: 1 });
   });
 
   test('has late pages that go on where the pages before end, by any filter', async () => {
@@ -165,41 +160,8 @@ describe('a list of requests', () => {
     }
 
     for (const status of [undefined, 'failed', 'expired', 'succeeded'] as const) {
-      const { items, hasMore } = await list({ status }, 10, 50);
-      const expected = byStatus.get(status) ?? [];
-      expect(items.map(({ requestId }) => requestId)).toEqual(expected.slice(450, 500));
-      expect(hasMore).toBe(true);
+      expect(await pageOf({ status }, 10, 50)).toEqual([byStatus.get(status)?.slice(450, 500), true]);
     }
-  });
-
-  test('beyond its end reads no record', async () => {
-    many(3);
-    await list({}, 2, 3);
-
-    expect(memory.calls()).toEqual({ QueryCommand: 1 });
-  });
-
-  test('reads on, four times as much each time, when too few entries of the first call match', async () => {
-    const old = given(0, { status: 'failed' });
-    for (let count = 1; count <= 6; count++) given(count, { status: 'failed', ttl: 0 });
-
-    expect(await list({}, 1, 2)).toMatchObject({ items: [{ requestId: old }], hasMore: false });
-    expect(queries().map(({ Limit, ExclusiveStartKey }) => [Limit, ExclusiveStartKey !== undefined])).toEqual(
-      [
-        [3, false],
-        [12, true],
-      ],
-    );
-  });
-
-  test('reads on when the index returns fewer entries than its limit', async () => {
-    const ids = many(5);
-    memory.itemsPerQuery = 2;
-    const page = await list({}, 2, 2);
-
-    expect(page.items.map(({ requestId }) => requestId)).toEqual(ids.slice(2, 4));
-    expect(page.hasMore).toBe(true);
-    expect(queries()).toHaveLength(3);
   });
 
   test('shows an index entry as its request reads now', async () => {
@@ -218,9 +180,7 @@ describe('a list of requests', () => {
       };
     });
 
-    const { items } = await list({ status: 'queued' });
-
-    expect(items.map(({ requestId }) => requestId)).toEqual([stays]);
+    expect(await idsOf({ status: 'queued' })).toEqual([stays]);
     expect(gone).not.toBe(stays);
   });
 });
@@ -236,18 +196,14 @@ describe('a list by model', () => {
     const oldest = given(-1, { model: RARE });
     many(500);
 
-    expect(await list({ model: RARE }, 1, 2)).toMatchObject({
-      items: [{ requestId: oldest }],
-      hasMore: false,
-    });
+    expect(await pageOf({ model: RARE }, 1, 2)).toEqual([[oldest], false]);
     expect(recordsRead()).toEqual([20, 20, 40, 80, 100, 100, 100, 41]);
   });
 
   test('reads no more records than fill the page', async () => {
     const ids = many(90);
 
-    const { items, hasMore } = await list({ model: 'xQI3Pro' }, 2, 20);
-    expect([items.map(({ requestId }) => requestId), hasMore]).toEqual([ids.slice(20, 40), true]);
+    expect(await pageOf({ model: 'xQI3Pro' }, 2, 20)).toEqual([ids.slice(20, 40), true]);
     expect(recordsRead()).toEqual([41]);
   });
 
@@ -313,59 +269,51 @@ describe('a list by model', () => {
   });
 });
 
-describe('what was created before an instant', () => {
-  test.each([
-    ['2026-11-20T09:00:00.000Z', [-1]],
-    ['2026-11-20T09:00:00.001Z', [-1, 0]],
-    ['2026-11-20T10:00:00.002+01:00', [-1, 0, 1]],
-    ['1970-01-01T00:00:00.000Z', []],
-    ['1969-12-31T23:59:59.999Z', []],
-    ['9999-12-31T23:59:59.999Z', [-1, 0, 1, 2, 1000]],
-  ])('%s is strictly older, to the millisecond: %j', async (createdBefore, expected) => {
+describe('a list limited by time', () => {
+  test.each<[keyof RequestFilter, string, number[]]>([
+    ['createdBefore', '2026-11-20T09:00:00.000Z', [-1]],
+    ['createdBefore', '2026-11-20T09:00:00.001Z', [-1, 0]],
+    ['createdBefore', '2026-11-20T10:00:00.002+01:00', [-1, 0, 1]],
+    ['createdBefore', '1970-01-01T00:00:00.000Z', []],
+    ['createdBefore', '1969-12-31T23:59:59.999Z', []],
+    ['createdBefore', '9999-12-31T23:59:59.999Z', [-1, 0, 1, 2, 1000]],
+    ['createdAfter', '2026-11-20T09:00:00.000Z', [1, 2, 1000]],
+    ['createdAfter', '2026-11-20T08:59:59.999Z', [0, 1, 2, 1000]],
+    ['createdAfter', '2026-11-20T09:00:00.001Z', [2, 1000]],
+    ['createdAfter', '2026-11-20T09:00:00.0005Z', [1, 2, 1000]],
+    ['createdAfter', '2026-11-20T09:00:00.0019999Z', [2, 1000]],
+    ['createdAfter', '2026-11-20T09:00:00Z', [1, 2, 1000]],
+    ['createdAfter', '2026-11-20T10:00:00+01:00', [1, 2, 1000]],
+    ['createdAfter', '2026-11-20T08:59:59-00:01', []],
+    ['createdAfter', '2026-11-20T09:00:01.000Z', []],
+    ['createdAfter', '9999-12-31T23:59:59.999Z', []],
+    ['createdAfter', '1970-01-01T00:00:00.000Z', [-1, 0, 1, 2, 1000]],
+    ['createdAfter', '1969-12-31T23:59:59.999Z', [-1, 0, 1, 2, 1000]],
+    ['createdAfter', '0000-01-01T00:00:00.000Z', [-1, 0, 1, 2, 1000]],
+  ])('by %s %s is strictly so, to the millisecond: %j', async (field, instant, expected) => {
     const ids = new Map([-1, 0, 1, 2, 1000].map((milliseconds) => [given(milliseconds), milliseconds]));
 
-    const found = (await idsOf({ createdBefore })).map((id) => ids.get(id));
+    const found = (await idsOf({ [field]: instant })).map((id) => ids.get(id));
 
     expect(found).toEqual([...expected].reverse());
   });
 
   test.each<[string, RequestFilter]>([
-    ['an instant after it', { createdAfter: atSeconds(1).toISOString() }],
-    ['the same instant', { createdAfter: NOW.toISOString() }],
+    ['a later one', { createdAfter: atSeconds(1).toISOString() }],
+    ['the same one', { createdAfter: NOW.toISOString() }],
     [
       'a status that only newer requests have',
       { status: 'queued', createdBefore: '2026-11-01T00:00:00.000Z' },
     ],
-  ])('and after %s is nothing, without a query, which DynamoDB would refuse', async (_what, filter) => {
-    given(0);
+  ])(
+    'before an instant and after %s is nothing, without a query, which DynamoDB would refuse',
+    async (_what, filter) => {
+      given(0);
 
-    expect(await idsOf({ createdBefore: NOW.toISOString(), ...filter })).toEqual([]);
-    expect(memory.calls()).toEqual({});
-  });
-});
-
-describe('what was created after an instant', () => {
-  test.each([
-    ['2026-11-20T09:00:00.000Z', [1, 2, 1000]],
-    ['2026-11-20T08:59:59.999Z', [0, 1, 2, 1000]],
-    ['2026-11-20T09:00:00.001Z', [2, 1000]],
-    ['2026-11-20T09:00:00.0005Z', [1, 2, 1000]],
-    ['2026-11-20T09:00:00.0019999Z', [2, 1000]],
-    ['2026-11-20T09:00:00Z', [1, 2, 1000]],
-    ['2026-11-20T10:00:00+01:00', [1, 2, 1000]],
-    ['2026-11-20T08:59:59-00:01', []],
-    ['2026-11-20T09:00:01.000Z', []],
-    ['9999-12-31T23:59:59.999Z', []],
-    ['1970-01-01T00:00:00.000Z', [-1, 0, 1, 2, 1000]],
-    ['1969-12-31T23:59:59.999Z', [-1, 0, 1, 2, 1000]],
-    ['0000-01-01T00:00:00.000Z', [-1, 0, 1, 2, 1000]],
-  ])('%s is strictly newer, to the millisecond: %j', async (createdAfter, expected) => {
-    const ids = new Map([-1, 0, 1, 2, 1000].map((milliseconds) => [given(milliseconds), milliseconds]));
-
-    const found = (await idsOf({ createdAfter })).map((id) => ids.get(id));
-
-    expect(found).toEqual([...expected].reverse());
-  });
+      expect(await idsOf({ createdBefore: NOW.toISOString(), ...filter })).toEqual([]);
+      expect(memory.calls()).toEqual({});
+    },
+  );
 });
 
 describe('the ids of everything of an end-user', () => {

@@ -7,7 +7,14 @@ import { anImage } from '../../../../packages/media/test/images.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { file, keyOf, ProducedOutputs, status, withMetadata } from '../../builders/produced-outputs.ts';
+import {
+  type Answer,
+  file,
+  keyOf,
+  ProducedOutputs,
+  status,
+  withMetadata,
+} from '../../builders/produced-outputs.ts';
 import { aDone } from '../../builders/providers.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
 
@@ -28,49 +35,76 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 describe('an output that cannot be stored', () => {
+  const recordedWithout = (times: number) => {
+    expect(produced.recorded()).toStrictEqual([{ index: 0 }]);
+    expect(bucket.objects.size).toBe(0);
+    expect(produced.requestedPaths()).toHaveLength(times);
+  };
+  const bytes = (text: string) => file(Buffer.from(text, 'latin1'));
+  const [gif, jpeg] = [anImage(8, 8, 'gif'), anImage(30, 20, 'jpeg')];
+
+  test.each<[string, Answer | Promise<Answer>]>([
+    ...[400, 403, 404, 410].map((code): [string, Answer] => [`its status is ${code}`, status(code)]),
+    ['it is redirected', (response) => response.writeHead(302, { location: '/b' }).end()],
+    ['it is a page', bytes('<html>no image</html>')],
+    ['it is empty', bytes('')],
+    ['it ends in its header', bytes('\x89PNG\r\n\x1a\n')],
+    ['we do not deliver its type', gif.then(file)],
+    ['its size is not found within 1 MiB', jpeg.then((image) => file(withMetadata(image, 18)))],
+  ])('because %s is given up at once', async (_, answer) => {
+    produced.serve({ '/a': await answer, '/b': file(png) });
+    produced.given(['/a']);
+    await store();
+
+    recordedWithout(1);
+    expect(pause).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['is plain http', '/a', 'false'],
+    ['is plain http, by default', '/a', ''],
+    ['is invalid', 'no url', 'true'],
+  ])('because its URL %s is not requested', async (_, url, ALLOW_PRIVATE_TARGETS) => {
+    produced.serve({ '/a': file(png) });
+    produced.given([url]);
+    await withEnvironment({ ALLOW_PRIVATE_TARGETS }, store);
+
+    recordedWithout(0);
+    expect(pause).not.toHaveBeenCalled();
+  });
+
+  /** Sends so many bytes of what it announces. */
+  const breaking =
+    (announced: number, sent: Buffer): Answer =>
+    (response) => {
+      response.writeHead(200, { 'content-length': String(announced) });
+      response.write(sent, () => response.socket?.destroy());
+    };
+
+  test.each<[string, Answer, (() => void)?]>([
+    ...[429, 500, 502, 503].map((code): [string, Answer] => [`of status ${code}`, status(code)]),
+    ['the connection breaks in its header', breaking(png.byteLength, png.subarray(0, 20))],
+    ['the connection breaks after its header', breaking(png.byteLength, png.subarray(0, 100))],
+    ['the bucket refused it', file(png), () => bucket.client.on(PutObjectCommand).rejects(new Error('no'))],
+  ])(
+    'because %s is attempted three times, with pauses, and then again by the state machine',
+    async (_, answer, prepare = () => undefined) => {
+      prepare();
+      produced.serve({ '/a': answer });
+      produced.given(['/a']);
+
+      await pending(3);
+    },
+  );
+
   /** Nothing is stored, and the state machine runs the step again. */
   const pending = async (times: number) => {
     await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
     expect(produced.recorded()).toBeUndefined();
     expect(bucket.objects.size).toBe(0);
     expect(produced.requestedPaths()).toHaveLength(times);
+    expect(pause.mock.calls).toEqual([[500], [1000]]);
   };
-
-  const noFile = (times: number) => {
-    expect(produced.recorded()).toStrictEqual([{ index: 0 }]);
-    expect(bucket.objects.size).toBe(0);
-    expect(produced.requestedPaths()).toHaveLength(times);
-  };
-
-  test.each([400, 403, 404, 410])('because of status %p is given up at once', async (code) => {
-    produced.serve({ '/a': status(code) });
-    produced.given(['/a']);
-    await store();
-
-    noFile(1);
-    expect(pause).not.toHaveBeenCalled();
-  });
-
-  test('because of a redirect is given up: redirects are not followed', async () => {
-    produced.serve({
-      '/a': (response) => response.writeHead(302, { location: '/b' }).end(),
-      '/b': file(png),
-    });
-    produced.given(['/a']);
-    await store();
-
-    noFile(1);
-  });
-
-  test.each([429, 500, 502, 503])(
-    'because of status %p is attempted three times, with pauses, and then again by the state machine',
-    async (code) => {
-      produced.serve({ '/a': status(code) });
-      produced.given(['/a']);
-      await pending(3);
-      expect(pause.mock.calls).toEqual([[500], [1000]]);
-    },
-  );
 
   test('is stored when a later attempt succeeds', async () => {
     produced.serve({
@@ -83,48 +117,9 @@ describe('an output that cannot be stored', () => {
     expect(produced.requestedPaths()).toHaveLength(3);
   });
 
-  test.each(['<html>no image</html>', '', '\x89PNG\r\n\x1a\n'])(
-    'because it is not an image (%j) is given up at once',
-    async (body) => {
-      produced.serve({ '/a': file(Buffer.from(body, 'latin1')) });
-      produced.given(['/a']);
-      await store();
-
-      noFile(1);
-    },
-  );
-
-  test('because we do not deliver its image type is given up at once', async () => {
-    const gif = await anImage(8, 8, 'gif');
-    produced.serve({ '/a': file(gif) });
-    produced.given(['/a']);
-    await store();
-
-    noFile(1);
-  });
-
-  test.each([
-    ['in its header', 20],
-    ['after its header', 100],
-  ])('because the connection breaks %s is attempted again, and nothing of it is stored', async (_, bytes) => {
-    produced.serve({
-      '/a': (response) => {
-        response.writeHead(200, { 'content-length': String(png.byteLength) });
-        response.write(png.subarray(0, bytes), () => response.socket?.destroy());
-      },
-    });
-    produced.given(['/a']);
-    await pending(3);
-  });
-
   test('because a large download broke off leaves no parts behind', async () => {
-    produced.serve({
-      '/a': (response) => {
-        response.writeHead(200, { 'content-length': String(20 * 1024 * 1024) });
-        const part = Buffer.concat([png, Buffer.alloc(11 * 1024 * 1024)]);
-        response.write(part, () => response.socket?.destroy());
-      },
-    });
+    const part = Buffer.concat([png, Buffer.alloc(11 * 1024 * 1024)]);
+    produced.serve({ '/a': breaking(20 * 1024 * 1024, part) });
     produced.given(['/a']);
     await pending(3);
     expect(bucket.abortedUploads).toEqual(Array(3).fill(keyOf('0.png')));
@@ -133,14 +128,6 @@ describe('an output that cannot be stored', () => {
   test('because the connection was refused is attempted again', async () => {
     produced.given([`${await aClosedUrl()}/a`]);
     await pending(0);
-    expect(pause).toHaveBeenCalledTimes(2);
-  });
-
-  test('because the bucket refused it is attempted again', async () => {
-    produced.serve({ '/a': file(png) });
-    bucket.client.on(PutObjectCommand).rejects(new Error('no bucket'));
-    produced.given(['/a']);
-    await pending(3);
   });
 
   test('because its time was up is attempted again', async () => {
@@ -226,34 +213,6 @@ describe('an output that cannot be stored', () => {
     expect((produced.recorded() as object[])[1]).toStrictEqual({ index: 1 });
   });
 
-  test.each(['false', ''])(
-    'because its URL is plain http is not requested when private targets are "%s"',
-    async (allowed) => {
-      produced.serve({ '/a': file(png) });
-      produced.given(['/a']);
-      await withEnvironment({ ALLOW_PRIVATE_TARGETS: allowed }, store);
-
-      noFile(0);
-      expect(pause).not.toHaveBeenCalled();
-    },
-  );
-
-  test('because its URL is invalid is recorded without a file', async () => {
-    produced.given(['no url']);
-    await store();
-
-    noFile(0);
-  });
-
-  test('because its size is not found within 1 MiB is given up', async () => {
-    const jpeg = await anImage(30, 20, 'jpeg');
-    produced.serve({ '/a': file(withMetadata(jpeg, 18)) });
-    produced.given(['/a']);
-    await store();
-
-    noFile(1);
-  });
-
   test('because it is larger than 256 MiB is given up, and leaves no parts behind', async () => {
     const part = Buffer.alloc(4 * 1024 * 1024);
     produced.serve({
@@ -269,7 +228,7 @@ describe('an output that cannot be stored', () => {
     produced.given(['/a']);
     await store();
 
-    noFile(1);
+    recordedWithout(1);
     expect(bucket.abortedUploads).toEqual([keyOf('0.png')]);
   });
 
@@ -285,7 +244,7 @@ describe('an output that cannot be stored', () => {
     produced.given(['/a']);
     await store();
 
-    noFile(1);
+    recordedWithout(1);
     await closed.promise;
   });
 });

@@ -13,16 +13,18 @@ const produced = await new ProducedOutputs().start();
 const { bucket, memory, server, png } = produced;
 const store = () => storeOutputs(REQUEST_ID, new StoppedClock());
 const keys = () => [...bucket.objects.keys()].sort();
-/** Makes this change while the last of two files is being copied. */
-const duringCopy = (change: () => void): void => {
+/** Makes this change while the last of two files is being copied, which then ends so. */
+const duringCopy = (change: () => void, last = file(png)): void => {
   produced.serve({
     '/a': file(png),
     '/b': (response, time) => {
       change();
-      file(png)(response, time);
+      last(response, time);
     },
   });
 };
+const fails = () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+const isDeleted = () => memory.remove(requestKey(REQUEST_ID));
 
 beforeEach(() => {
   produced.reset();
@@ -32,15 +34,17 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 describe('storing the outputs of a request', () => {
-  test.each<[string, () => void]>([
-    ['was failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
-    ['was deleted', () => memory.remove(requestKey(REQUEST_ID))],
-  ])('that %s during the copy leaves no file behind', async (_, change) => {
-    duringCopy(change);
+  test.each<[string, () => void, ReturnType<typeof file>]>([
+    ['fails during the copy', fails, file(png)],
+    ['is deleted during the copy', isDeleted, file(png)],
+    ['fails while a file cannot be stored', fails, status(503)],
+    ['is deleted while a file cannot be stored', isDeleted, status(503)],
+  ])('that %s leaves no file behind, and is not retried', async (_, change, last) => {
+    duringCopy(change, last);
 
     await store();
 
-    expect(produced.requestedPaths().sort()).toEqual(['/a', '/b']);
+    expect(new Set(produced.requestedPaths())).toEqual(new Set(['/a', '/b']));
     expect(keys()).toEqual(['outputs/another']);
     expect(produced.recorded()).toBeUndefined();
   });
@@ -55,35 +59,22 @@ describe('storing the outputs of a request', () => {
     expect(produced.recorded()).toEqual(outputs);
   });
 
-  test('that another run recorded during the copy keeps its files and that recording', async () => {
+  test.each([
+    ['during the copy', file(png), ['0.png', '1.png']],
+    ['while a file cannot be stored', status(503), ['0.png']],
+  ])('that another run recorded %s keeps its files and that recording', async (_, last, names) => {
     const outputs = [aStoredOutput(0), { index: 1 }];
-    duringCopy(() => memory.patch(requestKey(REQUEST_ID), { outputs }));
+    duringCopy(() => memory.patch(requestKey(REQUEST_ID), { outputs }), last);
 
     await store();
 
-    expect(keys()).toEqual(['outputs/another', keyOf('0.png'), keyOf('1.png')].sort());
-    expect(produced.recorded()).toEqual(outputs);
-  });
-
-  test.each<[string, () => void]>([
-    ['failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
-    ['was deleted', () => memory.remove(requestKey(REQUEST_ID))],
-  ])('that %s while a file could not be stored leaves none behind, and is not retried', async (_, change) => {
-    produced.serve({
-      '/a': file(png),
-      '/b': (response, time) => {
-        change();
-        status(503)(response, time);
-      },
-    });
-
-    await store();
-
-    expect(keys()).toEqual(['outputs/another']);
+    expect(keys()).toEqual(['outputs/another', ...names.map(keyOf)].sort());
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ outputs });
+    expect(memory.get(requestKey(REQUEST_ID))).not.toHaveProperty('storedSoFar');
   });
 
   test('that failed and was left with files by a run that died removes them', async () => {
-    memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+    fails();
     bucket.put(keyOf('1.png'));
 
     await store();
@@ -104,7 +95,7 @@ describe('storing the outputs of a request', () => {
     produced.serve({
       '/a': status(404),
       '/b': (response, time) => {
-        memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+        fails();
         status(404)(response, time);
       },
     });

@@ -29,31 +29,11 @@ describe('storing outputs', () => {
 
     await store();
 
+    const [ofPng, ofJpeg, ofWebp] = [png, jpeg, webp].map(({ byteLength: sizeBytes }) => ({ sizeBytes }));
     expect(produced.recorded()).toStrictEqual([
-      {
-        index: 0,
-        objectKey: keyOf('0.png'),
-        contentType: 'image/png',
-        sizeBytes: png.byteLength,
-        width: 64,
-        height: 48,
-      },
-      {
-        index: 1,
-        objectKey: keyOf('1.jpg'),
-        contentType: 'image/jpeg',
-        sizeBytes: jpeg.byteLength,
-        width: 30,
-        height: 20,
-      },
-      {
-        index: 2,
-        objectKey: keyOf('2.webp'),
-        contentType: 'image/webp',
-        sizeBytes: webp.byteLength,
-        width: 16,
-        height: 17,
-      },
+      { index: 0, objectKey: keyOf('0.png'), contentType: 'image/png', ...ofPng, width: 64, height: 48 },
+      { index: 1, objectKey: keyOf('1.jpg'), contentType: 'image/jpeg', ...ofJpeg, width: 30, height: 20 },
+      { index: 2, objectKey: keyOf('2.webp'), contentType: 'image/webp', ...ofWebp, width: 16, height: 17 },
     ]);
     expect(bucket.objects.get(keyOf('1.jpg'))).toEqual({
       bucket: 'bucket',

@@ -194,13 +194,6 @@ describe('writing one item that transactions write too', () => {
   const command = () => new UpdateCommand({ TableName: 'table', Key: { PK: 'A', SK: 'x' } });
   const writes = () => client.commandCalls(UpdateCommand);
 
-  test('returns what the write returns', async () => {
-    client.on(UpdateCommand).resolves({ Attributes: { name: 'the A' } });
-
-    expect(await settle(writeItem(command()))).toEqual({ Attributes: { name: 'the A' } });
-    expect(writes()).toHaveLength(1);
-  });
-
   test.each(['TransactionConflictException', 'TransactionInProgressException'])(
     'waits for a transaction in progress and writes again: %s',
     async (name) => {

@@ -53,25 +53,23 @@ export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => 
       expect(ports.size).toBe(3);
     });
 
-    test('that never reached the provider can be repeated', async () => {
-      expect(await adapterAt(await aClosedUrl()).submit(A_CALL, patient())).toMatchObject({ kind: 'busy' });
-    });
-
-    test('whose connection breaks after it is sent is lost, and is not sent again', async () => {
-      server.respond = (_, response) => response.socket?.destroy();
+    test.each<[string, typeof server.respond]>([
+      ['whose connection breaks after it is sent', (_, response) => response.socket?.destroy()],
+      [
+        'whose answer breaks off',
+        (_, response) => {
+          response.writeHead(200, { 'content-length': '1000' });
+          response.write('{"data":[', () => response.socket?.destroy());
+        },
+      ],
+    ])('%s is lost, and is not sent again', async (_, respond) => {
+      server.respond = respond;
 
       expect(await submit()).toEqual({ kind: 'lost', failure: FAILURE.lost });
       expect(server.requests).toHaveLength(1);
     });
 
-    test('whose answer breaks off is lost', async () => {
-      server.respond = (_, response) => {
-        response.writeHead(200, { 'content-length': '1000' });
-        response.write('{"data":[', () => response.socket?.destroy());
-      };
-
-      expect(await submit()).toEqual({ kind: 'lost', failure: FAILURE.lost });
-    });
+    const TIMED_OUT = { kind: 'failed', failure: FAILURE.timeout, taken: 'unknown' };
 
     test.each([
       ['before an answer', () => undefined],
@@ -83,19 +81,11 @@ export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => 
         setImmediate(() => controller.abort());
       };
 
-      expect(await adapterAt(server.url).submit(A_CALL, controller.signal)).toEqual({
-        kind: 'failed',
-        failure: FAILURE.timeout,
-        taken: 'unknown',
-      });
+      expect(await adapterAt(server.url).submit(A_CALL, controller.signal)).toEqual(TIMED_OUT);
     });
 
     test('aborted in advance is not sent', async () => {
-      expect(await adapterAt(server.url).submit(A_CALL, AbortSignal.abort())).toEqual({
-        kind: 'failed',
-        failure: FAILURE.timeout,
-        taken: 'unknown',
-      });
+      expect(await adapterAt(server.url).submit(A_CALL, AbortSignal.abort())).toEqual(TIMED_OUT);
       expect(server.requests).toEqual([]);
     });
 
@@ -169,7 +159,7 @@ const takenBy = (answer: ProviderAnswer): Taken => {
   return takenOf({ outcome: answer });
 };
 
-/** What kept the call from the provider, where another one may take it. */
+/** The obstacle of a call that another provider may take. */
 const obstacleOf = (answer: ProviderAnswer): Obstacle | undefined =>
   'obstacle' in answer ? answer.obstacle : undefined;
 
@@ -226,6 +216,7 @@ export const describeVerdicts = (wire: Wire): void => {
       const cut = await submit();
       const late = await adapterOf(Adapter).submit(A_CALL, AbortSignal.abort());
 
+      expect(unreached).toMatchObject({ kind: 'busy' });
       expect([unreached, cut, late].map(takenBy)).toEqual(['no', 'unknown', 'unknown']);
       expect([unreached, cut, late].map(obstacleOf)).toEqual(['unreached', undefined, undefined]);
     });
@@ -262,39 +253,35 @@ export const describeVerdicts = (wire: Wire): void => {
     });
 
     const usageOf = (count: number) => (wire.countsImages ? { usage: { images: count } } : {});
-    const testImages = images ? test : () => undefined;
-    testImages('for outputs that came at once tells all', async () => {
-      if (!images) return;
-      answerWith(images(url('a'), url('b')));
-      expect(await submit()).toEqual({
-        kind: 'done',
-        outputs: [{ url: url('a') }, { url: url('b') }],
-        ...usageOf(2),
+    if (images)
+      test('for outputs that came at once tells all', async () => {
+        answerWith(images(url('a'), url('b')));
+        const outputs = [{ url: url('a') }, { url: url('b') }];
+        expect(await submit()).toEqual({ kind: 'done', outputs, ...usageOf(2) });
+
+        answerWith(images());
+        const none = await submit();
+        expect(none).toMatchObject({ kind: 'failed', failure: FAILURE.error });
+        expect(takenBy(none)).toBe('yes');
       });
 
-      answerWith(images());
-      const none = await submit();
-      expect(none).toMatchObject({ kind: 'failed', failure: FAILURE.error });
-      expect(takenBy(none)).toBe('yes');
-    });
+    if (partial)
+      test('for a part of the outputs keeps it', async () => {
+        answerWith(partial(url('b')));
 
-    const testPartial = partial ? test : () => undefined;
-    testPartial('for a part of the outputs keeps it', async () => {
-      if (partial) answerWith(partial(url('b')));
-
-      expect(await submit()).toEqual({
-        kind: 'done',
-        outputs: [{ failure: FAILURE.content }, { url: url('b') }, { failure: FAILURE.error }],
-        ...usageOf(1),
+        expect(await submit()).toEqual({
+          kind: 'done',
+          outputs: [{ failure: FAILURE.content }, { url: url('b') }, { failure: FAILURE.error }],
+          ...usageOf(1),
+        });
       });
-    });
 
     test('is planned the same each time, in the mode that it is answered in', () => {
-      for (const [mode, request] of [
-        ['asynchronous', wire.requests.task],
-        ['synchronous', wire.requests.synchronous],
-      ] as const) {
-        if (!request) continue;
+      const { task, synchronous } = wire.requests;
+      for (const [mode, request] of Object.entries({
+        asynchronous: task,
+        ...(synchronous && { synchronous }),
+      })) {
         const [first, second] = [1, 2].map(() =>
           adapterOf(Adapter).plan(request, 'upstream-model', 'https://c'),
         );
@@ -302,6 +289,20 @@ export const describeVerdicts = (wire: Wire): void => {
         expect(first).toEqual(second);
         expect(first).toMatchObject({ mode, calls: [{ path: expect.stringMatching(/^\//) }] });
       }
+    });
+
+    test('asks for a callback where the provider calls back, and nowhere else', () => {
+      const adapter = adapterOf(Adapter);
+      const callback = 'https://api.example.com/callbacks/it/vid_1/token';
+      for (const request of Object.values(wire.requests)) {
+        const plan = JSON.stringify(adapter.plan(request, 'upstream-model', callback));
+        const isAsked = [callback, encodeURIComponent(callback)].some((form) => plan.includes(form));
+
+        expect(isAsked).toBe(adapter.callsBack(request.kind));
+      }
+      expect((['image', 'video'] as const).filter((kind) => adapter.callsBack(kind))).toEqual(
+        wire.callsBackFor,
+      );
     });
   });
 };

@@ -102,5 +102,5 @@ export const FAL_WIRE: Wire = {
       [output({ video: { url: 'https://a' } }), output({ video: video('https://a'), duration: null })],
     ],
   },
-  callback: (id) => ({ request_id: id, gateway_request_id: id, status: 'OK', error: null, payload: {} }),
+  callsBackFor: ['image', 'video'],
 };

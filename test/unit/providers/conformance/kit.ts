@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe } from '@jest/globals';
-import { describeCallbacks } from './callbacks.ts';
 import { describeCancelling } from './cancelling.ts';
 import { describeUnansweredCreations, describeVerdicts } from './creations.ts';
+import { describeToldErrors } from './errors.ts';
 import { server } from './server.ts';
 import { describeTasks } from './tasks.ts';
 import type { Wire } from './wire.ts';
@@ -19,6 +19,6 @@ export const describeConformance = (wire: Wire): void => {
     describeVerdicts(wire);
     describeTasks(wire);
     describeCancelling(wire);
-    describeCallbacks(wire);
+    describeToldErrors(wire);
   });
 };

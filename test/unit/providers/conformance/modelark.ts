@@ -51,7 +51,7 @@ export const MODELARK_WIRE: Wire = {
   tasks: {
     waiting: [task('queued'), task('running', { content: null, error: null })],
     done: (url) => task('succeeded', { content: { video_url: url, last_frame_url: null } }),
-    empty: task('succeeded', { content: {} }),
+    empty: task('succeeded'),
     failed: {
       content: task('failed', {
         error: { code: 'OutputVideoSensitiveContentDetected', message: 'In detail.' },
@@ -78,6 +78,7 @@ export const MODELARK_WIRE: Wire = {
         images({ url: 'https://a' }, { error: {} }),
         images({ url: 'https://a' }, { url: null, error: { code: null } }),
       ],
+      [images({ url: 'https://a' }, { error: {} }), images({ url: 'https://a' }, { url: '', error: null })],
       [
         error(400, 'InvalidParameter'),
         { status: 400, body: { error: { code: 'InvalidParameter', message: null } } },
@@ -85,9 +86,15 @@ export const MODELARK_WIRE: Wire = {
     ],
     query: [
       [task('running'), task('running', { content: null, error: null, usage: null })],
-      [task('succeeded'), task('succeeded', { content: { video_url: null } })],
-      [task('failed'), task('failed', { error: { code: null, message: null } })],
+      ...[null, {}, { video_url: null }, { video_url: '' }].map((content): [WireAnswer, WireAnswer] => [
+        task('succeeded'),
+        task('succeeded', { content }),
+      ]),
+      ...[null, { code: null, message: null }].map((none): [WireAnswer, WireAnswer] => [
+        task('failed'),
+        task('failed', { error: none }),
+      ]),
     ],
   },
-  callback: (id) => ({ id, model: 'seedance', status: 'succeeded', content: { video_url: 'https://a' } }),
+  callsBackFor: ['video'],
 };

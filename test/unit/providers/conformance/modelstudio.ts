@@ -1,5 +1,5 @@
 import { ModelStudio } from '../../../../providers/modelstudio/modelstudio.ts';
-import { aVideoRequest } from '../../builders/entities.ts';
+import { anImageRequest, aVideoRequest } from '../../builders/entities.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
 const error = (status: number, code: string): WireAnswer => ({
@@ -25,7 +25,7 @@ const images = (...content: unknown[]): WireAnswer => ({
 export const MODELSTUDIO_WIRE: Wire = {
   name: 'Model Studio',
   Adapter: ModelStudio,
-  requests: { task: aVideoRequest() },
+  requests: { task: aVideoRequest(), synchronous: anImageRequest() },
   errors: {
     content: error(400, 'DataInspectionFailed'),
     invalid: error(400, 'InvalidParameter'),
@@ -62,7 +62,10 @@ export const MODELSTUDIO_WIRE: Wire = {
   },
   same: {
     creation: [
-      [images({ image: 'https://a' }), images({ image: 'https://a', text: null }, { image: null })],
+      [
+        images({ image: 'https://a' }),
+        images({ image: 'https://a', text: null }, { image: null }, { image: '' }),
+      ],
       [
         images({ image: 'https://a' }),
         {
@@ -83,8 +86,12 @@ export const MODELSTUDIO_WIRE: Wire = {
     ],
     query: [
       [task('RUNNING'), task('RUNNING', { code: null, choices: null, video_url: null })],
+      [task('RUNNING'), task('RUNNING', { code: '' })],
       [task('SUCCEEDED'), task('SUCCEEDED', { code: '', choices: [{ message: null }], video_url: '' })],
+      [task('SUCCEEDED'), task('SUCCEEDED', { code: null, choices: null, video_url: null })],
       [task('FAILED'), task('FAILED', { code: null, message: null })],
+      [task('FAILED'), task('FAILED', { code: '' })],
     ],
   },
+  callsBackFor: [],
 };

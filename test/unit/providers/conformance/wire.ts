@@ -1,3 +1,4 @@
+import type { RequestKind } from '../../../../core/ids.ts';
 import type { Provider, ProviderAnswer, Taken } from '../../../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 
@@ -77,6 +78,6 @@ export interface Wire {
   };
   /** Answers that differ only in what is absent or null, for each operation. */
   same: { creation: [WireAnswer, WireAnswer][]; query: [WireAnswer, WireAnswer][] };
-  /** The body that the provider posts to a callback URL for a finished task; undefined when it does not call back. */
-  callback?: (taskId: string) => unknown;
+  /** The kinds of request that the provider calls back about. */
+  callsBackFor: RequestKind[];
 }
