@@ -24,7 +24,7 @@ export const failRequest = async (
   error: Failure,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  const onEnded: OnEnded = (request, attempts) => reportTasks(request, attempts, clock);
+  const onEnded: OnEnded = (request, attempts) => reportTasks(request.requestId, attempts, clock);
   await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false }, onEnded);
   const files = async (request: StoredRequest): Promise<boolean> =>
     (await removeObjects(possibleClipsOf(request))).length === 0;

@@ -1,6 +1,6 @@
 import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { toInstant } from '../time.ts';
-import type { OpenTask } from './look.ts';
+import type { AtProvider } from './look.ts';
 
 /** Most items that a run keeps. The others stay due. */
 const MAX_ITEMS = 500;
@@ -10,8 +10,8 @@ export interface Kept {
   due: DueItem;
   nextMs: number;
   isBeingLookedAt: boolean;
-  /** The task to query, once a look has found one. */
-  task?: OpenTask | undefined;
+  /** The rest of the last look, if that is all to do. */
+  rest?: AtProvider | undefined;
 }
 
 const idOf = ({ key }: DueItem): string => `${key.PK} ${key.SK}`;

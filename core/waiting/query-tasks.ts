@@ -32,14 +32,17 @@ export interface TaskQueryResult {
   notBefore?: Instant | undefined;
 }
 
+/** Makes a query when its turn comes. */
+export type During = <T>(query: () => Promise<T>) => Promise<T>;
+
 /** Options of querying the tasks of a request. */
 export interface TaskQuery {
   request: Pick<StoredRequest, 'requestId' | 'model'>;
   providerRouteOf: ProviderRouteOf;
   clock: Clock;
   timeoutMs: number;
-  /** Makes a query when its turn comes; at once by default. */
-  during?: <T>(query: () => Promise<T>) => Promise<T>;
+  /** At once by default. */
+  during?: During;
 }
 
 /**

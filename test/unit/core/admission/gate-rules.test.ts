@@ -10,10 +10,9 @@ import {
   type Permit,
   type RouteLimits,
   runningOf,
-  startOf,
-  type WaitingAccount,
   weightOf,
 } from '../../../../core/admission/gate-rules.ts';
+import type { WaitingAccount } from '../../../../core/admission/waiters.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { anAttempt } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
@@ -60,36 +59,6 @@ describe('the room of a gate', () => {
     expect(weightOf(15, aGate({ maxRunning: 5 }))).toBe(5);
     expect(weightOf(3, aGate({ maxRunning: 5 }))).toBe(3);
     expect(weightOf(15, aGate({ requestsPerSecond: 5 }))).toBe(15);
-  });
-
-  test('starts are never more than the rate from any start on', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.record({ afterMs: fc.nat(3_000), starts: fc.integer({ min: 1, max: 15 }) }), {
-          maxLength: 40,
-        }),
-        fc.integer({ min: 1, max: 25 }),
-        (arrivals, requestsPerSecond) => {
-          const gate = aGate({ requestsPerSecond });
-          const starts: number[] = [];
-          let nowMs = NOW_MS;
-          let nextStartMs: number | undefined;
-          for (const arrival of arrivals) {
-            nowMs += arrival.afterMs;
-            if (!hasRoom(gate, { used: 0, nextStartMs }, 1, nowMs)) continue;
-            const given = startOf(gate, { nextStartMs }, arrival.starts, nowMs);
-            if (given.startMs < nowMs || given.startMs > nowMs + HORIZON_MS)
-              throw new Error('Not in its time');
-            for (let index = 0; index < arrival.starts; index++) {
-              starts.push(given.startMs + index * (gate.intervalMs ?? 0));
-            }
-            nextStartMs = given.nextStartMs;
-          }
-          const gaps = starts.slice(1).map((startMs, index) => startMs - (starts[index] ?? 0));
-          expect(Math.min(...gaps, 1000 / requestsPerSecond)).toBeCloseTo(1000 / requestsPerSecond);
-        },
-      ),
-    );
   });
 });
 

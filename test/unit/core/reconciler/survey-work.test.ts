@@ -1,7 +1,8 @@
 import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { gateOfRoute, takePermit } from '../../../../core/admission/gates.ts';
+import { gateOf } from '../../../../core/admission/gate-rules.ts';
+import { takePermit } from '../../../../core/admission/gates.ts';
 import { putWaiter } from '../../../../core/admission/waiters.ts';
 import { logger } from '../../../../core/observability.ts';
 import { surveyWork } from '../../../../core/reconciler/survey-work.ts';
@@ -77,7 +78,7 @@ describe('a survey of the work', () => {
       b: { ...limits, upstreamModel: 'free' },
     });
     await withEnvironment({ MODEL_ROUTES }, async () => {
-      const gate = gateOfRoute({ provider: 'modelark', upstreamModel: 'seedream' });
+      const gate = gateOf('modelark/seedream', { maxRunning: 3 });
       await takePermit(gate, { requestId: 'img_1', accountId: 'a', weight: 2, starts: 2 }, NOW);
       const waiter = { accountId: 'a', taskToken: 't', tokenOrder: '1', weight: 1, starts: 1 };
       for (const seconds of [-50, -70]) {
