@@ -92,15 +92,17 @@ export const beginRun = async (
     if (pass) await startWith(request, pass, clock);
     const run: CallRun = {
       ...{ requestId, calls, mode, provider, deadline, clock, endMs },
-      onAttempts: { ...(role && { circuit: role }), ...(passedOver?.length && { passedOver }) },
       isRepeated: all.some((attempt) => routeNameOf(attempt) === name),
       origin: { ...route, baseUrl: provider.baseUrl },
-      permit:
-        pass && gate.permits !== undefined ? { gate: gate.name, takenMs: pass.permit.takenMs } : undefined,
-      lookAt: lookAfterQueue(request, clock),
-      pace: new Pace(pass?.permit.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () =>
-        clock.now().getTime(),
-      ),
+      notes: {
+        // It holds the permit while it has a call or task under way.
+        permit:
+          pass && gate.permits !== undefined ? { gate: gate.name, takenMs: pass.permit.takenMs } : undefined,
+        lookAt: lookAfterQueue(request, clock),
+        beginsProcessing: mode === 'synchronous',
+        onAttempts: { ...(role && { circuit: role }), ...(passedOver?.length && { passedOver }) },
+      },
+      pace: new Pace(pass?.permit.weight ?? calls.length, gate.intervalMs ?? 0, () => clock.now().getTime()),
     };
     return { run, pass, choice, except, here, due: callsToMake(calls, here, all, clock.now()) };
   }

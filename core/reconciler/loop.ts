@@ -134,7 +134,7 @@ class Run {
 
   /** Returns how long after its start the next tick begins, in milliseconds, or that the run ends. */
   private async makeTick(): Promise<number | 'end'> {
-    const { clock, everySeconds } = this.options;
+    const { clock, everySeconds, functionName } = this.options;
     const idleMs = everySeconds * 1000 < RUN_MS ? everySeconds * 1000 : 'end';
     if (this.isAtWork && !(await renewRun(this.runId, clock.now()))) {
       this.isAtWork = false;
@@ -149,7 +149,9 @@ class Run {
       this.idleTicksLeft = IDLE_TICKS;
       return this.tickMs();
     }
-    if (!this.isAtWork && !(await this.begin())) {
+    // The first tick takes over from an older run; a later one leaves the work to a newer run.
+    this.isAtWork ||= await beginRun(this.runId, functionName, clock.now(), { ifDead: this.tick > 0 });
+    if (!this.isAtWork) {
       this.work.clear();
       return idleMs;
     }
@@ -158,13 +160,6 @@ class Run {
     for (const kept of due) this.track(this.look(kept));
     for (const at of queued) if (!this.gatesAtWork.has(at.name)) this.track(this.admit(at));
     return this.tickMs();
-  }
-
-  /** The first tick takes over from an older run; a later one leaves the work to a newer run. */
-  private async begin(): Promise<boolean> {
-    const { functionName, clock } = this.options;
-    this.isAtWork = await beginRun(this.runId, functionName, clock.now(), { ifDead: this.tick > 0 });
-    return this.isAtWork;
   }
 
   /** Reads whether a run was alive or is awaited, and names the function for requests that begin to wait. */
