@@ -7,10 +7,10 @@ import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/p
 import { deletedRequestKey, requestKey } from '../../../../core/table/keys.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
 import { type ProviderCallback, receiveCallback } from '../../../../core/waiting/receive-callback.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, atSeconds, clockAt } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { accepted, answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
+import { accepted, answering, ENTERED, WaitingRequest, wokenBy } from '../../builders/waiting-request.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { secrets } from '../../fakes/fresh-secrets.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -22,8 +22,6 @@ beforeEach(() => {
   pause.mockClear();
 });
 
-const at = (seconds: number): string => atSeconds(seconds).toISOString();
-const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
 const WAITING: ProviderAnswer = { kind: 'waiting' };
 const token = (requestId = VIDEO_ID, provider = 'modelark'): string =>
   createHmac('sha256', 'a secret of the deployment').update(`${provider}\n${requestId}`).digest('hex');
@@ -48,7 +46,7 @@ describe('a callback', () => {
 
     expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
     expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
-    expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
+    expect(executions.woken).toEqual(wokenBy('token-1'));
     expect(request.wait()).toMatchObject({ calledBackAt: at(60), queriedAt: at(60) });
     expect(pause).not.toHaveBeenCalled();
     expect(memory.calls()).toEqual({ GetCommand: 2, QueryCommand: 1, UpdateCommand: 3 });
@@ -268,7 +266,7 @@ describe('a callback', () => {
     executions.wait('token-1');
     await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(answering(aDone('a'))), clockAt(2));
 
-    expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
+    expect(executions.woken).toEqual(wokenBy('token-1'));
   });
 
   test('that comes before the execution waits records the outcome, and no second query is made', async () => {
