@@ -168,7 +168,7 @@ describe('a request of a model with two routes', () => {
 
   test('makes all calls of the other plan, and forgets those that were left behind', async () => {
     const two = new TwoRoutes();
-    Object.assign(two, { mode: 'synchronous' });
+    two.mode = 'synchronous';
     two.calls[FIRST] = 3;
     two.answers[FIRST] = NO_ACCESS;
     two.answers[SECOND] = aDone('https://a.example/1', 'https://a.example/2', 'https://a.example/3');

@@ -14,14 +14,15 @@ import { NOW, StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aProvider } from '../../builders/providers.ts';
-import { given, memory } from './a-dispatch.ts';
+import { ACCEPTED, given, memory } from './a-dispatch.ts';
+
+export { ACCEPTED };
 
 /** The model of requests by default, and the names of its two routes. */
 export const MODEL = 'xQI3Pro';
 export const FIRST = 'modelark/one';
 export const SECOND = 'fal/two';
 
-export const ACCEPTED = { kind: 'accepted', taskId: 'task-1' } as const;
 export const UNREACHED = { kind: 'busy', reason: 'not reached', obstacle: 'unreached' } as const;
 export const THROTTLED = { kind: 'busy', reason: 'full', obstacle: 'throttled' } as const;
 const FAILURE = { code: 'provider_error', message: 'no' } as const;
