@@ -92,7 +92,8 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
   const running = runningOf(seen);
   const withPermits = accounts.filter(({ accountId }) => running.has(accountId));
   for (const account of inTurn(withPermits, tick)) await nextOf(account);
-  let isAudited = isFull(gate, seen);
+  // A gate without a limit of running calls stores permits only until they are used.
+  let isAudited = gate.permits === undefined || seen.used >= gate.permits;
   if (isAudited) state = await takeSpareBack(gate.name, seen, options);
   let letInSoFar = 0;
   while (letInSoFar < most && hasRoom(gate, state, 1, clock.now().getTime())) {
@@ -119,9 +120,6 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
     accounts = accounts.map((one) => (one === account ? { ...one, servedAt } : one));
   }
 };
-
-/** Whether a gate has no room for a single call, or stores permits only until they are used. */
-const isFull = ({ permits }: Gate, { used }: GateState): boolean => permits === undefined || used >= permits;
 
 /** Wakes a waiting request and takes it out of the queue, unless it waits under a newer token by now. */
 const wakeWaiter = async (

@@ -63,26 +63,18 @@ const openFor = (seconds: number, clock: Clock): Looked => ({
 export const lookAt = async (due: DueItem, options: LookOptions): Promise<Looked> => {
   const { work, list } = due;
   if (work.kind === 'request') return lookAtRequest(due, work.requestId, options);
-  if (work.kind === 'balance-event') return tellOfBalance(work);
+  if (work.kind === 'balance-event') {
+    // Unless its writer has: the delivery is named by the event.
+    await startWebhookDelivery(work.eventId);
+    await closeBalanceEvent(work.accountId, work.eventId);
+    return DONE;
+  }
   const { clock, keepGoing } = options;
   // Removals take long. Rescheduled first, so that the next run continues if this one dies.
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
   else await finishDeletion(toDeletedRequest(claimed.item), undefined, due.key);
-  return DONE;
-};
-
-/** Starts the delivery of a balance event, unless its writer has: it is named by the event. */
-const tellOfBalance = async ({
-  accountId,
-  eventId,
-}: {
-  accountId: string;
-  eventId: string;
-}): Promise<Looked> => {
-  await startWebhookDelivery(eventId);
-  await closeBalanceEvent(accountId, eventId);
   return DONE;
 };
 
@@ -194,16 +186,11 @@ interface OpenTask {
   notBefore: Instant | undefined;
 }
 
-const queriesOf = (task: OpenTask, options: LookOptions): AtProvider => ({
-  id: task.provider.id,
-  act: (during) => queryOpenTask(task, options, during),
-});
-
 /**
  * Queries an open task, and wakes its execution when all tasks of the request have finished. A provider that calls back is queried
  * again only after `CALLBACK_WAIT_SECONDS`.
  */
-const queryOpenTask = async (task: OpenTask, options: LookOptions, during: During): Promise<Looked> => {
+const queriesOf = (task: OpenTask, options: LookOptions): AtProvider => {
   const { due, request, provider } = task;
   const { clock, providerRouteOf } = options;
   const { requestId, kind } = request;
@@ -212,12 +199,15 @@ const queryOpenTask = async (task: OpenTask, options: LookOptions, during: Durin
     nextMs: nextQueryMs(left.from, left.notBefore, workflowSettings(), clock.now()),
     rest: queriesOf(left, options),
   });
-  if ((task.notBefore ?? '') > toInstant(clock.now())) return openAs(task);
-  const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
-  const { attempts, notBefore } = await queryAttempts(task.attempts, query);
-  if (!hasOpenTask(attempts)) return wakeFinished(due, requestId, attempts, clock);
-  if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
-  return openAs({ ...task, attempts, notBefore });
+  const act = async (during: During): Promise<Looked> => {
+    if ((task.notBefore ?? '') > toInstant(clock.now())) return openAs(task);
+    const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
+    const { attempts, notBefore } = await queryAttempts(task.attempts, query);
+    if (!hasOpenTask(attempts)) return wakeFinished(due, requestId, attempts, clock);
+    if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
+    return openAs({ ...task, attempts, notBefore });
+  };
+  return { id: provider.id, act };
 };
 
 /** Longest pause between two queries of a task. */

@@ -81,13 +81,6 @@ export const queryAttempts = async (
   };
 };
 
-/** The result of querying one task. */
-interface TaskResult {
-  attempt: ProviderAttempt;
-  answered: boolean;
-  retryAfterSeconds?: number | undefined;
-}
-
 /** The provider of a task; undefined, which is logged, when the address of its call is not configured. */
 const findProvider = async (
   attempt: ProviderAttempt,
@@ -107,7 +100,7 @@ const findProvider = async (
 const queryTask = async (
   attempt: ProviderAttempt,
   { request, providerRouteOf, clock, timeoutMs, during = (make) => make() }: TaskQuery,
-): Promise<TaskResult> => {
+): Promise<{ attempt: ProviderAttempt; answered: boolean; retryAfterSeconds?: number | undefined }> => {
   const { requestId, outcome, refusedAt } = attempt;
   if (outcome?.kind !== 'accepted') return { attempt, answered: true };
   const provider = await findProvider(attempt, request.model, providerRouteOf);
