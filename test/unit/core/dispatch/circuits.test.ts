@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer, ProviderPlan } from '../../../../core/provider-calls/providers.ts';
-import { circuitKey, gateKey, requestKey } from '../../../../core/table/keys.ts';
+import { circuitKey, requestKey } from '../../../../core/table/keys.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { attempts, memory } from './a-dispatch.ts';
@@ -225,8 +225,7 @@ describe('a route that is left out', () => {
 
   test('is not tried when it is full', async () => {
     const two = new TwoRoutes();
-    two.routes = [{ provider: 'modelark', upstreamModel: 'one', maxRunning: 1 }, two.routes[1] ?? {}];
-    memory.put(gateKey(`${FIRST}#0`), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
+    two.fill(FIRST);
     two.open(FIRST, { forSeconds: -1 });
 
     await two.dispatch();

@@ -72,16 +72,12 @@ describe('a call', () => {
   });
 
   test('that is marked alive between the decision and its record is not lost', async () => {
-    const suspected = {
-      aliveAt: at(-60),
-      suspectedAt: at(-30),
-    };
-    givenAttempt(suspected);
+    givenAttempt(DEAD);
     let calls = 0;
     // The request and its attempts are read by then.
     memory.beforeCall = () => {
       calls += 1;
-      return calls === 2 && keepAttemptAlive(anAttempt(suspected), NOW);
+      return calls === 2 && keepAttemptAlive(anAttempt(DEAD), NOW);
     };
 
     await expect(run(aProvider('synchronous', 1))).rejects.toThrow(ProviderCallInFlightError);
@@ -176,21 +172,15 @@ describe('a call', () => {
     expect(status()).toBe('queued');
   });
 
-  test('of a request that waited for its turn is looked at in 5 min, though its provider stays busy', async () => {
-    const endOfQueue = dueListing('LOOK', REQUEST_ID, at(3_600));
-    memory.patch(requestKey(REQUEST_ID), endOfQueue);
+  test.each([
+    ['waited for its turn is looked at in 5 min, though its provider stays busy', 3_600, 300],
+    ['is looked at sooner leaves that so', 120, 120],
+  ])('of a request that %s', async (_, before, after) => {
+    memory.patch(requestKey(REQUEST_ID), dueListing('LOOK', REQUEST_ID, at(before)));
     await run(aProvider('asynchronous', 1, async () => BUSY));
 
-    const soon = dueListing('LOOK', REQUEST_ID, at(300));
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...soon });
-  });
-
-  test('of a request that is looked at sooner leaves that so', async () => {
-    const sooner = dueListing('LOOK', REQUEST_ID, at(120));
-    memory.patch(requestKey(REQUEST_ID), sooner);
-    await run(aProvider('asynchronous', 1, async () => BUSY));
-
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(sooner);
+    const place = dueListing('LOOK', REQUEST_ID, at(after));
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...place });
   });
 
   test('that was busy is not made again before the provider’s Retry-After', async () => {

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
-import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { UnknownAddressError } from '../../../../core/provider-calls/provider-urls.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
@@ -9,7 +9,8 @@ import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../cor
 import { queryProvider } from '../../../../core/waiting/query-provider.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
-import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
+import { accepted, answering } from '../../builders/waiting-request.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const given = (request: Partial<ImageRequest>) => {
@@ -20,20 +21,14 @@ const givenAttempt = (attempt: Partial<ProviderAttempt>) => {
   const whole = anAttempt(attempt);
   memory.put(providerAttemptKey(REQUEST_ID, whole.call, whole.attempt), whole);
 };
-const open = (taskId: string): { taskId: string; outcome: AttemptOutcome } => ({
-  taskId,
-  outcome: { kind: 'accepted', taskId },
-});
 beforeEach(() => {
   given({});
-  givenAttempt(open('task-1'));
+  givenAttempt(accepted());
 });
 
-const answering = (answer: ProviderAnswer) => aProvider('asynchronous', 1, undefined, async () => answer);
 const run = (provider: Provider, seconds = 40) =>
   queryProvider(REQUEST_ID, leadingTo(provider), new StoppedClock(atSeconds(seconds)));
 const attempt = (call = 0) => memory.get(providerAttemptKey(REQUEST_ID, call, 0));
-const FAILURE = { code: 'content_policy', message: 'refused' } as const;
 const LATE = {
   next: 'fail',
   error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
@@ -57,7 +52,7 @@ describe('querying the tasks of a request', () => {
     ['does not answer', { kind: 'busy', reason: 'down' }],
   ])('keeps waiting and changes nothing when the provider %s', async (_, answer) => {
     expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 560, timeoutSeconds: 561 });
-    expect(attempt()).toMatchObject(open('task-1'));
+    expect(attempt()).toMatchObject(accepted());
     expect(attempt()).not.toHaveProperty('finishedAt');
   });
 
@@ -68,7 +63,7 @@ describe('querying the tasks of a request', () => {
     const at = (seconds: number) => queryProvider(REQUEST_ID, nowhere, new StoppedClock(atSeconds(seconds)));
 
     expect(await at(40)).toMatchObject({ next: 'wait' });
-    expect(attempt()).toMatchObject(open('task-1'));
+    expect(attempt()).toMatchObject(accepted());
     expect(await at(600)).toEqual(LATE);
   });
 
@@ -118,20 +113,6 @@ describe('querying the tasks of a request', () => {
     });
   });
 
-  test('never makes a creation call', async () => {
-    const provider = answering({ kind: 'lost', failure: FAILURE });
-    await run(provider);
-
-    expect(provider.submit).not.toHaveBeenCalled();
-  });
-
-  test('limits how long the provider may take', async () => {
-    const provider = answering({ kind: 'waiting' });
-    await run(provider);
-
-    expect(provider.query.mock.calls[0]?.[1]).toBeInstanceOf(AbortSignal);
-  });
-
   test.each(['succeeded', 'failed'] as const)('leaves a request that is %s alone', async (status) => {
     given({ status });
     const provider = answering(aDone('a'));
@@ -170,16 +151,5 @@ describe('the deadline of a request', () => {
 
     expect(await run(answering({ kind: 'waiting' }), 599)).toMatchObject({ next: 'wait' });
     expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
-  });
-
-  test('keeps a task that the last query finds finished', async () => {
-    expect(await run(answering(aDone('a')), 700)).toEqual({ next: 'store' });
-  });
-
-  test('does not hide why a task failed', async () => {
-    expect(await run(answering({ kind: 'failed', failure: FAILURE }), 700)).toEqual({
-      next: 'fail',
-      error: FAILURE,
-    });
   });
 });

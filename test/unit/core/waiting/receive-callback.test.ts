@@ -36,10 +36,15 @@ const receive = (provider: Provider, callback: Partial<ProviderCallback> = {}, s
 const THROTTLED = Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
 const NOT_FOUND = { code: 'not_found', message: 'There is nothing here.' };
 
+/** Lets the execution wait under a token that the table holds. */
+const givenToken = (): void => {
+  executions.wait('token-1');
+  request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+};
+
 describe('a callback', () => {
   test('is a hint: the provider is queried, and its answer wakes the execution', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    givenToken();
     const provider = answering(aDone('a'));
 
     await receive(provider);
@@ -78,8 +83,7 @@ describe('a callback', () => {
   });
 
   test('for an unfinished task wakes nothing', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    givenToken();
 
     await receive(answering(WAITING));
 
@@ -146,8 +150,7 @@ describe('a callback', () => {
   });
 
   test('is not lost when the clock of the function that takes it is behind that of the last query', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    givenToken();
     await receive(answering(WAITING), {}, 64);
 
     await receive(answering(aDone('a')), {}, 60.7);
@@ -188,8 +191,7 @@ describe('a callback', () => {
   });
 
   test('that is repeated wakes once and changes no outcome', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    givenToken();
     await receive(answering(aDone('a')));
     const outcome = structuredClone(request.attempt());
     const provider = answering({ kind: 'failed', failure: { code: 'provider_error', message: 'no' } });
@@ -203,8 +205,7 @@ describe('a callback', () => {
   });
 
   test('twice at once wakes once', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    givenToken();
 
     await Promise.all([receive(answering(aDone('a'))), receive(answering(aDone('a')))]);
 
