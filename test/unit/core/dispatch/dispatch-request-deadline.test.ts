@@ -34,15 +34,6 @@ describe('the deadline of a request', () => {
     expect(provider.submit).not.toHaveBeenCalled();
   });
 
-  test('keeps what was produced: what is still busy, or was never made, is not produced', async () => {
-    givenBusy(0);
-    givenAttempt({ call: 1, outcome: aDone('a') });
-    const provider = aProvider('synchronous', 3);
-
-    expect(await run(provider, clockAt(600))).toEqual({ next: 'store' });
-    expect(provider.submit).not.toHaveBeenCalled();
-  });
-
   test('ends the wait for capacity of a request that stores what was produced', () =>
     withLimits({ maxRunning: 1 }, async () => {
       const route = new RouteUnderTest({ maxRunning: 1 }, memory);

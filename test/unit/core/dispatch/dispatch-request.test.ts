@@ -1,11 +1,10 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
 import { callbackUrl } from '../../../../core/provider-calls/provider-urls.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { at, atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, atSeconds } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aCall, aDone, aProvider } from '../../builders/providers.ts';
 import { ACCEPTED, attempts, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
@@ -146,13 +145,5 @@ describe('dispatching a request', () => {
     memory.reset();
 
     expect(await run(aProvider('synchronous', 1))).toEqual({ next: 'stop' });
-  });
-
-  test('throws for a model without a provider', async () => {
-    const none = async () => {
-      throw new Error('No upstream is configured for xQI3Pro.');
-    };
-
-    await expect(dispatchRequest(REQUEST_ID, none, new StoppedClock())).rejects.toThrow('No upstream');
   });
 });

@@ -72,13 +72,6 @@ describe('catching up with the provider', () => {
     expect(executions.client.calls()).toHaveLength(0);
   });
 
-  test('records the outcome when no execution waits any more', async () => {
-    executions.reset();
-
-    expect(await run(answering(aDone('a')))).toBe(true);
-    expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
-  });
-
   test('wakes an execution that waits under another token since', async () => {
     const provider = answering(async () => {
       executions.reset();
@@ -116,16 +109,6 @@ describe('the read of an unfinished request', () => {
     for (let second = 60; second < 120; second++) await read(provider, second);
 
     expect(provider.query).toHaveBeenCalledTimes(6);
-  });
-
-  test('counts the queries that callbacks cause, too', async () => {
-    givenToken({ queriedAt: at(55) });
-    const provider = answering(WAITING);
-
-    await read(provider, 64.999);
-    expect(provider.query).not.toHaveBeenCalled();
-    await read(provider, 65);
-    expect(provider.query).toHaveBeenCalledTimes(1);
   });
 
   test('made many times at once queries once', async () => {

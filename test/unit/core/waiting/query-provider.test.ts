@@ -1,6 +1,5 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { UnknownAddressError } from '../../../../core/provider-calls/provider-urls.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
@@ -67,12 +66,6 @@ describe('querying the tasks of a request', () => {
     expect(await at(600)).toEqual(LATE);
   });
 
-  test('pauses nobody when the provider refuses us until the deadline: that is not slowness', async () => {
-    expect(await run(answering({ kind: 'refused' }), 590)).toMatchObject({ next: 'wait' });
-
-    expect(await run(answering({ kind: 'refused' }), 600)).toEqual({ next: 'fail', error: TASK_REFUSED });
-  });
-
   test('queries nothing before the provider’s Retry-After, but at the deadline', async () => {
     const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 86_400 };
     expect(await run(answering(throttled), 40)).toMatchObject({ next: 'wait', waitSeconds: 560 });
@@ -137,13 +130,6 @@ describe('the deadline of a request', () => {
     });
     expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
     expect(await run(answering({ kind: 'busy', reason: 'down' }), 600)).toEqual(LATE);
-  });
-
-  test('keeps what other calls produced', async () => {
-    givenAttempt({ call: 1, taskId: 'task-2', outcome: aDone('b') });
-    givenAttempt({ call: 2, outcome: { kind: 'busy', reason: 'full' } });
-
-    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual({ next: 'store' });
   });
 
   test('counts from the first call, not from the creation', async () => {

@@ -82,23 +82,6 @@ describe('a callback', () => {
     expect(provider.query).toHaveBeenCalledTimes(1);
   });
 
-  test('for an unfinished task wakes nothing', async () => {
-    givenToken();
-
-    await receive(answering(WAITING));
-
-    expect(executions.client.calls()).toEqual([]);
-  });
-
-  test('queries even when the last query was just before', async () => {
-    request.waiting({ queriedAt: at(59.999) });
-    const provider = answering(aDone('a'));
-
-    await receive(provider);
-
-    expect(provider.query).toHaveBeenCalledTimes(1);
-  });
-
   test.each<[string, Record<string, string>]>([
     ['has a wrong token', { token: token().replace(/.$/, (last) => (last === '0' ? '1' : '0')) }],
     ['has the token of another request', { token: token(REQUEST_ID) }],
@@ -268,16 +251,5 @@ describe('a callback', () => {
     await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(answering(aDone('a'))), clockAt(2));
 
     expect(executions.woken).toEqual(wokenBy('token-1'));
-  });
-
-  test('that comes before the execution waits records the outcome, and no second query is made', async () => {
-    await receive(answering(aDone('a')), {}, 1);
-    const provider = answering(WAITING);
-    executions.wait('token-1');
-
-    await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(provider), clockAt(2));
-
-    expect(provider.query).not.toHaveBeenCalled();
-    expect(executions.woken).toHaveLength(1);
   });
 });
