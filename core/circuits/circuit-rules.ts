@@ -61,7 +61,7 @@ export const probeEnd = (isAnsweredAtOnce: boolean, deadline: Instant, now: Date
   return isAnsweredAtOnce && answered < deadline ? answered : deadline;
 };
 
-/** What is counted, apart: a task that fails was a call that worked. */
+/** Calls and tasks are counted apart: a failed task was a call that worked. */
 const COUNTED = ['calls', 'tasks'] as const;
 export type Counted = (typeof COUNTED)[number];
 /** How it ended. */

@@ -30,10 +30,10 @@ const tell = (made: ProviderAttempt[], told: Partial<CallsMade>): Promise<void> 
     { ...{ route: ROUTE, role: 'failures', cause: undefined, waitedInVain: false }, made, ...told },
     new StoppedClock(),
   );
-/** The circuit of the route, left out for its tasks and tried by the request. */
-const tried = (): void =>
+/** The circuit of the route, left out and tried by the request. */
+const tried = (cause = 'tasks'): void =>
   memory.put(circuitKey(ROUTE), {
-    ...{ cause: 'tasks', openedAt: atSeconds(-60).toISOString(), openUntil: atSeconds(-1).toISOString() },
+    ...{ cause, openedAt: atSeconds(-60).toISOString(), openUntil: atSeconds(-1).toISOString() },
     ...{ pauseSeconds: 120, probe: REQUEST_ID, probeUntil: atSeconds(600).toISOString() },
   });
 
@@ -123,6 +123,19 @@ describe('the tasks of a route', () => {
 
     expect(stored()).toMatchObject({ probe: 'img_other', pauseSeconds: 120 });
   });
+});
+
+test.each<[string, ProviderAttempt['outcome']]>([
+  ['fails', { kind: 'lost', failure: FAILURE }],
+  ['is refused', { ...FAILED, taken: 'no', obstacle: 'access' }],
+])('a route stays left out when one of the probe’s calls %s, whatever the others do', async (_, outcome) => {
+  tried('calls');
+  const accepted = anAttempt({ outcome: { kind: 'accepted', taskId: 'task-1' } });
+
+  await tell([accepted, anAttempt({ call: 1, outcome })], { role: 'probe', cause: 'calls' });
+
+  expect(stored()).toMatchObject({ cause: 'calls', pauseSeconds: 240 });
+  expect(stored()).not.toHaveProperty('probe');
 });
 
 test('a request that waited in vain for its provider counts as one failure', async () => {
