@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer, ProviderPlan } from '../../../../core/provider-calls/providers.ts';
-import { circuitKey, requestKey } from '../../../../core/table/keys.ts';
+import { circuitKey, gateKey, requestKey } from '../../../../core/table/keys.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { attempts, memory } from './a-dispatch.ts';
@@ -232,6 +232,23 @@ describe('a route that is left out', () => {
 
     expect(two.called).toEqual([SECOND]);
     expect(two.circuit(FIRST)).not.toHaveProperty('probe');
+  });
+
+  test('gives its permit back when another request is first to try it', async () => {
+    const two = new TwoRoutes();
+    two.configure(FIRST, { maxRunning: 1 });
+    two.open(FIRST, { forSeconds: -1 });
+    const gate = () => memory.get(gateKey(`${FIRST}#0`));
+    const probeUntil = new Date(two.clock.now().getTime() + 10_000).toISOString();
+    memory.beforeCall = () => {
+      if (gate()?.used === 1) memory.patch(circuitKey(FIRST), { probe: 'img_other', probeUntil });
+    };
+
+    await two.dispatch();
+
+    expect(two.called).toEqual([SECOND]);
+    expect(gate()).toMatchObject({ used: 0 });
+    expect(attempts()).toMatchObject([{ passedOver: [{ route: FIRST, why: 'another request tries it' }] }]);
   });
 
   test('with all others lets a request wait at the first', async () => {
