@@ -5,7 +5,7 @@ import { type CallsMade, reportCalls, reportTasks } from '../../../../core/circu
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { circuitKey } from '../../../../core/table/keys.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -33,8 +33,8 @@ const tell = (made: ProviderAttempt[], told: Partial<CallsMade>): Promise<void> 
 /** The circuit of the route, left out and tried by the request. */
 const tried = (cause = 'tasks'): void =>
   memory.put(circuitKey(ROUTE), {
-    ...{ cause, openedAt: atSeconds(-60).toISOString(), openUntil: atSeconds(-1).toISOString() },
-    ...{ pauseSeconds: 120, probe: REQUEST_ID, probeUntil: atSeconds(600).toISOString() },
+    ...{ cause, openedAt: at(-60), openUntil: at(-1) },
+    ...{ pauseSeconds: 120, probe: REQUEST_ID, probeUntil: at(600) },
   });
 
 describe('the tasks of a route', () => {
@@ -110,7 +110,7 @@ describe('the tasks of a route', () => {
       memory.patch(circuitKey(ROUTE), { pauseSeconds: pauseSeconds / 2 });
       await reportTasks(REQUEST_ID, [aTask(FAILED, 'probe')], new StoppedClock());
 
-      expect(stored()).toMatchObject({ pauseSeconds, openUntil: atSeconds(pauseSeconds).toISOString() });
+      expect(stored()).toMatchObject({ pauseSeconds, openUntil: at(pauseSeconds) });
       expect(stored()).not.toHaveProperty('probe');
     }
   });

@@ -7,7 +7,7 @@ import { readGates, takePermit } from '../../../../core/admission/gates.ts';
 import { type Circuit, CLOSED } from '../../../../core/circuits/circuit-rules.ts';
 import { isQueued, letElsewhere } from '../../../../core/reconciler/let-in.ts';
 import { gatePartition, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
@@ -18,8 +18,8 @@ const LIMITED = gateOf(FIRST, { maxRunning: 2 });
 /** The circuit of a route that is left out until this second. */
 const openUntil = (second: number): Circuit => ({
   ...CLOSED,
-  ...{ cause: 'calls', openedAt: atSeconds(-60).toISOString(), pauseSeconds: 30 },
-  openUntil: atSeconds(second).toISOString(),
+  ...{ cause: 'calls', openedAt: at(-60), pauseSeconds: 30 },
+  openUntil: at(second),
 });
 
 let woken: string[] = [];
@@ -41,7 +41,7 @@ const wait = async (
   for (let index = from; index < from + count; index++) {
     const requestId = `img_${String(index).padStart(2, '0')}`;
     const waiter = {
-      ...{ requestId, accountId: `acc_${index % 3}`, createdAt: atSeconds(index).toISOString() },
+      ...{ requestId, accountId: `acc_${index % 3}`, createdAt: at(index) },
       ...{ taskToken: requestId, tokenOrder: '1', weight: 1, starts: 1, routes },
     };
     await waitAtGate(gate.name, waiter, new StoppedClock());
@@ -110,7 +110,7 @@ describe('at a route that is left out, the control loop', () => {
   ])('wakes one, without a permit, to try another route that is left out: %s', async (_, gate) => {
     await wait(gate, 1, [FIRST]);
     await wait(gate, 2, [FIRST, SECOND], 1);
-    const left = { ...CLOSED, leftAt: atSeconds(-9).toISOString() };
+    const left = { ...CLOSED, leftAt: at(-9) };
 
     await tick(gate, { [FIRST]: left, [SECOND]: openUntil(60) });
     expect(woken).toEqual([]);
@@ -143,9 +143,9 @@ describe('at a route that is left out, the control loop', () => {
 
   test('wakes nobody while a request tries it, or an operator leaves it out', async () => {
     await wait(LIMITED, 2);
-    const probed = { ...openUntil(-1), probe: 'img_9', probeUntil: atSeconds(9).toISOString() };
+    const probed = { ...openUntil(-1), probe: 'img_9', probeUntil: at(9) };
 
-    for (const own of [probed, { ...openUntil(-1), leftAt: atSeconds(-9).toISOString() }])
+    for (const own of [probed, { ...openUntil(-1), leftAt: at(-9) }])
       await tick(LIMITED, { [FIRST]: own, [SECOND]: openUntil(60) });
     expect(woken).toEqual([]);
   });

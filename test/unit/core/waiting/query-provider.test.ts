@@ -6,7 +6,7 @@ import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/p
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
 import { queryProvider } from '../../../../core/waiting/query-provider.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, clockAt, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering } from '../../builders/waiting-request.ts';
@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 const run = (provider: Provider, seconds = 40) =>
-  queryProvider(REQUEST_ID, leadingTo(provider), new StoppedClock(atSeconds(seconds)));
+  queryProvider(REQUEST_ID, leadingTo(provider), clockAt(seconds));
 const attempt = (call = 0) => memory.get(providerAttemptKey(REQUEST_ID, call, 0));
 const LATE = {
   next: 'fail',
@@ -42,7 +42,7 @@ describe('querying the tasks of a request', () => {
     expect(attempt()).toMatchObject({
       taskId: 'task-1',
       outcome: aDone('a', 'b'),
-      finishedAt: atSeconds(40).toISOString(),
+      finishedAt: at(40),
     });
   });
 
@@ -59,7 +59,7 @@ describe('querying the tasks of a request', () => {
     const nowhere = async () => {
       throw new UnknownAddressError('https://stranger.example is no configured address of modelark.');
     };
-    const at = (seconds: number) => queryProvider(REQUEST_ID, nowhere, new StoppedClock(atSeconds(seconds)));
+    const at = (seconds: number) => queryProvider(REQUEST_ID, nowhere, clockAt(seconds));
 
     expect(await at(40)).toMatchObject({ next: 'wait' });
     expect(attempt()).toMatchObject(accepted());
@@ -86,7 +86,7 @@ describe('querying the tasks of a request', () => {
     [30, { next: 'fail', error: expect.objectContaining({ code: 'provider_error' }) }],
   ])('waits for a call that a failed dispatch left, until it is lost: after %p s', async (seconds, step) => {
     memory.remove(providerAttemptKey(REQUEST_ID, 0, 0));
-    givenAttempt({ suspectedAt: atSeconds(20).toISOString() });
+    givenAttempt({ suspectedAt: at(20) });
     const provider = answering({ kind: 'waiting' });
     provider.callsBack.mockReturnValue(true);
 
@@ -133,7 +133,7 @@ describe('the deadline of a request', () => {
   });
 
   test('counts from the first call, not from the creation', async () => {
-    given({ createdAt: atSeconds(-86_400).toISOString() });
+    given({ createdAt: at(-86_400) });
 
     expect(await run(answering({ kind: 'waiting' }), 599)).toMatchObject({ next: 'wait' });
     expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
