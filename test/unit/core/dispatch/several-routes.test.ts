@@ -137,7 +137,7 @@ describe('a request of a model with two routes', () => {
     await two.dispatch();
     expect(two.called).toEqual([FIRST, FIRST]);
 
-    two.clock.advance(2);
+    two.clock.advance(1);
     expect(await two.dispatch()).toMatchObject({ next: 'wait' });
     expect(two.called).toEqual([FIRST, FIRST, SECOND]);
   });
@@ -231,6 +231,17 @@ describe('a request of a model with two routes', () => {
       two.clock.advance(20);
     }
     expect(two.called).toEqual([FIRST, FIRST, FIRST, FIRST]);
+  });
+
+  test('needs no other permit when its dispatch runs again after its calls', async () => {
+    const two = new TwoRoutes();
+    two.configure(FIRST, { maxRunning: 1 });
+
+    const steps = [await two.dispatch(), await two.dispatch()];
+
+    expect(steps).toMatchObject([{ next: 'wait' }, { next: 'wait' }]);
+    expect(two.called).toEqual([FIRST]);
+    expect(memory.get(gateKey(`${FIRST}#0`))).toMatchObject({ used: 1 });
   });
 
   test('waits at a full route and does not spill over', async () => {
