@@ -1,53 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PlaceInQueue } from '../executions/step-rules.ts';
 import { logger } from '../observability.ts';
-import type { ModelRoute } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import type { Clock } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
-import { type Gate, type GateState, isLimited, weightOf } from './gate-rules.ts';
-import {
-  gateOfRoute,
-  gatesOfModel,
-  givePermitBack,
-  type HeldPermit,
-  markQueued,
-  postponeStarts,
-  takePermit,
-} from './gates.ts';
+import type { GateState } from './gate-rules.ts';
+import { givePermitBack, listQueues, markQueued, type Pass, postponeStarts } from './gates.ts';
 import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
-
-/** A request's permission to make calls of a limited route. */
-export interface Pass extends HeldPermit {
-  gate: Gate;
-}
-
-/** The outcome of asking for a pass: none is needed, or there is none now. */
-export type Asked =
-  | { kind: 'unlimited' }
-  | { kind: 'pass'; pass: Pass }
-  | { kind: 'full'; place: PlaceInQueue };
-
-/** Asks for a pass for a request's calls of a route. Returns the existing one if the request has a pass. */
-export const askForPass = async (
-  { requestId, accountId }: StoredRequest,
-  route: ModelRoute,
-  calls: number,
-  clock: Clock,
-): Promise<Asked> => {
-  const gate = gateOfRoute(route);
-  if (calls === 0 || !isLimited(gate)) return { kind: 'unlimited' };
-  const place = placeAt(route, calls);
-  const held = await takePermit(gate, { requestId, accountId, ...place }, clock.now());
-  return held ? { kind: 'pass', pass: { gate, ...held } } : { kind: 'full', place };
-};
-
-/** The place where a request waits for its calls of a route. */
-export const placeAt = (route: ModelRoute, calls: number): PlaceInQueue => {
-  const gate = gateOfRoute(route);
-  return { gate: gate.name, weight: weightOf(calls, gate), starts: calls };
-};
 
 /** Waits for the start of a pass. A stored pass of a gate without a limit of running calls ends here. Rejects when it cannot. */
 export const startWith = async (
@@ -74,9 +33,6 @@ export const waitAtGate = async (gateName: string, waiter: GateWaiter, clock: Cl
   await markQueued(gateName, stamp);
 };
 
-/** The request whose permit is given back. */
-type Holder = Pick<StoredRequest, 'requestId' | 'accountId'>;
-
 /**
  * Gives a request's permit of a gate back, with `takenMs` only the permit taken then. Its account counts as
  * served now. Returns the gate afterwards; undefined when the request has no such permit. Repeating it is
@@ -84,7 +40,7 @@ type Holder = Pick<StoredRequest, 'requestId' | 'accountId'>;
  */
 export const leaveGate = async (
   gateName: string,
-  { requestId, accountId }: Holder,
+  { requestId, accountId }: Pick<StoredRequest, 'requestId' | 'accountId'>,
   clock: Clock,
   takenMs?: number,
 ): Promise<GateState | undefined> => {
@@ -115,9 +71,13 @@ export const giveOwnPermitBack = (request: StoredRequest, clock: Clock, except?:
     if (gate !== undefined && gate !== except) await leaveGate(gate, request, clock);
   });
 
+/** The names of the gates of a model's routes at which requests may wait. */
+const gatesOf = (model: string): string[] =>
+  listQueues().flatMap(({ models, gate }) => (models.includes(model) ? [gate.name] : []));
+
 /** Takes a request that makes no more calls out of the queues of its model's routes. Repeating it is harmless. */
 export const leaveQueue = async (request: StoredRequest): Promise<void> => {
-  for (const { name } of gatesOfModel(request.model)) await removeWaiter(name, request);
+  for (const name of gatesOf(request.model)) await removeWaiter(name, request);
 };
 
 /**
@@ -127,8 +87,7 @@ export const leaveQueue = async (request: StoredRequest): Promise<void> => {
 export const leaveRoute = (request: StoredRequest, clock: Clock): Promise<void> =>
   quietly(request, clock, async () => {
     await leaveQueue(request);
-    const gates = gatesOfModel(request.model).map(({ name }) => name);
-    for (const name of new Set([...gates, request.gate])) {
+    for (const name of new Set([...gatesOf(request.model), request.gate])) {
       if (name !== undefined) await leaveGate(name, request, clock);
     }
   });

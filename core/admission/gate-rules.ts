@@ -1,14 +1,13 @@
+import * as z from 'zod/mini';
 import { hasOpenTask, isBusyAttempt } from '../provider-calls/attempt-rules.ts';
+import type { ConfiguredRoute } from '../provider-calls/model-routes.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { permitAttribute } from '../table/keys.ts';
-import type { Instant } from '../time.ts';
+import type { GateWaiter, WaitingAccount } from './waiters.ts';
 
-/** A limit of a provider's route: most calls running at once, and most calls a second. Null or absent: no limit. */
-export interface RouteLimits {
-  maxRunning?: number | null | undefined;
-  requestsPerSecond?: number | null | undefined;
-}
+/** The limits of a route that its gate keeps. */
+export type RouteLimits = Pick<ConfiguredRoute, 'maxRunning' | 'requestsPerSecond'>;
 
 /** Limits how many calls of a route run at once and how many start a second. Both limits are optional. */
 export interface Gate {
@@ -33,16 +32,17 @@ export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLi
 export const isLimited = ({ permits, intervalMs }: Gate): boolean =>
   permits !== undefined || intervalMs !== undefined;
 
-/** A request's permission to make calls. */
-export interface Permit {
-  accountId: string;
-  /** Most calls at once. */
-  weight: number;
-  /** When it was taken, in epoch milliseconds. It tells this permit from the request's earlier ones. */
-  takenMs: number;
-  /** When the first call may start, in epoch milliseconds; absent: at once. */
-  startMs?: number | undefined;
-}
+/**
+ * A request's permission to make `weight` calls at once. `takenMs`, when it was taken, tells it from the request's earlier ones. `startMs` is
+ * when the first call may start; absent: at once. Both are epoch milliseconds.
+ */
+export const Permit = z.object({
+  accountId: z.string(),
+  weight: z.number(),
+  takenMs: z.number(),
+  startMs: z.optional(z.number()),
+});
+export type Permit = z.infer<typeof Permit>;
 
 /** A gate as stored. */
 export interface GateState {
@@ -77,26 +77,6 @@ export const hasRoom = (
 ): boolean =>
   (gate.permits === undefined || used + weight <= gate.permits) &&
   (nextStartMs === undefined || nextStartMs <= latestStartMs(gate, nowMs));
-
-/** When a call starts that is let in now, and when the next one after `starts` calls. */
-export const startOf = (
-  { intervalMs = 0 }: Gate,
-  { nextStartMs = 0 }: Pick<GateState, 'nextStartMs'>,
-  starts: number,
-  nowMs: number,
-): { startMs: number; nextStartMs: number } => {
-  const startMs = Math.max(nowMs, nextStartMs);
-  return { startMs, nextStartMs: startMs + Math.ceil(starts * intervalMs) };
-};
-
-/** An account with requests that wait at a gate. */
-export interface WaitingAccount {
-  accountId: string;
-  /** Changes whenever one of its requests begins to wait. */
-  touched: string;
-  /** When one of its requests was last let in or gave its permit back, or else when the account began to wait. */
-  servedAt: Instant;
-}
 
 /** Calls of each account that run, or are about to. */
 export const runningOf = ({ permits }: Pick<GateState, 'permits'>): Map<string, number> => {
@@ -146,15 +126,10 @@ export const isSpare = (
 };
 
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */
-export interface Entrant {
-  requestId: string;
-  accountId: string;
-  weight: number;
-  starts: number;
-}
+export type Entrant = Pick<GateWaiter, 'requestId' | 'accountId' | 'weight' | 'starts'>;
 
 /** By how much the calls of a request move the next start of a gate with a rate on, in milliseconds; 0 without one. */
-export const stepMs = ({ intervalMs = 0 }: Gate, { starts }: Entrant): number =>
+export const stepMs = ({ intervalMs = 0 }: Gate, { starts }: Pick<Entrant, 'starts'>): number =>
   Math.ceil(starts * intervalMs);
 
 /** The permit that a request takes, for calls from `startMs` on. */
@@ -165,85 +140,67 @@ export const permitOf = ({ accountId, weight }: Entrant, takenMs: number, startM
   ...(startMs > takenMs && { startMs }),
 });
 
+/** The part of an update that is about the gate's next start. */
+interface StartPart {
+  condition: string;
+  set?: string;
+  values: Record<string, unknown>;
+}
+
+/** Lets the first call start now, if no later start is to come. */
+const startNow = (gate: Gate, entrant: Entrant, nowMs: number): StartPart => {
+  const step = stepMs(gate, entrant);
+  return {
+    condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now)',
+    ...(step > 0 && { set: 'nextStartMs = :next' }),
+    values: { ':now': nowMs, ...(step > 0 && { ':next': nowMs + step }) },
+  };
+};
+
+/** The update by which a request takes a permit, if one is to be stored and there is room for it. Refused when it has one. */
+const takingUpdate = (gate: Gate, requestId: string, permit: Permit | undefined, start: StartPart) => {
+  const sets = [
+    ...(start.set === undefined ? [] : [start.set]),
+    ...(permit ? ['#permit = :permit, used = if_not_exists(used, :zero) + :weight'] : []),
+  ];
+  const most = permit && gate.permits !== undefined ? gate.permits - permit.weight : undefined;
+  const room = most === undefined ? '' : ' AND (attribute_not_exists(used) OR used <= :most)';
+  return {
+    UpdateExpression: `SET ${sets.join(', ')}`,
+    ConditionExpression: `attribute_not_exists(#permit) AND ${start.condition}${room}`,
+    ExpressionAttributeNames: { '#permit': permitAttribute(requestId) },
+    ExpressionAttributeValues: {
+      ...start.values,
+      ...(permit && { ':permit': permit, ':zero': 0, ':weight': permit.weight }),
+      ...(most !== undefined && { ':most': most }),
+    },
+  };
+};
+
 /**
  * The update by which a newcomer takes a permit: refused while a request waits, and without room. DynamoDB has no `max`, so it has one form
  * for an idle gate and one for a rate in use. Without a limit of running calls, it takes a place in time only.
  */
 export const newcomerUpdate = (gate: Gate, entrant: Entrant, nowMs: number, isIdle: boolean) => {
-  const afterOthers: UpdatePart = {
-    set: 'nextStartMs = nextStartMs + :step',
+  const afterOthers: StartPart = {
     condition: 'nextStartMs > :now AND nextStartMs <= :latest',
+    set: 'nextStartMs = nextStartMs + :step',
     values: { ':now': nowMs, ':latest': latestStartMs(gate, nowMs), ':step': stepMs(gate, entrant) },
   };
-  return joined(
-    withoutPermit(entrant),
-    { condition: 'attribute_not_exists(queued)' },
-    isIdle ? startNow(gate, entrant, nowMs) : afterOthers,
-    ...(gate.permits === undefined ? [] : [storePermit(gate, entrant, permitOf(entrant, nowMs, nowMs))]),
-  );
+  const start = isIdle ? startNow(gate, entrant, nowMs) : afterOthers;
+  const permit = gate.permits === undefined ? undefined : permitOf(entrant, nowMs, nowMs);
+  const condition = `attribute_not_exists(queued) AND ${start.condition}`;
+  return takingUpdate(gate, entrant.requestId, permit, { ...start, condition });
 };
 
 /** The update by which a waiting request takes a permit: refused without room, and when the next start has changed since it was seen. */
-export const waiterUpdate = (
-  gate: Gate,
-  waiter: Entrant,
-  permit: Permit,
-  { nextStartMs: seenMs }: Pick<GateState, 'nextStartMs'>,
-  nextStartMs: number,
-) => {
-  const afterSeen: UpdatePart = {
-    set: 'nextStartMs = :next',
+export const waiterUpdate = (gate: Gate, waiter: Entrant, permit: Permit, seenMs: number | undefined) => {
+  const { takenMs, startMs } = permit;
+  const afterSeen = (fromMs: number): StartPart => ({
     condition: 'nextStartMs = :seen',
-    values: { ':next': nextStartMs, ':seen': seenMs },
-  };
-  return joined(
-    withoutPermit(waiter),
-    permit.startMs === undefined ? startNow(gate, waiter, permit.takenMs) : afterSeen,
-    storePermit(gate, waiter, permit),
-  );
+    set: 'nextStartMs = :next',
+    values: { ':next': fromMs + stepMs(gate, waiter), ':seen': seenMs },
+  });
+  const start = startMs === undefined ? startNow(gate, waiter, takenMs) : afterSeen(startMs);
+  return takingUpdate(gate, waiter.requestId, permit, start);
 };
-
-/** A part of an update. Parts are joined with `joined`. */
-interface UpdatePart {
-  set?: string;
-  condition?: string;
-  names?: Record<string, string>;
-  values?: Record<string, unknown>;
-}
-
-const joined = (...parts: readonly UpdatePart[]) => ({
-  UpdateExpression: `SET ${parts.flatMap(({ set }) => set ?? []).join(', ')}`,
-  ConditionExpression: parts.flatMap(({ condition }) => condition ?? []).join(' AND '),
-  ExpressionAttributeNames: Object.assign({}, ...parts.map(({ names }) => names)) as Record<string, string>,
-  ExpressionAttributeValues: Object.assign({}, ...parts.map(({ values }) => values)) as Record<
-    string,
-    unknown
-  >,
-});
-
-const withoutPermit = ({ requestId }: Entrant): UpdatePart => ({
-  condition: 'attribute_not_exists(#permit)',
-  names: { '#permit': permitAttribute(requestId) },
-});
-
-/** Lets the first call start now, if no later start is to come. */
-const startNow = (gate: Gate, entrant: Entrant, nowMs: number): UpdatePart => {
-  const step = stepMs(gate, entrant);
-  return {
-    ...(step > 0 && { set: 'nextStartMs = :next' }),
-    condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now)',
-    values: { ':now': nowMs, ...(step > 0 && { ':next': nowMs + step }) },
-  };
-};
-
-/** Stores a permit, if there is room for it. */
-const storePermit = (gate: Gate, { weight }: Entrant, permit: Permit): UpdatePart => ({
-  set: '#permit = :permit, used = if_not_exists(used, :zero) + :weight',
-  values: {
-    ':permit': permit,
-    ':zero': 0,
-    ':weight': weight,
-    ...(gate.permits !== undefined && { ':most': gate.permits - weight }),
-  },
-  ...(gate.permits !== undefined && { condition: '(attribute_not_exists(used) OR used <= :most)' }),
-});

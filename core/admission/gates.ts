@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { readable } from '../observability.ts';
-import { listModelRoutes, routesOf } from '../provider-calls/model-routes.ts';
-import type { ModelRoute } from '../provider-calls/providers.ts';
+import { listModelRoutes } from '../provider-calls/model-routes.ts';
 import { routeNameOf } from '../provider-names.ts';
 import {
   GATE_LISTING_PARTITION,
@@ -24,26 +23,18 @@ import {
   type Entrant,
   type Gate,
   type GateState,
-  gateNameOf,
   gateOf,
   hasRoom,
   isLimited,
   isLongUnused,
   newcomerUpdate,
-  type Permit,
+  Permit,
   permitOf,
-  startOf,
   stepMs,
   waiterUpdate,
 } from './gate-rules.ts';
 import { type GateWaiter, letInWrite } from './waiters.ts';
 
-const StoredPermit = z.object({
-  accountId: z.string(),
-  weight: z.number(),
-  takenMs: z.number(),
-  startMs: z.optional(z.number()),
-});
 const StoredGate = z.object({
   used: z._default(z.number(), 0),
   queued: z.optional(z.string()),
@@ -55,7 +46,7 @@ const toGateState = (item: StoredItem = {}): GateState => {
   );
   const read = readable(
     stored,
-    ([requestId, value]) => [requestId, StoredPermit.parse(value)] as const,
+    ([requestId, value]) => [requestId, Permit.parse(value)] as const,
     ([requestId]) => `${item.PK} ${permitAttribute(requestId)}`,
   );
   const permits = new Map(read);
@@ -64,8 +55,9 @@ const toGateState = (item: StoredItem = {}): GateState => {
   return { used, queued, nextStartMs, permits, unreadable };
 };
 
-/** A permit that a request has: `isNew` when it was taken now, else held from an earlier run or since it was let in. */
-export interface HeldPermit {
+/** A request's permission to make calls of a limited route: `isNew` when it was taken now, else held from an earlier run or since it was let in. */
+export interface Pass {
+  gate: Gate;
   permit: Permit;
   isNew: boolean;
 }
@@ -78,11 +70,7 @@ const MAX_GUESSES = 4;
  * while a request waits. Returns the permit that the request holds already, taken anew if it may soon be taken back
  * as unused. Without a limit of running calls, it takes a place in time only, and no permit is stored.
  */
-export const takePermit = async (
-  gate: Gate,
-  entrant: Entrant,
-  now: Date,
-): Promise<HeldPermit | undefined> => {
+export const takePermit = async (gate: Gate, entrant: Entrant, now: Date): Promise<Pass | undefined> => {
   const nowMs = now.getTime();
   let isIdle = true;
   for (let guess = 0; guess < MAX_GUESSES; guess++) {
@@ -90,13 +78,13 @@ export const takePermit = async (
     const { nextStartMs = 0 } = state;
     if (done) {
       const startMs = isIdle ? nowMs : nextStartMs - stepMs(gate, entrant);
-      return { permit: permitOf(entrant, nowMs, startMs), isNew: true };
+      return { gate, permit: permitOf(entrant, nowMs, startMs), isNew: true };
     }
     const held = state.permits.get(entrant.requestId);
     if (held) {
       const permit = isLongUnused(held, nowMs) ? await renew(gate.name, entrant, held, nowMs) : held;
       // Without it, the permit has just been taken back.
-      if (permit) return { permit, isNew: false };
+      if (permit) return { gate, permit, isNew: false };
       continue;
     }
     if (state.queued !== undefined || !hasRoom(gate, state, entrant.weight, nowMs)) break;
@@ -133,11 +121,10 @@ export const takePermitFor = async (
   now: Date,
 ): Promise<GateState | undefined> => {
   const nowMs = now.getTime();
-  const given = startOf(gate, seen, waiter.starts, nowMs);
-  const permit = permitOf(waiter, nowMs, given.startMs);
-  const expressions = waiterUpdate(gate, waiter, permit, seen, given.nextStartMs);
-  const take: TransactItem = updateWrite(gateKey(gate.name), expressions);
-  const writes = [take, letInWrite(gate.name, waiter, permit)];
+  const startMs = Math.max(nowMs, seen.nextStartMs ?? 0);
+  const permit = permitOf(waiter, nowMs, startMs);
+  const take = updateWrite(gateKey(gate.name), waiterUpdate(gate, waiter, permit, seen.nextStartMs));
+  const writes: TransactItem[] = [take, letInWrite(gate.name, waiter, nowMs)];
   let isRefused = false;
   await transact((refusals) => {
     isRefused = writes.some((_, index) => refusedBy(refusals, index));
@@ -147,7 +134,7 @@ export const takePermitFor = async (
   return {
     ...seen,
     used: seen.used + permit.weight,
-    nextStartMs: gate.intervalMs === undefined ? seen.nextStartMs : given.nextStartMs,
+    nextStartMs: gate.intervalMs === undefined ? seen.nextStartMs : startMs + stepMs(gate, waiter),
     permits: new Map(seen.permits).set(waiter.requestId, permit),
   };
 };
@@ -204,13 +191,11 @@ export const unmarkQueued = async (gateName: string, seenStamp: string): Promise
   return done;
 };
 
-interface Updated {
-  state: GateState;
-  done: boolean;
-}
-
 /** Updates a gate's item. Returns it as it is afterwards and, when the condition refused, as it is. */
-const update = async (gateName: string, expressions: UpdateParts): Promise<Updated> => {
+const update = async (
+  gateName: string,
+  expressions: UpdateParts,
+): Promise<{ state: GateState; done: boolean }> => {
   const { done, item } = await writeOnCondition(
     updateOf(gateKey(gateName), {
       ...expressions,
@@ -233,41 +218,34 @@ export const listGates = async (): Promise<string[]> => {
   return listed.map(({ GSI1SK }) => String(GSI1SK));
 };
 
+/** A configured route at which requests may wait, the models that have it, and the names of their other routes. */
+export interface Queue {
+  route: string;
+  gate: Gate;
+  models: readonly string[];
+  others: readonly string[];
+}
+
 /**
- * The gates of all configured routes that have a limit, or are one of several, by the route's name. Requests wait at one without a limit
- * while its route is left out, and all others too.
+ * The queues of all routes that have a limit, or are one of several. Requests wait at a route without a limit while it is left out, and all
+ * others too.
  */
-export const listRouteGates = (): Map<string, Gate> =>
-  new Map(
-    Object.values(listModelRoutes()).flatMap((list) =>
-      list.flatMap((route) => {
-        const name = routeNameOf(route);
-        const gate = gateOf(name, route);
-        return isLimited(gate) || list.length > 1 ? [[name, gate] as const] : [];
-      }),
-    ),
-  );
-
-/** The names of all routes that are one of several to a model; with `gateName`, to a model that has the route of that gate. */
-export const listAlternatives = (gateName?: string): string[] => {
-  const lists = Object.values(listModelRoutes()).map((list) => list.map(routeNameOf));
-  const isWanted = (names: readonly string[]): boolean =>
-    names.length > 1 && (gateName === undefined || names.some((name) => gateNameOf(name) === gateName));
-  return [...new Set(lists.filter(isWanted).flat())];
+export const listQueues = (): Queue[] => {
+  const queues = new Map<string, Queue>();
+  for (const [model, routes] of Object.entries(listModelRoutes())) {
+    const names = routes.map(routeNameOf);
+    for (const route of routes) {
+      const name = routeNameOf(route);
+      const { models, others } = queues.get(name) ?? { models: [], others: [] };
+      queues.set(name, {
+        ...{ route: name, gate: gateOf(name, route), models: [...models, model] },
+        others: [...others, ...names.filter((other) => other !== name)],
+      });
+    }
+  }
+  return [...queues.values()].filter(({ gate, others }) => isLimited(gate) || others.length > 0);
 };
 
-/** The gate of a route; one without limits when the route is not configured, or has none. */
-export const gateOfRoute = (route: ModelRoute): Gate => {
-  const name = routeNameOf(route);
-  return listRouteGates().get(name) ?? gateOf(name, {});
-};
-
-/** The gates of the routes of a model at which requests may wait. */
-export const gatesOfModel = (model: string): Gate[] => {
-  const gates = listRouteGates();
-  return routesOf(model).flatMap((route) => gates.get(routeNameOf(route)) ?? []);
-};
-
-/** A gate by its name; undefined when it is not configured. */
+/** A gate by its name; undefined when no configured route has requests wait there. */
 export const findGate = (name: string): Gate | undefined =>
-  [...listRouteGates().values()].find((gate) => gate.name === name);
+  listQueues().find(({ gate }) => gate.name === name)?.gate;

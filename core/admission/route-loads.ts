@@ -1,6 +1,6 @@
 import type { Instant } from '../time.ts';
-import { listRouteGates, readGates } from './gates.ts';
-import { listAllWaiters } from './waiters.ts';
+import { listQueues, readGates } from './gates.ts';
+import { eachWaiter } from './waiters.ts';
 
 /** How full a route is. */
 export interface RouteLoad {
@@ -11,16 +11,16 @@ export interface RouteLoad {
   oldestAt: Instant | undefined;
 }
 
-/** The load of every route that has a limit, by the route's name. */
+/** The load of every route at which requests may wait, by the route's name. */
 export const listRouteLoads = async (): Promise<Map<string, RouteLoad>> => {
-  const gates = [...listRouteGates()];
-  const states = await readGates(gates.map(([, { name }]) => name));
+  const queues = listQueues();
+  const states = await readGates(queues.map(({ gate }) => gate.name));
   const loads = await Promise.all(
-    gates.map(async ([route, gate], index): Promise<[string, RouteLoad]> => {
-      const waiters = await listAllWaiters(gate.name);
-      const oldestAt = waiters.map(({ createdAt }) => createdAt).sort()[0];
+    queues.map(async ({ route, gate }, index): Promise<[string, RouteLoad]> => {
+      const waiting: Instant[] = [];
+      for await (const { createdAt } of eachWaiter(gate.name)) waiting.push(createdAt);
       const running = gate.permits === undefined ? undefined : states[index]?.used;
-      return [route, { running, waiting: waiters.length, oldestAt }];
+      return [route, { running, waiting: waiting.length, oldestAt: waiting.sort()[0] }];
     }),
   );
   return new Map(loads);

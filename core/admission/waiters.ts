@@ -21,7 +21,6 @@ import {
 } from '../table/table.ts';
 import { type TransactItem, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import type { Permit, WaitingAccount } from './gate-rules.ts';
 
 /**
  * A request that waits at a gate. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`. `weight` and
@@ -41,12 +40,17 @@ const GateWaiter = z.object({
 });
 export type GateWaiter = z.infer<typeof GateWaiter>;
 
-const StoredAccount = z.object({
+/**
+ * An account with requests that wait at a gate. `touched` changes whenever one of them begins to wait. `servedAt` is when one was last let in or
+ * gave its permit back, or else when the account began to wait.
+ */
+const WaitingAccount = z.object({
   accountId: z.string(),
   touched: z.string(),
   // Served next, and thereby written anew: otherwise the account would wait for ever.
   servedAt: z.catch(z.string(), ''),
 });
+export type WaitingAccount = z.infer<typeof WaitingAccount>;
 
 /** A backstop: requests never wait this long. */
 const RETENTION_SECONDS = SECONDS_PER_DAY;
@@ -66,11 +70,8 @@ export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Prom
     }),
   );
 
-/** The ids that identify a waiting request. */
-export type WaiterId = Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'>;
-
 /** Access pattern 69: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */
-export const letInWrite = (gateName: string, waiter: GateWaiter, { takenMs }: Permit): TransactItem =>
+export const letInWrite = (gateName: string, waiter: GateWaiter, takenMs: number): TransactItem =>
   updateWrite(gateWaiterKey(gateName, waiter), {
     UpdateExpression: 'SET letInMs = :taken',
     ConditionExpression: 'tokenOrder = :order AND attribute_not_exists(letInMs)',
@@ -98,35 +99,25 @@ export const findOldestWaiter = async (
 const readableWaiters = (items: readonly StoredItem[]): GateWaiter[] =>
   readableItems(items, (item) => GateWaiter.parse(item));
 
-/**
- * Access pattern 68: every request that waits at a gate, by account and age, read as they are consumed, eventually consistent unless asked
- * for otherwise. Leaves out those that cannot be read.
- */
-export const eachWaiter = async function* (
-  gateName: string,
-  { isConsistent = false } = {},
-): AsyncGenerator<GateWaiter> {
-  const query = {
-    ...partitionQuery(gatePartition(gateName), GATE_WAITER_PREFIX),
-    ConsistentRead: isConsistent,
-  };
-  for await (const item of queryAll(query, FIRST_PAGE)) yield* readableWaiters([item]);
-};
-
-/** As `eachWaiter`, all at once, eventually consistent. */
-export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> => {
-  const waiters: GateWaiter[] = [];
-  for await (const waiter of eachWaiter(gateName)) waiters.push(waiter);
-  return waiters;
-};
-
 /** The first page of waiters: enough to find ten that can go elsewhere. */
 const FIRST_PAGE = 50;
+
+/**
+ * Access pattern 68: every request that waits at a gate, by account and age, read as they are consumed, strongly consistent. Leaves out those
+ * that cannot be read.
+ */
+export const eachWaiter = async function* (gateName: string): AsyncGenerator<GateWaiter> {
+  const query = partitionQuery(gatePartition(gateName), GATE_WAITER_PREFIX);
+  for await (const item of queryAll(query, FIRST_PAGE)) yield* readableWaiters([item]);
+};
 
 /** Access pattern 69: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
 export const removeWaiter = (
   gateName: string,
-  { tokenOrder, ...waiter }: WaiterId & Partial<Pick<GateWaiter, 'tokenOrder'>>,
+  {
+    tokenOrder,
+    ...waiter
+  }: Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'> & Partial<Pick<GateWaiter, 'tokenOrder'>>,
 ): Promise<boolean> =>
   writeUnlessRefused(
     new DeleteCommand({
@@ -175,13 +166,13 @@ export const noteServed = async (gateName: string, accountId: string, now: Date)
 /** Access pattern 66: the accounts that wait at a gate, strongly consistent. Leaves out those that cannot be read. */
 export const listWaitingAccounts = async (gateName: string): Promise<WaitingAccount[]> => {
   const items = await queryItems(partitionQuery(gatePartition(gateName), WAITING_ACCOUNT_PREFIX));
-  return readableItems(items, (item) => StoredAccount.parse(item));
+  return readableItems(items, (item) => WaitingAccount.parse(item));
 };
 
 /** Access pattern 67: removes an account without waiting requests. False when one began to wait since the account was read. */
 export const removeWaitingAccount = (
   gateName: string,
-  { accountId, touched }: Pick<WaitingAccount, 'accountId' | 'touched'>,
+  { accountId, touched }: WaitingAccount,
 ): Promise<boolean> =>
   writeUnlessRefused(
     new DeleteCommand({

@@ -1,59 +1,49 @@
+import * as z from 'zod/mini';
 import { takenOf } from '../provider-calls/attempt-rules.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 
-/** How often calls or tasks of a route failed and worked, by the minute they were counted in: minutes since 1970. */
-export interface Ends {
-  bad: ReadonlyMap<number, number>;
-  good: ReadonlyMap<number, number>;
-}
-
 /** What a route was left out for: failed calls, a refusal of our key, account or model, or failed tasks. */
-export const CAUSES = ['calls', 'access', 'tasks'] as const;
+const CAUSES = ['calls', 'access', 'tasks'] as const;
 export type Cause = (typeof CAUSES)[number];
 
-/** Whether a route is used, as the table knows. A route without an item is. */
-export interface Circuit {
-  /** While the route is left out because of failures. */
-  opened?:
-    | {
-        cause: Cause;
-        since: Instant;
-        /** When one request may try the route. */
-        until: Instant;
-        /** How long it was left out the last time. */
-        pauseSeconds: number;
-        /** The request that tries it. */
-        probe?: { requestId: string; until: Instant } | undefined;
-      }
-    | undefined;
-  /** Since when an operator leaves it out. */
-  leftAt?: Instant | undefined;
-  /** Counted apart: a task that fails was a call that worked. */
-  calls: Ends;
-  tasks: Ends;
-}
+/**
+ * Whether a route is used, as the table knows. A route without an item is. `leftAt` is since when an operator leaves it out. The others are set
+ * while it is left out because of failures: since `openedAt`, and until `openUntil` no request may try it. `pauseSeconds` is how long that was the
+ * last time. `probe` is the id of the request that tries it, until `probeUntil`.
+ */
+export const StoredCircuit = z.object({
+  cause: z.optional(z.catch(z.enum(CAUSES), 'calls')),
+  openedAt: z.optional(z.string()),
+  openUntil: z.optional(z.string()),
+  pauseSeconds: z.optional(z.number()),
+  probe: z.optional(z.string()),
+  probeUntil: z.optional(z.string()),
+  leftAt: z.optional(z.string()),
+});
+/** `counts` are how many calls and tasks ended lately, by the names of the counts. */
+export type Circuit = z.infer<typeof StoredCircuit> & { counts: ReadonlyMap<string, number> };
 
-const NONE: Ends = { bad: new Map(), good: new Map() };
 /** A route that nothing is known of. */
-export const CLOSED: Circuit = { calls: NONE, tasks: NONE };
+export const CLOSED: Circuit = { counts: new Map() };
 
 /** Whether requests go elsewhere. */
-export const isLeftOut = ({ opened, leftAt }: Circuit): boolean =>
-  opened !== undefined || leftAt !== undefined;
+export const isLeftOut = ({ openedAt, leftAt }: Circuit): boolean =>
+  openedAt !== undefined || leftAt !== undefined;
 
 /** Whether one request may try a route that is left out because of failures; with an id, also the request that tries it already. */
-export const mayProbe = ({ opened, leftAt }: Circuit, now: Date, requestId?: string): boolean => {
-  if (opened === undefined || leftAt !== undefined) return false;
-  const isOwn = opened.probe !== undefined && opened.probe.requestId === requestId;
-  return isOwn || toInstant(now) >= (opened.probe?.until ?? opened.until);
+export const mayProbe = (
+  { openedAt, openUntil = '', probe, probeUntil = openUntil, leftAt }: Circuit,
+  now: Date,
+  requestId?: string,
+): boolean => {
+  if (openedAt === undefined || leftAt !== undefined) return false;
+  return (probe !== undefined && probe === requestId) || toInstant(now) >= probeUntil;
 };
 
 /** Why a route is left out, in words for an operator. */
-export const whyLeftOut = ({ opened, leftAt }: Circuit): string => {
-  if (leftAt !== undefined) return `left out by hand since ${leftAt}`;
-  return `left out since ${opened?.since}: ${opened?.cause}`;
-};
+export const whyLeftOut = ({ cause, openedAt, leftAt }: Circuit): string =>
+  leftAt === undefined ? `left out since ${openedAt}: ${cause}` : `left out by hand since ${leftAt}`;
 
 const FIRST_PAUSE_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
@@ -71,27 +61,45 @@ export const probeEnd = (isAnsweredAtOnce: boolean, deadline: Instant, now: Date
   return isAnsweredAtOnce && answered < deadline ? answered : deadline;
 };
 
+/** Calls and tasks are counted apart: a failed task was a call that worked. */
+const COUNTED = ['calls', 'tasks'] as const;
+export type Counted = (typeof COUNTED)[number];
+/** How it ended. */
+export const ENDS = ['bad', 'good'] as const;
+type End = (typeof ENDS)[number];
+
 /** Failures count for so long, and so many open the circuit. */
-export const WINDOW_MINUTES = 5;
+const WINDOW_MINUTES = 5;
 const FEWEST_BAD = 5;
 
-/** The minute that an end is counted in. */
-export const minuteOf = (now: Date): number => Math.floor(now.getTime() / 60_000);
+/** The name of a count: one for each minute since 1970 in which anything was counted. */
+const countName = (counted: Counted, end: End, minute: number | ''): string => `${counted}-${end}#${minute}`;
+const minuteOf = (now: Date): number => Math.floor(now.getTime() / 60_000);
+/** The name of the count that an end adds to. */
+export const countAt = (counted: Counted, end: End, now: Date): string =>
+  countName(counted, end, minuteOf(now));
 
-const inWindow = (counts: ReadonlyMap<number, number>, now: Date): number =>
-  [...counts].reduce(
-    (sum, [minute, count]) => (minute > minuteOf(now) - WINDOW_MINUTES ? sum + count : sum),
-    0,
+/** The names of all counts that matter now. The clock that counted may be ahead. */
+export const countsAt = (now: Date): string[] => {
+  const minutes = Array.from({ length: WINDOW_MINUTES + 1 }, (_, ago) => minuteOf(now) + 1 - ago);
+  return COUNTED.flatMap((counted) =>
+    ENDS.flatMap((end) => minutes.map((minute) => countName(counted, end, minute))),
   );
+};
+
+const lately = ({ counts }: Circuit, counted: Counted, end: End, now: Date): number =>
+  countsAt(now)
+    .filter((name) => name.startsWith(countName(counted, end, '')))
+    .reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
 
 /** Whether anything failed lately, so that what works is counted too. */
-export const isWatched = ({ calls, tasks }: Circuit, now: Date): boolean =>
-  [calls, tasks].some(({ bad }) => inWindow(bad, now) > 0);
+export const isWatched = (circuit: Circuit, now: Date): boolean =>
+  lately(circuit, 'calls', 'bad', now) + lately(circuit, 'tasks', 'bad', now) > 0;
 
 /** Whether so many failed lately that the route is left out. */
-export const isFailing = ({ bad, good }: Ends, now: Date): boolean => {
-  const failed = inWindow(bad, now);
-  return failed >= FEWEST_BAD && failed >= inWindow(good, now);
+export const isFailing = (circuit: Circuit, counted: Counted, now: Date): boolean => {
+  const failed = lately(circuit, counted, 'bad', now);
+  return failed >= FEWEST_BAD && failed >= lately(circuit, counted, 'good', now);
 };
 
 /** What the end of a call or task tells of its route. */

@@ -1,62 +1,26 @@
-import * as z from 'zod/mini';
 import { logger } from '../observability.ts';
 import { circuitKey } from '../table/keys.ts';
 import { batchGet, type StoredItem, type UpdateParts, updateOf } from '../table/table.ts';
 import { type Beside, writeBeside, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import {
-  CAUSES,
   type Cause,
   type Circuit,
   CLOSED,
-  type Ends,
+  type Counted,
+  countAt,
+  countsAt,
+  ENDS,
   isFailing,
-  minuteOf,
   pauseAfter,
-  WINDOW_MINUTES,
+  StoredCircuit,
 } from './circuit-rules.ts';
 
-const StoredCircuit = z.object({
-  cause: z.optional(z.catch(z.enum(CAUSES), 'calls')),
-  openedAt: z.optional(z.string()),
-  openUntil: z.optional(z.string()),
-  pauseSeconds: z.optional(z.number()),
-  probe: z.optional(z.string()),
-  probeUntil: z.optional(z.string()),
-  leftAt: z.optional(z.string()),
-});
-/** Counts are attributes of the circuit's item, one for each minute in which anything was counted. */
-const COUNTS = ['bad', 'good'] as const;
-type Count = (typeof COUNTS)[number];
-/** What is counted. */
-const COUNTED = ['calls', 'tasks'] as const;
-type Counted = (typeof COUNTED)[number];
-const countName = (counted: Counted, count: Count, minute: number | string): string =>
-  `${counted}-${count}#${minute}`;
-
-const toCircuit = (item: StoredItem | undefined): Circuit => {
-  if (!item) return CLOSED;
-  const { cause, openedAt, openUntil, pauseSeconds, probe, probeUntil, leftAt } = StoredCircuit.parse(item);
-  const counts = (counted: Counted, count: Count): Map<number, number> => {
-    const prefix = countName(counted, count, '');
-    const found = Object.entries(item).filter(([name]) => name.startsWith(prefix));
-    return new Map(found.map(([name, value]) => [Number(name.slice(prefix.length)), Number(value)]));
-  };
-  const endsOf = (counted: Counted): Ends => ({
-    bad: counts(counted, 'bad'),
-    good: counts(counted, 'good'),
-  });
-  const isOpen = cause !== undefined && openedAt !== undefined && openUntil !== undefined;
+const toCircuit = (item: StoredItem = {}): Circuit => {
+  const counts = Object.entries(item).filter(([name]) => name.includes('#'));
   return {
-    calls: endsOf('calls'),
-    tasks: endsOf('tasks'),
-    leftAt,
-    opened: isOpen
-      ? {
-          ...{ cause, since: openedAt, until: openUntil, pauseSeconds: pauseSeconds ?? 0 },
-          probe: probe === undefined ? undefined : { requestId: probe, until: probeUntil ?? openUntil },
-        }
-      : undefined,
+    ...StoredCircuit.parse(item),
+    counts: new Map(counts.map(([name, count]) => [name, Number(count)])),
   };
 };
 
@@ -96,6 +60,12 @@ const change = async (route: string, update: UpdateParts): Promise<boolean> => {
   return isDone;
 };
 
+/** The part of an update that removes counts. */
+const removing = (counts: readonly string[]) => ({
+  names: Object.fromEntries(counts.map((name, index) => [`#count${index}`, name])),
+  list: counts.map((_, index) => `#count${index}`).join(', '),
+});
+
 /**
  * Access pattern 64: counts ends of calls or tasks of a route, and removes counts that are too old. Leaves the route out when
  * so many of them failed lately.
@@ -103,35 +73,28 @@ const change = async (route: string, update: UpdateParts): Promise<boolean> => {
 export const countEnds = async (
   route: string,
   counted: Counted,
-  { bad, good }: Record<Count, number>,
+  ends: Record<(typeof ENDS)[number], number>,
   now: Date,
 ): Promise<void> => {
-  const minute = minuteOf(now);
+  const added = ENDS.filter((end) => ends[end] > 0);
+  if (added.length === 0) return;
+  const current = countsAt(now);
   const known = cached.get(route)?.circuit ?? CLOSED;
-  const old = COUNTED.flatMap((each) =>
-    COUNTS.flatMap((count) =>
-      [...known[each][count].keys()]
-        .filter((then) => then <= minute - WINDOW_MINUTES)
-        .map((then) => countName(each, count, then)),
-    ),
-  );
-  const added = [['bad', bad] as const, ['good', good] as const].filter(([, number]) => number > 0);
+  const old = removing([...known.counts.keys()].filter((name) => !current.includes(name)));
   const { Attributes } = await writeItem(
     updateOf(circuitKey(route), {
-      UpdateExpression: [
-        `ADD ${added.map(([count]) => `#${count} :${count}`).join(', ')}`,
-        ...(old.length > 0 ? [`REMOVE ${old.map((_, index) => `#old${index}`).join(', ')}`] : []),
-      ].join(' '),
-      ExpressionAttributeNames: Object.fromEntries([
-        ...added.map(([count]) => [`#${count}`, countName(counted, count, minute)]),
-        ...old.map((name, index) => [`#old${index}`, name]),
-      ]),
-      ExpressionAttributeValues: Object.fromEntries(added.map(([count, number]) => [`:${count}`, number])),
+      UpdateExpression: `ADD ${added.map((end) => `#${end} :${end}`).join(', ')}${old.list && ` REMOVE ${old.list}`}`,
+      ExpressionAttributeNames: {
+        ...Object.fromEntries(added.map((end) => [`#${end}`, countAt(counted, end, now)])),
+        ...old.names,
+      },
+      ExpressionAttributeValues: Object.fromEntries(added.map((end) => [`:${end}`, ends[end]])),
       ReturnValues: 'ALL_NEW',
     }),
   );
   const circuit = remember(route, toCircuit(Attributes), now);
-  if (!circuit.opened && isFailing(circuit[counted], now)) await openCircuit(route, counted, now);
+  if (circuit.openedAt === undefined && isFailing(circuit, counted, now))
+    await openCircuit(route, counted, now);
 };
 
 /** Access pattern 65: leaves a route out. Does nothing when it is left out because of failures already. */
@@ -165,15 +128,11 @@ export const claimProbe = (route: string, requestId: string, until: Instant, now
 
 /** Access pattern 65: uses a route again, and forgets its counts. Does nothing unless this request tries it. */
 export const closeCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
-  const minutes = Array.from({ length: WINDOW_MINUTES + 1 }, (_, ago) => minuteOf(now) + 1 - ago);
-  const counts = COUNTED.flatMap((counted) =>
-    COUNTS.flatMap((count) => minutes.map((minute) => countName(counted, count, minute))),
-  );
-  const removed = counts.map((_, index) => `#count${index}`).join(', ');
+  const counts = removing(countsAt(now));
   const isClosed = await change(route, {
-    UpdateExpression: `REMOVE cause, openedAt, openUntil, pauseSeconds, probe, probeUntil, ${removed}`,
+    UpdateExpression: `REMOVE cause, openedAt, openUntil, pauseSeconds, probe, probeUntil, ${counts.list}`,
     ConditionExpression: 'probe = :request',
-    ExpressionAttributeNames: Object.fromEntries(counts.map((name, index) => [`#count${index}`, name])),
+    ExpressionAttributeNames: counts.names,
     ExpressionAttributeValues: { ':request': requestId },
   });
   if (isClosed) logger.info('a route is used again', { route, requestId });
@@ -181,9 +140,9 @@ export const closeCircuit = async (route: string, requestId: string, now: Date):
 
 /** Access pattern 65: leaves a route out for longer after a probe that failed. Does nothing unless this request tries it. */
 export const reopenCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
-  const { opened } = (await readCircuits([route])).get(route) ?? CLOSED;
-  if (opened?.probe?.requestId !== requestId) return;
-  const pauseSeconds = pauseAfter(opened.pauseSeconds);
+  const circuit = (await readCircuits([route])).get(route) ?? CLOSED;
+  if (circuit.probe !== requestId) return;
+  const pauseSeconds = pauseAfter(circuit.pauseSeconds);
   await change(route, {
     UpdateExpression: 'SET openUntil = :until, pauseSeconds = :pause REMOVE probe, probeUntil',
     ConditionExpression: 'probe = :request',

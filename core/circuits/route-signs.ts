@@ -1,13 +1,9 @@
 import { logger } from '../observability.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../provider-names.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
 import type { Clock } from '../time.ts';
 import { type Cause, type Sign, signOfCall, signOfTask, WORKS } from './circuit-rules.ts';
 import { closeCircuit, countEnds, openCircuit, reopenCircuit } from './circuits.ts';
-
-/** The request of some attempts. */
-type Told = Pick<StoredRequest, 'requestId'>;
 
 /** A run of calls at a route. */
 export interface CallsMade {
@@ -28,11 +24,11 @@ export interface CallsMade {
  * route. Never rejects.
  */
 export const reportCalls = (
-  request: Told,
+  requestId: string,
   { route, role, cause, made, waitedInVain }: CallsMade,
   clock: Clock,
 ): Promise<void> =>
-  quietly(request, async () => {
+  quietly(requestId, async () => {
     if (role === undefined) return;
     const now = clock.now();
     const signs = made.map(signOfCall);
@@ -40,48 +36,43 @@ export const reportCalls = (
     if (role === 'probe') {
       const hasFailed = has('bad') || has('refused');
       // Only what it makes shows that a route works whose tasks failed.
-      const works = cause === 'tasks' ? has('done') : WORKS.some(has);
-      if (!hasFailed && works) await closeCircuit(route, request.requestId, now);
-      else if (hasFailed || !has('accepted')) await reopenCircuit(route, request.requestId, now);
-      return;
+      const works = !hasFailed && (cause === 'tasks' ? has('done') : WORKS.some(has));
+      // Its task is still to end.
+      if (!works && !hasFailed && has('accepted')) return;
+      return endProbe(route, requestId, works, now);
     }
     if (has('refused')) return openCircuit(route, 'access', now);
     const ends = endsIn(signs, role);
-    await count(route, 'calls', { ...ends, bad: ends.bad + (waitedInVain ? 1 : 0) }, now);
+    await countEnds(route, 'calls', { ...ends, bad: ends.bad + (waitedInVain ? 1 : 0) }, now);
   });
 
 /** As `reportCalls`, for the tasks of a request that ends. */
 export const reportTasks = (
-  request: Told,
+  requestId: string,
   attempts: readonly ProviderAttempt[],
   clock: Clock,
 ): Promise<void> =>
-  quietly(request, async () => {
+  quietly(requestId, async () => {
     const told = attempts.find(({ circuit }) => circuit === 'probe') ?? attempts[0];
     if (told?.circuit === undefined) return;
     const route = routeNameOf(told);
     const signs = attempts.map(signOfTask);
-    const now = clock.now();
-    if (told.circuit !== 'probe') return count(route, 'tasks', endsIn(signs, told.circuit), now);
+    if (told.circuit !== 'probe') return countEnds(route, 'tasks', endsIn(signs, told.circuit), clock.now());
     const works = !signs.includes('bad') && WORKS.some((sign) => signs.includes(sign));
-    if (works) await closeCircuit(route, request.requestId, now);
-    else await reopenCircuit(route, request.requestId, now);
+    await endProbe(route, requestId, works, clock.now());
   });
 
-type Counts = Parameters<typeof countEnds>[2];
+const endProbe = (route: string, requestId: string, works: boolean, now: Date): Promise<void> =>
+  works ? closeCircuit(route, requestId, now) : reopenCircuit(route, requestId, now);
 
 /** What worked is counted only while something fails. */
-const endsIn = (signs: readonly Sign[], role: 'failures' | 'all'): Counts => ({
+const endsIn = (signs: readonly Sign[], role: 'failures' | 'all') => ({
   bad: signs.filter((sign) => sign === 'bad').length,
   good: role === 'all' ? signs.filter((sign) => WORKS.includes(sign)).length : 0,
 });
 
-const count = async (route: string, counted: 'calls' | 'tasks', ends: Counts, now: Date): Promise<void> => {
-  if (ends.bad + ends.good > 0) await countEnds(route, counted, ends, now);
-};
-
 /** A circuit that cannot be written must not cost a request its result. */
-const quietly = async ({ requestId }: Told, act: () => Promise<void>): Promise<void> => {
+const quietly = async (requestId: string, act: () => Promise<void>): Promise<void> => {
   try {
     await act();
   } catch (error) {

@@ -1,13 +1,6 @@
-import {
-  type Asked,
-  askForPass,
-  giveBack,
-  giveOwnPermitBack,
-  type Pass,
-  placeAt,
-  startWith,
-} from '../admission/admission.ts';
-import { gateNameOf } from '../admission/gate-rules.ts';
+import { giveBack, giveOwnPermitBack, startWith } from '../admission/admission.ts';
+import { gateNameOf, gateOf, isLimited, weightOf } from '../admission/gate-rules.ts';
+import { findGate, type Pass, takePermit } from '../admission/gates.ts';
 import { probeEnd } from '../circuits/circuit-rules.ts';
 import { claimProbe } from '../circuits/circuits.ts';
 import { Pace } from '../concurrency/pace.ts';
@@ -29,9 +22,8 @@ import type { CallRun } from './make-calls.ts';
 /** How much longer than until the deadline a provider can fetch reference videos: its clock may differ. */
 const CLIP_URL_SLACK_SECONDS = 300;
 
-/** What a run begins with. */
+/** What a run begins with: all attempts of the request, and the latest ones at its route. */
 interface Beginning {
-  /** All attempts of the request, and the latest ones at its route. */
   all: readonly ProviderAttempt[];
   stored: readonly ProviderAttempt[];
   deadline: Instant;
@@ -40,31 +32,29 @@ interface Beginning {
   endMs: number;
 }
 
-/** The beginning of a run: its route, plan and pass, or where it waits. */
-type Begun =
-  | { kind: 'full'; place: PlaceInQueue }
-  | {
-      kind: 'run';
-      run: CallRun;
-      pass: Pass | undefined;
-      choice: Choice;
-      /** Routes that could not be used, by name, with the reason. */
-      except: ReadonlyMap<string, string>;
-      /** The latest attempts at the chosen route, and the next one of each call that is to be made now. */
-      here: readonly ProviderAttempt[];
-      due: PlannedAttempt[];
-    };
+/** The beginning of a run: its route, plan and pass. */
+interface Begun {
+  run: CallRun;
+  pass: Pass | undefined;
+  choice: Choice;
+  /** Routes that could not be used, by name, with the reason. */
+  except: ReadonlyMap<string, string>;
+  /** The latest attempts at the chosen route, and the next one of each call that is to be made now. */
+  here: readonly ProviderAttempt[];
+  due: PlannedAttempt[];
+}
 
-/** Chooses the route of a run and takes its pass. A route that cannot be used or tried after all is passed over. */
+/** Chooses the route of a run and takes its pass, or returns where it waits. A route that cannot be used or tried after all is passed over. */
 export const beginRun = async (
   request: StoredRequest,
   { all, stored, deadline, providerRouteOf, clock, endMs }: Beginning,
-): Promise<Begun> => {
-  const { requestId } = request;
+): Promise<Begun | PlaceInQueue> => {
+  const { requestId, accountId } = request;
   const except = new Map<string, string>();
   const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
   for (;;) {
     const choice = await chooseRoute(request, all, except, clock.now());
+    const { isToWait, others, role, passedOver, cause } = choice;
     const found = await findRoute(request, choice, providerRouteOf, clock.now());
     // Its provider has no key: the next choice is made without it.
     if (!found) continue;
@@ -72,48 +62,49 @@ export const beginRun = async (
     const { mode, calls } = provider.plan(planned, upstreamModel, await callbackUrl(provider.id, requestId));
     const route = { provider: provider.id, upstreamModel };
     const name = routeNameOf(route);
+    const gate = findGate(gateNameOf(name)) ?? gateOf(name, {});
     // A request that waits has no call that counts: it makes all of them at its next route.
-    const here = choice.isMoved || choice.isToWait ? [] : stored;
-    const wanted = callsToMake(calls, here, all).length;
-    const asked: Asked = choice.isToWait
-      ? { kind: 'full', place: placeAt(route, wanted) }
-      : await askForPass(request, route, wanted, clock);
-    const { others, role, passedOver, circuit } = choice;
+    const here = choice.isMoved || isToWait ? [] : stored;
+    const starts = callsToMake(calls, here, all).length;
+    const wanted = { weight: weightOf(starts, gate), starts };
+    const needsPass = starts > 0 && isLimited(gate);
+    const pass =
+      needsPass && !isToWait
+        ? await takePermit(gate, { requestId, accountId, ...wanted }, clock.now())
+        : undefined;
     const isProbe = role === 'probe';
-    if (asked.kind === 'full') {
+    if (isToWait || (needsPass && !pass)) {
       if (!isProbe) {
-        await giveOwnPermitBack(request, clock, gateNameOf(name));
-        return { kind: 'full', place: { ...asked.place, ...(others.length > 0 && { routes: others }) } };
+        await giveOwnPermitBack(request, clock, gate.name);
+        return { gate: gate.name, ...wanted, ...(others && { routes: others }) };
       }
       except.set(name, 'it is full, and left out');
       continue;
     }
-    const pass = asked.kind === 'pass' ? asked.pass : undefined;
-    const isAnsweredAtOnce = mode === 'asynchronous' && circuit.opened?.cause !== 'tasks';
+    const isAnsweredAtOnce = mode === 'asynchronous' && cause !== 'tasks';
     const now = clock.now();
     if (isProbe && !(await claimProbe(name, requestId, probeEnd(isAnsweredAtOnce, deadline, now), now))) {
       if (pass) await giveBack(request, pass, clock);
       except.set(name, 'another request tries it');
       continue;
     }
-    await giveOwnPermitBack(request, clock, gateNameOf(name));
+    await giveOwnPermitBack(request, clock, gate.name);
     if (pass) await startWith(request, pass, clock);
-    const onAttempts = {
-      ...(role && { circuit: role }),
-      ...(passedOver.length > 0 && { passedOver }),
-    };
     const run: CallRun = {
-      ...{ requestId, calls, mode, provider, deadline, clock, endMs, onAttempts },
+      ...{ requestId, calls, mode, provider, deadline, clock, endMs },
       isRepeated: all.some((attempt) => routeNameOf(attempt) === name),
       origin: { ...route, baseUrl: provider.baseUrl },
-      permit:
-        pass?.gate.permits === undefined ? undefined : { gate: pass.gate.name, takenMs: pass.permit.takenMs },
-      lookAt: lookAfterQueue(request, clock),
-      pace: new Pace(pass?.permit.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () =>
-        clock.now().getTime(),
-      ),
+      notes: {
+        // It holds the permit while it has a call or task under way.
+        permit:
+          pass && gate.permits !== undefined ? { gate: gate.name, takenMs: pass.permit.takenMs } : undefined,
+        lookAt: lookAfterQueue(request, clock),
+        beginsProcessing: mode === 'synchronous',
+        onAttempts: { ...(role && { circuit: role }), ...(passedOver?.length && { passedOver }) },
+      },
+      pace: new Pace(pass?.permit.weight ?? calls.length, gate.intervalMs ?? 0, () => clock.now().getTime()),
     };
-    return { kind: 'run', run, pass, choice, except, here, due: callsToMake(calls, here, all, clock.now()) };
+    return { run, pass, choice, except, here, due: callsToMake(calls, here, all, clock.now()) };
   }
 };
 

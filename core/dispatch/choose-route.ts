@@ -1,5 +1,6 @@
 import { gateNameOf } from '../admission/gate-rules.ts';
 import {
+  type Cause,
   type Circuit,
   CLOSED,
   isLeftOut,
@@ -22,20 +23,16 @@ export interface Choice {
   /** Undefined: the only route of its model, whichever that is. */
   route: RouteOrOrigin | undefined;
   /** Whether it makes all its calls there: it was elsewhere before, or was refused. */
-  isMoved: boolean;
+  isMoved?: boolean;
   /** Whether it waits there until a route can be used. */
-  isToWait: boolean;
-  /** The routes that may take it, by name; empty for a model with one route. */
-  others: string[];
-  /** The circuit of the route, and how the end of its calls counts there. */
-  circuit: Circuit;
-  role: ProviderAttempt['circuit'];
-  passedOver: PassedOver[];
+  isToWait?: boolean;
+  /** The names of the routes that may take it, if its model has several. */
+  others?: string[];
+  /** Why the route is left out, if it is because of failures, and how the end of its calls counts there. */
+  cause?: Cause | undefined;
+  role?: ProviderAttempt['circuit'];
+  passedOver?: PassedOver[];
 }
-
-const ONLY: Omit<Choice, 'route'> = {
-  ...{ isMoved: false, isToWait: false, others: [], circuit: CLOSED, role: undefined, passedOver: [] },
-};
 
 /**
  * Chooses the route of a request, from all its attempts. A request stays at its route while a call there may have been taken, and after
@@ -52,14 +49,14 @@ export const chooseRoute = async (
 ): Promise<Choice> => {
   const here = attemptsHere(all);
   const stays = latestAttempts(all).find((attempt) => !isMovable(attempt));
-  if (stays) return { ...ONLY, route: originOf(stays) };
+  if (stays) return { route: originOf(stays) };
   const isHere = (route: ConfiguredRoute): boolean =>
     here.some((attempt) => routeNameOf(attempt) === routeNameOf(route));
   const configured = routesOf(request.model);
   if (configured.length < 2) {
     const failed = here.find(({ outcome }) => outcome?.kind === 'failed');
-    if (failed) return { ...ONLY, route: originOf(failed) };
-    return { ...ONLY, route: undefined, isMoved: !configured.some(isHere) };
+    if (failed) return { route: originOf(failed) };
+    return { route: undefined, isMoved: !configured.some(isHere) };
   }
   const { routes, unfit } = routesFor(request, keylessProviders(now));
   const others = routes.map(routeNameOf);
@@ -71,12 +68,11 @@ export const chooseRoute = async (
     const { provider, upstreamModel } = route;
     const circuit = circuitOf(route);
     const role = isProbe ? 'probe' : isWatched(circuit, now) ? 'all' : 'failures';
-    const isMoved = !isHere(route);
     const unfitBefore = [...unfit]
       .filter(([one]) => configured.indexOf(one) < configured.indexOf(route))
       .map(([one, reason]) => ({ route: routeNameOf(one), why: reason }));
     return {
-      ...{ route: { provider, upstreamModel }, isMoved, isToWait: false, others, circuit, role },
+      ...{ route: { provider, upstreamModel }, isMoved: !isHere(route), others, cause: circuit.cause, role },
       passedOver: [...unfitBefore, ...passedOver],
     };
   };
@@ -125,11 +121,11 @@ const keylessProviders = (now: Date): Set<ProviderId> =>
  */
 export const findRoute = async (
   { model }: StoredRequest,
-  { route, others }: { route: RouteOrOrigin | undefined; others: readonly string[] },
+  { route, others }: Choice,
   providerRouteOf: ProviderRouteOf,
   now: Date,
 ): Promise<ProviderRoute | undefined> => {
-  if (route === undefined || others.length === 0) return providerRouteOf(model, route);
+  if (route === undefined || !others) return providerRouteOf(model, route);
   if (keylessProviders(now).has(route.provider)) throw new Error(`No provider of ${model} has a key.`);
   try {
     return await providerRouteOf(model, route);

@@ -1,4 +1,4 @@
-import { giveBack, leaveQueue, leaveRoute, type Pass } from '../admission/admission.ts';
+import { giveBack, leaveQueue, leaveRoute } from '../admission/admission.ts';
 import { reportCalls } from '../circuits/route-signs.ts';
 import { workflowSettings } from '../environment.ts';
 import { deadlineOf, type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
@@ -85,15 +85,13 @@ const dispatchOnce = async (
   }
 
   const begun = await beginRun(request, { all, stored, deadline, providerRouteOf, clock, endMs });
-  if (begun.kind === 'full') {
-    return stepWhileFull(request, firstCallAt(all), begun.place, settings, clock.now());
-  }
-  const { run, pass, choice, here } = begun;
-  const { role, circuit } = choice;
-  const told = { route: routeNameOf(run.origin), role, cause: circuit.opened?.cause };
+  if (!('run' in begun)) return stepWhileFull(request, firstCallAt(all), begun, settings, clock.now());
+  const { run, pass, here } = begun;
+  const { role, cause } = begun.choice;
+  const told = { route: routeNameOf(run.origin), role, cause };
   const claimed = await claimCalls(run, begun.due);
   if (!claimed) {
-    await reportCalls(request, { ...told, made: [], waitedInVain: false }, clock);
+    await reportCalls(requestId, { ...told, made: [], waitedInVain: false }, clock);
     return stopped(request, clock);
   }
   const made = await makeCalls(claimed, run);
@@ -107,13 +105,15 @@ const dispatchOnce = async (
 
   const goesElsewhere = await leavesRoute(request, [...all, ...made], begun.except, clock.now());
   const waitedInVain = goesElsewhere && attempts.some(isThrottled);
-  await reportCalls(request, { ...told, made, waitedInVain }, clock);
+  await reportCalls(requestId, { ...told, made, waitedInVain }, clock);
   const busy = attempts.filter(isBusyAttempt);
   const step =
     busy.length > 0
       ? stepWhileBusy(busy, deadline, clock.now(), Math.random())
       : stepAfterCalls(attempts, deadline, clock.now());
-  if (pass) await giveBackAfter(step, attempts, pass, request, clock);
+  // After a refusal, the route pauses as the request does.
+  if (pass && !hasOpenTask(attempts))
+    await giveBack(request, pass, clock, step.next === 'retry' ? step.waitSeconds : 0);
   return goesElsewhere ? 'elsewhere' : step;
 };
 
@@ -139,15 +139,3 @@ const leavesRoute = async (
 
 const isThrottled = ({ outcome }: ProviderAttempt): boolean =>
   outcome?.kind === 'busy' && outcome.obstacle !== 'unreached';
-
-/** Keeps the pass of a request with an open task, else gives it back. After a refusal, the route pauses as the request does. */
-const giveBackAfter = async (
-  step: NextStep,
-  attempts: readonly ProviderAttempt[],
-  pass: Pass,
-  request: StoredRequest,
-  clock: Clock,
-): Promise<void> => {
-  if (hasOpenTask(attempts)) return;
-  await giveBack(request, pass, clock, step.next === 'retry' ? step.waitSeconds : 0);
-};

@@ -44,16 +44,12 @@ export interface CallRun {
   clock: Clock;
   /** Until when outcomes can be recorded, in epoch milliseconds. */
   endMs: number;
-  /** The permit that the request holds while it has a call or task under way. */
-  permit: { gate: string; takenMs: number } | undefined;
-  /** When the reconciler next checks the request, if that changes with its calls. */
-  lookAt: Instant | undefined;
+  /** What a claim notes on the request and its attempts. */
+  notes: ClaimNotes;
   /** How its calls are spaced. */
   pace: Pace;
   /** Whether the request made calls at this route before. */
   isRepeated: boolean;
-  /** What is kept with its attempts. */
-  onAttempts: ClaimNotes['onAttempts'];
 }
 
 /**
@@ -61,16 +57,10 @@ export interface CallRun {
  * `ProviderCallInFlightError` when another run has claimed one of them.
  */
 export const claimCalls = async (
-  { requestId, mode, origin, clock, permit, lookAt, onAttempts }: CallRun,
+  { requestId, origin, clock, notes }: CallRun,
   planned: readonly PlannedAttempt[],
 ): Promise<ProviderAttempt[] | undefined> => {
   const [claimAt, claimId] = [clock.now(), randomUUID()];
-  const notes = {
-    permit,
-    lookAt,
-    beginsProcessing: mode === 'synchronous',
-    ...(onAttempts && { onAttempts }),
-  };
   const claim = await keepTrying(
     () => claimAttempts(requestId, planned, origin, claimAt, claimId, notes),
     () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
@@ -173,27 +163,15 @@ const answerTo = (answer: ProviderAnswer, isRepeated: boolean, provider: Provide
   };
 };
 
-/** One line for each creation call: how long the provider took to answer, what it answered, and its own id of the call. */
-const logCall = (
-  { requestId, provider, upstreamModel, call, attempt }: ProviderAttempt,
-  answer: ProviderAnswer,
-  milliseconds: number,
-): void => {
-  const { kind: outcome, providerRequestId } = answer;
-  const taskId = answer.kind === 'accepted' ? answer.taskId : undefined;
-  const made = { requestId, provider, upstreamModel, call, attempt };
-  logger.info('provider call', { ...made, outcome, milliseconds, taskId, providerRequestId });
-};
-
 /** Makes a claimed call and records its outcome. The attempt is marked alive until that is done. */
 const makeCall = async (
   attempt: ProviderAttempt,
   run: CallRun,
   isRepeated: boolean,
 ): Promise<ProviderAttempt> => {
-  const { calls, provider, clock, endMs, pace } = run;
+  const { requestId, calls, provider, clock, endMs, pace } = run;
   const call = calls[attempt.call];
-  if (!call) throw new Error(`Call ${attempt.call} of ${attempt.requestId} is not in the plan.`);
+  if (!call) throw new Error(`Call ${attempt.call} of ${requestId} is not in the plan.`);
   const heartbeat = setInterval(() => {
     keepAttemptAlive(attempt, clock.now()).catch((error: unknown) => {
       logger.warn('a provider call could not be marked alive', { error: error as Error });
@@ -203,7 +181,13 @@ const makeCall = async (
     const submitted = await pace.during(async () => {
       const startedMs = clock.now().getTime();
       const answer = await provider.submit(call, AbortSignal.timeout(callLimitMs(run)));
-      logCall(attempt, answer, clock.now().getTime() - startedMs);
+      const { kind: outcome, providerRequestId } = answer;
+      logger.info('provider call', {
+        ...{ requestId, provider: provider.id, upstreamModel: attempt.upstreamModel },
+        ...{ call: attempt.call, attempt: attempt.attempt, outcome, providerRequestId },
+        taskId: answer.kind === 'accepted' ? answer.taskId : undefined,
+        milliseconds: clock.now().getTime() - startedMs,
+      });
       return answer;
     });
     const answer = answerTo(submitted, isRepeated, provider.id);

@@ -80,7 +80,7 @@ const endAsFailed = async (
     const attempts = latestAttempts(await listAttempts(request.requestId));
     const ending = await endRequest(request, attempts, { status: 'failed', error }, clock.now(), options);
     if (ending === 'stored') return false;
-    await onEnded?.(request, attempts, clock);
+    await onEnded?.(request.requestId, attempts, clock);
   }
   // After the end, so that nothing is called without a permit.
   await leaveRoute(request, clock);

@@ -1,6 +1,6 @@
 import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { toInstant } from '../time.ts';
-import type { OpenTask } from './look.ts';
+import type { AtProvider } from './look.ts';
 
 /** Most items that a run keeps. The others stay due. */
 const MAX_ITEMS = 500;
@@ -10,13 +10,11 @@ export interface Kept {
   due: DueItem;
   nextMs: number;
   isBeingLookedAt: boolean;
-  /** The task to query, once a look has found one. */
-  task?: OpenTask | undefined;
+  /** The rest of the last look, if that is all to do. */
+  rest?: AtProvider | undefined;
 }
 
 const idOf = ({ key }: DueItem): string => `${key.PK} ${key.SK}`;
-/** An item whose time cannot be read is due at once: the look lists it anew. */
-const dueMsOf = ({ place }: DueItem): number => Date.parse(place.GSI1SK) || 0;
 const placeOf = ({ place }: DueItem): string => `${place.GSI1PK} ${place.GSI1SK}`;
 
 /** The due items that a run keeps in memory: it writes an item back to its list once, when it is done with it. */
@@ -32,7 +30,8 @@ export class DueWork {
       const known = this.kept.get(id);
       const isKnown = (known && placeOf(known.due) === placeOf(due)) || this.left.get(id) === placeOf(due);
       if (isKnown || known?.isBeingLookedAt || (!known && this.kept.size >= MAX_ITEMS)) continue;
-      this.kept.set(id, { due, nextMs: dueMsOf(due), isBeingLookedAt: false });
+      // An item whose time cannot be read is due at once: the look lists it anew.
+      this.kept.set(id, { due, nextMs: Date.parse(due.place.GSI1SK) || 0, isBeingLookedAt: false });
     }
   }
 

@@ -8,10 +8,9 @@ import {
   isLimited,
   isSpare,
   runningOf,
-  type WaitingAccount,
   weightOf,
 } from '../admission/gate-rules.ts';
-import { listAlternatives, takePermitFor, unmarkQueued } from '../admission/gates.ts';
+import { type Queue, takePermitFor, unmarkQueued } from '../admission/gates.ts';
 import {
   eachWaiter,
   findOldestWaiter,
@@ -20,8 +19,9 @@ import {
   noteServed,
   removeWaiter,
   removeWaitingAccount,
+  type WaitingAccount,
 } from '../admission/waiters.ts';
-import { type Circuit, isLeftOut, mayProbe } from '../circuits/circuit-rules.ts';
+import { type Circuit, CLOSED, isLeftOut, mayProbe } from '../circuits/circuit-rules.ts';
 import { letIntoDispatch } from '../executions/executions.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
@@ -42,13 +42,14 @@ const inTurn = <T>(all: readonly T[], tick: number): T[] => {
 
 /** A gate at which requests wait, as read before its accounts. */
 export type QueuedGate = GateState & { queued: string };
+export const isQueued = (state: GateState | undefined): state is QueuedGate => state?.queued !== undefined;
 
 /** Options of letting requests in. */
 export interface LetInOptions {
   clock: Clock;
   /** The number of the tick: each looks at the next permits and accounts of a large gate. */
   tick: number;
-  /** Most requests to let in; no limit by default. */
+  /** Most requests to let in or wake; no limit by default. */
   most?: number;
   /** Wakes the execution that waits under a task token; false when none does. */
   wake?: (taskToken: string) => Promise<boolean>;
@@ -91,37 +92,34 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
   const running = runningOf(seen);
   const withPermits = accounts.filter(({ accountId }) => running.has(accountId));
   for (const account of inTurn(withPermits, tick)) await nextOf(account);
-  const now = (): Date => clock.now();
-  let isAudited = isFull(gate, seen);
+  // A gate without a limit of running calls stores permits only until they are used.
+  let isAudited = gate.permits === undefined || seen.used >= gate.permits;
   if (isAudited) state = await takeSpareBack(gate.name, seen, options);
   let letInSoFar = 0;
-  while (letInSoFar < most && hasRoom(gate, state, 1, now().getTime())) {
+  while (letInSoFar < most && hasRoom(gate, state, 1, clock.now().getTime())) {
     const account = chooseAccount(accounts, runningOf(state));
     if (!account) return;
     const head = await nextOf(account);
     if (!head) continue;
     // The gate may have become smaller since the request began to wait.
     const waiter = { ...head, weight: weightOf(head.weight, gate) };
-    if (!hasRoom(gate, state, waiter.weight, now().getTime())) {
+    if (!hasRoom(gate, state, waiter.weight, clock.now().getTime())) {
       if (isAudited) return;
       isAudited = true;
       state = await takeSpareBack(gate.name, state, options);
       continue;
     }
-    const after = await takePermitFor(gate, waiter, state, now());
+    const after = await takePermitFor(gate, waiter, state, clock.now());
     // The gate or the waiter has changed: the next tick reads both.
     if (!after) return;
     state = after;
     letInSoFar++;
     await wakeWaiter(gate.name, head, options);
-    const servedAt = toInstant(now());
-    await noteServed(gate.name, account.accountId, now());
+    const servedAt = toInstant(clock.now());
+    await noteServed(gate.name, account.accountId, clock.now());
     accounts = accounts.map((one) => (one === account ? { ...one, servedAt } : one));
   }
 };
-
-/** Whether a gate has no room for a single call, or stores permits only until they are used. */
-const isFull = ({ permits }: Gate, { used }: GateState): boolean => permits === undefined || used >= permits;
 
 /** Wakes a waiting request and takes it out of the queue, unless it waits under a newer token by now. */
 const wakeWaiter = async (
@@ -168,26 +166,20 @@ const takeSpareBack = async (
   return state;
 };
 
-/** Which requests of a gate are woken, and how many at most; all by default. */
-export interface Drained {
-  isChosen?: (waiter: GateWaiter) => boolean;
-  most?: number;
-}
-
 /**
- * Wakes requests that wait at a gate, the oldest of an account first: they are dispatched where a route leads now. Once none is left, the
- * gate is free for newcomers. Returns how many were woken.
+ * Wakes requests that wait at a gate, the oldest of an account first, all unless `isChosen` says otherwise: they are dispatched where a route
+ * leads now. Once none is left, the gate is free for newcomers. Returns how many were woken.
  */
 export const drainGate = async (
   gateName: string,
   { queued }: QueuedGate,
   options: LetInOptions,
-  { isChosen = () => true, most = Number.POSITIVE_INFINITY }: Drained = {},
+  isChosen: (waiter: GateWaiter) => boolean = () => true,
 ): Promise<number> => {
   const accounts = await listWaitingAccounts(gateName);
   let [woken, left] = [0, 0];
-  for await (const waiter of eachWaiter(gateName, { isConsistent: true })) {
-    if (woken === most) return woken;
+  for await (const waiter of eachWaiter(gateName)) {
+    if (woken === options.most) return woken;
     if (isChosen(waiter)) {
       await wakeWaiter(gateName, waiter, options);
       woken++;
@@ -208,26 +200,27 @@ const TICKS_PER_TRY = 10;
 /**
  * Lets the waiting requests of a route that is left out choose again: up to 10 of those that another route may take. When there is no
  * other route for anyone, lets one of them try this one, and now and then one try another, once it may be tried. Reads no queue while
- * nothing can be done. `circuit` is that of the route, `all` are those of all routes, by name.
+ * nothing can be done. `circuits` are those of the route and the others, by name.
  */
 export const letElsewhere = async (
-  gate: Gate,
+  { route, gate, others }: Queue,
   seen: QueuedGate,
-  { circuit, all }: { circuit: Circuit; all: ReadonlyMap<string, Circuit> },
+  circuits: ReadonlyMap<string, Circuit>,
   options: LetInOptions,
 ): Promise<void> => {
   const now = options.clock.now();
-  const others = [...all].filter(([route]) => gateNameOf(route) !== gate.name);
+  const circuitOf = (name: string): Circuit => circuits.get(name) ?? CLOSED;
   const wakeFor = async (suits: (other: Circuit) => boolean, most: number): Promise<number> => {
-    const suited = new Set(others.flatMap(([route, other]) => (suits(other) ? [route] : [])));
-    if (!listAlternatives(gate.name).some((route) => suited.has(route))) return 0;
-    const isChosen = ({ routes = [] }: GateWaiter): boolean => routes.some((route) => suited.has(route));
-    return drainGate(gate.name, seen, options, { isChosen, most });
+    const suited = new Set(others.filter((other) => suits(circuitOf(other))));
+    if (suited.size === 0) return 0;
+    return drainGate(gate.name, seen, { ...options, most }, ({ routes = [] }) =>
+      routes.some((name) => suited.has(name)),
+    );
   };
   if ((await wakeFor((other) => !isLeftOut(other), MOVED_AT_ONCE)) > 0) return;
-  const isToTry = mayProbe(circuit, now);
+  const isToTry = mayProbe(circuitOf(route), now);
   if (isToTry && !isLimited(gate)) {
-    await drainGate(gate.name, seen, options, { most: 1 });
+    await drainGate(gate.name, seen, { ...options, most: 1 });
     return;
   }
   if (options.tick % TICKS_PER_TRY === 0) await wakeFor((other) => mayProbe(other, now), 1);

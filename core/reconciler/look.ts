@@ -8,7 +8,7 @@ import { reconcileRequest } from '../ending/end-lost-request.ts';
 import { closeStoredRequest } from '../ending/fail-request.ts';
 import { requiredNumberEnv, type WorkflowSettings, workflowSettings } from '../environment.ts';
 import { startWebhookDelivery } from '../executions/executions.ts';
-import { firstCallAt, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { firstCallAt, hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import {
   findRequestAndAttempts,
   isOpenTask,
@@ -22,8 +22,8 @@ import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Clock, type Instant, later, toInstant } from '../time.ts';
-import { areFinished, wakeWhenFinished } from '../waiting/catch-up.ts';
-import { queryAttempts, type TaskQuery } from '../waiting/query-tasks.ts';
+import { wakeWhenFinished } from '../waiting/catch-up.ts';
+import { type During, queryAttempts } from '../waiting/query-tasks.ts';
 
 /** Options of a check of due work. */
 export interface LookOptions {
@@ -32,30 +32,22 @@ export interface LookOptions {
   clock: Clock;
 }
 
-/** An unfinished task that the run queries until it is finished. */
-export interface OpenTask {
-  due: DueItem;
-  request: StoredRequest;
-  provider: Provider;
-  /** The latest attempt of every call. */
-  attempts: ProviderAttempt[];
-  firstCallAt: Instant;
-  /** Until when the provider asked not to be queried. */
-  notBefore: Instant | undefined;
+/** The rest of a look: `act` goes at the pace of a provider, and makes each query `during` its turn. */
+export interface AtProvider {
+  id: string;
+  act: (during: During) => Promise<Looked>;
 }
 
 /** The outcome of a look. */
 export type Looked =
   /** Closed, or listed for later. */
   | { kind: 'done' }
-  /** Still open: look again at `nextMs`, in epoch milliseconds; only query the task, if there is one. */
-  | { kind: 'open'; nextMs: number; task?: OpenTask }
+  /** Still open: look again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. */
+  | { kind: 'open'; nextMs: number; rest?: AtProvider | undefined }
   /** Listed elsewhere: the index is behind. */
   | { kind: 'moved'; due: DueItem }
-  /** Query the task now. */
-  | { kind: 'task'; task: OpenTask }
-  /** Do the rest at the pace of a provider. */
-  | { kind: 'provider'; id: string; act: () => Promise<Looked> };
+  /** Do the rest now. */
+  | { kind: 'provider'; rest: AtProvider };
 
 const DONE: Looked = { kind: 'done' };
 /** An item that could not be settled is checked again after this long. */
@@ -71,26 +63,18 @@ const openFor = (seconds: number, clock: Clock): Looked => ({
 export const lookAt = async (due: DueItem, options: LookOptions): Promise<Looked> => {
   const { work, list } = due;
   if (work.kind === 'request') return lookAtRequest(due, work.requestId, options);
-  if (work.kind === 'balance-event') return tellOfBalance(work);
+  if (work.kind === 'balance-event') {
+    // Unless its writer has: the delivery is named by the event.
+    await startWebhookDelivery(work.eventId);
+    await closeBalanceEvent(work.accountId, work.eventId);
+    return DONE;
+  }
   const { clock, keepGoing } = options;
   // Removals take long. Rescheduled first, so that the next run continues if this one dies.
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
   else await finishDeletion(toDeletedRequest(claimed.item), undefined, due.key);
-  return DONE;
-};
-
-/** Starts the delivery of a balance event, unless its writer has: it is named by the event. */
-const tellOfBalance = async ({
-  accountId,
-  eventId,
-}: {
-  accountId: string;
-  eventId: string;
-}): Promise<Looked> => {
-  await startWebhookDelivery(eventId);
-  await closeBalanceEvent(accountId, eventId);
   return DONE;
 };
 
@@ -121,7 +105,10 @@ const lookAtRequest = async (due: DueItem, requestId: string, options: LookOptio
       return lookLater(due, lastNewsAt);
   }
   const from = firstCallAt(all) ?? request.createdAt;
-  return { kind: 'task', task: { due, request, provider, attempts, firstCallAt: from, notBefore } };
+  return {
+    kind: 'provider',
+    rest: queriesOf({ due, request, provider, attempts, from, notBefore }, options),
+  };
 };
 
 /** Where a request is listed for the reconciler; undefined when it is not. */
@@ -157,7 +144,7 @@ const closeEnded = async (
   const [abandoned] = await abandonedTasks(request);
   if (!abandoned) return close();
   const cancel = (ended: StoredRequest): Promise<boolean> => cancelTasks(ended, providerRouteOf, clock);
-  return { kind: 'provider', id: abandoned.provider, act: () => close(cancel) };
+  return { kind: 'provider', rest: { id: abandoned.provider, act: (during) => during(() => close(cancel)) } };
 };
 
 /** Starts or ends a request whose execution is lost; lists any other for later. */
@@ -186,26 +173,41 @@ const lookLater = async (due: DueItem, newsAt: Instant): Promise<Looked> => {
 /** A provider that takes longer for the status of a task counts as not answering. */
 const QUERY_TIMEOUT_MS = 10_000;
 
+/** An unfinished task that the run queries until it is finished. */
+interface OpenTask {
+  due: DueItem;
+  request: StoredRequest;
+  provider: Provider;
+  /** The latest attempt of every call. */
+  attempts: ProviderAttempt[];
+  /** When the first call began. */
+  from: Instant;
+  /** Until when the provider asked not to be queried. */
+  notBefore: Instant | undefined;
+}
+
 /**
  * Queries an open task, and wakes its execution when all tasks of the request have finished. A provider that calls back is queried
- * again only after `CALLBACK_WAIT_SECONDS`. `during` makes a query when its turn comes.
+ * again only after `CALLBACK_WAIT_SECONDS`.
  */
-export const queryOpenTask = async (
-  task: OpenTask,
-  { clock, providerRouteOf }: LookOptions,
-  during: NonNullable<TaskQuery['during']>,
-): Promise<Looked> => {
+const queriesOf = (task: OpenTask, options: LookOptions): AtProvider => {
   const { due, request, provider } = task;
+  const { clock, providerRouteOf } = options;
   const { requestId, kind } = request;
-  const nextMs = (notBefore: Instant | undefined): number =>
-    nextQueryMs(task.firstCallAt, notBefore, workflowSettings(), clock.now());
-  if ((task.notBefore ?? '') > toInstant(clock.now()))
-    return { kind: 'open', nextMs: nextMs(task.notBefore), task };
-  const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
-  const { attempts, notBefore } = await queryAttempts(task.attempts, query);
-  if (areFinished(attempts)) return wakeFinished(due, requestId, attempts, clock);
-  if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
-  return { kind: 'open', nextMs: nextMs(notBefore), task: { ...task, attempts, notBefore } };
+  const openAs = (left: OpenTask): Looked => ({
+    kind: 'open',
+    nextMs: nextQueryMs(left.from, left.notBefore, workflowSettings(), clock.now()),
+    rest: queriesOf(left, options),
+  });
+  const act = async (during: During): Promise<Looked> => {
+    if ((task.notBefore ?? '') > toInstant(clock.now())) return openAs(task);
+    const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
+    const { attempts, notBefore } = await queryAttempts(task.attempts, query);
+    if (!hasOpenTask(attempts)) return wakeFinished(due, requestId, attempts, clock);
+    if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
+    return openAs({ ...task, attempts, notBefore });
+  };
+  return { id: provider.id, act };
 };
 
 /** Longest pause between two queries of a task. */

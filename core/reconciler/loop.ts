@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Gate, gateNameOf, isLimited } from '../admission/gate-rules.ts';
-import { listAlternatives, listGates, listRouteGates, readGates } from '../admission/gates.ts';
-import { type Circuit, isLeftOut } from '../circuits/circuit-rules.ts';
+import { isLimited } from '../admission/gate-rules.ts';
+import { listGates, listQueues, type Queue, readGates } from '../admission/gates.ts';
+import { type Circuit, CLOSED, isLeftOut } from '../circuits/circuit-rules.ts';
 import { readCircuits } from '../circuits/circuits.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { workflowSettings } from '../environment.ts';
@@ -12,9 +12,10 @@ import { queryLimitsOf } from '../provider-calls/model-routes.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { listDue } from '../requests/due-items.ts';
 import { type Clock, secondsSince, systemClock, toInstant } from '../time.ts';
+import type { During } from '../waiting/query-tasks.ts';
 import { DueWork, type Kept } from './due-work.ts';
-import { drainGate, letElsewhere, letIn, type QueuedGate } from './let-in.ts';
-import { LOOK_AGAIN_SECONDS, type Looked, lookAt, queryOpenTask } from './look.ts';
+import { drainGate, isQueued, letElsewhere, letIn, type QueuedGate } from './let-in.ts';
+import { LOOK_AGAIN_SECONDS, type Looked, lookAt } from './look.ts';
 import { startExpiryIfDue } from './start-expiry.ts';
 
 /** A run ends shortly before the schedule starts the next one. */
@@ -59,11 +60,15 @@ export const runReconciler = (options: RunOptions): Promise<void> => new Run(opt
 /** The run ended before a call's turn came. */
 const RUN_HAS_ENDED = new Error('The run of the reconciler has ended.');
 
-/** A gate that requests wait at; `gate` is undefined when it is not configured any more. */
+/**
+ * A gate that requests wait at; `queue` is undefined when it is not configured any more. `circuits` are those of its route and the others, by
+ * name.
+ */
 interface QueuedAt {
   name: string;
-  gate: Gate | undefined;
+  queue: Queue | undefined;
   state: QueuedGate;
+  circuits: ReadonlyMap<string, Circuit>;
 }
 
 class Run {
@@ -77,7 +82,6 @@ class Run {
   private readonly underWay = new Set<Promise<void>>();
   private readonly gatesAtWork = new Set<string>();
   private formerGates: string[] = [];
-  private circuits: ReadonlyMap<string, Circuit> = new Map();
   private slowAtMs = 0;
   private tick = 0;
   /** Whether this run is the one at work, by the table. */
@@ -130,7 +134,7 @@ class Run {
 
   /** Returns how long after its start the next tick begins, in milliseconds, or that the run ends. */
   private async makeTick(): Promise<number | 'end'> {
-    const { clock, everySeconds } = this.options;
+    const { clock, everySeconds, functionName } = this.options;
     const idleMs = everySeconds * 1000 < RUN_MS ? everySeconds * 1000 : 'end';
     if (this.isAtWork && !(await renewRun(this.runId, clock.now()))) {
       this.isAtWork = false;
@@ -145,7 +149,9 @@ class Run {
       this.idleTicksLeft = IDLE_TICKS;
       return this.tickMs();
     }
-    if (!this.isAtWork && !(await this.begin())) {
+    // The first tick takes over from an older run; a later one leaves the work to a newer run.
+    this.isAtWork ||= await beginRun(this.runId, functionName, clock.now(), { ifDead: this.tick > 0 });
+    if (!this.isAtWork) {
       this.work.clear();
       return idleMs;
     }
@@ -154,13 +160,6 @@ class Run {
     for (const kept of due) this.track(this.look(kept));
     for (const at of queued) if (!this.gatesAtWork.has(at.name)) this.track(this.admit(at));
     return this.tickMs();
-  }
-
-  /** The first tick takes over from an older run; a later one leaves the work to a newer run. */
-  private async begin(): Promise<boolean> {
-    const { functionName, clock } = this.options;
-    this.isAtWork = await beginRun(this.runId, functionName, clock.now(), { ifDead: this.tick > 0 });
-    return this.isAtWork;
   }
 
   /** Reads whether a run was alive or is awaited, and names the function for requests that begin to wait. */
@@ -195,60 +194,60 @@ class Run {
   }
 
   private async readQueued(isSlow: boolean): Promise<QueuedAt[]> {
-    const gates = [...listRouteGates().values()];
-    const configured = gates.map(({ name }) => name);
+    const queues = listQueues();
+    const configured = queues.map(({ gate }) => gate.name);
     if (isSlow) this.formerGates = (await listGates()).filter((name) => !configured.includes(name));
     const names = [...configured, ...this.formerGates];
     const states = await readGates(names);
     const queued = names.flatMap((name, index) => {
       const state = states[index];
-      if (state?.queued === undefined) return [];
-      return [{ name, gate: gates[index], state: { ...state, queued: state.queued } }];
+      return isQueued(state) ? [{ name, queue: queues[index], state }] : [];
     });
     // While nobody waits, nobody has to choose again.
-    this.circuits = queued.length === 0 ? new Map() : await readCircuits(listAlternatives());
-    return queued;
+    const routes = queued.flatMap(({ queue }) =>
+      queue?.others.length ? [queue.route, ...queue.others] : [],
+    );
+    const circuits = await readCircuits([...new Set(routes)]);
+    return queued.map((at) => ({ ...at, circuits }));
   }
 
-  private async admit({ name, gate, state }: QueuedAt): Promise<void> {
+  private async admit({ name, queue, state, circuits }: QueuedAt): Promise<void> {
     const options = { clock: this.options.clock, tick: this.tick };
-    const circuit = [...this.circuits].find(([route]) => gateNameOf(route) === name)?.[1];
     this.gatesAtWork.add(name);
     await this.guarded<unknown>({ gate: name }, () => {
-      if (gate && circuit && isLeftOut(circuit))
-        return letElsewhere(gate, state, { circuit, all: this.circuits }, options);
-      return gate && isLimited(gate) ? letIn(gate, state, options) : drainGate(name, state, options);
+      if (!queue) return drainGate(name, state, options);
+      if (isLeftOut(circuits.get(queue.route) ?? CLOSED))
+        return letElsewhere(queue, state, circuits, options);
+      return isLimited(queue.gate) ? letIn(queue.gate, state, options) : drainGate(name, state, options);
     });
     this.gatesAtWork.delete(name);
   }
 
   private async look(kept: Kept): Promise<void> {
     kept.isBeingLookedAt = true;
-    const asBefore = { kind: 'open', nextMs: kept.nextMs, task: kept.task } as const;
+    const asBefore = { kind: 'open', nextMs: kept.nextMs, rest: kept.rest } as const;
     const again = { kind: 'open', nextMs: this.nowMs() + LOOK_AGAIN_SECONDS * 1000 } as const;
     const lookInTime = (): Promise<Looked> =>
       this.lookAt(kept).catch((error) => (error === RUN_HAS_ENDED ? asBefore : Promise.reject(error)));
     const looked: Looked = await this.guarded(kept.due.work, lookInTime, again);
     kept.isBeingLookedAt = false;
-    if (looked.kind === 'open') Object.assign(kept, { nextMs: looked.nextMs, task: looked.task });
+    if (looked.kind === 'open') Object.assign(kept, { nextMs: looked.nextMs, rest: looked.rest });
     else this.work.leave(kept);
     if (looked.kind === 'moved' && Date.parse(looked.due.place.GSI1SK) < this.endMs)
       this.work.add([looked.due]);
   }
 
-  private async lookAt({ due, task, nextMs }: Kept): Promise<Looked> {
+  private async lookAt({ due, rest, nextMs }: Kept): Promise<Looked> {
     const { clock, providerRouteOf } = this.options;
     const keepGoing = (): boolean => this.nowMs() < this.endMs;
-    const options = { clock, providerRouteOf, keepGoing };
     const at =
-      (pace: Pace) =>
-      <T>(call: () => Promise<T>): Promise<T> =>
+      (pace: Pace): During =>
+      (call) =>
         pace.during(() => (keepGoing() ? call() : Promise.reject(RUN_HAS_ENDED)), nextMs);
-    const atPaceOf = (providerId: string) => at(this.paceOf(providerId));
-    const looked: Looked = task ? { kind: 'task', task } : await at(this.looks)(() => lookAt(due, options));
-    if (looked.kind === 'provider') return atPaceOf(looked.id)(looked.act);
-    if (looked.kind !== 'task') return looked;
-    return queryOpenTask(looked.task, options, atPaceOf(looked.task.provider.id));
+    const looked: Looked = rest
+      ? { kind: 'provider', rest }
+      : await at(this.looks)(() => lookAt(due, { clock, providerRouteOf, keepGoing }));
+    return looked.kind === 'provider' ? looked.rest.act(at(this.paceOf(looked.rest.id))) : looked;
   }
 
   private paceOf(providerId: string): Pace {

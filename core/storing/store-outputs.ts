@@ -82,7 +82,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     if (await recordOutputs(requestId, outputs)) {
       reportUsage(request, latestAttempts(attempts));
       // Only here: runs that are repeated would count its tasks again.
-      await reportTasks(request, latestAttempts(attempts), clock);
+      await reportTasks(requestId, latestAttempts(attempts), clock);
       // The provider has made all that it will, and needs them no more.
       await removeObjects(possibleClipsOf(request));
       return;

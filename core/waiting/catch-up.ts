@@ -32,10 +32,6 @@ export const catchUp = async (
   return answered;
 };
 
-/** Whether every call was made and every task has finished. */
-export const areFinished = (attempts: readonly ProviderAttempt[]): boolean =>
-  attempts.length > 0 && !hasOpenTask(attempts);
-
 /**
  * Wakes the execution under its current token if every task has finished. False when one has not, or no
  * execution waits. The token is read after the outcomes were recorded, because the execution may have begun
@@ -45,7 +41,7 @@ export const wakeWhenFinished = async (
   requestId: string,
   attempts: readonly ProviderAttempt[],
 ): Promise<boolean> => {
-  if (!areFinished(attempts)) return false;
+  if (attempts.length === 0 || hasOpenTask(attempts)) return false;
   const wait = await findProviderWait(requestId);
   return wait?.taskToken !== undefined && (await wakeExecution(wait.taskToken, stepWhenFinished(attempts)));
 };

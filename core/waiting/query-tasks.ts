@@ -32,14 +32,17 @@ export interface TaskQueryResult {
   notBefore?: Instant | undefined;
 }
 
+/** Makes a query when its turn comes. */
+export type During = <T>(query: () => Promise<T>) => Promise<T>;
+
 /** Options of querying the tasks of a request. */
 export interface TaskQuery {
   request: Pick<StoredRequest, 'requestId' | 'model'>;
   providerRouteOf: ProviderRouteOf;
   clock: Clock;
   timeoutMs: number;
-  /** Makes a query when its turn comes; at once by default. */
-  during?: <T>(query: () => Promise<T>) => Promise<T>;
+  /** At once by default. */
+  during?: During;
 }
 
 /**
@@ -78,13 +81,6 @@ export const queryAttempts = async (
   };
 };
 
-/** The result of querying one task. */
-interface TaskResult {
-  attempt: ProviderAttempt;
-  answered: boolean;
-  retryAfterSeconds?: number | undefined;
-}
-
 /** The provider of a task; undefined, which is logged, when the address of its call is not configured. */
 const findProvider = async (
   attempt: ProviderAttempt,
@@ -104,8 +100,8 @@ const findProvider = async (
 const queryTask = async (
   attempt: ProviderAttempt,
   { request, providerRouteOf, clock, timeoutMs, during = (make) => make() }: TaskQuery,
-): Promise<TaskResult> => {
-  const { outcome } = attempt;
+): Promise<{ attempt: ProviderAttempt; answered: boolean; retryAfterSeconds?: number | undefined }> => {
+  const { requestId, outcome, refusedAt } = attempt;
   if (outcome?.kind !== 'accepted') return { attempt, answered: true };
   const provider = await findProvider(attempt, request.model, providerRouteOf);
   if (!provider) return { attempt, answered: false };
@@ -115,19 +111,17 @@ const queryTask = async (
   const isSince = (since: Instant, milliseconds: number) => now.getTime() - Date.parse(since) >= milliseconds;
   switch (answer.kind) {
     case 'waiting':
-    case 'accepted': {
-      const answered = attempt.refusedAt === undefined ? attempt : await noteRefusal(attempt, undefined);
-      return { attempt: answered, answered: true };
-    }
+    case 'accepted':
+      return {
+        attempt: refusedAt === undefined ? attempt : await noteRefusal(attempt, undefined),
+        answered: true,
+      };
     case 'busy':
       return { attempt, answered: false, retryAfterSeconds: answer.retryAfterSeconds };
     case 'refused': {
-      const { refusedAt } = attempt;
-      if (refusedAt === undefined) {
+      if (refusedAt === undefined)
         return { attempt: await noteRefusal(attempt, toInstant(now)), answered: false };
-      }
       if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false };
-      const { requestId } = attempt;
       logger.error('provider refuses to tell the state of a task', { requestId, provider: provider.id });
       const { providerRequestId } = answer;
       const refused = { kind: 'failed', failure: TASK_REFUSED, providerRequestId } as const;
@@ -137,7 +131,6 @@ const queryTask = async (
       if (!isSince(attempt.startedAt, UNKNOWN_TASK_MS)) return { attempt, answered: false };
       const recorded = await endTask(attempt, answer, now);
       if (recorded.outcome?.kind === 'lost') {
-        const { requestId } = attempt;
         const reason = 'the task is not known';
         logger.error('provider call lost', { requestId, provider: provider.id, reason });
         countMetric(METRIC.providerCallLost, { provider: provider.id });

@@ -118,9 +118,9 @@ const list: Verb<object> = async (_options, connected) => {
 };
 
 /** Whether a route is used, and if not, why and since when. `open` is the open circuit: requests go elsewhere. */
-const stateOf = (off: string | undefined, { opened, leftAt }: Circuit) => {
+const stateOf = (off: string | undefined, { cause, openedAt, probe, leftAt }: Circuit) => {
   if (off !== undefined) return { state: 'off', cause: off, since: null };
   if (leftAt !== undefined) return { state: 'left', cause: 'by hand', since: leftAt };
-  if (opened === undefined) return { state: 'on', cause: null, since: null };
-  return { state: opened.probe ? 'trying' : 'open', cause: opened.cause, since: opened.since };
+  if (openedAt === undefined) return { state: 'on', cause: null, since: null };
+  return { state: probe === undefined ? 'open' : 'trying', cause, since: openedAt };
 };

@@ -5,13 +5,13 @@ export const ADMISSION = bugs('admission', [
   [
     'a route runs one call more than it may',
     'core/admission/gate-rules.ts',
-    "':most': gate.permits - weight",
-    "':most': gate.permits - weight + 1",
+    '? gate.permits - permit.weight :',
+    '? gate.permits - permit.weight + 1 :',
   ],
   [
     'a newcomer passes requests that wait',
     'core/admission/gate-rules.ts',
-    "    { condition: 'attribute_not_exists(queued)' },",
+    'attribute_not_exists(queued) AND ',
     '',
   ],
   [

@@ -29,19 +29,19 @@ export const ROUTES = bugs('routes', [
   [
     'a route that is left out is called',
     'core/circuits/circuit-rules.ts',
-    'opened !== undefined || leftAt !== undefined',
+    'openedAt !== undefined || leftAt !== undefined',
     'leftAt !== undefined',
   ],
   [
     'requests that wait at a route that is left out stay there',
     'core/reconciler/let-in.ts',
-    'routes.some((route) => suited.has(route))',
-    'routes.every((route) => suited.has(route))',
+    'routes.some((name) => suited.has(name))',
+    'routes.every((name) => suited.has(name))',
   ],
   [
     'a full route is passed over',
     'core/dispatch/begin-run.ts',
     'if (!isProbe)',
-    'if (choice.isToWait || choice.others.length < 2)',
+    'if (isToWait || others === undefined)',
   ],
 ]);

@@ -13,7 +13,7 @@ import { table } from '../../../core/table/table.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
-import { atSeconds, StoppedClock } from './clocks.ts';
+import { at, atSeconds } from './clocks.ts';
 import {
   ACCOUNT_ID,
   anAccount,
@@ -28,6 +28,8 @@ import {
 } from './entities.ts';
 import { aRequestId } from './request-ids.ts';
 import { accepted, WaitingRequest } from './waiting-request.ts';
+
+export { at, clockAt } from './clocks.ts';
 
 /** The set-up of the reconciler's tests. Importing it resets all of it before each test. */
 export const memory = new MemoryTable(table);
@@ -44,10 +46,6 @@ beforeEach(() => {
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
 });
-
-/** An instant, in seconds from `NOW`. */
-export const at = (seconds: number): string => atSeconds(seconds).toISOString();
-export const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
 
 /** The fields of a succeeded video request with a delivered video. */
 export const ended: Partial<VideoRequest> = {

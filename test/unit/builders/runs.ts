@@ -1,7 +1,7 @@
 import './environment.ts';
 import { jest } from '@jest/globals';
 import type { ProviderRouteOf } from '../../../core/provider-calls/providers.ts';
-import { type Looked, lookAt, queryOpenTask } from '../../../core/reconciler/look.ts';
+import { type Looked, lookAt } from '../../../core/reconciler/look.ts';
 import { type RunOptions, runReconciler } from '../../../core/reconciler/loop.ts';
 import { listDue } from '../../../core/requests/due-items.ts';
 import { systemClock, toInstant } from '../../../core/time.ts';
@@ -59,10 +59,7 @@ export const lookAtDue = async (
   for (const list of ['START', 'LOOK'] as const) {
     for (const due of (await listDue(list, toInstant(clock.now()), 1000)).items) {
       const looked = await lookAt(due, options);
-      if (looked.kind === 'provider') looks.push(await looked.act());
-      else if (looked.kind === 'task')
-        looks.push(await queryOpenTask(looked.task, options, (query) => query()));
-      else looks.push(looked);
+      looks.push(looked.kind === 'provider' ? await looked.rest.act((query) => query()) : looked);
     }
   }
   return looks;

@@ -18,6 +18,11 @@ export const accepted = (taskId = 'task-1'): { taskId: string; outcome: AttemptO
 /** When a waiting state was entered. */
 export const ENTERED: StateEntry = { enteredAt: NOW.toISOString(), retries: 0 };
 
+/** What an execution is woken with, in the list of `MemoryExecutions`. */
+export const wokenBy = (taskToken: string, result: object = { next: 'store' }) => [
+  { taskToken, output: { result } },
+];
+
 /** An unfinished video request in the table: its record, provider calls and wait. */
 export class WaitingRequest {
   private readonly memory: MemoryTable;

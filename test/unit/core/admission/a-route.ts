@@ -2,7 +2,7 @@ import { leaveGate, waitAtGate } from '../../../../core/admission/admission.ts';
 import { type Gate, type GateState, gateOf } from '../../../../core/admission/gate-rules.ts';
 import { readGates, takePermit } from '../../../../core/admission/gates.ts';
 import type { GateWaiter } from '../../../../core/admission/waiters.ts';
-import { drainGate, letIn } from '../../../../core/reconciler/let-in.ts';
+import { drainGate, isQueued, letIn } from '../../../../core/reconciler/let-in.ts';
 import { gateKey, gatePartition, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
@@ -102,9 +102,7 @@ export class RouteUnderTest {
   /** A tick of the control loop at this gate. */
   async tick(number = 0, wake = this.wake): Promise<void> {
     const state = await this.state();
-    const { queued } = state;
-    const options = { clock: this.clock, tick: number, wake };
-    if (queued !== undefined) await letIn(this.gate, { ...state, queued }, options);
+    if (isQueued(state)) await letIn(this.gate, state, { clock: this.clock, tick: number, wake });
   }
 
   /** Gives its permit back, before the next tick. */
@@ -116,11 +114,8 @@ export class RouteUnderTest {
   /** A tick at this gate once no route has it. */
   async drain(): Promise<void> {
     const state = await this.state();
-    await drainGate(
-      this.gate.name,
-      { ...state, queued: state.queued ?? '' },
-      { clock: this.clock, tick: 0, wake: this.wake },
-    );
+    if (!isQueued(state)) throw new Error('Nobody waits.');
+    await drainGate(this.gate.name, state, { clock: this.clock, tick: 0, wake: this.wake });
   }
 
   async state(): Promise<GateState> {

@@ -6,8 +6,7 @@ import { awaitCapacity } from '../../../../core/admission/await-capacity.ts';
 import { putWaiter } from '../../../../core/admission/waiters.ts';
 import { nameReconciler } from '../../../../core/executions/reconciler-run.ts';
 import { dueListing, gateKey, gateWaiterKey, requestKey } from '../../../../core/table/keys.ts';
-import { toInstant } from '../../../../core/time.ts';
-import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import { at, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
@@ -39,8 +38,7 @@ const place = () => {
   const { GSI1PK, GSI1SK } = memory.get(requestKey(REQUEST_ID)) ?? {};
   return { GSI1PK, GSI1SK };
 };
-const placeAt = (list: 'START' | 'LOOK', seconds: number) =>
-  dueListing(list, REQUEST_ID, toInstant(atSeconds(seconds)));
+const placeAt = (list: 'START' | 'LOOK', seconds: number) => dueListing(list, REQUEST_ID, at(seconds));
 
 test('a request that waits is looked at a minute after its time in the queue, and starts the reconciler', () =>
   withEnvironment(LIMITED, async () => {

@@ -2,6 +2,7 @@ import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { leaveRoute } from '../../../../core/admission/admission.ts';
 import { removeWaiter } from '../../../../core/admission/waiters.ts';
+import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
 import {
   gateKey,
   gateWaiterKey,
@@ -10,6 +11,7 @@ import {
   waitingAccountKey,
 } from '../../../../core/table/keys.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
+import { aDone } from '../../builders/providers.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { at, MODEL, type RouteUnderTest, UPSTREAM, waitInTurn } from './a-route.ts';
 
@@ -276,32 +278,34 @@ describe('a run that dies', () => {
 });
 
 describe('a gate without room for the next request is audited', () => {
-  const attempt = (requestId: string, outcome: object | undefined) =>
+  const attempt = (requestId: string, outcome: AttemptOutcome | undefined, upstreamModel?: string) =>
     memory.put(
       providerAttemptKey(requestId, 0, 0),
-      anAttempt({ requestId, ...UPSTREAM, outcome: outcome as never }),
+      anAttempt({ requestId, ...UPSTREAM, outcome, ...(upstreamModel && { upstreamModel }) }),
     );
+  const TASK = { kind: 'accepted', taskId: 'task-1' } as const;
+  const spoil = () => memory.patch(requestKey('a1'), { status: 'failed', accountId: 7 });
 
-  test('and gives the permit of a request that has ended to the next at once', () =>
-    at({ maxRunning: 1 }, async (route) => {
-      await waitInTurn(route, 'b1');
-      endWithPermit();
-      await route.tick();
+  test.each<[string, number, boolean, () => void]>([
+    ['has ended', 0, true, endWithPermit],
+    ['this version cannot read', 0, false, spoil],
+    ['makes its calls at another route', 0, true, () => attempt('a1', TASK, 'other')],
+    ['stores its files', 0, true, () => attempt('a1', aDone('https://files.example/1'))],
+    ['makes a call', 3_600, false, () => attempt('a1', undefined)],
+    ['has an unfinished task', 3_600, false, () => attempt('a1', TASK)],
+  ])(
+    'and the permit of a request that %s, after %i s, goes to the next: %p',
+    async (_, seconds, isGiven, change) =>
+      at({ maxRunning: 1 }, async (route) => {
+        await waitInTurn(route, 'b1');
+        change();
+        route.clock.advance(seconds);
+        await route.tick();
 
-      expect(route.woken).toEqual(['b1']);
-      expect(await route.holders()).toEqual(['b1']);
-    }));
-
-  test('and keeps the permit of a request that this version cannot read', () =>
-    at({ maxRunning: 1 }, async (route) => {
-      await waitInTurn(route, 'b1');
-      endWithPermit();
-      memory.patch(requestKey('a1'), { accountId: 7 });
-      await route.tick();
-
-      expect(route.woken).toEqual([]);
-      expect(await route.holders()).toEqual(['a1']);
-    }));
+        expect(route.woken).toEqual(isGiven ? ['b1'] : []);
+        expect(await route.holders()).toEqual(isGiven ? ['b1'] : ['a1']);
+      }),
+  );
 
   test('though it has room for fewer calls than that request makes', () =>
     at({ maxRunning: 3 }, async (route) => {
@@ -315,42 +319,6 @@ describe('a gate without room for the next request is audited', () => {
       expect(route.woken).toEqual(['b1']);
       expect(await route.holders()).toEqual(['b1']);
     }));
-
-  test('and gives the permit of a request whose calls are made at another route to the next at once', () =>
-    at({ maxRunning: 1 }, async (route) => {
-      await waitInTurn(route, 'b1');
-      const elsewhere = { upstreamModel: 'other', outcome: { kind: 'accepted', taskId: 't' } as const };
-      memory.put(providerAttemptKey('a1', 0, 0), anAttempt({ requestId: 'a1', ...UPSTREAM, ...elsewhere }));
-      await route.tick();
-
-      expect(route.woken).toEqual(['b1']);
-      expect(await route.holders()).toEqual(['b1']);
-    }));
-
-  test('and gives the permit of a request that stores its files to the next at once', () =>
-    at({ maxRunning: 1 }, async (route) => {
-      await waitInTurn(route, 'b1');
-      memory.patch(requestKey('a1'), { status: 'processing' });
-      attempt('a1', { kind: 'done', outputs: [{ url: 'https://files.example/1' }] });
-      await route.tick();
-
-      expect(route.woken).toEqual(['b1']);
-    }));
-
-  test.each([
-    ['a call that is being made', undefined],
-    ['an unfinished task', { kind: 'accepted', taskId: 'task-1' }],
-  ])('and keeps the permit of a request with %s', (_, outcome) =>
-    at({ maxRunning: 1 }, async (route) => {
-      await waitInTurn(route, 'b1');
-      attempt('a1', outcome);
-      route.clock.advance(3_600);
-      await route.tick();
-
-      expect(route.woken).toEqual([]);
-      expect(await route.holders()).toEqual(['a1']);
-    }),
-  );
 
   test('and gives the permit of a call whose process died to the next, once that is known', () =>
     at({ maxRunning: 1 }, async (route) => {

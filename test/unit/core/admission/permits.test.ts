@@ -1,11 +1,14 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { giveOwnPermitBack, leaveGate } from '../../../../core/admission/admission.ts';
+import { HORIZON_MS, hasRoom } from '../../../../core/admission/gate-rules.ts';
 import { postponeStarts, takePermit, takePermitFor } from '../../../../core/admission/gates.ts';
+import { putWaiter } from '../../../../core/admission/waiters.ts';
 import { gateKey } from '../../../../core/table/keys.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { at, type RouteUnderTest } from './a-route.ts';
+import { at, RouteUnderTest } from './a-route.ts';
 
 describe('a permit', () => {
   test('is taken while there is room, by one update', () =>
@@ -164,6 +167,41 @@ describe('where starts are limited', () => {
       expect(await startOf('a6')).toBe(5_000);
       expect((await route.state()).permits.size).toBe(0);
     }));
+
+  test('starts of newcomers and of requests that waited are never more than the rate from any start on', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({ afterMs: fc.nat(3_000), starts: fc.integer({ min: 1, max: 15 }), waits: fc.boolean() }),
+          { maxLength: 40 },
+        ),
+        fc.integer({ min: 1, max: 25 }),
+        async (arrivals, requestsPerSecond) => {
+          memory.reset();
+          const route = new RouteUnderTest({ requestsPerSecond });
+          const starts: number[] = [];
+          for (const [index, arrival] of arrivals.entries()) {
+            route.clock.advance(arrival.afterMs / 1000);
+            const now = route.clock.now();
+            const state = await route.state();
+            const waiter = { ...route.waiter(`a${index}`), starts: arrival.starts };
+            if (arrival.waits) await putWaiter(route.gate.name, waiter, now);
+            const permit = arrival.waits
+              ? hasRoom(route.gate, state, 1, now.getTime()) &&
+                (await takePermitFor(route.gate, waiter, state, now))?.permits.get(waiter.requestId)
+              : (await takePermit(route.gate, waiter, now))?.permit;
+            if (!permit) continue;
+            const { startMs = now.getTime() } = permit;
+            if (startMs > now.getTime() + HORIZON_MS) throw new Error('It starts too late.');
+            for (let call = 0; call < arrival.starts; call++)
+              starts.push(startMs + (call * 1000) / requestsPerSecond);
+          }
+          const gaps = starts.slice(1).map((startMs, index) => startMs - (starts[index] ?? 0));
+          expect(Math.min(...gaps, 1000 / requestsPerSecond)).toBeCloseTo(1000 / requestsPerSecond);
+        },
+      ),
+      { numRuns: 40 },
+    ));
 
   test('a request whose turn comes has a permit until it starts', () =>
     at({ requestsPerSecond: 2 }, async (route) => {

@@ -2,11 +2,10 @@ import '../../builders/environment.ts';
 import { expect, test } from '@jest/globals';
 import { claimProbe } from '../../../../core/circuits/circuits.ts';
 import { circuitKey } from '../../../../core/table/keys.ts';
-import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { at, NOW } from '../../builders/clocks.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const ROUTE = 'modelstudio/qwen-image';
-const at = (seconds: number): string => atSeconds(seconds).toISOString();
 /** The circuit of a route that is left out until then. */
 const opened = (untilSeconds: number, more = {}) => ({
   ...{ cause: 'calls', openedAt: at(-60), openUntil: at(untilSeconds), pauseSeconds: 60 },

@@ -5,13 +5,12 @@ import { type CallsMade, reportCalls, reportTasks } from '../../../../core/circu
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { circuitKey } from '../../../../core/table/keys.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const ROUTE = 'modelstudio/qwen-image';
-const request = { requestId: REQUEST_ID };
 const FAILURE = { code: 'provider_error', message: 'no' } as const;
 const FAILED = { kind: 'failed', failure: FAILURE } as const;
 const BAD_INPUT = { ...FAILED, blamesInput: true } as const;
@@ -27,22 +26,22 @@ const countsOf = (name: string): unknown[] =>
 /** Tells how calls ended, of a request that is none of the probes by default. */
 const tell = (made: ProviderAttempt[], told: Partial<CallsMade>): Promise<void> =>
   reportCalls(
-    request,
+    REQUEST_ID,
     { ...{ route: ROUTE, role: 'failures', cause: undefined, waitedInVain: false }, made, ...told },
     new StoppedClock(),
   );
-/** The circuit of the route, left out for its tasks and tried by the request. */
-const tried = (): void =>
+/** The circuit of the route, left out and tried by the request. */
+const tried = (cause = 'tasks'): void =>
   memory.put(circuitKey(ROUTE), {
-    ...{ cause: 'tasks', openedAt: atSeconds(-60).toISOString(), openUntil: atSeconds(-1).toISOString() },
-    ...{ pauseSeconds: 120, probe: REQUEST_ID, probeUntil: atSeconds(600).toISOString() },
+    ...{ cause, openedAt: at(-60), openUntil: at(-1) },
+    ...{ pauseSeconds: 120, probe: REQUEST_ID, probeUntil: at(600) },
   });
 
 describe('the tasks of a route', () => {
   test('leave it out for its tasks after five failures', async () => {
     for (let count = 0; count < 5; count++) {
       expect(stored()?.cause).toBeUndefined();
-      await reportTasks(request, [aTask(FAILED)], new StoppedClock());
+      await reportTasks(REQUEST_ID, [aTask(FAILED)], new StoppedClock());
     }
 
     expect(stored()).toMatchObject({ cause: 'tasks', pauseSeconds: 30 });
@@ -56,13 +55,13 @@ describe('the tasks of a route', () => {
     ['never ended', { kind: 'accepted', taskId: 'task-1' }, 'failures'],
     ['are of a model with one route', FAILED, undefined],
   ])('that %s write nothing', async (_, outcome, circuit) => {
-    await reportTasks(request, [{ ...aTask(outcome), circuit }], new StoppedClock());
+    await reportTasks(REQUEST_ID, [{ ...aTask(outcome), circuit }], new StoppedClock());
 
     expect(memory.calls()).toEqual({});
   });
 
   test('that work are counted while something fails', async () => {
-    await reportTasks(request, [aTask(aDone('a'), 'all')], new StoppedClock());
+    await reportTasks(REQUEST_ID, [aTask(aDone('a'), 'all')], new StoppedClock());
 
     expect(countsOf('tasks-good')).toEqual([1]);
   });
@@ -72,7 +71,8 @@ describe('the tasks of a route', () => {
       anAttempt({ outcome: { kind: 'accepted', taskId: 'task-1' } }),
     );
     await tell(calls, { role: 'all' });
-    for (let count = 0; count < 5; count++) await reportTasks(request, [aTask(FAILED)], new StoppedClock());
+    for (let count = 0; count < 5; count++)
+      await reportTasks(REQUEST_ID, [aTask(FAILED)], new StoppedClock());
 
     expect(stored()).toMatchObject({ cause: 'tasks' });
   });
@@ -82,9 +82,9 @@ describe('the tasks of a route', () => {
     ['is refused for its content', CONTENT],
   ])('close the circuit when that of the probe %s', async (_, outcome) => {
     tried();
-    await reportTasks(request, [aTask(outcome, 'probe')], new StoppedClock());
+    await reportTasks(REQUEST_ID, [aTask(outcome, 'probe')], new StoppedClock());
 
-    expect((await readCircuits([ROUTE])).get(ROUTE)).toMatchObject({ opened: undefined });
+    expect((await readCircuits([ROUTE])).get(ROUTE)).not.toHaveProperty('openedAt');
   });
 
   test.each<[string, ProviderAttempt]>([
@@ -95,7 +95,7 @@ describe('the tasks of a route', () => {
   ])('let another request try it when that of the probe %s', async (_, attempt) => {
     tried();
     await reportTasks(
-      request,
+      REQUEST_ID,
       [anAttempt({ outcome: CONTENT, circuit: 'failures' }), attempt],
       new StoppedClock(),
     );
@@ -108,9 +108,9 @@ describe('the tasks of a route', () => {
     for (const pauseSeconds of [240, 300]) {
       tried();
       memory.patch(circuitKey(ROUTE), { pauseSeconds: pauseSeconds / 2 });
-      await reportTasks(request, [aTask(FAILED, 'probe')], new StoppedClock());
+      await reportTasks(REQUEST_ID, [aTask(FAILED, 'probe')], new StoppedClock());
 
-      expect(stored()).toMatchObject({ pauseSeconds, openUntil: atSeconds(pauseSeconds).toISOString() });
+      expect(stored()).toMatchObject({ pauseSeconds, openUntil: at(pauseSeconds) });
       expect(stored()).not.toHaveProperty('probe');
     }
   });
@@ -119,10 +119,23 @@ describe('the tasks of a route', () => {
     tried();
     memory.patch(circuitKey(ROUTE), { probe: 'img_other' });
     for (const outcome of [FAILED, aDone('a')])
-      await reportTasks(request, [aTask(outcome, 'probe')], new StoppedClock());
+      await reportTasks(REQUEST_ID, [aTask(outcome, 'probe')], new StoppedClock());
 
     expect(stored()).toMatchObject({ probe: 'img_other', pauseSeconds: 120 });
   });
+});
+
+test.each<[string, ProviderAttempt['outcome']]>([
+  ['fails', { kind: 'lost', failure: FAILURE }],
+  ['is refused', { ...FAILED, taken: 'no', obstacle: 'access' }],
+])('a route stays left out when one of the probe’s calls %s, whatever the others do', async (_, outcome) => {
+  tried('calls');
+  const accepted = anAttempt({ outcome: { kind: 'accepted', taskId: 'task-1' } });
+
+  await tell([accepted, anAttempt({ call: 1, outcome })], { role: 'probe', cause: 'calls' });
+
+  expect(stored()).toMatchObject({ cause: 'calls', pauseSeconds: 240 });
+  expect(stored()).not.toHaveProperty('probe');
 });
 
 test('a request that waited in vain for its provider counts as one failure', async () => {
@@ -139,7 +152,7 @@ test('a circuit that cannot be written is logged and costs the request nothing',
     throw new Error('The table is out of order.');
   };
 
-  await reportTasks(request, [aTask(FAILED)], new StoppedClock());
+  await reportTasks(REQUEST_ID, [aTask(FAILED)], new StoppedClock());
 
   expect(logged.mock.calls.map(([message]) => message)).toEqual(['a circuit could not be told']);
   logged.mockRestore();

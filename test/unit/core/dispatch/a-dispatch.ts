@@ -1,24 +1,21 @@
 import '../../builders/environment.ts';
-import { beforeEach, jest } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest } from '@jest/globals';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { secrets } from '../../fakes/fresh-secrets.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-/** The table, with one queued request for one image. */
-export const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
+export { memory };
+
+/** The table has one queued request for one image. */
 beforeEach(() => {
-  secrets.reset();
   secrets.set('arn:callback-secret', 'secret');
-  memory.reset();
   given({});
 });
 
@@ -35,15 +32,37 @@ export const status = () => memory.get(requestKey(REQUEST_ID))?.status;
 /** The attempts as stored. */
 export const attempts = () =>
   memory.partition(`REQUEST#${REQUEST_ID}`).filter(({ SK }) => String(SK).startsWith('ATTEMPT#'));
-/** Dispatches the request to this provider. */
-export const run = (provider: Provider, clock = new StoppedClock()) =>
-  dispatchRequest(REQUEST_ID, leadingTo(provider), clock);
+/** Dispatches the request to this provider, in a function with so much time left. */
+export const run = (provider: Provider, clock = new StoppedClock(), timeLeftMs?: number) =>
+  dispatchRequest(REQUEST_ID, leadingTo(provider), clock, timeLeftMs);
+
+/** Fakes the timers of each test of a file: none is left at its end. Returns its clock, and lets both advance. */
+export const withFakedTimers = () => {
+  let clock = new StoppedClock();
+  beforeEach(() => {
+    jest.useFakeTimers();
+    clock = new StoppedClock();
+  });
+  afterEach(() => {
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
+  });
+  const pass = async (seconds: number): Promise<void> => {
+    await jest.advanceTimersByTimeAsync(0);
+    for (let second = 0; second < seconds; second++) {
+      clock.advance(1);
+      await jest.advanceTimersByTimeAsync(1000);
+    }
+  };
+  return { clock: () => clock, pass };
+};
 
 /** An answer that the provider is too busy. */
 export const BUSY = { kind: 'busy', reason: 'full' } as const satisfies ProviderAnswer;
+export const ACCEPTED = { kind: 'accepted', taskId: 'task-1' } as const satisfies ProviderAnswer;
 jest.spyOn(Math, 'random').mockReturnValue(0);
 /** An attempt whose process has died, and was found to. */
-export const DEAD = { aliveAt: atSeconds(-60).toISOString(), suspectedAt: atSeconds(-30).toISOString() };
+export const DEAD = { aliveAt: at(-60), suspectedAt: at(-30) };
 /** The outcome of a call whose process died. */
 export const LOST = {
   kind: 'lost',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import type { ProviderAnswer, ProviderPlan } from '../../../../core/provider-calls/providers.ts';
 import { circuitKey, gateKey, requestKey } from '../../../../core/table/keys.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
@@ -70,27 +70,16 @@ describe('a route whose calls fail', () => {
     expect(two.circuit(FIRST)).toBeUndefined();
   });
 
-  test('less often than others work is not left out', async () => {
+  test.each<[string, ProviderPlan['mode'], ProviderAnswer]>([
+    ['work', 'synchronous', aDone('https://a.example/1')],
+    ['create tasks', 'asynchronous', ACCEPTED],
+  ])('less often than others %s is not left out', async (_, mode, answer) => {
     const two = new TwoRoutes();
-    Object.assign(two, { mode: 'synchronous' });
+    two.mode = mode;
     for (let round = 0; round < 8; round++) {
       two.answers[FIRST] = BROKEN;
       await burst(two, 1);
-      two.answers[FIRST] = aDone('https://a.example/1');
-      await burst(two, 2);
-      two.clock.advance(2);
-    }
-
-    expect(callsOf(two, SECOND)).toBe(0);
-    expect(two.circuit(FIRST)?.openedAt).toBeUndefined();
-  });
-
-  test('less often than others create tasks is not left out', async () => {
-    const two = new TwoRoutes();
-    for (let round = 0; round < 6; round++) {
-      two.answers[FIRST] = BROKEN;
-      await burst(two, 1);
-      two.answers[FIRST] = ACCEPTED;
+      two.answers[FIRST] = answer;
       await burst(two, 2);
       two.clock.advance(2);
     }
@@ -132,28 +121,21 @@ describe('a route whose calls fail', () => {
 });
 
 describe('a route that is left out', () => {
-  test('costs a request no call, and says why it was passed over', async () => {
+  test.each([
+    [
+      'by failures',
+      { cause: 'calls', openedAt: '2026-11-20T07:00:00.000Z', openUntil: '2027' },
+      'left out since 2026-11-20T07:00:00.000Z: calls',
+    ],
+    ['by hand', { leftAt: '2026-11-20T08:00:00.000Z' }, 'left out by hand since 2026-11-20T08:00:00.000Z'],
+  ])('%s costs a request no call, and says why it was passed over', async (_, circuit, why) => {
     const two = new TwoRoutes();
-    two.open(FIRST);
+    memory.put(circuitKey(FIRST), circuit);
 
     await two.dispatch();
 
     expect(two.called).toEqual([SECOND]);
-    expect(attempts()).toMatchObject([
-      { passedOver: [{ route: FIRST, why: expect.stringMatching(/^left out since 2026-.*Z: calls$/) }] },
-    ]);
-  });
-
-  test('by hand is not tried', async () => {
-    const two = new TwoRoutes();
-    memory.put(circuitKey(FIRST), { leftAt: '2026-11-20T08:00:00.000Z' });
-
-    await two.dispatch();
-
-    expect(two.called).toEqual([SECOND]);
-    expect(attempts()).toMatchObject([
-      { passedOver: [{ route: FIRST, why: 'left out by hand since 2026-11-20T08:00:00.000Z' }] },
-    ]);
+    expect(attempts()).toMatchObject([{ passedOver: [{ route: FIRST, why }] }]);
   });
 
   test('is tried by exactly one request once its time is over', async () => {
@@ -243,14 +225,30 @@ describe('a route that is left out', () => {
 
   test('is not tried when it is full', async () => {
     const two = new TwoRoutes();
-    two.routes = [{ provider: 'modelark', upstreamModel: 'one', maxRunning: 1 }, two.routes[1] ?? {}];
-    memory.put(gateKey(`${FIRST}#0`), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
+    two.fill(FIRST);
     two.open(FIRST, { forSeconds: -1 });
 
     await two.dispatch();
 
     expect(two.called).toEqual([SECOND]);
     expect(two.circuit(FIRST)).not.toHaveProperty('probe');
+  });
+
+  test('gives its permit back when another request is first to try it', async () => {
+    const two = new TwoRoutes();
+    two.configure(FIRST, { maxRunning: 1 });
+    two.open(FIRST, { forSeconds: -1 });
+    const gate = () => memory.get(gateKey(`${FIRST}#0`));
+    const probeUntil = new Date(two.clock.now().getTime() + 10_000).toISOString();
+    memory.beforeCall = () => {
+      if (gate()?.used === 1) memory.patch(circuitKey(FIRST), { probe: 'img_other', probeUntil });
+    };
+
+    await two.dispatch();
+
+    expect(two.called).toEqual([SECOND]);
+    expect(gate()).toMatchObject({ used: 0 });
+    expect(attempts()).toMatchObject([{ passedOver: [{ route: FIRST, why: 'another request tries it' }] }]);
   });
 
   test('with all others lets a request wait at the first', async () => {

@@ -6,8 +6,7 @@ import { METRIC } from '../../../../core/observability.ts';
 import { keepAttemptAlive } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { toInstant } from '../../../../core/time.ts';
-import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import { at, atSeconds, clockAt, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider } from '../../builders/providers.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
@@ -34,7 +33,7 @@ describe('a call', () => {
   });
 
   test('that another run is making is waited for, not made', async () => {
-    givenAttempt({ aliveAt: atSeconds(-19.999).toISOString() });
+    givenAttempt({ aliveAt: at(-19.999) });
     const provider = aProvider('synchronous', 1);
 
     await expect(run(provider)).rejects.toThrow(ProviderCallInFlightError);
@@ -43,30 +42,26 @@ describe('a call', () => {
   });
 
   test('of a run not marked alive for 20 s is lost 10 s after that was noticed, and not made again', async () => {
-    givenAttempt({ aliveAt: atSeconds(-20).toISOString() });
+    givenAttempt({ aliveAt: at(-20) });
     const provider = aProvider('synchronous', 1);
 
     for (const seconds of [0, 9.999]) {
-      await expect(run(provider, new StoppedClock(atSeconds(seconds)))).rejects.toThrow(
-        ProviderCallInFlightError,
-      );
-      expect(attempts()).toMatchObject([{ suspectedAt: NOW.toISOString() }]);
+      await expect(run(provider, clockAt(seconds))).rejects.toThrow(ProviderCallInFlightError);
+      expect(attempts()).toMatchObject([{ suspectedAt: at(0) }]);
     }
-    expect(await run(provider, new StoppedClock(atSeconds(10)))).toEqual({
+    expect(await run(provider, clockAt(10))).toEqual({
       next: 'fail',
       error: LOST.failure,
     });
     expect(provider.submit).not.toHaveBeenCalled();
-    expect(attempts()).toMatchObject([
-      { attempt: 0, outcome: LOST, finishedAt: atSeconds(10).toISOString() },
-    ]);
+    expect(attempts()).toMatchObject([{ attempt: 0, outcome: LOST, finishedAt: at(10) }]);
   });
 
   test('of a run that marks it alive again, as once the table takes writes again, is not lost', async () => {
-    const attempt = { aliveAt: atSeconds(-20).toISOString() };
+    const attempt = { aliveAt: at(-20) };
     givenAttempt(attempt);
     const provider = aProvider('synchronous', 1);
-    const look = (seconds: number) => run(provider, new StoppedClock(atSeconds(seconds)));
+    const look = (seconds: number) => run(provider, clockAt(seconds));
     await expect(look(0)).rejects.toThrow(ProviderCallInFlightError);
 
     await keepAttemptAlive(anAttempt(attempt), atSeconds(3));
@@ -77,16 +72,12 @@ describe('a call', () => {
   });
 
   test('that is marked alive between the decision and its record is not lost', async () => {
-    const suspected = {
-      aliveAt: atSeconds(-60).toISOString(),
-      suspectedAt: atSeconds(-30).toISOString(),
-    };
-    givenAttempt(suspected);
+    givenAttempt(DEAD);
     let calls = 0;
     // The request and its attempts are read by then.
     memory.beforeCall = () => {
       calls += 1;
-      return calls === 2 && keepAttemptAlive(anAttempt(suspected), NOW);
+      return calls === 2 && keepAttemptAlive(anAttempt(DEAD), NOW);
     };
 
     await expect(run(aProvider('synchronous', 1))).rejects.toThrow(ProviderCallInFlightError);
@@ -149,7 +140,7 @@ describe('a call', () => {
     ['is not known', [undefined, BUSY], 'https://old.example'],
   ] as const)(
     'goes by today’s route unless the old provider may have taken one: it %s',
-    async (_, outcomes, at) => {
+    async (_, outcomes, address) => {
       const old = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
       for (const [call, outcome] of outcomes.entries()) {
         givenAttempt({ call, ...old, ...(outcome ? { outcome } : DEAD) });
@@ -159,7 +150,7 @@ describe('a call', () => {
 
       await dispatchRequest(REQUEST_ID, routes, new StoppedClock());
 
-      expect(routes.mock.calls.map(([, origin]) => origin?.baseUrl)).toEqual([at]);
+      expect(routes.mock.calls.map(([, origin]) => origin?.baseUrl)).toEqual([address]);
     },
   );
 
@@ -181,21 +172,15 @@ describe('a call', () => {
     expect(status()).toBe('queued');
   });
 
-  test('of a request that waited for its turn is looked at in 5 min, though its provider stays busy', async () => {
-    const endOfQueue = dueListing('LOOK', REQUEST_ID, toInstant(atSeconds(3_600)));
-    memory.patch(requestKey(REQUEST_ID), endOfQueue);
+  test.each([
+    ['waited for its turn is looked at in 5 min, though its provider stays busy', 3_600, 300],
+    ['is looked at sooner leaves that so', 120, 120],
+  ])('of a request that %s', async (_, before, after) => {
+    memory.patch(requestKey(REQUEST_ID), dueListing('LOOK', REQUEST_ID, at(before)));
     await run(aProvider('asynchronous', 1, async () => BUSY));
 
-    const soon = dueListing('LOOK', REQUEST_ID, toInstant(atSeconds(300)));
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...soon });
-  });
-
-  test('of a request that is looked at sooner leaves that so', async () => {
-    const sooner = dueListing('LOOK', REQUEST_ID, toInstant(atSeconds(120)));
-    memory.patch(requestKey(REQUEST_ID), sooner);
-    await run(aProvider('asynchronous', 1, async () => BUSY));
-
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(sooner);
+    const place = dueListing('LOOK', REQUEST_ID, at(after));
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...place });
   });
 
   test('that was busy is not made again before the provider’s Retry-After', async () => {

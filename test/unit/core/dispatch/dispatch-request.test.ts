@@ -1,13 +1,18 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
 import { callbackUrl } from '../../../../core/provider-calls/provider-urls.ts';
+import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import { at, atSeconds } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aCall, aDone, aProvider } from '../../builders/providers.ts';
-import { attempts, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
+import { ACCEPTED, attempts, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
+
+const REFUSED = {
+  kind: 'failed',
+  failure: { code: 'content_policy', message: 'refused' },
+} as const satisfies ProviderAnswer;
 
 describe('dispatching a request', () => {
   test('makes every call of its plan once, as planned, and records the outcomes', async () => {
@@ -64,19 +69,19 @@ describe('dispatching a request', () => {
   test('marks it processing once an asynchronous call was accepted, and waits', async () => {
     const provider = aProvider('asynchronous', 1, async () => {
       expect(status()).toBe('queued');
-      return { kind: 'accepted', taskId: 'task-1' };
+      return ACCEPTED;
     });
 
     expect(await run(provider)).toEqual({ next: 'wait', waitSeconds: 600, timeoutSeconds: 601 });
     expect(status()).toBe('processing');
-    expect(attempts()).toMatchObject([{ taskId: 'task-1', outcome: { kind: 'accepted', taskId: 'task-1' } }]);
+    expect(attempts()).toMatchObject([{ taskId: 'task-1', outcome: ACCEPTED }]);
   });
 
   test.each([
     ['after the shortest pause between two queries', false, 2],
     ['after five minutes when its provider calls back', true, 300],
   ])('lists an accepted one for its first look %s', async (_, callsBack, seconds) => {
-    const provider = aProvider('asynchronous', 1, async () => ({ kind: 'accepted', taskId: 'task-1' }));
+    const provider = aProvider('asynchronous', 1, async () => ACCEPTED);
     provider.callsBack.mockReturnValue(callsBack);
     await run(provider);
 
@@ -84,35 +89,28 @@ describe('dispatching a request', () => {
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(place);
   });
 
-  test('marks it processing when one of several asynchronous calls was accepted', async () => {
-    const provider = aProvider('asynchronous', 2, async ({ body }) =>
-      body.index === 0
-        ? { kind: 'failed', failure: { code: 'provider_error', message: 'broke' } }
-        : { kind: 'accepted', taskId: 'task-1' },
-    );
+  test.each<[string, ProviderAnswer[], string]>([
+    ['one of several asynchronous calls was accepted', [REFUSED, ACCEPTED], 'wait'],
+    ['an asynchronous call returned the outputs at once', [aDone('a')], 'store'],
+  ])('marks it processing when %s', async (_, answers, next) => {
+    const provider = aProvider('asynchronous', answers.length);
+    for (const answer of answers) provider.submit.mockResolvedValueOnce(answer);
 
-    expect(await run(provider)).toMatchObject({ next: 'wait' });
-    expect(status()).toBe('processing');
-  });
-
-  test('marks it processing when an asynchronous call returned the outputs at once', async () => {
-    expect(await run(aProvider('asynchronous', 1))).toEqual({ next: 'store' });
+    expect(await run(provider)).toMatchObject({ next });
     expect(status()).toBe('processing');
   });
 
   test('fails it with the failure of its only call', async () => {
-    const failure = { code: 'content_policy', message: 'refused' } as const;
-
-    expect(await run(aProvider('asynchronous', 1, async () => ({ kind: 'failed', failure })))).toEqual({
+    expect(await run(aProvider('asynchronous', 1, async () => REFUSED))).toEqual({
       next: 'fail',
-      error: failure,
+      error: REFUSED.failure,
     });
     expect(status()).toBe('queued');
   });
 
   test('claims a call before it makes it', async () => {
     const provider = aProvider('synchronous', 1, async () => {
-      expect(attempts()).toMatchObject([{ call: 0, attempt: 0, aliveAt: NOW.toISOString() }]);
+      expect(attempts()).toMatchObject([{ call: 0, attempt: 0, aliveAt: at(0) }]);
       expect(attempts()[0]).not.toHaveProperty('outcome');
       return aDone('a');
     });
@@ -147,13 +145,5 @@ describe('dispatching a request', () => {
     memory.reset();
 
     expect(await run(aProvider('synchronous', 1))).toEqual({ next: 'stop' });
-  });
-
-  test('throws for a model without a provider', async () => {
-    const none = async () => {
-      throw new Error('No upstream is configured for xQI3Pro.');
-    };
-
-    await expect(dispatchRequest(REQUEST_ID, none, new StoppedClock())).rejects.toThrow('No upstream');
   });
 });

@@ -36,7 +36,7 @@ describe('a request of a model with two routes', () => {
 
   test('goes to the first one that takes it', async () => {
     const two = new TwoRoutes();
-    two.routes = [{ provider: 'modelark', upstreamModel: 'one', limits: { images: 1 } }, two.routes[1] ?? {}];
+    two.configure(FIRST, { limits: { images: 1 } });
     two.given({ images: 2 });
 
     await two.dispatch();
@@ -49,10 +49,7 @@ describe('a request of a model with two routes', () => {
 
   test('goes to one that refuses it when the provider of the one that takes it has no key', async () => {
     const two = new TwoRoutes();
-    two.routes = [two.routes[0] ?? {}, { provider: 'fal', upstreamModel: 'two' }];
-    two.routes = two.routes.map((route, index) =>
-      index === 0 ? { ...route, limits: { images: 1 } } : route,
-    );
+    two.configure(FIRST, { limits: { images: 1 } });
     two.keyless.add('fal');
     two.answers[FIRST] = INVALID;
     two.given({ images: 2 });
@@ -140,7 +137,7 @@ describe('a request of a model with two routes', () => {
     await two.dispatch();
     expect(two.called).toEqual([FIRST, FIRST]);
 
-    two.clock.advance(2);
+    two.clock.advance(1);
     expect(await two.dispatch()).toMatchObject({ next: 'wait' });
     expect(two.called).toEqual([FIRST, FIRST, SECOND]);
   });
@@ -168,7 +165,7 @@ describe('a request of a model with two routes', () => {
 
   test('makes all calls of the other plan, and forgets those that were left behind', async () => {
     const two = new TwoRoutes();
-    Object.assign(two, { mode: 'synchronous' });
+    two.mode = 'synchronous';
     two.calls[FIRST] = 3;
     two.answers[FIRST] = NO_ACCESS;
     two.answers[SECOND] = aDone('https://a.example/1', 'https://a.example/2', 'https://a.example/3');
@@ -236,11 +233,20 @@ describe('a request of a model with two routes', () => {
     expect(two.called).toEqual([FIRST, FIRST, FIRST, FIRST]);
   });
 
+  test('needs no other permit when its dispatch runs again after its calls', async () => {
+    const two = new TwoRoutes();
+    two.configure(FIRST, { maxRunning: 1 });
+
+    const steps = [await two.dispatch(), await two.dispatch()];
+
+    expect(steps).toMatchObject([{ next: 'wait' }, { next: 'wait' }]);
+    expect(two.called).toEqual([FIRST]);
+    expect(memory.get(gateKey(`${FIRST}#0`))).toMatchObject({ used: 1 });
+  });
+
   test('waits at a full route and does not spill over', async () => {
     const two = new TwoRoutes();
-    two.routes = [{ provider: 'modelark', upstreamModel: 'one', maxRunning: 1 }, two.routes[1] ?? {}];
-    const permit = { accountId: 'other', weight: 1, takenMs: two.clock.now().getTime() };
-    memory.put(gateKey(`${FIRST}#0`), { used: 1, 'permit#other': permit });
+    two.fill(FIRST);
 
     expect(await two.dispatch()).toMatchObject({
       next: 'queue',
@@ -252,8 +258,7 @@ describe('a request of a model with two routes', () => {
 
   test('calls a busy provider once a run while the other route is left out and full', async () => {
     const two = new TwoRoutes();
-    two.routes = [two.routes[0] ?? {}, { provider: 'fal', upstreamModel: 'two', maxRunning: 1 }];
-    memory.put(gateKey(`${SECOND}#0`), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
+    two.fill(SECOND);
     two.answers[FIRST] = THROTTLED;
     await two.dispatch();
     two.clock.advance(121);
@@ -266,7 +271,7 @@ describe('a request of a model with two routes', () => {
 
   test('gives the permit back with which it was let in at another route', async () => {
     const two = new TwoRoutes();
-    two.routes = [{ provider: 'modelark', upstreamModel: 'one', maxRunning: 2 }, two.routes[1] ?? {}];
+    two.configure(FIRST, { maxRunning: 2 });
     const afterItsWait = new Date(two.clock.now().getTime() + 3_600_000).toISOString();
     two.given({ gate: `${FIRST}#0`, GSI1PK: 'DUE#LOOK#0', GSI1SK: afterItsWait });
     const permit = { accountId: ACCOUNT_ID, weight: 1, takenMs: two.clock.now().getTime() };

@@ -7,21 +7,23 @@ import type {
   ProviderRoute,
   RouteOrOrigin,
 } from '../../../../core/provider-calls/providers.ts';
+import { routeNameOf } from '../../../../core/provider-names.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { SecretUnreadableError } from '../../../../core/secrets.ts';
-import { circuitKey } from '../../../../core/table/keys.ts';
+import { circuitKey, gateKey } from '../../../../core/table/keys.ts';
 import { NOW, StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aProvider } from '../../builders/providers.ts';
-import { given, memory } from './a-dispatch.ts';
+import { ACCEPTED, given, memory } from './a-dispatch.ts';
+
+export { ACCEPTED };
 
 /** The model of requests by default, and the names of its two routes. */
 export const MODEL = 'xQI3Pro';
 export const FIRST = 'modelark/one';
 export const SECOND = 'fal/two';
 
-export const ACCEPTED = { kind: 'accepted', taskId: 'task-1' } as const;
 export const UNREACHED = { kind: 'busy', reason: 'not reached', obstacle: 'unreached' } as const;
 export const THROTTLED = { kind: 'busy', reason: 'full', obstacle: 'throttled' } as const;
 const FAILURE = { code: 'provider_error', message: 'no' } as const;
@@ -50,7 +52,7 @@ export class TwoRoutes {
   /** How many calls a request takes at each route. */
   readonly calls: Record<string, number> = { [FIRST]: 1, [SECOND]: 1 };
   mode: ProviderPlan['mode'] = 'asynchronous';
-  routes: readonly object[] = [
+  routes: readonly { provider: string; upstreamModel: string }[] = [
     { provider: 'modelark', upstreamModel: 'one' },
     { provider: 'fal', upstreamModel: 'two' },
   ];
@@ -81,6 +83,19 @@ export class TwoRoutes {
 
   dispatch(requestId = REQUEST_ID): Promise<NextStep> {
     return this.under(() => dispatchRequest(requestId, this.routeOf, this.clock));
+  }
+
+  /** Adds settings to a route. */
+  configure(name: string, settings: object): void {
+    this.routes = this.routes.map((route) =>
+      routeNameOf(route) === name ? { ...route, ...settings } : route,
+    );
+  }
+
+  /** Fills a route that takes one call at once. */
+  fill(name: string): void {
+    this.configure(name, { maxRunning: 1 });
+    memory.put(gateKey(`${name}#0`), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
   }
 
   /** Leaves a route out, until `seconds` from now. */

@@ -5,32 +5,21 @@ import { waitAtGate } from '../../../../core/admission/admission.ts';
 import { type Gate, gateOf } from '../../../../core/admission/gate-rules.ts';
 import { readGates, takePermit } from '../../../../core/admission/gates.ts';
 import { type Circuit, CLOSED } from '../../../../core/circuits/circuit-rules.ts';
-import { letElsewhere } from '../../../../core/reconciler/let-in.ts';
+import { isQueued, letElsewhere } from '../../../../core/reconciler/let-in.ts';
 import { gatePartition, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
-import { withEnvironment } from '../../builders/environment.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const [FIRST, SECOND] = ['modelark/one', 'fal/two'] as const;
 const UNLIMITED = gateOf(FIRST, {});
 const LIMITED = gateOf(FIRST, { maxRunning: 2 });
-const ROUTES = {
-  MODEL_ROUTES: JSON.stringify({
-    'xSD4.5': [
-      { provider: 'modelark', upstreamModel: 'one' },
-      { provider: 'fal', upstreamModel: 'two' },
-    ],
-  }),
-};
 
 /** The circuit of a route that is left out until this second. */
 const openUntil = (second: number): Circuit => ({
   ...CLOSED,
-  opened: {
-    ...{ cause: 'calls', since: atSeconds(-60).toISOString(), pauseSeconds: 30 },
-    until: atSeconds(second).toISOString(),
-  },
+  ...{ cause: 'calls', openedAt: at(-60), pauseSeconds: 30 },
+  openUntil: at(second),
 });
 
 let woken: string[] = [];
@@ -52,7 +41,7 @@ const wait = async (
   for (let index = from; index < from + count; index++) {
     const requestId = `img_${String(index).padStart(2, '0')}`;
     const waiter = {
-      ...{ requestId, accountId: `acc_${index % 3}`, createdAt: atSeconds(index).toISOString() },
+      ...{ requestId, accountId: `acc_${index % 3}`, createdAt: at(index) },
       ...{ taskToken: requestId, tokenOrder: '1', weight: 1, starts: 1, routes },
     };
     await waitAtGate(gate.name, waiter, new StoppedClock());
@@ -62,13 +51,10 @@ const wait = async (
 /** A tick of the loop at a gate whose route is left out. */
 const tick = async (gate: Gate, circuits: Record<string, Circuit>, number = 0): Promise<void> => {
   const [state] = await readGates([gate.name]);
-  const queued = state?.queued;
-  if (!state || queued === undefined) return;
+  if (!isQueued(state)) return;
   const options = { clock: new StoppedClock(), tick: number, wake };
-  const all = new Map(Object.entries(circuits));
-  await withEnvironment(ROUTES, () =>
-    letElsewhere(gate, { ...state, queued }, { circuit: circuits[FIRST] ?? CLOSED, all }, options),
-  );
+  const queue = { route: FIRST, gate, models: ['xSD4.5'], others: [SECOND] };
+  await letElsewhere(queue, state, new Map(Object.entries(circuits)), options);
 };
 
 describe('at a route that is left out, the control loop', () => {
@@ -124,7 +110,7 @@ describe('at a route that is left out, the control loop', () => {
   ])('wakes one, without a permit, to try another route that is left out: %s', async (_, gate) => {
     await wait(gate, 1, [FIRST]);
     await wait(gate, 2, [FIRST, SECOND], 1);
-    const left = { ...CLOSED, leftAt: atSeconds(-9).toISOString() };
+    const left = { ...CLOSED, leftAt: at(-9) };
 
     await tick(gate, { [FIRST]: left, [SECOND]: openUntil(60) });
     expect(woken).toEqual([]);
@@ -157,16 +143,9 @@ describe('at a route that is left out, the control loop', () => {
 
   test('wakes nobody while a request tries it, or an operator leaves it out', async () => {
     await wait(LIMITED, 2);
-    const { opened } = openUntil(-1);
-    const probed = opened && {
-      ...opened,
-      probe: { requestId: 'img_9', until: atSeconds(9).toISOString() },
-    };
+    const probed = { ...openUntil(-1), probe: 'img_9', probeUntil: at(9) };
 
-    for (const own of [
-      { ...CLOSED, opened: probed },
-      { ...CLOSED, leftAt: atSeconds(-9).toISOString() },
-    ])
+    for (const own of [probed, { ...openUntil(-1), leftAt: at(-9) }])
       await tick(LIMITED, { [FIRST]: own, [SECOND]: openUntil(60) });
     expect(woken).toEqual([]);
   });

@@ -113,7 +113,7 @@ describe('a look at an unfinished task', () => {
 
     expect(provider.query).toHaveBeenCalledTimes(1);
     // A task younger than 40 s is queried every 2 s.
-    expect(looks).toMatchObject([{ ...openUntil(6), task: { attempts: [accepted()] } }]);
+    expect(looks).toEqual([{ ...openUntil(6), rest: expect.anything() }]);
     expect(memory.calls()).not.toHaveProperty('UpdateCommand');
     expect(commands()).toEqual([]);
   });
@@ -137,13 +137,18 @@ describe('a look at an unfinished task', () => {
     expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 304));
   });
 
-  test('queries only the tasks that are open, and wakes the execution after the last', async () => {
+  test('queries only the tasks that are still open the next time, and wakes the execution after the last', async () => {
     waiting();
-    request.withAttempt({ call: 1, ...accepted('task-2'), outcome: aDone('b') });
+    request.withAttempt({ call: 1, ...accepted('task-2') });
+    request.withAttempt({ call: 2, ...accepted('task-3'), outcome: aDone('c') });
+    const provider = answering(aDone('a'));
+    provider.query.mockResolvedValueOnce(WAITING);
 
-    const { provider } = await look(4, aDone('a'));
+    const [looked] = await lookAtDue(4, leadingTo(provider));
+    expect(executions.woken).toEqual([]);
+    if (looked?.kind === 'open') await looked.rest?.act((query) => query());
 
-    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
+    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1', 'task-2', 'task-1']);
     expect(executions.woken).toHaveLength(1);
   });
 
@@ -164,8 +169,11 @@ describe('a look at an unfinished task', () => {
     expect(held.provider.query).not.toHaveBeenCalled();
     expect(held.looks).toMatchObject([openUntil(90)]);
 
-    const { looks } = await look(90, { ...BUSY, retryAfterSeconds: 60 });
-    expect(looks).toMatchObject([{ ...openUntil(150), task: { notBefore: at(150) } }]);
+    const { provider, looks } = await look(90, { ...BUSY, retryAfterSeconds: 60 });
+    expect(looks).toMatchObject([openUntil(150)]);
+    const [looked] = looks;
+    if (looked?.kind === 'open') await looked.rest?.act((query) => query());
+    expect(provider.query).toHaveBeenCalledTimes(1);
     expect(request.wait()).toMatchObject({ notBefore: at(150) });
   });
 });
@@ -276,41 +284,25 @@ describe('a look at a request whose execution stopped, unreported', () => {
 });
 
 describe('a look at other work', () => {
-  test('tells where an item has moved since it was listed, and does nothing else', async () => {
+  test.each([
+    ['tells where an item has moved since it was listed', listed('LOOK', 20), 'moved'],
+    [
+      'is done with a request that waits for its expiry by now',
+      dueListing('EXPIRE', VIDEO_ID, at(1000)),
+      'done',
+    ],
+    ['is done with a request that is in no list any more', { GSI1PK: undefined, GSI1SK: undefined }, 'done'],
+  ] as const)('%s, and does nothing else', async (_, place, kind) => {
     waiting();
     const [due] = (await listDue('LOOK', at(0), 10)).items;
-    dueAt(20);
-    const provider = answering(aDone('a'));
-    const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
-    const place = listed('LOOK', 20);
-    expect(due && (await lookAt(due, options))).toEqual({ kind: 'moved', due: { ...due, place } });
-
-    expect(provider.query).not.toHaveBeenCalled();
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 20));
-  });
-
-  test('is done with a request that waits for its expiry by now', async () => {
-    waiting();
-    const [due] = (await listDue('LOOK', at(0), 10)).items;
-    memory.patch(requestKey(VIDEO_ID), dueListing('EXPIRE', VIDEO_ID, at(1000)));
-    const options = {
-      clock: clockAt(0),
-      providerRouteOf: leadingTo(answering(WAITING)),
-      keepGoing: () => true,
-    };
-
-    expect(due && (await lookAt(due, options))).toEqual({ kind: 'done' });
-  });
-
-  test('is done with a request that is in no list any more', async () => {
-    waiting();
-    const [due] = (await listDue('LOOK', at(0), 10)).items;
-    memory.patch(requestKey(VIDEO_ID), { GSI1PK: undefined, GSI1SK: undefined });
+    memory.patch(requestKey(VIDEO_ID), place);
     const provider = answering(aDone('a'));
     const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
 
-    expect(due && (await lookAt(due, options))).toEqual({ kind: 'done' });
+    const looked = due && (await lookAt(due, options));
+    expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, place } } : { kind });
     expect(provider.query).not.toHaveBeenCalled();
+    expect(placeOf(VIDEO_ID)).toEqual(place);
   });
 
   test('closes a terminal request', async () => {

@@ -1,29 +1,13 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
+import { describe, expect, test } from '@jest/globals';
+import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { aDone, leadingTo } from '../../builders/providers.ts';
+import { aDone } from '../../builders/providers.ts';
 import { at, executions, givenWaiting, listed, memory, placeOf } from '../../builders/reconciling.ts';
-import { elapsed, fakeTime, run, wait } from '../../builders/runs.ts';
-import { answering } from '../../builders/waiting-request.ts';
+import { run } from '../../builders/runs.ts';
+import { aTaskProvider } from './a-run.ts';
 
-beforeEach(fakeTime);
-
-/** A provider whose answers take this long. It notes when each task was queried, and the most queries at once. */
-const slow = (seconds: number, answer: ProviderAnswer = { kind: 'waiting' }) => {
-  const noted = { queries: [] as { taskId: string; second: number }[], most: 0 };
-  let underWay = 0;
-  const provider = answering(answer);
-  provider.query.mockImplementation(async (taskId) => {
-    noted.queries.push({ taskId, second: elapsed() });
-    noted.most = Math.max(noted.most, ++underWay);
-    await wait(seconds);
-    underWay--;
-    return answer;
-  });
-  return { provider, noted };
-};
 const queriesWith = (limits: object) => ({
   MODEL_ROUTES: JSON.stringify({ 'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', ...limits } }),
 });
@@ -31,13 +15,13 @@ const queriesWith = (limits: object) => ({
 describe('queries of one provider', () => {
   test('are four at once and ten a second, the longest due first', async () => {
     const ids = Array.from({ length: 30 }, (_, index) => givenWaiting(index - 30));
-    const { provider, noted } = slow(0.2, aDone('a'));
+    const { routes, noted } = aTaskProvider({ takes: 0.2, answer: aDone('a') });
 
-    await run(leadingTo(provider));
+    await run(routes);
 
-    expect(noted.queries.map(({ taskId }) => taskId)).toEqual(ids);
+    expect(noted.taskIds).toEqual(ids);
     expect(noted.most).toBeLessThanOrEqual(4);
-    const seconds = noted.queries.map(({ second }) => second);
+    const seconds = noted.queriedAt;
     expect(seconds.at(-1)).toBeCloseTo(2.9, 5);
     for (const [index, second] of seconds.slice(10).entries())
       expect(second - (seconds[index] ?? 0)).toBeGreaterThanOrEqual(1 - 1e-9);
@@ -48,20 +32,20 @@ describe('queries of one provider', () => {
     ['as many as its route says', { queriesAtOnce: 9, queriesPerSecond: 100 }, 9],
   ])('are %s at once when it is slow', async (_, limits, most) => {
     for (let count = 0; count < 20; count++) givenWaiting(-1);
-    const { provider, noted } = slow(5);
+    const { routes, noted } = aTaskProvider({ takes: 5 });
 
-    await withEnvironment(queriesWith(limits), () => run(leadingTo(provider)));
+    await withEnvironment(queriesWith(limits), () => run(routes));
 
     expect(noted.most).toBe(most);
   });
 
   test('are as many a second as its route says', async () => {
     for (let count = 0; count < 6; count++) givenWaiting(-1);
-    const { provider, noted } = slow(0.1, aDone('a'));
+    const { routes, noted } = aTaskProvider({ takes: 0.1, answer: aDone('a') });
 
-    await withEnvironment(queriesWith({ queriesPerSecond: 0.5 }), () => run(leadingTo(provider)));
+    await withEnvironment(queriesWith({ queriesPerSecond: 0.5 }), () => run(routes));
 
-    expect(noted.queries.map(({ second }) => second)).toEqual([0, 2, 4, 6, 8, 10]);
+    expect(noted.queriedAt).toEqual([0, 2, 4, 6, 8, 10]);
   });
 });
 
@@ -70,30 +54,26 @@ describe('a provider that hangs', () => {
     for (let count = 0; count < 100; count++) givenWaiting(-300);
     const other = givenWaiting(0);
     memory.patch(requestKey(other), { model: 'other' });
-    const { provider } = slow(10, { kind: 'busy', reason: 'it hangs' });
-    const [answers, wokenAt] = [{ ...answering(aDone('a')), id: 'modelstudio' as const }, [] as number[]];
-    answers.query.mockImplementation(async () => {
-      wokenAt.push(elapsed());
-      return aDone('a');
-    });
+    const { provider } = aTaskProvider({ takes: 10, answer: { kind: 'busy', reason: 'it hangs' } });
+    const answers = aTaskProvider({ finishesAt: 0 });
     const routeOf: ProviderRouteOf = async (model) => ({
-      provider: model === 'other' ? answers : provider,
+      provider: model === 'other' ? { ...answers.provider, id: 'modelstudio' } : provider,
       upstreamModel: model,
     });
 
     await run(routeOf);
 
     expect(executions.woken.map(({ taskToken }) => taskToken)).toEqual([other]);
-    expect(wokenAt).toEqual([0]);
+    expect(answers.noted.queriedAt).toEqual([0]);
   });
 
   test('is not queried after the end of the run: what was not reached is first in the next run', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => givenWaiting(index - 50));
-    const { provider, noted } = slow(10, { kind: 'busy', reason: 'it hangs' });
+    const { routes, noted } = aTaskProvider({ takes: 10, answer: { kind: 'busy', reason: 'it hangs' } });
 
-    const end = await run(leadingTo(provider));
+    const end = await run(routes);
 
-    expect(noted.queries.map(({ taskId }) => taskId)).toEqual(ids.slice(0, 24));
+    expect(noted.taskIds).toEqual(ids.slice(0, 24));
     expect(end).toBeLessThan(68);
     for (const [index, id] of ids.entries()) {
       if (index >= 24) expect(placeOf(id)).toEqual(listed('LOOK', index - 50, id));
@@ -105,11 +85,11 @@ describe('a provider that hangs', () => {
 describe('at the end of a run', () => {
   test('a task that comes to be due is queried, and is listed for its next query', async () => {
     const id = givenWaiting(57.9);
-    const { provider, noted } = slow(0.5);
+    const { routes, noted } = aTaskProvider({ takes: 0.5 });
 
-    const end = await run(leadingTo(provider));
+    const end = await run(routes);
 
-    expect(noted.queries).toEqual([{ taskId: id, second: 58 }]);
+    expect(noted).toMatchObject({ taskIds: [id], queriedAt: [58] });
     expect(end).toBe(59);
     // Its call began 58.5 s ago.
     expect(placeOf(id)).toEqual(listed('LOOK', 61.425, id));

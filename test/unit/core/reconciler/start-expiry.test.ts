@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../../core/observability.ts';
 import { startExpiryIfDue } from '../../../../core/reconciler/start-expiry.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, clockAt } from '../../builders/clocks.ts';
 import { anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -15,13 +15,12 @@ let counted = metricsCounted();
 beforeEach(() => {
   logged.mockReset();
   counted = metricsCounted();
-  const expiresAt = atSeconds(-5).toISOString();
+  const expiresAt = at(-5);
   putRequest(memory, anImageRequest({ status: 'succeeded', expiresAt }));
   memory.patch(requestKey(REQUEST_ID), dueListing('EXPIRE', REQUEST_ID, expiresAt));
 });
 
-const run = (seconds: number, everySeconds = 60) =>
-  startExpiryIfDue(everySeconds, new StoppedClock(atSeconds(seconds)));
+const run = (seconds: number, everySeconds = 60) => startExpiryIfDue(everySeconds, clockAt(seconds));
 const started = () => executions.started.map(({ machine, input }) => ({ machine, input }));
 
 describe('a run of the reconciler', () => {

@@ -1,13 +1,14 @@
 import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { gateOfRoute, takePermit } from '../../../../core/admission/gates.ts';
+import { gateOf } from '../../../../core/admission/gate-rules.ts';
+import { takePermit } from '../../../../core/admission/gates.ts';
 import { putWaiter } from '../../../../core/admission/waiters.ts';
 import { logger } from '../../../../core/observability.ts';
 import { surveyWork } from '../../../../core/reconciler/survey-work.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { type DueList, deletedRequestKey, dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import { at, atSeconds, clockAt, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, putRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
@@ -21,15 +22,13 @@ beforeEach(() => {
   counted = metricsCounted();
 });
 
-const at = (seconds: number): string => atSeconds(seconds).toISOString();
 /** Lists a request created at one second for another; its price is 4 xTokens. */
 const given = (createdAt: number, list: DueList, dueAt: number, more: Partial<ImageRequest> = {}): void => {
   const requestId = aRequestId(atSeconds(createdAt));
   putRequest(memory, anImageRequest({ requestId, createdAt: at(createdAt), status: 'processing', ...more }));
   memory.patch(requestKey(requestId), dueListing(list, requestId, at(dueAt)));
 };
-const survey = (seconds = 0, everySeconds = 60) =>
-  surveyWork(everySeconds, new StoppedClock(atSeconds(seconds)));
+const survey = (seconds = 0, everySeconds = 60) => surveyWork(everySeconds, clockAt(seconds));
 const surveyed = async (): Promise<Record<string, number>> => {
   await survey();
   return Object.fromEntries(counted().map(([name, , value = 1]) => [name, value]));
@@ -77,11 +76,11 @@ describe('a survey of the work', () => {
       b: { ...limits, upstreamModel: 'free' },
     });
     await withEnvironment({ MODEL_ROUTES }, async () => {
-      const gate = gateOfRoute({ provider: 'modelark', upstreamModel: 'seedream' });
+      const gate = gateOf('modelark/seedream', { maxRunning: 3 });
       await takePermit(gate, { requestId: 'img_1', accountId: 'a', weight: 2, starts: 2 }, NOW);
       const waiter = { accountId: 'a', taskToken: 't', tokenOrder: '1', weight: 1, starts: 1 };
       for (const seconds of [-50, -70]) {
-        const createdAt = atSeconds(seconds).toISOString();
+        const createdAt = at(seconds);
         await putWaiter(gate.name, { ...waiter, requestId: `img_${seconds}`, createdAt }, NOW);
       }
       await survey();

@@ -8,10 +8,10 @@ import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/p
 import { requestKey } from '../../../../core/table/keys.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
 import { catchUp } from '../../../../core/waiting/catch-up.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, atSeconds, clockAt } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
+import { answering, ENTERED, WaitingRequest, wokenBy } from '../../builders/waiting-request.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { MemoryFunctions } from '../../fakes/memory-functions.ts';
@@ -23,12 +23,8 @@ beforeEach(() => {
   request.given();
 });
 
-const at = (seconds: number): string => atSeconds(seconds).toISOString();
-const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
 const FAILURE = { code: 'content_policy', message: 'refused' } as const;
 const WAITING: ProviderAnswer = { kind: 'waiting' };
-const STORE = { result: { next: 'store' } };
-const wokenBy = (taskToken: string, output: unknown = STORE) => [{ taskToken, output }];
 
 describe('an execution that begins to wait', () => {
   const begin = (provider: Provider = answering(WAITING), token = 'token-1') => {
@@ -71,7 +67,7 @@ describe('an execution that begins to wait', () => {
     change();
     await begin();
 
-    expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
+    expect(executions.woken).toEqual(wokenBy('token-1', next));
   });
 
   test('queries when the provider called back before the token was kept', async () => {

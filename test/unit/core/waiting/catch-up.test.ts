@@ -1,13 +1,15 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { ProviderWait } from '../../../../core/provider-calls/provider-waits.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { logger } from '../../../../core/observability.ts';
+import { findProviderWait, type ProviderWait } from '../../../../core/provider-calls/provider-waits.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { findRequest } from '../../../../core/requests/requests.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
-import { catchUp } from '../../../../core/waiting/catch-up.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { catchUp, catchUpOnRead } from '../../../../core/waiting/catch-up.ts';
+import { at, clockAt } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { accepted, answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
+import { accepted, answering, ENTERED, WaitingRequest, wokenBy } from '../../builders/waiting-request.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
@@ -16,23 +18,19 @@ beforeEach(() => {
   request.given();
 });
 
-const at = (seconds: number): string => atSeconds(seconds).toISOString();
-const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
+const PROCESSING = aVideoRequest({ status: 'processing' });
 const FAILURE = { code: 'content_policy', message: 'refused' } as const;
 const WAITING: ProviderAnswer = { kind: 'waiting' };
 const BUSY: ProviderAnswer = { kind: 'busy', reason: 'down' };
-const STORE = { result: { next: 'store' } };
-const wokenBy = (taskToken: string, output: unknown = STORE) => [{ taskToken, output }];
 
 /** Lets an execution wait under a token that the table holds. */
-const givenToken = (taskToken = 'token-1', wait: Partial<ProviderWait> = {}): void => {
-  executions.wait(taskToken);
-  request.waiting({ taskToken, waitingSince: at(0), ...wait });
+const givenToken = (wait: Partial<ProviderWait> = {}): void => {
+  executions.wait('token-1');
+  request.waiting({ taskToken: 'token-1', waitingSince: at(0), ...wait });
 };
 
 describe('catching up with the provider', () => {
-  const run = (provider: Provider) =>
-    catchUp(aVideoRequest({ status: 'processing' }), leadingTo(provider), clockAt(60), 1000);
+  const run = (provider: Provider) => catchUp(PROCESSING, leadingTo(provider), clockAt(60), 1000);
   beforeEach(() => givenToken());
 
   test.each<[ProviderAnswer, object]>([
@@ -43,7 +41,7 @@ describe('catching up with the provider', () => {
     ],
   ])('wakes the execution with the next step after the answer %j', async (answer, next) => {
     expect(await run(answering(answer))).toBe(true);
-    expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
+    expect(executions.woken).toEqual(wokenBy('token-1', next));
   });
 
   test.each([
@@ -74,13 +72,6 @@ describe('catching up with the provider', () => {
     expect(executions.client.calls()).toHaveLength(0);
   });
 
-  test('records the outcome when no execution waits any more', async () => {
-    executions.reset();
-
-    expect(await run(answering(aDone('a')))).toBe(true);
-    expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
-  });
-
   test('wakes an execution that waits under another token since', async () => {
     const provider = answering(async () => {
       executions.reset();
@@ -92,5 +83,89 @@ describe('catching up with the provider', () => {
     await run(provider);
 
     expect(executions.woken).toEqual(wokenBy('token-2'));
+  });
+});
+
+describe('the read of an unfinished request', () => {
+  const read = async (provider: Provider, seconds: number) => {
+    const [found, wait] = [await findRequest(VIDEO_ID), await findProviderWait(VIDEO_ID)];
+    if (found) await catchUpOnRead(found, wait, leadingTo(provider), clockAt(seconds));
+  };
+
+  test('queries the provider and records the outcome', async () => {
+    givenToken();
+    const provider = answering(aDone('a'));
+
+    await read(provider, 60);
+
+    expect(provider.query).toHaveBeenCalledTimes(1);
+    expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
+    expect(executions.woken).toEqual(wokenBy('token-1'));
+  });
+
+  test('queries at most once in 10 s, however often it is made', async () => {
+    givenToken();
+    const provider = answering(WAITING);
+    for (let second = 60; second < 120; second++) await read(provider, second);
+
+    expect(provider.query).toHaveBeenCalledTimes(6);
+  });
+
+  test('made many times at once queries once', async () => {
+    givenToken();
+    const provider = answering(WAITING);
+    const wait = await findProviderWait(VIDEO_ID);
+    const read = () => catchUpOnRead(PROCESSING, wait, leadingTo(provider), clockAt(60));
+
+    await Promise.all(Array.from({ length: 10 }, read));
+
+    expect(provider.query).toHaveBeenCalledTimes(1);
+  });
+
+  test('makes no table call within 10 s of a query', async () => {
+    givenToken({ queriedAt: at(55) });
+    const wait = await findProviderWait(VIDEO_ID);
+    memory.client.resetHistory();
+
+    await catchUpOnRead(PROCESSING, wait, leadingTo(answering(WAITING)), clockAt(60));
+
+    expect(memory.calls()).toEqual({});
+  });
+
+  test.each(['queued', 'succeeded', 'failed'] as const)(
+    'does not query for a request that is %s',
+    async (status) => {
+      request.given({ status });
+      const provider = answering(aDone('a'));
+
+      await read(provider, 60);
+
+      expect(provider.query).not.toHaveBeenCalled();
+      expect(request.wait()).toBeUndefined();
+    },
+  );
+
+  test('wakes nothing when no execution waits, and one that waits later finds the outcome', async () => {
+    await read(answering(aDone('a')), 60);
+
+    expect(executions.client.calls()).toHaveLength(0);
+    executions.wait('token-1');
+    const provider = answering(WAITING);
+    await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(provider), clockAt(61));
+    expect(executions.woken).toEqual(wokenBy('token-1'));
+    expect(provider.query).not.toHaveBeenCalled();
+  });
+
+  test('succeeds when the query fails, and the failure is logged', async () => {
+    givenToken();
+    const broken = async () => {
+      throw new Error('no credential');
+    };
+    const logged = jest.spyOn(logger, 'error').mockReset();
+
+    await expect(catchUpOnRead(PROCESSING, undefined, broken, clockAt(60))).resolves.toBeUndefined();
+    expect(logged.mock.calls).toEqual([
+      ['a read could not catch up with the provider', { error: new Error('no credential') }],
+    ]);
   });
 });

@@ -1,15 +1,15 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
-import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { UnknownAddressError } from '../../../../core/provider-calls/provider-urls.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
 import { queryProvider } from '../../../../core/waiting/query-provider.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, clockAt, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
-import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
+import { accepted, answering } from '../../builders/waiting-request.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const given = (request: Partial<ImageRequest>) => {
@@ -20,20 +20,14 @@ const givenAttempt = (attempt: Partial<ProviderAttempt>) => {
   const whole = anAttempt(attempt);
   memory.put(providerAttemptKey(REQUEST_ID, whole.call, whole.attempt), whole);
 };
-const open = (taskId: string): { taskId: string; outcome: AttemptOutcome } => ({
-  taskId,
-  outcome: { kind: 'accepted', taskId },
-});
 beforeEach(() => {
   given({});
-  givenAttempt(open('task-1'));
+  givenAttempt(accepted());
 });
 
-const answering = (answer: ProviderAnswer) => aProvider('asynchronous', 1, undefined, async () => answer);
 const run = (provider: Provider, seconds = 40) =>
-  queryProvider(REQUEST_ID, leadingTo(provider), new StoppedClock(atSeconds(seconds)));
+  queryProvider(REQUEST_ID, leadingTo(provider), clockAt(seconds));
 const attempt = (call = 0) => memory.get(providerAttemptKey(REQUEST_ID, call, 0));
-const FAILURE = { code: 'content_policy', message: 'refused' } as const;
 const LATE = {
   next: 'fail',
   error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
@@ -48,7 +42,7 @@ describe('querying the tasks of a request', () => {
     expect(attempt()).toMatchObject({
       taskId: 'task-1',
       outcome: aDone('a', 'b'),
-      finishedAt: atSeconds(40).toISOString(),
+      finishedAt: at(40),
     });
   });
 
@@ -57,7 +51,7 @@ describe('querying the tasks of a request', () => {
     ['does not answer', { kind: 'busy', reason: 'down' }],
   ])('keeps waiting and changes nothing when the provider %s', async (_, answer) => {
     expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 560, timeoutSeconds: 561 });
-    expect(attempt()).toMatchObject(open('task-1'));
+    expect(attempt()).toMatchObject(accepted());
     expect(attempt()).not.toHaveProperty('finishedAt');
   });
 
@@ -65,17 +59,11 @@ describe('querying the tasks of a request', () => {
     const nowhere = async () => {
       throw new UnknownAddressError('https://stranger.example is no configured address of modelark.');
     };
-    const at = (seconds: number) => queryProvider(REQUEST_ID, nowhere, new StoppedClock(atSeconds(seconds)));
+    const at = (seconds: number) => queryProvider(REQUEST_ID, nowhere, clockAt(seconds));
 
     expect(await at(40)).toMatchObject({ next: 'wait' });
-    expect(attempt()).toMatchObject(open('task-1'));
+    expect(attempt()).toMatchObject(accepted());
     expect(await at(600)).toEqual(LATE);
-  });
-
-  test('pauses nobody when the provider refuses us until the deadline: that is not slowness', async () => {
-    expect(await run(answering({ kind: 'refused' }), 590)).toMatchObject({ next: 'wait' });
-
-    expect(await run(answering({ kind: 'refused' }), 600)).toEqual({ next: 'fail', error: TASK_REFUSED });
   });
 
   test('queries nothing before the provider’s Retry-After, but at the deadline', async () => {
@@ -98,7 +86,7 @@ describe('querying the tasks of a request', () => {
     [30, { next: 'fail', error: expect.objectContaining({ code: 'provider_error' }) }],
   ])('waits for a call that a failed dispatch left, until it is lost: after %p s', async (seconds, step) => {
     memory.remove(providerAttemptKey(REQUEST_ID, 0, 0));
-    givenAttempt({ suspectedAt: atSeconds(20).toISOString() });
+    givenAttempt({ suspectedAt: at(20) });
     const provider = answering({ kind: 'waiting' });
     provider.callsBack.mockReturnValue(true);
 
@@ -116,20 +104,6 @@ describe('querying the tasks of a request', () => {
       next: 'fail',
       error: { code: 'internal_error' },
     });
-  });
-
-  test('never makes a creation call', async () => {
-    const provider = answering({ kind: 'lost', failure: FAILURE });
-    await run(provider);
-
-    expect(provider.submit).not.toHaveBeenCalled();
-  });
-
-  test('limits how long the provider may take', async () => {
-    const provider = answering({ kind: 'waiting' });
-    await run(provider);
-
-    expect(provider.query.mock.calls[0]?.[1]).toBeInstanceOf(AbortSignal);
   });
 
   test.each(['succeeded', 'failed'] as const)('leaves a request that is %s alone', async (status) => {
@@ -158,28 +132,10 @@ describe('the deadline of a request', () => {
     expect(await run(answering({ kind: 'busy', reason: 'down' }), 600)).toEqual(LATE);
   });
 
-  test('keeps what other calls produced', async () => {
-    givenAttempt({ call: 1, taskId: 'task-2', outcome: aDone('b') });
-    givenAttempt({ call: 2, outcome: { kind: 'busy', reason: 'full' } });
-
-    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual({ next: 'store' });
-  });
-
   test('counts from the first call, not from the creation', async () => {
-    given({ createdAt: atSeconds(-86_400).toISOString() });
+    given({ createdAt: at(-86_400) });
 
     expect(await run(answering({ kind: 'waiting' }), 599)).toMatchObject({ next: 'wait' });
     expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
-  });
-
-  test('keeps a task that the last query finds finished', async () => {
-    expect(await run(answering(aDone('a')), 700)).toEqual({ next: 'store' });
-  });
-
-  test('does not hide why a task failed', async () => {
-    expect(await run(answering({ kind: 'failed', failure: FAILURE }), 700)).toEqual({
-      next: 'fail',
-      error: FAILURE,
-    });
   });
 });

@@ -7,7 +7,7 @@ import { listAttempts } from '../../../../core/provider-calls/provider-attempts.
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { queryTasks } from '../../../../core/waiting/query-tasks.ts';
 import { failedTask } from '../../../../providers/failures.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, clockAt } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
@@ -28,7 +28,7 @@ const query = async (
 ) =>
   queryTasks(
     latestAttempts(await listAttempts(VIDEO_ID)),
-    { request: aVideoRequest(), providerRouteOf, clock: new StoppedClock(atSeconds(seconds)), timeoutMs },
+    { request: aVideoRequest(), providerRouteOf, clock: clockAt(seconds), timeoutMs },
     options,
   );
 const look = (provider: Provider, timeoutMs = 1000) => query(leadingTo(provider), 20, { timeoutMs });
@@ -40,7 +40,7 @@ describe('querying the tasks of a request', () => {
       const found = await look(answering(answer));
 
       expect(found).toMatchObject({ answered: true, attempts: [{ call: 0, outcome: answer }] });
-      expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: atSeconds(20).toISOString() });
+      expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: at(20) });
     },
   );
 
@@ -102,7 +102,7 @@ describe('querying the tasks of a request', () => {
 
   test('notes the query before it is made', async () => {
     const provider = answering(async () => {
-      expect(request.wait()).toMatchObject({ queriedAt: atSeconds(20).toISOString() });
+      expect(request.wait()).toMatchObject({ queriedAt: at(20) });
       return { kind: 'waiting' };
     });
     await look(provider);
@@ -174,7 +174,6 @@ describe('querying the tasks of a request', () => {
 
   describe('that the provider refuses to tell', () => {
     const REFUSED: ProviderAnswer = { kind: 'refused' };
-    const at = (seconds: number) => atSeconds(seconds).toISOString();
     const lookAt = (seconds: number, answer: ProviderAnswer) => query(leadingTo(answering(answer)), seconds);
 
     test('changes nothing at the first look, which may be a rotation of the key', async () => {
@@ -229,13 +228,13 @@ describe('querying the tasks of a request', () => {
     const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 90 };
 
     test('makes no query until then, whoever wants one', async () => {
-      const notBefore = atSeconds(110).toISOString();
+      const notBefore = at(110);
       expect(await lookAt(20, answering(throttled))).toMatchObject({ answered: false, notBefore });
       const provider = answering(aDone('a'));
 
       expect(await lookAt(109.999, provider)).toMatchObject({ answered: false, attempts: [accepted()] });
       expect(provider.query).not.toHaveBeenCalled();
-      expect(request.wait()).toMatchObject({ queriedAt: atSeconds(20).toISOString(), notBefore });
+      expect(request.wait()).toMatchObject({ queriedAt: at(20), notBefore });
 
       expect(await lookAt(110, provider)).toMatchObject({
         answered: true,
@@ -255,7 +254,7 @@ describe('querying the tasks of a request', () => {
       const provider = answering(throttled);
       provider.query.mockResolvedValueOnce({ ...throttled, retryAfterSeconds: 30 } as ProviderAnswer);
 
-      expect(await lookAt(0, provider)).toMatchObject({ notBefore: atSeconds(90).toISOString() });
+      expect(await lookAt(0, provider)).toMatchObject({ notBefore: at(90) });
     });
   });
 

@@ -7,10 +7,10 @@ import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/p
 import { deletedRequestKey, requestKey } from '../../../../core/table/keys.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
 import { type ProviderCallback, receiveCallback } from '../../../../core/waiting/receive-callback.ts';
-import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { at, atSeconds, clockAt } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { accepted, answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
+import { accepted, answering, ENTERED, WaitingRequest, wokenBy } from '../../builders/waiting-request.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { secrets } from '../../fakes/fresh-secrets.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -22,8 +22,6 @@ beforeEach(() => {
   pause.mockClear();
 });
 
-const at = (seconds: number): string => atSeconds(seconds).toISOString();
-const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
 const WAITING: ProviderAnswer = { kind: 'waiting' };
 const token = (requestId = VIDEO_ID, provider = 'modelark'): string =>
   createHmac('sha256', 'a secret of the deployment').update(`${provider}\n${requestId}`).digest('hex');
@@ -38,17 +36,22 @@ const receive = (provider: Provider, callback: Partial<ProviderCallback> = {}, s
 const THROTTLED = Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
 const NOT_FOUND = { code: 'not_found', message: 'There is nothing here.' };
 
+/** Lets the execution wait under a token that the table holds. */
+const givenToken = (): void => {
+  executions.wait('token-1');
+  request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+};
+
 describe('a callback', () => {
   test('is a hint: the provider is queried, and its answer wakes the execution', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    givenToken();
     const provider = answering(aDone('a'));
 
     await receive(provider);
 
     expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
     expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
-    expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
+    expect(executions.woken).toEqual(wokenBy('token-1'));
     expect(request.wait()).toMatchObject({ calledBackAt: at(60), queriedAt: at(60) });
     expect(pause).not.toHaveBeenCalled();
     expect(memory.calls()).toEqual({ GetCommand: 2, QueryCommand: 1, UpdateCommand: 3 });
@@ -76,24 +79,6 @@ describe('a callback', () => {
     expect(check).not.toHaveBeenCalled();
 
     await receive(provider, { check });
-    expect(provider.query).toHaveBeenCalledTimes(1);
-  });
-
-  test('for an unfinished task wakes nothing', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
-
-    await receive(answering(WAITING));
-
-    expect(executions.client.calls()).toEqual([]);
-  });
-
-  test('queries even when the last query was just before', async () => {
-    request.waiting({ queriedAt: at(59.999) });
-    const provider = answering(aDone('a'));
-
-    await receive(provider);
-
     expect(provider.query).toHaveBeenCalledTimes(1);
   });
 
@@ -148,8 +133,7 @@ describe('a callback', () => {
   });
 
   test('is not lost when the clock of the function that takes it is behind that of the last query', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    givenToken();
     await receive(answering(WAITING), {}, 64);
 
     await receive(answering(aDone('a')), {}, 60.7);
@@ -190,8 +174,7 @@ describe('a callback', () => {
   });
 
   test('that is repeated wakes once and changes no outcome', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    givenToken();
     await receive(answering(aDone('a')));
     const outcome = structuredClone(request.attempt());
     const provider = answering({ kind: 'failed', failure: { code: 'provider_error', message: 'no' } });
@@ -205,8 +188,7 @@ describe('a callback', () => {
   });
 
   test('twice at once wakes once', async () => {
-    executions.wait('token-1');
-    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    givenToken();
 
     await Promise.all([receive(answering(aDone('a'))), receive(answering(aDone('a')))]);
 
@@ -268,17 +250,6 @@ describe('a callback', () => {
     executions.wait('token-1');
     await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(answering(aDone('a'))), clockAt(2));
 
-    expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
-  });
-
-  test('that comes before the execution waits records the outcome, and no second query is made', async () => {
-    await receive(answering(aDone('a')), {}, 1);
-    const provider = answering(WAITING);
-    executions.wait('token-1');
-
-    await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(provider), clockAt(2));
-
-    expect(provider.query).not.toHaveBeenCalled();
-    expect(executions.woken).toHaveLength(1);
+    expect(executions.woken).toEqual(wokenBy('token-1'));
   });
 });

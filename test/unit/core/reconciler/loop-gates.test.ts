@@ -1,0 +1,135 @@
+import '../../builders/environment.ts';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from '@jest/globals';
+import { waitAtGate } from '../../../../core/admission/admission.ts';
+import { circuitKey, gateKey, gatePartition, requestKey } from '../../../../core/table/keys.ts';
+import { systemClock } from '../../../../core/time.ts';
+import { ACCOUNT_ID, aVideoRequest, putRequest } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { at, executions, listed, memory } from '../../builders/reconciling.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { beginRun, elapsed, passing, run, wait } from '../../builders/runs.ts';
+import { idle, logged } from './a-run.ts';
+
+describe('requests that wait at a gate', () => {
+  const limited = {
+    MODEL_ROUTES: JSON.stringify({
+      'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 1 },
+      'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', maxRunning: 1 },
+    }),
+  };
+  const [WAN, SEEDREAM] = ['modelstudio/wan#0', 'modelark/seedream#0'] as const;
+  /** Lets the execution of a new queued request wait at a gate. */
+  const waitAt = async (gate: string, routes?: string[]) => {
+    const createdAt = at(elapsed());
+    const requestId = aRequestId(new Date(createdAt), 'vid');
+    putRequest(memory, aVideoRequest({ requestId, createdAt }));
+    memory.patch(requestKey(requestId), listed('LOOK', 3_700, requestId));
+    executions.wait(requestId);
+    const waiter = { requestId, accountId: ACCOUNT_ID, createdAt, taskToken: requestId, tokenOrder: '0' };
+    await waitAtGate(gate, { ...waiter, weight: 1, starts: 1, ...(routes && { routes }) }, systemClock);
+    return requestId;
+  };
+  const woken = () => executions.woken.map(({ taskToken }) => taskToken);
+
+  test('keep a run going, which lets each in at the next tick after there is room', () =>
+    withEnvironment(limited, async () => {
+      const first = await waitAt(WAN);
+      const running = beginRun(idle);
+      const wokenAt: number[] = [];
+      const endOf = (requestId: string) => memory.patch(requestKey(requestId), { status: 'failed' });
+      const others = (async () => {
+        await wait(1);
+        const second = await waitAt(WAN);
+        await wait(10);
+        wokenAt.push(woken().length);
+        endOf(first);
+        await wait(2);
+        wokenAt.push(woken().length);
+        endOf(second);
+        return second;
+      })();
+      const [end, second] = await passing(Promise.all([running, others]));
+
+      expect(wokenAt).toEqual([1, 2]);
+      expect(woken()).toEqual([first, second]);
+      expect(end).toBeLessThan(30);
+      expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+    }));
+
+  test('are no reason to go on once they were let in, though their gate is full', () =>
+    withEnvironment(limited, async () => {
+      const id = await waitAt(WAN);
+
+      expect(await run(idle)).toBeLessThan(15);
+      expect(woken()).toEqual([id]);
+      expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
+      expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+    }));
+
+  test('choose again when their route is left out, though it is full', () => {
+    const [wan, other] = ['modelstudio/wan', 'fal/wan'];
+    const both = {
+      MODEL_ROUTES: JSON.stringify({
+        'xW3.0s': [
+          { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 1 },
+          { provider: 'fal', upstreamModel: 'wan' },
+        ],
+      }),
+    };
+    return withEnvironment(both, async () => {
+      const id = await waitAt(WAN, [wan, other]);
+      memory.patch(gateKey(WAN), { used: 1 });
+      memory.put(circuitKey(wan), {
+        cause: 'calls',
+        openedAt: at(-60),
+        openUntil: at(600),
+        pauseSeconds: 30,
+      });
+
+      await run(idle);
+
+      expect(woken()).toEqual([id]);
+      expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
+    });
+  });
+
+  test('are dispatched when their gate is not configured any more', async () => {
+    const id = await waitAt(WAN);
+
+    await run(idle);
+
+    expect(woken()).toEqual([id]);
+    expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+  });
+
+  test('are let in when another gate cannot be read', () =>
+    withEnvironment(limited, async () => {
+      await waitAt(WAN);
+      memory.patch(gateKey(WAN), { used: 'one' });
+      const id = await waitAt(SEEDREAM);
+
+      await run(idle);
+
+      expect(woken()).toEqual([id]);
+      expect(new Set(logged.mock.calls.map(([message]) => message))).toEqual(
+        new Set(['an item could not be read']),
+      );
+    }));
+
+  test('are let in whatever error another gate has', () =>
+    withEnvironment(limited, async () => {
+      await waitAt(WAN);
+      const id = await waitAt(SEEDREAM);
+      const gate = { ':PK': gatePartition(WAN) };
+      memory.client
+        .on(QueryCommand, { ExpressionAttributeValues: gate }, false)
+        .rejects(new Error('throttled'));
+
+      await run(idle);
+
+      const error = { gate: WAN, error: new Error('throttled') };
+      expect(logged).toHaveBeenCalledWith('the reconciler failed at something', error);
+      expect(woken()).toEqual([id]);
+    }));
+});
