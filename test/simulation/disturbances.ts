@@ -57,7 +57,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       return;
     case 'outage': {
       const { service, mode, lengthMs, pick } = action;
-      const lives = simulation.lives();
+      const lives = simulation.witness.all();
       // Of the table, the items of one of the newest requests.
       const partition = requestPartition(lives.at(-1 - (pick % Math.min(3, lives.length)))?.requestId ?? '');
       world.note(

@@ -1,5 +1,5 @@
 import type { Item } from '../unit/fakes/expressions.ts';
-import { isTerminal, type Life } from './witness.ts';
+import { isTerminal, type Life, objectKeysOf } from './witness.ts';
 import type { World } from './world.ts';
 
 interface Entry {
@@ -78,8 +78,7 @@ const requestProblems = ({ requestId, last }: Life, all: readonly Entry[]): stri
     if (last.costThousandths !== debit - refund) {
       problems.push(`${requestId} cost ${last.costThousandths} and was charged ${debit - refund}`);
     }
-    const outputs = (last.outputs ?? []) as { objectKey?: string }[];
-    const delivered = outputs.filter(({ objectKey }) => objectKey !== undefined).length;
+    const delivered = objectKeysOf(last).length;
     const due =
       last.kind === 'video' ? Number(last.debitThousandths) : Number(last.unitPriceThousandths) * delivered;
     if (last.costThousandths !== due) {

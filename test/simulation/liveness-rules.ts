@@ -1,6 +1,6 @@
 import { MARGIN_MS } from './clocks.ts';
 import type { CreationCall, Evidence } from './evidence.ts';
-import type { Life } from './witness.ts';
+import { errorCodeOf, type Life, objectKeysOf } from './witness.ts';
 
 /** Everything that decides whether a request ended as it should. */
 export interface Ending {
@@ -106,10 +106,8 @@ export const endingProblems = (ending: Ending): string[] => {
     .filter((url) => (evidence.refusedFiles.get(url) ?? 0) < FILE_ATTEMPTS).length;
   // Outputs beyond the number paid for are left out.
   const due = Math.min(made, Number(life.accepted.images ?? 1));
-  const outputs = (last.outputs ?? []) as { objectKey?: string }[];
-  const delivered =
-    last.status === 'succeeded' ? outputs.filter(({ objectKey }) => objectKey !== undefined).length : 0;
-  const code = (last.error as { code?: string } | undefined)?.code ?? '';
+  const delivered = last.status === 'succeeded' ? objectKeysOf(last).length : 0;
+  const code = errorCodeOf(last) ?? '';
   const how = `ended as ${last.status} ${code}`.trim();
   const problems: string[] = [];
   if (delivered < due) {

@@ -23,14 +23,14 @@ import { BALANCE_URL } from './upstream/receivers.ts';
 const REFUSALS = new Set(['ConflictError', 'NotFoundError']);
 
 /** Runs an operator's command in a process that can die like any other. While nothing is wrong it is done or refused. */
-const command = async ({ world, violations }: Simulation, run: () => Promise<unknown>): Promise<unknown> => {
+const command = async ({ world }: Simulation, run: () => Promise<unknown>): Promise<unknown> => {
   const isCalm = world.isCalm();
   try {
     return await world.lambda.run({ name: 'operator', handler: run, timeoutSeconds: 600 }, {});
   } catch (error) {
     const { name, message } = error as Error;
     if (isCalm && world.isCalm() && !REFUSALS.has(name)) {
-      violations.push(`[calm] an operator's command failed and nothing was wrong: ${name}: ${message}`);
+      world.report(`[calm] an operator's command failed and nothing was wrong: ${name}: ${message}`);
     }
     return undefined;
   }
@@ -108,7 +108,7 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       return;
     }
     case 'retry-webhook': {
-      const lives = simulation.lives();
+      const lives = simulation.witness.all();
       const life = lives[action.pick % Math.max(1, lives.length)];
       if (life) await command(simulation, () => retryWebhook(life.requestId));
     }

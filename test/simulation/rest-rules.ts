@@ -6,7 +6,6 @@ import {
   WEBHOOK_ATTEMPT_PREFIX,
   webhookAttemptPartition,
 } from '../../core/table/keys.ts';
-import type { Item } from '../unit/fakes/expressions.ts';
 import { type ApiCall, callPatiently, LISTS } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
 import { balanceEventProblems, untoldBalances } from './balance-rules.ts';
@@ -14,7 +13,7 @@ import { CLOCKS_APART_MS } from './clocks.ts';
 import { ledgerProblems } from './ledger-rules.ts';
 import type { Simulation } from './simulation.ts';
 import { usageProblems } from './usage-rules.ts';
-import { isTerminal, type Life } from './witness.ts';
+import { COUNTERS, isTerminal, type Life, objectKeysOf, outcomeOf } from './witness.ts';
 
 /** Everything that is wrong with the store once nothing is under way any more. */
 export const storeProblems = (simulation: Simulation): string[] => [
@@ -77,10 +76,9 @@ const counterProblems = ({ world, witness }: Simulation): string[] => {
   const endUsers = world.items('END_USER#');
   const problems = endUsers.flatMap((endUser) => {
     const due = witness.counters.get(`${endUser.PK}|${endUser.SK}`);
-    const names = ['totalRequests', 'activeRequests', 'spentThousandths'] as const;
-    return names
-      .filter((name) => endUser[name] !== (due?.[name] ?? 0))
-      .map((name) => `${endUser.email} has ${name} ${endUser[name]}, not ${due?.[name] ?? 0}`);
+    return COUNTERS.filter((name) => endUser[name] !== (due?.[name] ?? 0)).map(
+      (name) => `${endUser.email} has ${name} ${endUser[name]}, not ${due?.[name] ?? 0}`,
+    );
   });
   return [
     ...problems,
@@ -107,34 +105,35 @@ const fileProblems = ({ world, witness }: Simulation): string[] => {
     removedAt === undefined &&
     last.status === 'succeeded' &&
     Date.parse(String(last.expiresAt)) > world.scheduler.now;
-  const missing = [...witness.lives.values()].filter(isDelivering).flatMap(({ last }) =>
-    objectKeysOf(last)
-      .filter((objectKey) => !world.objects.has(objectKey))
-      .map((objectKey) => `${objectKey} is promised and is not there`),
-  );
-  const shared = [...witness.lives.values()]
+  const missing = witness
+    .all()
+    .filter(isDelivering)
+    .flatMap(({ last }) =>
+      objectKeysOf(last)
+        .filter((objectKey) => !world.objects.has(objectKey))
+        .map((objectKey) => `${objectKey} is promised and is not there`),
+    );
+  const shared = witness
+    .all()
     .filter(({ last }) => new Set(objectKeysOf(last)).size < objectKeysOf(last).length)
     .map(({ requestId }) => `[one file] outputs of ${requestId} are one file`);
   return [...strays, ...missing, ...shared];
 };
-
-const objectKeysOf = (record: Life['last']): string[] =>
-  ((record.outputs ?? []) as { objectKey?: string }[]).flatMap(({ objectKey }) => objectKey ?? []);
 
 /** Whether a provider was asked for more than was planned: an answer that was lost must not be asked for again. */
 const providerProblems = ({ world, witness, creations }: Simulation): string[] =>
   creations.all.flatMap(({ prompt }) => {
     const marker = prompt.split(' ')[0] ?? '';
     const accepted = world.providers.accepted.get(marker) ?? 0;
-    const led = [...witness.lives.values()].filter((life) => life.prompt === prompt);
-    const due = led.reduce((sum, life) => sum + creations.plannedCallsOf(life), 0);
+    const led = witness.all().filter((life) => life.prompt === prompt);
+    const due = led.reduce((sum, life) => sum + witness.plannedCallsOf(life), 0);
     return accepted > due ? [`the provider accepted ${accepted} calls of ${marker}, not ${due}`] : [];
   });
 
 /** Whether a task was cancelled whose request could still get what it makes. */
 const cancelProblems = ({ world, witness }: Simulation): string[] =>
   world.providers.cancels.flatMap(({ marker, at }) => {
-    const hasEnded = [...witness.lives.values()].some(
+    const hasEnded = witness.all().some(
       // Not by `finishedAt`: the clock of who wrote that may be ahead.
       ({ prompt, last, endedAt }) => prompt.startsWith(`${marker} `) && isTerminal(last) && endedAt <= at,
     );
@@ -143,13 +142,13 @@ const cancelProblems = ({ world, witness }: Simulation): string[] =>
 
 /** Whether a task is left to run although its request has failed, and nothing went wrong since. */
 const leftProblems = ({ world, witness }: Simulation): string[] =>
-  [...witness.lives.values()].flatMap(({ requestId, prompt, last, endedAt, removedAt }) => {
+  witness.all().flatMap(({ requestId, prompt, last, endedAt, removedAt }) => {
     if (last.status !== 'failed' || removedAt !== undefined || world.evidence.disturbedAt > endedAt)
       return [];
     const marker = prompt.split(' ')[0] ?? '';
     const hasTask = world
       .items('ATTEMPT#')
-      .some((one) => one.requestId === requestId && (one.outcome as Item | undefined)?.kind === 'accepted');
+      .some((one) => one.requestId === requestId && outcomeOf(one) === 'accepted');
     return !hasTask || world.providers.cancels.some((cancel) => cancel.marker === marker)
       ? []
       : [`[left running] ${requestId} failed, and nobody cancels its task`];
@@ -188,7 +187,7 @@ const scheduleProblems = ({ world, witness }: Simulation): string[] => {
       .filter(({ receiver }) => receiver === 'slow')
       .map((one) => witness.lives.get(one.requestId)?.accountId),
   );
-  return [...witness.lives.values()].flatMap(({ requestId, accountId, acceptedAt }) => {
+  return witness.all().flatMap(({ requestId, accountId, acceptedAt }) => {
     const told = world.receivers.told.filter((one) => one.requestId === requestId);
     const [first, second] = told;
     const pauseMs = first && second && !first.taken ? second.at - first.at : 0;
@@ -208,7 +207,7 @@ const scheduleProblems = ({ world, witness }: Simulation): string[] => {
 
 /** A record is kept as long as it was accepted to be. */
 const retentionProblems = ({ witness }: Simulation): string[] =>
-  [...witness.lives.values()].flatMap(({ requestId, last }) => {
+  witness.all().flatMap(({ requestId, last }) => {
     if (!isTerminal(last)) return [];
     const from = last.status === 'succeeded' ? last.expiresAt : last.finishedAt;
     const until = Date.parse(String(from)) + Number(last.retentionDays) * 86_400_000;
@@ -223,7 +222,8 @@ export const deliveryProblems = (simulation: Simulation): string[] => [
 ];
 
 const undeliveredProblems = ({ world, witness, deliveriesAborted }: Simulation): string[] =>
-  [...witness.lives.values()]
+  witness
+    .all()
     .filter(({ requestId, accepted, removedAt }) => {
       const url = accepted.webhookUrl;
       return url !== undefined && removedAt === undefined && !deliveriesAborted.has(requestId);
@@ -281,7 +281,8 @@ const listProblems = async (
   const account = world.table.get({ PK: `ACCOUNT#${accountId}`, SK: 'ACCOUNT' });
   const problems =
     balance.body.xTokens === Number(account?.balanceThousandths) / 1000 ? [] : ['the balance differs'];
-  const lives = [...witness.lives.values()]
+  const lives = witness
+    .all()
     .filter((life) => life.accountId === accountId)
     .filter(({ removedAt, last }) => removedAt === undefined && !(Number(last.ttl) * 1000 <= now));
   for (const [kind, route] of Object.entries(LISTS)) {

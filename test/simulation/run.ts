@@ -131,41 +131,7 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const {
-      violations,
-      creations,
-      witness,
-      liveness,
-      standing,
-      expiry,
-      admission,
-      permits,
-      failover,
-      clips,
-      models,
-      verification,
-      budgets,
-      capacity,
-    } = this.simulation;
-    return [
-      ...violations,
-      ...creations.violations,
-      ...liveness.violations,
-      ...standing.violations,
-      ...expiry.violations,
-      ...admission.violations,
-      ...permits.violations,
-      ...failover.violations,
-      ...capacity.violations,
-      ...clips.violations,
-      ...models.violations,
-      ...verification.problems(),
-      ...budgets.violations,
-      ...this.world.secrets.violations,
-      ...witness.violations,
-      ...this.world.evidence.hastyQueries,
-      ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
-    ];
+    return [...this.world.problems, ...this.simulation.verification.problems()];
   }
 
   /** The problems that fail it. */
@@ -309,6 +275,3 @@ export const scenarioText = ({ seed, faults, outages, steps }: Scenario): string
     `outages ${outages.map(outageText).join(', ') || 'none'}`,
     ...steps.map((step, index) => `${String(index + 1).padStart(3)}. ${stepText(step)}`),
   ].join('\n');
-
-const textOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);

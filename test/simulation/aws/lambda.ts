@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { INVOCATION_FAULTS } from '../engine/faults.ts';
 import { Invocation, invocations, outside } from '../engine/invocation.ts';
-import type { World } from '../world.ts';
+import { Part } from '../part.ts';
 
 /** A function's entry point, as the service exports it. */
 export type Handler = (event: unknown, context: Context) => Promise<unknown>;
@@ -52,7 +52,7 @@ const LATE_EVENT_SHARE = 0.03;
 const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 
 /** The functions of the service, each run of one with a life of its own. */
-export class Lambda {
+export class Lambda extends Part {
   /** Invocations started by a workflow or an event, in order: each can be delivered again. */
   readonly history: { fn: DeployedFunction; payload: unknown; isOver: boolean }[] = [];
   /** The share of events that reach their function seconds late, without an outage. */
@@ -63,11 +63,6 @@ export class Lambda {
   private readonly busy = new Map<string, { ms: number; at: number }>();
   /** When starts of each function were refused and runs of it died, in epoch milliseconds. */
   private readonly setbacks = new Map<string, number[]>();
-  private readonly world: World;
-
-  constructor(world: World) {
-    this.world = world;
-  }
 
   /** Invokes for a workflow or an event: at least once, as these do. Rejects with `InvocationError`. */
   async invoke(fn: DeployedFunction, payload: unknown): Promise<unknown> {

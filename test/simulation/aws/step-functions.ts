@@ -14,6 +14,7 @@ import { makeCall } from '../engine/effects.ts';
 import { NEWS_FAULTS } from '../engine/faults.ts';
 import { invocations, outside } from '../engine/invocation.ts';
 import { answerOfNextRelease } from '../next-release.ts';
+import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
 import { executionArn, machineArn } from './context-object.ts';
@@ -42,7 +43,7 @@ export interface Deployment {
 }
 
 /** The state machines with every execution there ever was, behind the calls of the Step Functions client. */
-export class StepFunctions {
+export class StepFunctions extends Part {
   readonly executions = new Map<string, Execution>();
   /** Receives the event of an execution's end, which can be lost or come twice. */
   onNews: ((execution: Execution) => void) | undefined;
@@ -53,14 +54,13 @@ export class StepFunctions {
   private readonly releaseOf = new WeakMap<Execution, Release>();
   /** Called when an execution next enters a state, by machine and state. */
   private readonly awaited = new Map<string, (execution: Execution) => void>();
-  private readonly world: World;
   private readonly deployment: Deployment;
   private release: Release = 'this';
   /** The most releases whose definitions executions ran on at once. */
   releasesAtOnce = 0;
 
   constructor(world: World, deployment: Deployment) {
-    this.world = world;
+    super(world);
     this.deployment = deployment;
     this.callbacks = new Callbacks(world.scheduler.clock);
   }

@@ -116,7 +116,7 @@ export const spend = (deployment: Deployment, creations: number, mutation?: Muta
       refused,
       unjudged,
       ...found,
-      over: budgets.violations,
+      over: world.problems.filter((problem) => problem.startsWith('[budget]')),
       wrong: budgets.countProblems(),
     };
   });

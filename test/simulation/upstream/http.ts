@@ -3,6 +3,7 @@ import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import { invocations, never } from '../engine/invocation.ts';
 import type { Service } from '../engine/outages.ts';
 import { type CreationCall, PATIENCE_MS } from '../evidence.ts';
+import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import type { Providers } from './providers.ts';
 
@@ -43,14 +44,13 @@ export const FILE_HOST = 'files.provider.example';
 const ERRORS = { throttled: 'ECONNREFUSED', refused: 'ECONNREFUSED', lost: 'ECONNRESET' };
 
 /** The network beyond AWS: one try a request, which can fail before or after the site has seen it. */
-export class Http {
+export class Http extends Part {
   /** Other sites, by host name. */
   readonly sites = new Map<string, Site>();
-  private readonly world: World;
   private readonly providers: Providers;
 
   constructor(world: World, providers: Providers) {
-    this.world = world;
+    super(world);
     this.providers = providers;
   }
 

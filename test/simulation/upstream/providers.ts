@@ -1,5 +1,5 @@
 import type { CreationCall, Made } from '../evidence.ts';
-import type { World } from '../world.ts';
+import { Part } from '../part.ts';
 import { FILE_HOST, type HttpAnswer, type HttpRequest, jsonAnswer, taskIdIn } from './http.ts';
 import { anMp4, aPng, padded } from './media.ts';
 
@@ -57,7 +57,7 @@ const RETRY_AFTER_SECONDS = [undefined, 3, 45];
 const LATE_CALLBACK_MS = 3 * 3_600_000;
 
 /** Both providers in their own wire formats. What they were asked to make is counted: it is paid for. */
-export class Providers {
+export class Providers extends Part {
   /** How many creations were accepted, by the marker in their prompt. */
   readonly accepted = new Map<string, number>();
   /** Every attempt to cancel a task, by the marker in its prompt and when, in epoch milliseconds. */
@@ -71,11 +71,6 @@ export class Providers {
   private readonly tasks = new Map<string, Task>();
   private made = 0;
   private readonly refusals = new Map<string, number>();
-  private readonly world: World;
-
-  constructor(world: World) {
-    this.world = world;
-  }
 
   answer(request: HttpRequest): HttpAnswer | Promise<HttpAnswer> {
     const url = new URL(request.url);
