@@ -105,14 +105,13 @@ export class Admission extends Part {
     const { now } = scheduler;
     const permits = permitsOf(after);
     const weight = [...permits.values()].reduce((sum, permit) => sum + permit.weight, 0);
-    if (weight !== (after.used ?? 0))
-      this.world.report(`[count] ${name} counts ${after.used}, and gave ${weight}`);
+    if (weight !== (after.used ?? 0)) this.report(`[count] ${name} counts ${after.used}, and gave ${weight}`);
     const limit = findGate(name)?.permits;
     const isMore = weight > Number(before?.used ?? 0);
     // A write that was under way when the limit changed comes by the former one.
     const isSettled = now - evidence.deployedAt > LATE_WRITE_MS;
     if (limit !== undefined && isMore && isSettled && weight > limit)
-      this.world.report(`[overfull] ${name} gave ${weight} of ${limit}`);
+      this.report(`[overfull] ${name} gave ${weight} of ${limit}`);
     const known = permitsOf(before);
     for (const requestId of permits.keys()) {
       if (!known.has(requestId)) this.judgeTurn(name, requestId, before, permits.get(requestId) as Permit);
@@ -148,24 +147,22 @@ export class Admission extends Part {
       });
     const own = waiting.find(({ id }) => id === requestId);
     if (!own) {
-      if (before?.queued !== undefined)
-        this.world.report(`[passed] ${requestId} passed those who wait at ${name}`);
+      if (before?.queued !== undefined) this.report(`[passed] ${requestId} passed those who wait at ${name}`);
       return;
     }
     const long = waiting.filter(({ since, id }) => since < now - DECISION_MS && id !== requestId);
     const moments = [...(this.history.get(name) ?? []), { at: now, permits: permitsOf(before) }];
     const isOld = ({ account, createdAt }: { account: string; createdAt: string }): boolean =>
       account === accountId && createdAt < own.createdAt;
-    if (moments.every(({ permits }) => long.some((one) => isOld(one) && !permits.has(one.id)))) {
-      this.world.report(`[order] ${requestId} came before an older request of its account at ${name}`);
-    }
+    if (moments.every(({ permits }) => long.some((one) => isOld(one) && !permits.has(one.id))))
+      this.report(`[order] ${requestId} came before an older request of its account at ${name}`);
     const isUnfair = ({ permits }: Moment): boolean => {
       const running = runningOf({ permits: permits as Parameters<typeof runningOf>[0]['permits'] });
       const mine = running.get(accountId) ?? 0;
       return long.some(({ account, id }) => !permits.has(id) && (running.get(account) ?? 0) < mine);
     };
     if (moments.every(isUnfair))
-      this.world.report(`[unfair] ${requestId} came before an account with fewer running at ${name}`);
+      this.report(`[unfair] ${requestId} came before an account with fewer running at ${name}`);
     const timesOf = (of: string): number[] => this.servedAt.get(`${name} ${of}`) ?? [];
     // The loop reads when accounts were served before it decides: it may not know what came since.
     const ownServedAt = timesOf(accountId).findLast((time) => time < now - DECISION_MS) ?? 0;
@@ -177,7 +174,7 @@ export class Admission extends Part {
       moments.every(({ permits }) => hasNone(permits, account));
     const overtaken = long.find(isOvertaken);
     if (overtaken)
-      this.world.report(
+      this.report(
         `[overtaken] ${requestId} came before ${overtaken.id}, whose account was served longer ago, at ${name}`,
       );
   }
@@ -203,8 +200,7 @@ export class Admission extends Part {
   private lookAtClosed(key: string, name: string, since: number): void {
     const { evidence, scheduler } = this.world;
     const forMs = scheduler.now - Math.max(since, evidence.deployedAt, evidence.disturbedAt);
-    if (forMs > CLOSED_MS && this.isRunning(requestIn(key))) {
-      this.world.report(`[not drained] ${key} waits for ${forMs} ms, and no model leads to ${name}`);
-    }
+    if (forMs > CLOSED_MS && this.isRunning(requestIn(key)))
+      this.report(`[not drained] ${key} waits for ${forMs} ms, and no model leads to ${name}`);
   }
 }

@@ -89,7 +89,7 @@ export class Budgets extends Part {
         const over =
           (this.spent.get(`${owner} ${period}`) ?? 0) - (limitIn(budget, period) ?? Number.POSITIVE_INFINITY);
         if (over > 0 && !this.isBefore(owner, period))
-          this.world.report(
+          this.report(
             `[budget] ${String(request.requestId)} exceeds that of ${owner} in ${period} by ${over}`,
           );
       }

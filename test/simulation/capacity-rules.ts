@@ -138,7 +138,7 @@ export class Capacity extends Part {
     if (isLate) {
       const problem = `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, in ${aliveMs} of which the loop ran`;
       this.world.note(() => problem);
-      this.world.report(problem);
+      this.report(problem);
       this.judged.add(known);
       return;
     }

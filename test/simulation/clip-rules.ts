@@ -30,22 +30,21 @@ export class Clips extends Part {
   judgeAccepted({ requestId, accepted }: Life): void {
     const keys = clipsOf(accepted);
     if (keys.length !== listIn(accepted, 'referenceVideos').length)
-      this.world.report(`[clip] ${requestId} has ${keys.length} copies of its reference videos`);
+      this.report(`[clip] ${requestId} has ${keys.length} copies of its reference videos`);
     if (keys.length === 0) return;
     const copies = keys.map((key) => [key, this.world.objects.get(key)?.bytes] as const);
     this.accepted.set(requestId, new Map(copies));
     const lengths = copies.map(([, bytes]) => bytes && secondsOf(bytes));
     if (lengths.includes(undefined)) {
-      this.world.report(`[clip] ${requestId} was accepted with ${lengths.join(', ')} s of clips`);
+      this.report(`[clip] ${requestId} was accepted with ${lengths.join(', ')} s of clips`);
       return;
     }
     const seconds = Number(accepted.durationSec) + lengths.reduce<number>((sum, one) => sum + (one ?? 0), 0);
     const due = seconds * Number(accepted.unitPriceThousandths);
-    if (accepted.billedSeconds !== seconds || accepted.debitThousandths !== due) {
-      this.world.report(
+    if (accepted.billedSeconds !== seconds || accepted.debitThousandths !== due)
+      this.report(
         `[clip] ${requestId} is ${seconds} s long with its clips, is billed ${accepted.billedSeconds} s and debited ${accepted.debitThousandths}`,
       );
-    }
   }
 
   /** What is left of copies once nothing is under way any more. */
@@ -71,10 +70,10 @@ export class Clips extends Part {
     for (const [key, bytes] of copies) {
       const url = new RegExp(`${DELIVERY_HOST}${key}\\?Expires=(\\d+)`).exec(body);
       const stored = this.world.objects.get(key)?.bytes;
-      if (!url) this.world.report(`[clip url] the provider of ${requestId} gets no URL of ${key}`);
+      if (!url) this.report(`[clip url] the provider of ${requestId} gets no URL of ${key}`);
       else if (Number(url[1]) * 1000 < this.world.scheduler.now)
-        this.world.report(`[clip url] the URL of ${key} has expired`);
-      else if (stored !== bytes) this.world.report(`[clip url] ${key} is not what was measured`);
+        this.report(`[clip url] the URL of ${key} has expired`);
+      else if (stored !== bytes) this.report(`[clip url] ${key} is not what was measured`);
     }
   }
 
@@ -83,7 +82,7 @@ export class Clips extends Part {
     const life = objectKey.startsWith(CLIP_PREFIX) && this.world.witness.lives.get(requestOf(objectKey));
     if (!life || life.removedAt !== undefined || isTerminal(life.last)) return;
     if (life.last.outputs === undefined)
-      this.world.report(`[clip gone] ${objectKey} was removed while its request was ${life.last.status}`);
+      this.report(`[clip gone] ${objectKey} was removed while its request was ${life.last.status}`);
   }
 }
 

@@ -5,6 +5,7 @@ import { type Answer, codeOf } from './api.ts';
 import { CLOCKS_APART_MS, deadlineMs } from './clocks.ts';
 import { kindOf, type Service } from './engine/outages.ts';
 import { Part } from './part.ts';
+import { problemsOf } from './problems.ts';
 import type { Simulation } from './simulation.ts';
 import { type ClipKind, clipUrlOf } from './upstream/clips.ts';
 import { promptOf } from './upstream/providers.ts';
@@ -147,16 +148,27 @@ export class Creations extends Part {
       errorCodeOf(last) === 'provider_timeout' &&
       endedAt > since;
     if (!this.world.witness.all().some(isCause))
-      this.world.report(`[pause] ${USERS[user]} is paused and no provider was late`);
+      this.report(`[pause] ${USERS[user]} is paused and no provider was late`);
   }
 
   /** A creation of which nothing stands in the way is accepted. */
   judgeServed(): void {
     const { answers = [], prompt } = this.all.at(-1) ?? {};
     const refused = answers.find(({ status }) => status !== 202);
-    if (answers.length === 0) this.world.report(`[refused] ${prompt} was not answered at rest`);
-    if (refused)
-      this.world.report(`[refused] ${prompt} was answered ${refused.status} ${codeOf(refused)} at rest`);
+    if (answers.length === 0) this.report(`[refused] ${prompt} was not answered at rest`);
+    if (refused) this.report(`[refused] ${prompt} was answered ${refused.status} ${codeOf(refused)} at rest`);
+  }
+
+  /** Whether a provider was asked for more than was planned: an answer that was lost must not be asked for again. */
+  repeatedProblems(): string[] {
+    const { providers, witness } = this.world;
+    return problemsOf(this.all, ({ prompt }) => {
+      const [marker = ''] = prompt.split(' ');
+      const accepted = providers.accepted.get(marker) ?? 0;
+      const led = witness.all().filter((life) => life.prompt === prompt);
+      const due = led.reduce((sum, life) => sum + witness.plannedCallsOf(life), 0);
+      return accepted > due && `the provider accepted ${accepted} calls of ${marker}, not ${due}`;
+    });
   }
 
   private judgeCreation(creation: Creation, answer: Answer, key: string | undefined): void {
@@ -164,12 +176,12 @@ export class Creations extends Part {
     if (answer.status === 202) {
       const requestId = String(answer.body.requestId);
       const life = this.world.witness.lives.get(requestId);
-      if (life?.prompt !== creation.prompt) this.world.report(`${requestId} was answered and not accepted`);
+      if (life?.prompt !== creation.prompt) this.report(`${requestId} was answered and not accepted`);
       if (key === undefined) return;
       const known = this.keys.get(key);
       const kept = known !== undefined && now - known.at < 86_400_000 - CLOCKS_APART_MS;
       if (kept && known.requestId !== requestId)
-        this.world.report(`${key} led to ${known.requestId} and to ${requestId}`);
+        this.report(`${key} led to ${known.requestId} and to ${requestId}`);
       if (!kept) this.keys.set(key, { requestId, at: life?.acceptedAt ?? now });
       return;
     }
@@ -177,7 +189,7 @@ export class Creations extends Part {
       (one.status >= 400 && one.status < 500) || codeOf(one) === 'temporarily_unavailable';
     if (creation.unanswered > 0 || !creation.answers.every(isRefused)) return;
     if (this.world.witness.all().some(({ prompt }) => prompt === creation.prompt))
-      this.world.report(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
+      this.report(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
   }
 }
 

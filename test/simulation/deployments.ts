@@ -168,7 +168,7 @@ export class ModelSwitches extends Part {
   judgeAccepted(requestId: string, model: string): void {
     const since = this.offSince.get(model) ?? Number.POSITIVE_INFINITY;
     if (this.world.scheduler.now - since > CALL_MS)
-      this.world.report(`[switched off] ${requestId} was accepted although ${model} is switched off`);
+      this.report(`[switched off] ${requestId} was accepted although ${model} is switched off`);
   }
 }
 

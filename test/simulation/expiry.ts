@@ -41,7 +41,7 @@ export class Expiry extends Part {
       return;
     }
     const what = files.length > 0 ? `${files.join(', ')} of it left` : 'nothing marked';
-    this.world.report(`[late expiry] ${requestId} has expired for more than ${BOUND_MS / 1000} s, ${what}`);
+    this.report(`[late expiry] ${requestId} has expired for more than ${BOUND_MS / 1000} s, ${what}`);
   }
 
   /** A file that a record names is not removed before its time, unless its request was deleted. */
@@ -49,19 +49,16 @@ export class Expiry extends Part {
     const life = this.world.witness.lives.get(requestOf(objectKey));
     if (!life || life.removedAt !== undefined || life.last.status !== 'succeeded') return;
     const leftMs = expiryOf(life.last) - this.world.scheduler.now;
-    if (leftMs > 0 && objectKeysOf(life.last).includes(objectKey)) {
-      this.world.report(`[early expiry] ${objectKey} was removed ${leftMs} ms before its time`);
-    }
+    if (leftMs > 0 && objectKeysOf(life.last).includes(objectKey))
+      this.report(`[early expiry] ${objectKey} was removed ${leftMs} ms before its time`);
   }
 
   private judgeMark({ requestId, last }: Life): void {
     const files = this.filesOf(requestId);
-    if (files.length > 0) {
-      this.world.report(`[early expiry] ${requestId} was marked while it had ${files.join(', ')}`);
-    }
-    if (expiryOf(last) > this.world.scheduler.now) {
-      this.world.report(`[early expiry] ${requestId} was marked before its time`);
-    }
+    if (files.length > 0)
+      this.report(`[early expiry] ${requestId} was marked while it had ${files.join(', ')}`);
+    if (expiryOf(last) > this.world.scheduler.now)
+      this.report(`[early expiry] ${requestId} was marked before its time`);
   }
 
   private filesOf(requestId: string): string[] {

@@ -35,8 +35,8 @@ export class Failover extends Part {
       .callsOf(call.requestId)
       .filter(({ provider }) => provider !== call.provider);
     const what = `${call.requestId} is called at ${call.provider} after`;
-    if (elsewhere.some(mayBeTaken)) this.world.report(`[moved] ${what} a call that may have been taken`);
-    if (elsewhere.some(isContent)) this.world.report(`[content moved] ${what} a content decision`);
+    if (elsewhere.some(mayBeTaken)) this.report(`[moved] ${what} a call that may have been taken`);
+    if (elsewhere.some(isContent)) this.report(`[content moved] ${what} a content decision`);
   }
 
   private judgeProbe(before: Item, after: Item): void {
@@ -45,7 +45,7 @@ export class Failover extends Part {
     if (!isNew) return;
     const from = Date.parse(String(before.probe === undefined ? before.openUntil : before.probeUntil));
     if (now < from - CLOCKS_APART_MS)
-      this.world.report(`[two probes] ${after.probe} tries ${after.PK} ${from - now} ms too early`);
+      this.report(`[two probes] ${after.probe} tries ${after.PK} ${from - now} ms too early`);
   }
 
   private judgeClaim(attempt: Item): void {
@@ -59,6 +59,6 @@ export class Failover extends Part {
     if (!isUndisturbed || scheduler.now < openedMs + KNOWN_MS) return;
     const isFirst = (evidence.claims.get(String(requestId)) ?? 0) <= 1;
     if (role === 'probe' ? circuit.probe !== requestId : isFirst)
-      this.world.report(`[left out] ${requestId} is called at ${route}, which is left out`);
+      this.report(`[left out] ${requestId} is called at ${route}, which is left out`);
   }
 }

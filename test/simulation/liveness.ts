@@ -25,7 +25,7 @@ export class Liveness extends Part {
     this.world.scheduler.after(LOOK_MS, () => {
       this.isArmed = false;
       const open = this.world.witness.open();
-      for (const life of open) this.report(this.progressOf(life));
+      for (const life of open) this.reportAll(this.progressOf(life));
       if (open.length > 0) this.begin();
     });
   }
@@ -58,7 +58,7 @@ export class Liveness extends Part {
   }
 
   private judgeEnding(life: Life): void {
-    this.report(
+    this.reportAll(
       endingProblems({
         life,
         evidence: this.world.evidence,
@@ -76,13 +76,13 @@ export class Liveness extends Part {
     const { evidence, witness } = this.world;
     const calls = evidence.callsOf(requestId);
     if (calls.length > (evidence.claims.get(requestId) ?? 0))
-      this.world.report(`[late call] a provider was called for ${requestId || 'nobody'} without a claim`);
+      this.report(`[late call] a provider was called for ${requestId || 'nobody'} without a claim`);
     const life = witness.lives.get(requestId);
-    if (life) this.report(repeatProblems(calls, witness.plannedCallsOf(life)));
+    if (life) this.reportAll(repeatProblems(calls, witness.plannedCallsOf(life)));
   }
 
-  private report(problems: readonly string[]): void {
-    for (const problem of problems) this.world.report(problem);
+  private reportAll(problems: readonly string[]): void {
+    for (const problem of problems) this.report(problem);
   }
 }
 

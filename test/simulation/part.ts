@@ -7,4 +7,9 @@ export abstract class Part {
   constructor(world: World) {
     this.world = world;
   }
+
+  /** A rule is broken. */
+  protected report(problem: string): void {
+    this.world.report(problem);
+  }
 }

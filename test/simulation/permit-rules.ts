@@ -39,7 +39,7 @@ export class Permits extends Part {
         this.isAtWork(requestId, String(before.PK)) &&
         !this.isDispatchedTwice(requestId)
       ) {
-        this.world.report(`[taken away] the permit of ${requestId}, whose provider works on it`);
+        this.report(`[taken away] the permit of ${requestId}, whose provider works on it`);
       }
     }
   }
@@ -66,9 +66,8 @@ export class Permits extends Part {
       const acceptedAt = this.world.witness.lives.get(requestId)?.acceptedAt ?? 0;
       if (Math.max(evidence.faultAt, evidence.deployedAt) >= acceptedAt) return;
       const gates = this.world.items(GATE_SORT);
-      if (gates.some((gate) => permitsOf(gate).has(requestId))) {
-        this.world.report(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);
-      }
+      if (gates.some((gate) => permitsOf(gate).has(requestId)))
+        this.report(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);
     });
   }
 }

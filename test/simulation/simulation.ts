@@ -114,14 +114,10 @@ export class Simulation {
       case 'block':
       case 'unblock':
       case 'delete-user': {
-        const route = {
-          block: 'block-end-user',
-          unblock: 'unblock-end-user',
-          'delete-user': 'delete-end-user',
-        };
+        const verb = action.do === 'delete-user' ? 'delete' : action.do;
         const email = USERS[action.user] as string;
         const change = this.standing.beginChange(this.accountIdOf(action.account), email, action.do);
-        const call = { route: route[action.do], parameters: { email } };
+        const call = { route: `${verb}-end-user`, parameters: { email } };
         const { result } = await this.standing.whileDeleting(() => this.call(action.account, call));
         this.standing.endChange(change, result);
         return;
@@ -157,9 +153,8 @@ export class Simulation {
     const send = this.isPatient ? callPatiently : callApi;
     const answer = await send(this.world, { ...call, apiKey });
     this.standing.judgeCall(this.accountIdOf(account), call.route, startedAt, answer);
-    if (isCalm && this.world.isCalm() && this.isOurFault(account, call, answer)) {
+    if (isCalm && this.world.isCalm() && this.isOurFault(account, call, answer))
       this.world.report(`[calm] ${call.route} was answered with ${answer.status} and nothing was wrong`);
-    }
     return answer;
   }
 
@@ -211,9 +206,8 @@ export class Simulation {
     const startedAt = this.world.scheduler.now;
     const route = life.accepted.kind === 'video' ? 'get-video' : 'get-generation';
     const answer = await this.call(this.callerOf(life), { route, parameters: { requestId } });
-    if (answer.status === 404 && life.removedAt === undefined && !this.witness.isPastRetention(life)) {
+    if (answer.status === 404 && life.removedAt === undefined && !this.witness.isPastRetention(life))
       this.world.report(`${requestId} reads as absent and is there`);
-    }
     if (answer.status !== 200) return answer;
     if (wasRemoved) this.world.report(`${requestId} was removed and reads as ${answer.body.status}`);
     const status = String(answer.body.status);
@@ -257,12 +251,10 @@ export class Simulation {
     const { result: answer } = await this.standing.whileDeleting(() => this.call(this.callerOf(life), call));
     const isThere = life.removedAt === undefined;
     if (answer.status === 200 && isThere) this.world.report(`${requestId} was deleted and is there`);
-    if (answer.status === 404 && isThere && !this.witness.isPastRetention(life)) {
+    if (answer.status === 404 && isThere && !this.witness.isPastRetention(life))
       this.world.report(`${requestId} is not found and is there`);
-    }
-    if (answer.status === 409 && (before === 'succeeded' || before === 'failed')) {
+    if (answer.status === 409 && (before === 'succeeded' || before === 'failed'))
       this.world.report(`${requestId} is ${before} and cannot be deleted`);
-    }
   }
 
   private async removeAll(picks: readonly number[]): Promise<void> {

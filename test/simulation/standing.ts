@@ -59,17 +59,13 @@ export class Standing extends Part {
   /** Any call of an account: one that is blocked for long is not answered. */
   judgeCall(accountId: string, route: string, startedAt: number, { status }: Answer): void {
     const since = this.blocked.get(accountId) ?? Number.POSITIVE_INFINITY;
-    if (status < 400 && startedAt > since + LET_IN_MS) {
-      this.world.report(
-        `[blocked account] ${route} was answered with ${status} although the account is blocked`,
-      );
-    }
+    if (status < 400 && startedAt > since + LET_IN_MS)
+      this.report(`[blocked account] ${route} was answered with ${status} although the account is blocked`);
   }
 
   /** A key that was revoked a while ago is refused. */
   judgeRevoked({ status }: Answer): void {
-    if (status < 400)
-      this.world.report(`[revoked key] a call with a revoked key was answered with ${status}`);
+    if (status < 400) this.report(`[revoked key] a call with a revoked key was answered with ${status}`);
   }
 
   /** A balance is one that the account had while it was asked for. */
@@ -78,9 +74,8 @@ export class Standing extends Part {
     const known = this.balances.get(accountId) ?? [];
     const first = known.findLastIndex(({ at }) => at <= startedAt);
     const standing = known.slice(Math.max(0, first)).map(({ thousandths }) => thousandths / 1000);
-    if (!standing.includes(Number(body.xTokens))) {
-      this.world.report(`[moving balance] the balance reads ${body.xTokens}, and was ${standing} meanwhile`);
-    }
+    if (!standing.includes(Number(body.xTokens)))
+      this.report(`[moving balance] the balance reads ${body.xTokens}, and was ${standing} meanwhile`);
   }
 
   /** A page of the history is a piece of the chain, newest first, and its instants never increase on the way down. */
@@ -96,16 +91,10 @@ export class Standing extends Part {
       const older = entries[index + 1];
       if (!older) return;
       const change = newer.type === 'credit' ? newer.amount : -newer.amount;
-      if (Math.abs(older.balanceAfter + change - newer.balanceAfter) > 0.0001) {
-        this.world.report(
-          `[moving history] ${newer.balanceAfter} follows ${older.balanceAfter} by ${change}`,
-        );
-      }
-      if (newer.createdAt < older.createdAt) {
-        this.world.report(
-          `[history backwards] an entry of ${newer.createdAt} follows one of ${older.createdAt}`,
-        );
-      }
+      if (Math.abs(older.balanceAfter + change - newer.balanceAfter) > 0.0001)
+        this.report(`[moving history] ${newer.balanceAfter} follows ${older.balanceAfter} by ${change}`);
+      if (newer.createdAt < older.createdAt)
+        this.report(`[history backwards] an entry of ${newer.createdAt} follows one of ${older.createdAt}`);
     }
   }
 
@@ -114,14 +103,12 @@ export class Standing extends Part {
     if (status !== 200) return;
     const listed = (body.items as { requestId: string }[]).map(({ requestId }) => requestId);
     if (listed.join() !== listed.toSorted().toReversed().join())
-      this.world.report(`[moving list] ${listed} in no order`);
+      this.report(`[moving list] ${listed} in no order`);
     for (const requestId of listed) {
       const life = this.world.witness.lives.get(requestId);
-      if (life?.accountId !== accountId)
-        this.world.report(`[moving list] ${requestId} is not of ${accountId}`);
-      if ((life?.removedAt ?? Number.POSITIVE_INFINITY) < startedAt) {
-        this.world.report(`[moving list] ${requestId} is listed and was removed before`);
-      }
+      if (life?.accountId !== accountId) this.report(`[moving list] ${requestId} is not of ${accountId}`);
+      if ((life?.removedAt ?? Number.POSITIVE_INFINITY) < startedAt)
+        this.report(`[moving list] ${requestId} is listed and was removed before`);
     }
     const oldest = body.hasMore === true ? (listed.at(-1) ?? '') : '';
     const missing = this.world.witness
@@ -136,8 +123,7 @@ export class Standing extends Part {
           !this.world.witness.isPastRetention(life) &&
           !listed.includes(life.requestId),
       );
-    for (const { requestId } of missing)
-      this.world.report(`[moving list] ${requestId} is there and not listed`);
+    for (const { requestId } of missing) this.report(`[moving list] ${requestId} is there and not listed`);
   }
 
   /** An end-user's change begins. */
@@ -168,19 +154,15 @@ export class Standing extends Part {
     const endUser = this.endUser(accountId, email);
     // The control loop may have ended the earlier removal meanwhile. A repeated removal succeeds also then.
     const isGone = wasLeaving && kind !== 'delete-user' && this.goneAtOf(accountId, email) >= startedAt;
-    if (status === 404 && wasThere && !isGone)
-      this.world.report(`[end-user 404] ${kind} of ${email} found nobody`);
-    if (status === 200 && kind === 'block' && endUser?.blockedAt === undefined && !isGone) {
-      this.world.report(`[end-user] ${email} was blocked and is not`);
-    }
-    if (status === 200 && kind === 'unblock' && endUser?.blockedAt !== undefined) {
-      this.world.report(`[end-user] ${email} was unblocked and is blocked`);
-    }
+    if (status === 404 && wasThere && !isGone) this.report(`[end-user 404] ${kind} of ${email} found nobody`);
+    if (status === 200 && kind === 'block' && endUser?.blockedAt === undefined && !isGone)
+      this.report(`[end-user] ${email} was blocked and is not`);
+    if (status === 200 && kind === 'unblock' && endUser?.blockedAt !== undefined)
+      this.report(`[end-user] ${email} was unblocked and is blocked`);
     if (status === 200 && kind === 'delete-user') this.judgeSurvivors(change);
     const wasBusy = this.livesOf(change).some(({ endedAt }) => endedAt >= startedAt - CLOCKS_APART_MS);
-    if (status === 409 && kind === 'delete-user' && !wasBusy) {
-      this.world.report(`[end-user] ${email} cannot be removed and has nothing under way`);
-    }
+    if (status === 409 && kind === 'delete-user' && !wasBusy)
+      this.report(`[end-user] ${email} cannot be removed and has nothing under way`);
   }
 
   /** An end-user is removed with every request that the index showed. */
@@ -189,19 +171,19 @@ export class Standing extends Part {
       const wasListed = isListed(this.world, life, change.startedAt);
       const isTheirs = life.acceptedAt > change.earlierGoneAt;
       if (wasListed && isTheirs && life.removedAt === undefined && !this.world.witness.isPastRetention(life))
-        this.world.report(`[survivor] ${life.requestId} is there after ${change.email} was removed`);
+        this.report(`[survivor] ${life.requestId} is there after ${change.email} was removed`);
     }
   }
 
   /** A request is accepted: its account is not blocked, and its end-user neither blocked nor being removed. */
   judgeAccepted({ requestId, accountId, email }: Life): void {
     if (this.blocked.has(accountId))
-      this.world.report(`[blocked account] ${requestId} was accepted from a blocked one`);
+      this.report(`[blocked account] ${requestId} was accepted from a blocked one`);
     const endUser = this.endUser(accountId, email);
     if (endUser?.blockedAt !== undefined)
-      this.world.report(`[end-user] ${requestId} was accepted from a blocked one`);
+      this.report(`[end-user] ${requestId} was accepted from a blocked one`);
     if (endUser?.deletingAt !== undefined)
-      this.world.report(`[end-user] ${requestId} was accepted during a removal`);
+      this.report(`[end-user] ${requestId} was accepted during a removal`);
   }
 
   /** A caller asks to delete requests of its own. */
@@ -217,7 +199,7 @@ export class Standing extends Part {
     const goneAt = this.goneAtOf(accountId, email);
     const isRemoving = this.endUser(accountId, email)?.deletingAt !== undefined;
     if (!isRemoving && goneAt < acceptedAt)
-      this.world.report(`[taken] ${requestId} is removed and nobody asked for it`);
+      this.report(`[taken] ${requestId} is removed and nobody asked for it`);
   }
 
   /** Counts a deletion of requests as under way for as long as it takes. */
@@ -244,24 +226,23 @@ export class Standing extends Part {
     const own = lives.filter((life) => life.accountId === accountId);
     const removed = own.filter(({ removedAt }) => removedAt !== undefined && removedAt >= startedAt);
     const isDead = status === 502 || status === 504;
-    if (status !== 200 && !isDead && isAlone && removed.length > 0) {
-      this.world.report(`[bulk delete] answered with ${status} after ${removed.length} were removed`);
-    }
+    if (status !== 200 && !isDead && isAlone && removed.length > 0)
+      this.report(`[bulk delete] answered with ${status} after ${removed.length} were removed`);
     if (status !== 200) return;
     const [conflicts, notFound] = [body.conflicts, body.notFound] as [string[], string[]];
     // An id that could not be looked up is a conflict, whichever account it belongs to.
     const isCalm = this.world.evidence.disturbedAt < startedAt;
     for (const { requestId } of lives.filter((life) => life.accountId !== accountId)) {
       if (!notFound.includes(requestId) && (isCalm || !conflicts.includes(requestId)))
-        this.world.report(`[foreign] ${requestId} is of another account and was found`);
+        this.report(`[foreign] ${requestId} is of another account and was found`);
     }
     for (const life of own) {
       const { requestId } = life;
       const isThere = life.removedAt === undefined && !this.world.witness.isPastRetention(life);
       const isNamed = conflicts.includes(requestId) || notFound.includes(requestId);
-      if (isThere && !isNamed) this.world.report(`[bulk delete] ${requestId} counts as deleted and is there`);
+      if (isThere && !isNamed) this.report(`[bulk delete] ${requestId} counts as deleted and is there`);
       if (isThere && notFound.includes(requestId))
-        this.world.report(`[bulk delete] ${requestId} is there and not found`);
+        this.report(`[bulk delete] ${requestId} is there and not found`);
     }
   }
 

@@ -115,18 +115,17 @@ export class Witness extends Part {
       const key = pauseKey({ accountId, email, model: String(accepted.model) });
       return endedAt === scheduler.now && evidence.claims.has(requestId) && key.PK === PK && key.SK === SK;
     };
-    if (!this.all().some(isCause)) this.world.report(`[pause] ${SK} is written and no provider was late`);
+    if (!this.all().some(isCause)) this.report(`[pause] ${SK} is written and no provider was late`);
   }
 
   private seeClaim(attempt: Item): void {
     const { evidence, scheduler } = this.world;
     evidence.claim(attempt);
     const life = this.lives.get(String(attempt.requestId));
-    if (!life || life.removedAt !== undefined || isTerminal(life.last)) {
-      this.world.report(
+    if (!life || life.removedAt !== undefined || isTerminal(life.last))
+      this.report(
         `[late call] a call of ${attempt.requestId} was claimed ${life ? scheduler.now - life.endedAt : 0} ms after its end`,
       );
-    }
   }
 
   private seeRequest(before: Item | undefined, after: Item | undefined): void {
@@ -142,13 +141,12 @@ export class Witness extends Part {
   }
 
   private accept(requestId: string, record: Item): void {
-    if (this.lives.has(requestId)) this.world.report(`${requestId} was written anew after its removal`);
+    if (this.lives.has(requestId)) this.report(`${requestId} was written anew after its removal`);
     const email = String(record.endUserEmail);
     const accountId = String(record.accountId);
     const endUser = this.world.table.get({ ...endUserKey(accountId, email) });
-    if (endUser?.blockedAt !== undefined || endUser?.deletingAt !== undefined) {
-      this.world.report(`[barred end-user] ${requestId} was accepted while ${email} is blocked or removed`);
-    }
+    if (endUser?.blockedAt !== undefined || endUser?.deletingAt !== undefined)
+      this.report(`[barred end-user] ${requestId} was accepted while ${email} is blocked or removed`);
     const life: Life = {
       ...{ requestId, accountId, email, accepted: record, last: record },
       prompt: String(record.prompt),
@@ -167,27 +165,27 @@ export class Witness extends Part {
   private compare(life: Life, before: Item, after: Item | undefined): void {
     const { requestId, accountId, email } = life;
     if (!after) {
-      if (!isTerminal(before)) this.world.report(`${requestId} was removed while ${before.status}`);
+      if (!isTerminal(before)) this.report(`${requestId} was removed while ${before.status}`);
       return;
     }
     if (isTerminal(before)) {
       const changed = FINAL_FIELDS.filter((f) => JSON.stringify(before[f]) !== JSON.stringify(after[f]));
       if (changed.length > 0) {
         const to = `${before.status} to ${after.status}`;
-        this.world.report(`${requestId} changed after its end, from ${to}: ${changed.join(', ')}`);
+        this.report(`${requestId} changed after its end, from ${to}: ${changed.join(', ')}`);
       }
       if (before.expiredAt === undefined && after.expiredAt !== undefined) this.onExpire?.(life);
       if (before.expiredAt !== undefined && before.expiredAt !== after.expiredAt)
-        this.world.report(`[expired twice] ${requestId} expired again`);
+        this.report(`[expired twice] ${requestId} expired again`);
       return;
     }
     if (before.status === 'processing' && after.status === 'queued')
-      this.world.report(`${requestId} went back to queued`);
+      this.report(`${requestId} went back to queued`);
     if (!isTerminal(after)) return;
     life.endedAt = this.world.scheduler.now;
     const hasFiles = objectKeysOf({ outputs: before.outputs ?? before.storedSoFar }).length > 0;
     if (after.status === 'failed' && hasFiles && !this.world.evidence.failed.has(requestId))
-      this.world.report(`[thrown away] ${requestId} had files that were stored, and failed`);
+      this.report(`[thrown away] ${requestId} had files that were stored, and failed`);
     this.onEnd?.(life);
     const counters = this.countersOf(accountId, email);
     counters.activeRequests--;

@@ -44,7 +44,7 @@ export class Secrets extends Part {
     if (known && now < known.takenUntil) return true;
     const isEarly = known && known.takenUntil - known.replacedAt < KEPT_MS + CLOCKS_APART_MS;
     if (!isEarly)
-      this.world.report(`[rotation] ${value} is used ${now - (known?.takenUntil ?? 0)} ms after its end`);
+      this.report(`[rotation] ${value} is used ${now - (known?.takenUntil ?? 0)} ms after its end`);
     return false;
   }
 
