@@ -57,7 +57,7 @@ export class Failover extends Part {
     const openedMs = Date.parse(String(circuit.openedAt));
     const isUndisturbed = Math.max(evidence.faultAt, evidence.deployedAt) < openedMs;
     if (!isUndisturbed || scheduler.now < openedMs + KNOWN_MS) return;
-    const isFirst = (evidence.claims.get(String(requestId)) ?? 0) <= 1;
+    const isFirst = evidence.claims.of(String(requestId)) <= 1;
     if (role === 'probe' ? circuit.probe !== requestId : isFirst)
       this.report(`[left out] ${requestId} is called at ${route}, which is left out`);
   }

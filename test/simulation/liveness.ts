@@ -75,7 +75,7 @@ export class Liveness extends Part {
   private judgeCall(requestId: string): void {
     const { evidence, witness } = this.world;
     const calls = evidence.callsOf(requestId);
-    if (calls.length > (evidence.claims.get(requestId) ?? 0))
+    if (calls.length > evidence.claims.of(requestId))
       this.report(`[late call] a provider was called for ${requestId || 'nobody'} without a claim`);
     const life = witness.lives.get(requestId);
     if (life) this.reportAll(repeatProblems(calls, witness.plannedCallsOf(life)));

@@ -39,8 +39,7 @@ class StepCommand implements fc.AsyncCommand<Model, Run> {
   async run(model: Model, run: Run): Promise<void> {
     if (this.step.action.do === 'create' || this.step.action.do === 'crowd') model.creations++;
     await run.step(this.step);
-    const problems = run.judged(run.problemsSoFar());
-    if (problems.length > 0) throw new ProblemsError(problems);
+    if (run.hasFailed()) throw new ProblemsError(run.problems());
   }
 
   toString(): string {
@@ -184,7 +183,7 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     options.progress?.(runs, totals);
     const when = `run ${runs}, from ${new Date(run.startsAt).toISOString()}`;
     tally(totals, outcome.problems, `${when}\n${scenarioText(scenario)}`);
-    if (options.survey || run.judged(outcome.problems).length === 0) return;
+    if (!run.hasFailed()) return;
     fail(scenario, run);
     throw new ProblemsError(outcome.problems);
   });

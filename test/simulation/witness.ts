@@ -101,7 +101,7 @@ export class Witness extends Part {
     if (sort.startsWith('PAUSE#') && after) this.seePause(after);
     if (sort.startsWith('ATTEMPT#') && !before && after) this.seeClaim(after);
     if (sort.startsWith('ATTEMPT#') && after && outcomeOf(after) === 'busy' && outcomeOf(before) !== 'busy')
-      this.world.evidence.recordBusy(after);
+      this.world.evidence.busyAnswers.add(after.requestId);
     if (sort.startsWith('END_USER#')) {
       this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
       if (!after) this.counters.delete(key);
@@ -113,7 +113,7 @@ export class Witness extends Part {
     const { evidence, scheduler } = this.world;
     const isCause = ({ requestId, accountId, email, accepted, endedAt }: Life): boolean => {
       const key = pauseKey({ accountId, email, model: String(accepted.model) });
-      return endedAt === scheduler.now && evidence.claims.has(requestId) && key.PK === PK && key.SK === SK;
+      return endedAt === scheduler.now && evidence.claims.of(requestId) > 0 && key.PK === PK && key.SK === SK;
     };
     if (!this.all().some(isCause)) this.report(`[pause] ${SK} is written and no provider was late`);
   }

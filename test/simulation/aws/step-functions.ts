@@ -4,12 +4,7 @@ import {
   InvalidToken,
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
-import {
-  type Callback,
-  Callbacks,
-  type Definition,
-  type Host,
-} from '@generation-service/local-aws/interpreter';
+import { Callbacks, type Definition, type Host } from '@generation-service/local-aws/interpreter';
 import { makeCall } from '../engine/effects.ts';
 import { NEWS_FAULTS } from '../engine/faults.ts';
 import { invocations, outside } from '../engine/invocation.ts';
@@ -23,8 +18,7 @@ import type { DeployedFunction } from './lambda.ts';
 
 /** How long the news of an execution's end take. */
 const NEWS_MS = [20, 2_000] as const;
-/** How far a list of executions, and the description of one, is behind. */
-const LIST_DELAY_MS = [0, 2_000] as const;
+/** How far the description of an execution is behind. */
 const DESCRIBE_DELAY_MS = [0, 500] as const;
 /** How long a name stays taken after its execution has ended: 90 days. */
 const NAME_KEPT_MS = 90 * 86_400_000;
@@ -126,25 +120,10 @@ export class StepFunctions extends Part {
     switch (command) {
       case 'StartExecutionCommand':
         return this.start(text('stateMachineArn'), text('name'), String(input.input ?? '{}'));
-      case 'DescribeExecutionCommand': {
+      case 'DescribeExecutionCommand':
         return this.describe(text('executionArn'));
-      }
-      case 'ListExecutionsCommand':
-        return this.list(text('stateMachineArn'), input.statusFilter as string | undefined);
-      case 'StopExecutionCommand': {
-        this.find(text('executionArn')).end('ABORTED');
-        return {};
-      }
-      case 'SendTaskSuccessCommand': {
-        const output: unknown = JSON.parse(text('output'));
-        return this.callback(text('taskToken'), (task) => task.succeed(output));
-      }
-      case 'SendTaskFailureCommand': {
-        const [error, cause] = [String(input.error ?? ''), String(input.cause ?? '')];
-        return this.callback(text('taskToken'), (task) => task.fail(error, cause));
-      }
-      case 'SendTaskHeartbeatCommand':
-        return this.callback(text('taskToken'), (task) => task.heartbeat());
+      case 'SendTaskSuccessCommand':
+        return this.succeed(text('taskToken'), JSON.parse(text('output')));
       default:
         throw new Error(`Step Functions does not know ${command}.`);
     }
@@ -159,25 +138,11 @@ export class StepFunctions extends Part {
     return { executionArn: arn, status: isShownRunning ? 'RUNNING' : status, input };
   }
 
-  /** A list is behind: an execution that has just been started, or has just ended, is not shown as it is. */
-  private list(stateMachineArn: string, statusFilter: string | undefined) {
-    const asOf = this.world.scheduler.now - this.world.random.whole(...LIST_DELAY_MS);
-    const executions = [...this.executions].flatMap(
-      ([arn, { machine, name, startedAt, stoppedAt, status }]) => {
-        if (stateMachineArn !== machineArn(machine) || startedAt > asOf) return [];
-        const shown = stoppedAt !== undefined && stoppedAt > asOf ? 'RUNNING' : status;
-        const wanted = statusFilter === undefined || statusFilter === shown;
-        return wanted ? [{ executionArn: arn, name, status: shown, startDate: new Date(startedAt) }] : [];
-      },
-    );
-    return { executions };
-  }
-
-  private callback(token: string, tell: (task: Callback) => void) {
+  private succeed(token: string, output: unknown) {
     const task = this.callbacks.find(token);
     if (!token.startsWith('token ')) throw new InvalidToken({ message: 'Invalid token', ...meta });
     if (!task) throw new TaskTimedOut({ message: 'Task Timed Out', ...meta });
-    tell(task);
+    task.succeed(output);
     return {};
   }
 
@@ -218,23 +183,13 @@ export class StepFunctions extends Part {
   }
 
   private readonly call: Host['call'] = async ({ service }, parameters) => {
-    const { FunctionName, Payload, StateMachineArn, Name, Input } = parameters as Record<string, unknown>;
+    const { FunctionName, Payload } = parameters as Record<string, unknown>;
     await this.world.scheduler.sleep(this.world.random.whole(1, 30));
-    switch (service) {
-      case 'lambda': {
-        const fn = this.world.functionNamed(functionOf(String(FunctionName)));
-        const { release } = this;
-        const answer = await this.world.lambda.invoke(fn, Payload);
-        return {
-          Payload: release === 'next' ? answerOfNextRelease(answer, Payload) : answer,
-          StatusCode: 200,
-        };
-      }
-      case 'states':
-        return this.start(String(StateMachineArn), String(Name), JSON.stringify(Input ?? {}));
-      default:
-        throw new Error(`The tasks of ${service} are not understood.`);
-    }
+    if (service !== 'lambda') throw new Error(`The tasks of ${service} are not understood.`);
+    const fn = this.world.functionNamed(functionOf(String(FunctionName)));
+    const { release } = this;
+    const answer = await this.world.lambda.invoke(fn, Payload);
+    return { Payload: release === 'next' ? answerOfNextRelease(answer, Payload) : answer, StatusCode: 200 };
   };
 
   private enter(execution: Execution): void {

@@ -87,7 +87,7 @@ export class Http extends Part {
 
   /** A call for a file that a provider made. */
   private async fetchFile(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
-    const refused = (): void => this.world.evidence.refuseFile(request.url);
+    const refused = (): void => this.world.evidence.refusedFiles.add(request.url);
     try {
       const answer = await this.send(request, url, site);
       if (answer.status >= 400) refused();

@@ -97,7 +97,7 @@ export class Providers extends Part {
       if (count <= 3) return this.turnAway(wire, creation);
     }
     if (behaviour === 'refused' && this.world.random.next() < 0.5) {
-      return error(wire, 400, wire === 'ark' ? 'InputTextSensitiveContentDetected' : 'DataInspectionFailed');
+      return error(wire, 400, 'InputTextSensitiveContentDetected', 'DataInspectionFailed');
     }
     this.accepted.set(marker, (this.accepted.get(marker) ?? 0) + 1);
     if (creation) this.onTaken?.(creation.requestId, text);
@@ -123,7 +123,7 @@ export class Providers extends Part {
 
   private turnAway(wire: Task['wire'], creation: CreationCall | undefined): HttpAnswer {
     const seconds = this.world.random.pick(RETRY_AFTER_SECONDS);
-    const answer = error(wire, 429, wire === 'ark' ? 'RateLimitExceeded' : 'Throttling.RateQuota');
+    const answer = error(wire, 429, 'RateLimitExceeded', 'Throttling.RateQuota');
     if (seconds === undefined) return answer;
     if (creation) creation.retryAt = this.world.scheduler.now + seconds * 1000;
     return { ...answer, headers: { 'retry-after': String(seconds) } };
@@ -133,13 +133,8 @@ export class Providers extends Part {
     const { scheduler } = this.world;
     await scheduler.sleep(task.doneAt - scheduler.now);
     const { wire, behaviour } = task;
-    if (behaviour === 'refused') {
-      return error(
-        wire,
-        400,
-        wire === 'ark' ? 'OutputImageSensitiveContentDetected' : 'DataInspectionFailed',
-      );
-    }
+    if (behaviour === 'refused')
+      return error(wire, 400, 'OutputImageSensitiveContentDetected', 'DataInspectionFailed');
     if (behaviour === 'broken') return error(wire, 500, 'InternalServiceError');
     const urls = urlsOf(task);
     if (wire === 'ark') return jsonAnswer(200, { data: urls.map((url) => ({ url })) });
@@ -163,13 +158,8 @@ export class Providers extends Part {
     const task = this.tasks.get(id);
     const { scheduler, random } = this.world;
     if (task) this.cancels.push({ marker: task.marker, at: scheduler.now });
-    if (!task || random.next() < 0.5) {
-      return error(
-        wire,
-        wire === 'ark' ? 409 : 400,
-        wire === 'ark' ? 'InvalidAction' : 'UnsupportedOperation',
-      );
-    }
+    if (!task || random.next() < 0.5)
+      return error(wire, wire === 'ark' ? 409 : 400, 'InvalidAction', 'UnsupportedOperation');
     this.tasks.delete(id);
     return jsonAnswer(200, {});
   }
@@ -263,5 +253,6 @@ const urlsOf = ({ id, behaviour, images, video }: Task): string[] =>
     return `https://${FILE_HOST}/${id}/${name}`;
   });
 
-const error = (wire: Task['wire'], status: number, code: string): HttpAnswer =>
-  jsonAnswer(status, wire === 'ark' ? { error: { code, message: '' } } : { code, message: '' });
+/** An error in the wire format of a provider, with the code that it has there. */
+const error = (wire: Task['wire'], status: number, ark: string, studio = ark): HttpAnswer =>
+  jsonAnswer(status, wire === 'ark' ? { error: { code: ark, message: '' } } : { code: studio, message: '' });
