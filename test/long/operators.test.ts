@@ -8,7 +8,7 @@ import {
   settled,
   unique,
 } from '../contract/support/client.ts';
-import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import { entriesOf, expectUnbrokenChain, refundedInFull } from '../contract/support/ledger.ts';
 import { ops } from '../contract/support/local-service.ts';
 import { useCaller } from '../contract/support/use-caller.ts';
 
@@ -46,10 +46,7 @@ describe('A newly set rate', () => {
       ['generation', 8],
     ]);
     expect(failing?.status).toBe('failed');
-    expect(await entriesOf(caller, failing?.requestId ?? '')).toEqual([
-      ['refund', 4],
-      ['generation', 4],
-    ]);
+    expect(await entriesOf(caller, failing?.requestId ?? '')).toEqual(refundedInFull(4));
   });
 
   test('is the price of a request of any size, once the old rate is no longer cached', async () => {
@@ -64,10 +61,7 @@ describe('A newly set rate', () => {
       CACHED_SECONDS,
     );
 
-    expect(entries).toEqual([
-      ['refund', 21.375],
-      ['generation', 21.375],
-    ]);
+    expect(entries).toEqual(refundedInFull(21.375));
     await expectUnbrokenChain(caller);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import { accepted, settled, unique } from '../contract/support/client.ts';
 import { fetchFile, measure } from '../contract/support/files.ts';
-import { balance, entriesOf } from '../contract/support/ledger.ts';
+import { balance, entriesOf, refundedInFull } from '../contract/support/ledger.ts';
 import { loggedLines } from '../contract/support/permissions.ts';
 import { uniqueEmail } from '../contract/support/resources.ts';
 import { openTlsFileServer } from '../contract/support/tls-file-server.ts';
@@ -43,10 +43,6 @@ const video = (prompt: string) =>
     ...{ model: 'xW3.0s', resolution: '480p', durationSec: 2, prompt },
     endUserEmail: uniqueEmail(),
   });
-const refundedInFull = (xTokens: number) => [
-  ['refund', xTokens],
-  ['generation', xTokens],
-];
 /** The log lines about unreadable answers to an operation, after the names of their files. */
 const unreadable = async (operation: string): Promise<string[]> =>
   (await loggedLines(service.dataDir, 'provider answer unreadable')).filter((line) =>

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { VERSION } from '../../lib/release.ts';
 import { wrongFields } from '../contract/support/answers.ts';
 import { aGeneration, eventually, unique } from '../contract/support/client.ts';
-import { balance, entriesOf } from '../contract/support/ledger.ts';
+import { balance, entriesOf, refundedInFull } from '../contract/support/ledger.ts';
 import { ops } from '../contract/support/local-service.ts';
 import { loggedLines } from '../contract/support/permissions.ts';
 import { uniqueEmail } from '../contract/support/resources.ts';
@@ -67,10 +67,7 @@ test('A provider that refuses our key when it is queried fails the request with 
   const record = await settledVideo(caller, requestId);
 
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
-  expect(await entriesOf(caller, requestId)).toEqual([
-    ['refund', 6],
-    ['generation', 6],
-  ]);
+  expect(await entriesOf(caller, requestId)).toEqual(refundedInFull(6));
   expect(await settledVideo(caller, (await video(unique(), endUserEmail)).requestId)).toMatchObject({
     status: 'succeeded',
   });
@@ -93,10 +90,7 @@ test('A preview model that the provider has at hosts of a workspace only fails a
   gate.host = undefined;
 
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
-  expect(await entriesOf(caller, requestId)).toEqual([
-    ['refund', 6],
-    ['generation', 6],
-  ]);
+  expect(await entriesOf(caller, requestId)).toEqual(refundedInFull(6));
 });
 
 test('A creation that the provider took and never answered is not made again, and fails with provider_timeout', async () => {
