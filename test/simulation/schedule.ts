@@ -7,8 +7,7 @@ import {
 } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { Admission } from './admission-rules.ts';
-import { executionArn, machineArn } from './aws/context-object.ts';
-import type { Execution } from './aws/execution.ts';
+import { type Execution, executionArn, machineArn } from './aws/execution.ts';
 import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { outside } from './engine/invocation.ts';

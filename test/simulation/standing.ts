@@ -1,14 +1,31 @@
-import { endUserKey } from '../../core/table/keys.ts';
+import { endUserKey, requestKey } from '../../core/table/keys.ts';
 import type { Answer } from './api.ts';
 import { keyText } from './aws/indexes.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
-import { goneBy, isListed } from './index-lag.ts';
 import { Part } from './part.ts';
 import type { Life } from './witness.ts';
 import type { World } from './world.ts';
 
 /** How long a call may still be let in after its account was blocked: decisions, section 2. */
 const LET_IN_MS = 5_000;
+/** When the index of an end-user's requests is read again after their removal: decisions, section 6. */
+const PASSES_MS = [60_000, 900_000, 86_400_000];
+/** How long such a pass may take, from when it is due to its last deletion. */
+const PASS_MS = 1_800_000;
+
+/** From when on the indexes show a request, in epoch milliseconds; infinite when they never do. */
+const shownFrom = ({ table }: World, { requestId }: Life): number =>
+  table.shownFrom({ ...requestKey(requestId) }) ?? Number.POSITIVE_INFINITY;
+
+/** Whether the indexes show a request at an instant. */
+const isListed = (world: World, life: Life, at: number): boolean => shownFrom(world, life) <= at;
+
+/** By when a request is gone whose end-user was removed, in epoch milliseconds: by the first pass to which the index shows it. */
+const goneBy = (world: World, life: Life, startedAt: number): number => {
+  const hiddenMs = shownFrom(world, life) - startedAt;
+  return startedAt + (PASSES_MS.find((pass) => pass >= hiddenMs) ?? 0) + PASS_MS;
+};
+
 interface UserChange {
   accountId: string;
   email: string;

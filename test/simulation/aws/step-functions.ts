@@ -12,8 +12,7 @@ import { answerOfNextRelease } from '../next-release.ts';
 import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
-import { executionArn, machineArn } from './context-object.ts';
-import { Execution } from './execution.ts';
+import { Execution, executionArn, machineArn } from './execution.ts';
 import type { DeployedFunction } from './lambda.ts';
 
 /** How long the news of an execution's end take. */

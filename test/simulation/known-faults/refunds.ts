@@ -1,7 +1,7 @@
 import { getAccount } from '../../../core/accounts/accounts.ts';
 import { balanceChangeWrites } from '../../../core/ledger/ledger.ts';
 import { transact } from '../../../core/table/transactions.ts';
-import { machineArn } from '../aws/context-object.ts';
+import { machineArn } from '../aws/execution.ts';
 import type { Deployment } from '../aws/step-functions.ts';
 import { inEach, type Service } from './service.ts';
 
