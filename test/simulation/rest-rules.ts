@@ -185,8 +185,8 @@ const TRIES_OF_GONE = 6;
 const FIRST_PAUSE_MS = 120_000;
 
 /**
- * What is wrong with webhooks once every try there can be was made: an end that no receiver took, attempts after a 410, and a
- * late second attempt although nothing was wrong.
+ * The problems of webhooks, once all attempts were made. Every end is delivered. No attempts follow a 410. A second attempt comes
+ * soon, unless something was wrong.
  */
 export const deliveryProblems = ({ world, deliveriesAborted }: Simulation): string[] => {
   const { evidence, receivers, witness } = world;

@@ -61,11 +61,13 @@ export const COUNTERS = ['totalRequests', 'activeRequests', 'spentThousandths'] 
  */
 export class Witness extends Part {
   readonly lives = new Map<string, Life>();
-  /** What every end-user's counters have to come to since they were last created, counted from the table's own changes. */
+  /** The due counters of every end-user since they were last created, from the table's own changes. */
   readonly counters = new Map<string, Record<(typeof COUNTERS)[number], number>>();
-  /** Told of each request that is accepted, of each that ends, and of each whose files are marked as removed. */
+  /** Called when a request is accepted. */
   onAccept: ((life: Life) => void) | undefined;
+  /** Called when a request ends. */
   onEnd: ((life: Life) => void) | undefined;
+  /** Called when the files of a request are marked as removed. */
   onExpire: ((life: Life) => void) | undefined;
 
   constructor(world: World) {

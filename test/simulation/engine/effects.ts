@@ -80,7 +80,7 @@ export const makeCall = <T>(world: World, call: Call<T>): Promise<T> => {
   return new Tries(world, call, invocation).run();
 };
 
-/** What makes the error of a fault that only some calls can meet. */
+/** Faults of some calls only, and the function of a call that makes their error. */
 const ERROR_OF = {
   conflict: 'conflict',
   denied: 'denied',

@@ -56,7 +56,7 @@ export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 /** Runs something as the world outside: no invocation's death ends it. */
 export const outside = <T>(run: () => T): T => invocations.run(undefined, run);
 
-/** What a caller gets who stops waiting for it when the signal aborts. */
+/** The result of the work. Rejects as soon as the signal aborts. */
 export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
   Promise.race([
     work,
