@@ -50,10 +50,9 @@ export class Liveness extends Part {
     return progressProblems({ life, evidence, deadlineSeconds, execution, isQueued, recordedAt, now });
   }
 
-  /** A request has ended: judged now, and again after `AFTER_END_MS`. `after` is what its end begins meanwhile. */
-  end(life: Life, after: () => void): void {
+  /** A request has ended. */
+  end(life: Life): void {
     this.judgeEnding(life);
-    after();
     this.world.scheduler.after(AFTER_END_MS, () => this.judgeEnding(life));
   }
 

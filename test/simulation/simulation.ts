@@ -66,11 +66,11 @@ export class Simulation {
     const liveness = new Liveness(world);
     this.standing = new Standing(world);
     const expiry = new Expiry(world);
-    this.witness.onEnd = (life) =>
-      liveness.end(life, () => {
-        expiry.await(life);
-        this.creations.end(life);
-      });
+    this.witness.onEnd = (life) => {
+      liveness.end(life);
+      expiry.await(life);
+      this.creations.end(life);
+    };
     this.witness.onAccept = (life) => {
       liveness.begin();
       this.standing.judgeAccepted(life);
