@@ -1,20 +1,14 @@
 import { armFault, disarmFaults, faultsLeft } from '@generation-service/local-aws/faults';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { accepted, type Caller, eventually, newCaller, settled, unique } from '../contract/support/client.ts';
+import { afterEach, expect, test } from '@jest/globals';
+import { accepted, eventually, settled, unique } from '../contract/support/client.ts';
 import { endedExecution } from '../contract/support/executions.ts';
 import { fetchFile } from '../contract/support/files.ts';
 import { balance, entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
-import {
-  discard,
-  newDataDir,
-  ops,
-  type RunningService,
-  startLocalService,
-} from '../contract/support/local-service.ts';
-import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
+import { ops } from '../contract/support/local-service.ts';
 import { executionStatus } from '../contract/support/stopping.ts';
 import { storedRequests } from '../contract/support/stored.ts';
 import { acceptedVideo, settledVideo } from '../contract/support/videos.ts';
+import { useOwnRun } from './own-run.ts';
 
 /** Time for several attempts at a busy provider. */
 const IMAGE_DEADLINE_SECONDS = 15;
@@ -22,25 +16,12 @@ const IMAGE_DEADLINE_SECONDS = 15;
 const CALLBACK_WAIT_SECONDS = 10;
 const TOPPED_UP = 10_000;
 
-let service: RunningService;
-let gate: ProviderGate;
-let caller: Caller;
-beforeAll(async () => {
-  gate = await openProviderGate(() => service.sandboxUrl);
-  service = await startLocalService(await newDataDir(), {
-    context: {
-      ...gate.context,
-      imageDeadlineSeconds: IMAGE_DEADLINE_SECONDS,
-      callbackWaitSeconds: CALLBACK_WAIT_SECONDS,
-    },
-  });
-  caller = await newCaller(service, TOPPED_UP);
+const { service, caller, gate } = useOwnRun({
+  context: { imageDeadlineSeconds: IMAGE_DEADLINE_SECONDS, callbackWaitSeconds: CALLBACK_WAIT_SECONDS },
+  gated: ['modelArkBaseUrl'],
+  xTokens: TOPPED_UP,
 });
 afterEach(() => disarmFaults(service));
-afterAll(async () => {
-  await discard(service);
-  await gate.close();
-});
 
 /** Expects that each URL gives a file. */
 const expectFiles = async (urls: (string | undefined)[]): Promise<void> => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   accepted,
   type Caller,
@@ -8,40 +8,25 @@ import {
   settled,
   unique,
 } from '../contract/support/client.ts';
-import {
-  discard,
-  newDataDir,
-  ops,
-  type RunningService,
-  startLocalService,
-} from '../contract/support/local-service.ts';
-import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
+import { ops } from '../contract/support/local-service.ts';
+import { useOwnRun } from './own-run.ts';
 
 const MAX_RUNNING = 2;
 /** Requests of one account that wait at once. */
 const WAITING = 10;
 const TOPPED_UP = 10_000;
 
-let service: RunningService;
-let gate: ProviderGate;
-beforeAll(async () => {
-  gate = await openProviderGate(() => service.sandboxUrl);
-  service = await startLocalService(await newDataDir(), {
-    context: {
-      ...gate.context,
-      // The provider refuses what the service should not have sent.
-      ...{ maxRunning: MAX_RUNNING, sandboxMaxRunning: MAX_RUNNING },
-      modelRoutes: JSON.stringify({
-        'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream-4-5-251128' },
-        xSD5Pro: { provider: 'modelark', upstreamModel: 'dola-seedream-5-0-pro-260628', maxRunning: 1 },
-        'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro', maxRunning: 1 },
-      }),
-    },
-  });
-});
-afterAll(async () => {
-  await discard(service);
-  await gate.close();
+const { service, gate } = useOwnRun({
+  gated: ['modelArkBaseUrl'],
+  context: {
+    // The provider refuses what the service should not have sent.
+    ...{ maxRunning: MAX_RUNNING, sandboxMaxRunning: MAX_RUNNING },
+    modelRoutes: JSON.stringify({
+      'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream-4-5-251128' },
+      xSD5Pro: { provider: 'modelark', upstreamModel: 'dola-seedream-5-0-pro-260628', maxRunning: 1 },
+      'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro', maxRunning: 1 },
+    }),
+  },
 });
 
 interface RouteRow {

@@ -3,15 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { codeBlocksOf, installPackage } from '../../packages/client/test/a-package.ts';
-import { newCaller, sharedService } from '../contract/support/client.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'client-readme-'));
-let caller: Awaited<ReturnType<typeof newCaller>>;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('The README’s first image runs as written, from the packed package', async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { aVideo } from '../../packages/media/test/videos.ts';
 import { wrongFields } from '../contract/support/answers.ts';
-import { type Caller, newCaller, sharedService } from '../contract/support/client.ts';
 import { type ClipServer, startClipServer } from '../contract/support/clip-server.ts';
 import { entriesOf, history } from '../contract/support/ledger.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 import { anUnfilmedVideo, createVideo } from '../contract/support/videos.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -17,7 +17,7 @@ const filledTo = (bytes: number, video: Buffer): Buffer => {
   return file;
 };
 
-let caller: Caller;
+const caller = useCaller();
 let clips: ClipServer;
 beforeAll(async () => {
   const video = await aVideo({ seconds: 3 });
@@ -25,7 +25,6 @@ beforeAll(async () => {
     '100.mp4': filledTo(100 * MEBIBYTE, video),
     '100.1.mp4': filledTo(100 * MEBIBYTE + 1, video),
   });
-  caller = await newCaller(await sharedService());
 });
 afterAll(() => clips.close());
 

@@ -50,9 +50,7 @@ inBrowser(
   async () => {
     const { body } = await session.caller.get<{ data: CatalogModel[] }>('/v1/models');
     const forms = body.data.flatMap(brokenBounds);
-    const { page, problems } = await session.open();
-    await page.goto(session.caller.service.consoleUrl);
-    await signIn(page, session.caller.key);
+    const { page, problems } = await session.openSignedIn();
 
     const shown = await messagesOfForms(page, forms);
 
@@ -79,9 +77,7 @@ inBrowser(
   async () => {
     const clips = await startClipServer({ 'long.mp4': await aVideo({ seconds: 15.1 }) });
     try {
-      const { page } = await session.open();
-      await page.goto(session.caller.service.consoleUrl);
-      await signIn(page, session.caller.key);
+      const { page } = await session.openSignedIn();
       await page.getByLabel('Model').selectOption('xW3.0s');
       await page.getByLabel('Prompt').fill('a lighthouse');
       await page.getByLabel('End-user').fill('clips@example.com');

@@ -1,29 +1,17 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { refusal } from '../contract/support/answers.ts';
 import { itemsNaming } from '../contract/support/aws.ts';
-import {
-  type AnyRecord,
-  aGeneration,
-  type Caller,
-  newCaller,
-  settled,
-  sharedService,
-  unique,
-} from '../contract/support/client.ts';
+import { type AnyRecord, aGeneration, settled, unique } from '../contract/support/client.ts';
 import { history } from '../contract/support/ledger.ts';
-import type { LocalService } from '../contract/support/local-service.ts';
 import { endUserOf, uniqueEmail } from '../contract/support/resources.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 import { aVideo, createVideo } from '../contract/support/videos.ts';
 
 const BLOCK = '[guardrail=block]';
 const MASK = '[guardrail=mask]';
 
-let service: LocalService;
-let caller: Caller;
-beforeAll(async () => {
-  service = await sharedService('filtered');
-  caller = await newCaller(service);
-});
+const caller = useCaller(undefined, 'filtered');
+const unfiltered = useCaller();
 
 const create = (body: Record<string, unknown>, by = caller, headers: Record<string, string> = {}) =>
   by.post<AnyRecord>('/v1/generations', aGeneration({ size: '512x512', ...body }), headers);
@@ -40,7 +28,7 @@ describe('A prompt the content filter blocks', () => {
       before,
     );
     expect(await endUserOf(caller, endUserEmail)).toBeUndefined();
-    expect(await itemsNaming(service, endUserEmail)).toEqual([]);
+    expect(await itemsNaming(caller.service, endUserEmail)).toEqual([]);
   });
 
   test('does not consume its Idempotency-Key', async () => {
@@ -74,10 +62,8 @@ test('Any other prompt is accepted', async () => {
 });
 
 test('Without a content filter every prompt is accepted', async () => {
-  const elsewhere = await newCaller(await sharedService());
-
-  const { status, body } = await create({ prompt: unique(BLOCK) }, elsewhere);
+  const { status, body } = await create({ prompt: unique(BLOCK) }, unfiltered);
 
   expect(status).toBe(202);
-  expect((await settled(elsewhere, body.requestId)).status).toBe('succeeded');
+  expect((await settled(unfiltered, body.requestId)).status).toBe('succeeded');
 });

@@ -1,14 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type AnyRecord,
-  accepted,
-  type Caller,
-  eventually,
-  newCaller,
-  read,
-  sharedService,
-  unique,
-} from '../contract/support/client.ts';
+import { type AnyRecord, accepted, eventually, read, unique } from '../contract/support/client.ts';
 import { fetchFile } from '../contract/support/files.ts';
 import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
 import {
@@ -23,17 +14,17 @@ import {
   uniqueEmail,
   withoutUrls,
 } from '../contract/support/resources.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 
 const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'expired'];
 
 const PURPOSES = ['deleted with its end-user', 'counted'] as const;
 type Purpose = (typeof PURPOSES)[number];
 
-let caller: Caller;
+const caller = useCaller(undefined, 'filtered');
 /** Requests whose files expire, made at once: each by an end-user of its own, and another of the end-user to delete. */
 const expiring = new Map<Purpose, { email: string; made: AnyRecord[] }>();
 beforeAll(async () => {
-  caller = await newCaller(await sharedService('filtered'));
   const make = async (purpose: Purpose) => {
     const email = uniqueEmail();
     const count = purpose === 'deleted with its end-user' ? 2 : 1;

@@ -1,41 +1,30 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { accepted, type Caller, newCaller, settled, unique } from '../contract/support/client.ts';
+import { expect, test } from '@jest/globals';
+import { accepted, settled, unique } from '../contract/support/client.ts';
 import { balance } from '../contract/support/ledger.ts';
-import {
-  discard,
-  newDataDir,
-  ops,
-  type RunningService,
-  startLocalService,
-} from '../contract/support/local-service.ts';
-import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
+import { ops } from '../contract/support/local-service.ts';
+import { useOwnRun } from './own-run.ts';
 
 const TOPPED_UP = 10_000;
 const REQUESTS = 40;
 /** After so many of them ModelArk is killed. */
 const KILLED_AFTER = 20;
 
-let service: RunningService;
-let gate: ProviderGate;
-beforeAll(async () => {
-  gate = await openProviderGate(() => service.sandboxUrl);
-  service = await startLocalService(await newDataDir(), {
-    context: {
-      ...gate.context,
-      modelRoutes: JSON.stringify({
-        'xSD4.5': [
-          { provider: 'modelark', upstreamModel: 'seedream-4-5-251128' },
-          { provider: 'fal', upstreamModel: 'fal-ai/bytedance/seedream/v4.5' },
-        ],
-        xQI3Pro: [
-          { provider: 'modelstudio', upstreamModel: 'qwen-image-3.0-pro' },
-          { provider: 'fal', upstreamModel: 'alibaba/qwen-image-3' },
-        ],
-      }),
-    },
-  });
+const { service, caller, gate } = useOwnRun({
+  gated: ['modelArkBaseUrl'],
+  xTokens: TOPPED_UP,
+  context: {
+    modelRoutes: JSON.stringify({
+      'xSD4.5': [
+        { provider: 'modelark', upstreamModel: 'seedream-4-5-251128' },
+        { provider: 'fal', upstreamModel: 'fal-ai/bytedance/seedream/v4.5' },
+      ],
+      xQI3Pro: [
+        { provider: 'modelstudio', upstreamModel: 'qwen-image-3.0-pro' },
+        { provider: 'fal', upstreamModel: 'alibaba/qwen-image-3' },
+      ],
+    }),
+  },
 });
-afterAll(() => discard(service));
 
 /** The tasks at fal with this in their prompts, by the sandbox's own book. */
 const falTasks = async (promptPart: string): Promise<unknown[]> => {
@@ -53,7 +42,6 @@ interface RouteRow {
 }
 
 test('A provider that is killed in the middle of forty requests loses none of them, and none is paid twice', async () => {
-  const caller: Caller = await newCaller(service, TOPPED_UP);
   /** The creations that ModelArk took, by prompt: when it answered them, if it did. */
   const taken = new Map<string, { isAnswered: boolean }>();
   gate.stop = ({ path, body }, response) => {

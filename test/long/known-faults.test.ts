@@ -1,22 +1,16 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Measured } from '../simulation/known-faults/all.ts';
+import { measureApart } from '../simulation/child.ts';
+import type { Measured } from '../simulation/known-faults/measurements.ts';
 
-const PROGRAM = fileURLToPath(new URL('../simulation/known-faults/main.ts', import.meta.url));
 /** A free permit is used within this long while the loop lives. */
 const PROMISED_MS = 5_000;
 
 /** It takes some 10 s. */
 const TIMEOUT_MS = 110_000;
 
-let measured: Measured;
-
-/** Once for all, in a process of its own: the simulation replaces clock, timers and network of its process. */
+let measured: Measured<'known faults'>;
 beforeAll(async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM], { timeout: TIMEOUT_MS });
-  measured = JSON.parse(stdout) as Measured;
+  measured = await measureApart('known faults', TIMEOUT_MS);
 });
 
 describe('when a gate fails just as a video is done at its provider', () => {
@@ -49,7 +43,7 @@ describe('when a task hangs at its provider with one of two permits', () => {
 });
 
 describe('when the loop dies as it lets requests in', () => {
-  const isLate = ({ lateMs, nextLateMs }: Measured['deaths'][number]): boolean =>
+  const isLate = ({ lateMs, nextLateMs }: Measured<'known faults'>['deaths'][number]): boolean =>
     Math.max(lateMs, nextLateMs) > 0;
 
   test('between waking a request and taking it off the queue, the next one does not wait for the 200 s in which its file is stored', () => {

@@ -5,24 +5,18 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { withStepFunctions, withTable } from '../contract/support/aws.ts';
 import { accepted, type Caller, eventually, newCaller, settled } from '../contract/support/client.ts';
-import {
-  discard,
-  newDataDir,
-  ops,
-  type RunningService,
-  startLocalService,
-} from '../contract/support/local-service.ts';
+import { ops } from '../contract/support/local-service.ts';
 import { loggedLines, refusedCalls } from '../contract/support/permissions.ts';
+import { useOwnRun } from './own-run.ts';
 
 const ACCOUNTS = 30;
 
-let service: RunningService;
+const { service } = useOwnRun();
 let callers: Caller[];
 beforeAll(async () => {
-  service = await startLocalService(await newDataDir());
   callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => newCaller(service)));
   await Promise.all(
     callers.slice(0, 3).map(async (caller) => {
@@ -31,7 +25,6 @@ beforeAll(async () => {
     }),
   );
 }, 180_000);
-afterAll(() => discard(service));
 
 const machine = () => service.stateMachines.verifyLedgers;
 /** Starts a run and waits for its end. */

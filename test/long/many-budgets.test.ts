@@ -1,23 +1,15 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Spent } from '../simulation/budgets/spend.ts';
+import { measureApart } from '../simulation/child.ts';
+import type { Measured } from '../simulation/known-faults/measurements.ts';
 
-const PROGRAM = fileURLToPath(new URL('../simulation/budgets/main.ts', import.meta.url));
 const TIMEOUT_MS = 170_000;
 
 const CREATIONS = 10_000;
 
 describe(`10,000 creations against budgets, at once, with faults and refunds, over three days`, () => {
-  let measured: { spent: Spent; unguarded: Spent };
-
-  /** In a process of its own: the simulation replaces clock, timers and network of its process. */
+  let measured: Measured<'budgets'>;
   beforeAll(async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, String(CREATIONS)], {
-      timeout: TIMEOUT_MS,
-    });
-    measured = JSON.parse(stdout) as typeof measured;
+    measured = await measureApart('budgets', TIMEOUT_MS, CREATIONS);
   }, TIMEOUT_MS);
 
   test('spend at no time more than a budget of an end-user or the API key', () => {

@@ -4,29 +4,22 @@ import {
   type AnyRecord,
   accepted,
   anUndrawnGeneration,
-  type Caller,
   eventually,
-  newCaller,
   settled,
-  sharedService,
   unique,
 } from '../contract/support/client.ts';
-import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
-import { type LocalService, ops } from '../contract/support/local-service.ts';
+import { entriesOf, expectUnbrokenChain, refundedInFull } from '../contract/support/ledger.ts';
+import { ops } from '../contract/support/local-service.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 
 /** A change of a model's settings takes effect within 5 s; with time for the call that shows it. */
 const CACHED_SECONDS = 10;
 const VIDEO_IDS = ['xW2.7S', 'xW3.0s', 'xW3.0sPro'];
 
-let service: LocalService;
-let caller: Caller;
-beforeAll(async () => {
-  service = await sharedService('filtered');
-  caller = await newCaller(service, 1000);
-});
+const caller = useCaller(1000, 'filtered');
 
 const setRate = (model: string, perImage: unknown) =>
-  ops(service, 'rates', 'set', '--model', model, '--value', JSON.stringify(perImage));
+  ops(caller.service, 'rates', 'set', '--model', model, '--value', JSON.stringify(perImage));
 
 describe('A newly set rate', () => {
   const perImage = [{ maxPixels: null, xTokens: 7.125 }];
@@ -53,10 +46,7 @@ describe('A newly set rate', () => {
       ['generation', 8],
     ]);
     expect(failing?.status).toBe('failed');
-    expect(await entriesOf(caller, failing?.requestId ?? '')).toEqual([
-      ['refund', 4],
-      ['generation', 4],
-    ]);
+    expect(await entriesOf(caller, failing?.requestId ?? '')).toEqual(refundedInFull(4));
   });
 
   test('is the price of a request of any size, once the old rate is no longer cached', async () => {
@@ -71,10 +61,7 @@ describe('A newly set rate', () => {
       CACHED_SECONDS,
     );
 
-    expect(entries).toEqual([
-      ['refund', 21.375],
-      ['generation', 21.375],
-    ]);
+    expect(entries).toEqual(refundedInFull(21.375));
     await expectUnbrokenChain(caller);
   });
 });
@@ -87,7 +74,7 @@ describe('A model that is disabled', () => {
   };
   const known = async () => {
     const models = await ops<{ id: string; enabled: boolean; reason: string | null }[]>(
-      service,
+      caller.service,
       ...['models', 'list'],
     );
     return models.find(({ id }) => id === 'xSD4.5');
@@ -98,7 +85,7 @@ describe('A model that is disabled', () => {
   test('is refused by creation and missing from the catalog until it is enabled; earlier requests continue', async () => {
     const { requestId } = await earlier();
 
-    expect(await ops(service, 'models', 'disable', '--model', 'xSD4.5')).toEqual({
+    expect(await ops(caller.service, 'models', 'disable', '--model', 'xSD4.5')).toEqual({
       id: 'xSD4.5',
       enabled: false,
     });
@@ -113,7 +100,7 @@ describe('A model that is disabled', () => {
     expect(await known()).toMatchObject({ enabled: false, reason: 'switched off by the operator' });
     expect(await settled(caller, requestId)).toMatchObject({ error: { code: 'content_policy' } });
 
-    expect(await ops(service, 'models', 'enable', '--model', 'xSD4.5')).toEqual({
+    expect(await ops(caller.service, 'models', 'enable', '--model', 'xSD4.5')).toEqual({
       id: 'xSD4.5',
       enabled: true,
     });

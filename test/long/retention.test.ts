@@ -1,39 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { refusal } from '../contract/support/answers.ts';
-import {
-  accepted,
-  type Caller,
-  callerWith,
-  eventually,
-  read,
-  settled,
-  unique,
-} from '../contract/support/client.ts';
+import { accepted, eventually, read, settled, unique } from '../contract/support/client.ts';
 import { fetchFile } from '../contract/support/files.ts';
 import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
-import {
-  discard,
-  newDataDir,
-  type RunningService,
-  startLocalService,
-} from '../contract/support/local-service.ts';
+import { useOwnRun } from './own-run.ts';
 
 const OUTPUT_TTL_SECONDS = 5;
 const RETENTION_SECONDS = 4.32;
 
-let service: RunningService;
-let caller: Caller;
-beforeAll(async () => {
-  service = await startLocalService(await newDataDir(), {
-    context: {
-      outputTtlSeconds: OUTPUT_TTL_SECONDS,
-      retentionDays: RETENTION_SECONDS / 86_400,
-      pollIntervalSeconds: 1,
-    },
-  });
-  caller = callerWith(service, service.accountId, service.apiKey);
+const { caller } = useOwnRun({
+  context: {
+    outputTtlSeconds: OUTPUT_TTL_SECONDS,
+    retentionDays: RETENTION_SECONDS / 86_400,
+    pollIntervalSeconds: 1,
+  },
 });
-afterAll(() => discard(service));
 
 describe('A succeeded request', () => {
   let requestId: string;
@@ -41,10 +22,7 @@ describe('A succeeded request', () => {
   let url: string | undefined;
 
   test('is readable, with its files, until expiresAt', async () => {
-    ({ requestId } = await accepted(caller, {
-      model: 'xZI1.0Pro',
-      size: '512x512',
-    }));
+    ({ requestId } = await accepted(caller, { model: 'xZI1.0Pro', size: '512x512' }));
 
     const { status, images = [], finishedAt = '' } = await settled(caller, requestId);
 
@@ -67,14 +45,8 @@ describe('A succeeded request', () => {
     expect(expired.status).toBe('expired');
     expect(Object.keys(expired).sort()).toEqual(
       [
-        'requestId',
-        'model',
-        'status',
-        'prompt',
-        'referencesCount',
-        'endUserEmail',
-        'createdAt',
-        'finishedAt',
+        ...['requestId', 'model', 'status', 'prompt', 'referencesCount', 'endUserEmail'],
+        ...['createdAt', 'finishedAt'],
       ].sort(),
     );
   });
@@ -100,9 +72,7 @@ describe('A succeeded request', () => {
 });
 
 test('A failed request reads 404 after the retention time', async () => {
-  const { requestId } = await accepted(caller, {
-    prompt: unique('[fail=provider_error]'),
-  });
+  const { requestId } = await accepted(caller, { prompt: unique('[fail=provider_error]') });
   const { finishedAt = '' } = await settled(caller, requestId);
 
   const answer = await eventually(

@@ -1,27 +1,16 @@
 import { armFault, disarmFaults, faultsLeft } from '@generation-service/local-aws/faults';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { accepted, type Caller, callerWith, eventually, settled } from '../contract/support/client.ts';
+import { expect, test } from '@jest/globals';
+import { accepted, eventually, settled } from '../contract/support/client.ts';
 import { endedExecution } from '../contract/support/executions.ts';
 import { entriesOf } from '../contract/support/ledger.ts';
-import {
-  discard,
-  newDataDir,
-  type RunningService,
-  startLocalService,
-} from '../contract/support/local-service.ts';
 import { acceptedVideo, settledVideo } from '../contract/support/videos.ts';
+import { useOwnRun } from './own-run.ts';
 
 /** Longer than all attempts of the table's client, so that the state machine has to retry too. */
 const SILENCE_MS = 14_000;
 const MANY = 1_000;
 
-let service: RunningService;
-let caller: Caller;
-beforeAll(async () => {
-  service = await startLocalService(await newDataDir(), { context: { pollIntervalSeconds: 1 } });
-  caller = callerWith(service, service.accountId, service.apiKey);
-});
-afterAll(() => discard(service));
+const { service, caller } = useOwnRun({ context: { pollIntervalSeconds: 1 } });
 
 /** The number of calls each armed fault has hit. */
 const hits = async (): Promise<number[]> => (await faultsLeft(service)).map((left) => MANY - left);

@@ -3,31 +3,21 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type Caller,
-  eventually,
-  newCaller,
-  send,
-  sharedService,
-  unique,
-} from '../contract/support/client.ts';
+import { eventually, send, unique } from '../contract/support/client.ts';
 import { type EndedExecution, endedExecution } from '../contract/support/executions.ts';
 import { fetchFile } from '../contract/support/files.ts';
-import { entriesOf } from '../contract/support/ledger.ts';
-import type { LocalService } from '../contract/support/local-service.ts';
+import { entriesOf, refundedInFull } from '../contract/support/ledger.ts';
 import { remove } from '../contract/support/resources.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 import { acceptedVideo, readVideo, type VideoRecord } from '../contract/support/videos.ts';
 
 /** Enough for a start while other tests keep the machine busy. */
 const PATIENCE_MS = 120_000;
 
-let service: LocalService;
-let caller: Caller;
+const caller = useCaller(undefined, 'filtered');
 /** The requests of `SILENT` by name: no one reads them, and their provider never calls back. */
 let silent: Map<string, VideoRecord>;
 beforeAll(async () => {
-  service = await sharedService('filtered');
-  caller = await newCaller(service);
   const createSilent = async ([what, body]: (typeof SILENT)[number]) => {
     return [what, await acceptedVideo(caller, body)] as const;
   };
@@ -48,7 +38,7 @@ const silentOf = (what: string): VideoRecord => {
 
 /** Returns a function that makes the callback path of a request, with the secret of this run. */
 const callbackPathOf = async (): Promise<(requestId: string) => string> => {
-  const secrets = JSON.parse(await readFile(join(service.dataDir, 'secrets.json'), 'utf8'));
+  const secrets = JSON.parse(await readFile(join(caller.service.dataDir, 'secrets.json'), 'utf8'));
   const [name = ''] = Object.keys(secrets).filter((each) => each.startsWith('ProviderSecretsCallbacks'));
   const [{ text }] = Object.values<{ text: string }>(secrets[name]) as [{ text: string }];
   const tokenOf = (requestId: string) =>
@@ -66,7 +56,7 @@ describe('A video without reads or callbacks', () => {
     // Each is read as soon as it has ended: its files last only seconds.
     const readOnceEnded = async (model: string) => {
       const { requestId } = silentOf(model);
-      const execution = await endedExecution(service, requestId);
+      const execution = await endedExecution(caller.service, requestId);
       seen.set(model, { execution, record: await readVideo(caller, requestId) });
     };
     await Promise.all(POLLED.map(readOnceEnded));
@@ -92,7 +82,7 @@ describe('A video without reads or callbacks', () => {
   test('is polled on while its task is in an unknown state', async () => {
     const { requestId } = silentOf('throttled');
 
-    const { states } = await endedExecution(service, requestId);
+    const { states } = await endedExecution(caller.service, requestId);
 
     const { status, error } = await readVideo(caller, requestId);
     expect([status, error?.code]).toEqual(['failed', 'content_policy']);
@@ -115,8 +105,8 @@ describe('A callback, a read and a poll of the same task at the same time', () =
         async () => {
           const [record, ...callbacks] = await Promise.all([
             readVideo(caller, requestId),
-            send(service, 'POST', pathOf(requestId)),
-            send(service, 'POST', pathOf(requestId)),
+            send(caller.service, 'POST', pathOf(requestId)),
+            send(caller.service, 'POST', pathOf(requestId)),
           ]);
           expect(callbacks.map(({ status }) => status)).toEqual([200, 200]);
           return record;
@@ -129,15 +119,12 @@ describe('A callback, a read and a poll of the same task at the same time', () =
 
     for (const record of records) {
       const { requestId, error } = record;
-      const { status, states } = await endedExecution(service, requestId);
+      const { status, states } = await endedExecution(caller.service, requestId);
       expect(status).toBe('SUCCEEDED');
       // On a very slow machine its deadline comes first.
       expect(['provider_error', 'provider_timeout']).toContain(error?.code);
       expect(states.filter((state) => /^(Store|Settle|Fail)/.test(state))).toEqual(['Fail request']);
-      expect(await entriesOf(caller, requestId)).toEqual([
-        ['refund', 6],
-        ['generation', 6],
-      ]);
+      expect(await entriesOf(caller, requestId)).toEqual(refundedInFull(6));
       expect(await readVideo(caller, requestId)).toEqual(record);
     }
   });

@@ -1,20 +1,14 @@
 import { startSandbox } from '@generation-service/sandbox';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { accepted, type Caller, newCaller, settled, unique } from '../contract/support/client.ts';
+import { accepted, settled, unique } from '../contract/support/client.ts';
 import { fetchFile, measure } from '../contract/support/files.ts';
-import { balance, entriesOf } from '../contract/support/ledger.ts';
-import {
-  discard,
-  newDataDir,
-  type RunningService,
-  startLocalService,
-} from '../contract/support/local-service.ts';
+import { balance, entriesOf, refundedInFull } from '../contract/support/ledger.ts';
 import { loggedLines } from '../contract/support/permissions.ts';
-import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
 import { uniqueEmail } from '../contract/support/resources.ts';
 import { openTlsFileServer } from '../contract/support/tls-file-server.ts';
 import { acceptedVideo, findUpstreamTask, settledVideo } from '../contract/support/videos.ts';
+import { useOwnRun } from './own-run.ts';
 
 const DEADLINE_SECONDS = 12;
 const MAX_RUNNING = 3;
@@ -27,28 +21,20 @@ const picture = await sharp({ create: { width: 64, height: 48, channels: 3, back
   .toBuffer();
 const tlsFiles = await openTlsFileServer(picture);
 
-let service: RunningService;
-let gate: ProviderGate;
-let caller: Caller;
 /** The sandbox that is behind the gate, when it is not the one of the run. */
 let otherSandboxUrl: string | undefined;
-beforeAll(async () => {
-  gate = await openProviderGate(() => otherSandboxUrl ?? service.sandboxUrl);
-  service = await startLocalService(await newDataDir(), {
-    context: {
-      ...{ ...gate.context, ...gate.studioContext, sandboxMaxRunning: MAX_RUNNING },
-      ...{ imageDeadlineSeconds: DEADLINE_SECONDS, videoDeadlineSeconds: 2 * DEADLINE_SECONDS },
-      ...{ pollIntervalSeconds: 1, reconcileIntervalSeconds: 1 },
-    },
-    ...(tlsFiles && { environment: { NODE_EXTRA_CA_CERTS: tlsFiles.certificates } }),
-  });
-  caller = await newCaller(service);
+const { service, caller, gate } = useOwnRun({
+  gated: ['modelArkBaseUrl', 'modelStudioBaseUrl'],
+  sandboxUrl: () => otherSandboxUrl,
+  xTokens: 10_000,
+  context: {
+    sandboxMaxRunning: MAX_RUNNING,
+    ...{ imageDeadlineSeconds: DEADLINE_SECONDS, videoDeadlineSeconds: 2 * DEADLINE_SECONDS },
+    ...{ pollIntervalSeconds: 1, reconcileIntervalSeconds: 1 },
+  },
+  ...(tlsFiles && { environment: { NODE_EXTRA_CA_CERTS: tlsFiles.certificates } }),
 });
-afterAll(async () => {
-  await discard(service);
-  await gate.close();
-  await tlsFiles?.close();
-});
+afterAll(() => tlsFiles?.close());
 
 const images = async (prompt: string, body: Record<string, unknown> = {}) =>
   settled(caller, (await accepted(caller, { model: 'xSD4.5', prompt, ...body })).requestId);
@@ -57,10 +43,6 @@ const video = (prompt: string) =>
     ...{ model: 'xW3.0s', resolution: '480p', durationSec: 2, prompt },
     endUserEmail: uniqueEmail(),
   });
-const refundedInFull = (xTokens: number) => [
-  ['refund', xTokens],
-  ['generation', xTokens],
-];
 /** The log lines about unreadable answers to an operation, after the names of their files. */
 const unreadable = async (operation: string): Promise<string[]> =>
   (await loggedLines(service.dataDir, 'provider answer unreadable')).filter((line) =>

@@ -1,26 +1,30 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { VERSION } from '../../lib/release.ts';
 import { wrongFields } from '../contract/support/answers.ts';
-import { aGeneration, type Caller, eventually, newCaller, unique } from '../contract/support/client.ts';
-import { balance, entriesOf } from '../contract/support/ledger.ts';
-import {
-  discard,
-  newDataDir,
-  ops,
-  type RunningService,
-  startLocalService,
-} from '../contract/support/local-service.ts';
+import { aGeneration, eventually, unique } from '../contract/support/client.ts';
+import { balance, entriesOf, refundedInFull } from '../contract/support/ledger.ts';
+import { ops } from '../contract/support/local-service.ts';
 import { loggedLines } from '../contract/support/permissions.ts';
-import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
 import { uniqueEmail } from '../contract/support/resources.ts';
 import { acceptedVideo, settledVideo, upstreamTask } from '../contract/support/videos.ts';
+import { useOwnRun } from './own-run.ts';
 
 const DEADLINE_SECONDS = 12;
 const TASK = /^\/api\/v1\/tasks\/([^/]+)(\/cancel)?$/;
 
-let service: RunningService;
-let gate: ProviderGate;
-let caller: Caller;
+const { service, caller, gate } = useOwnRun({
+  gated: ['modelArkBaseUrl', 'modelStudioBaseUrl'],
+  xTokens: 10_000,
+  context: {
+    ...{ videoDeadlineSeconds: DEADLINE_SECONDS, pollIntervalSeconds: 1, reconcileIntervalSeconds: 1 },
+    userAgentUrl: 'https://operator.example/',
+    modelRoutes: JSON.stringify({
+      'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo', refusesEarly: true },
+      'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan3.0-video' },
+      'xW3.0sPro': { provider: 'modelstudio', upstreamModel: 'wan3.0-video-prime' },
+    }),
+  },
+});
 /** Every call about a task, in order. */
 let seen: { id: string; method: string; isCancel: boolean; atMs: number }[] = [];
 /** What the gate answers instead of the sandbox. */
@@ -28,8 +32,9 @@ let answer: (
   id: string,
   isCancel: boolean,
 ) => { status: number; body: unknown; retryAfter?: string } | undefined;
-beforeAll(async () => {
-  gate = await openProviderGate(() => service.sandboxUrl);
+beforeEach(() => {
+  seen = [];
+  answer = () => undefined;
   gate.stop = ({ method, path }, response) => {
     const [, id, cancel] = TASK.exec(path) ?? [];
     if (id === undefined) return false;
@@ -42,27 +47,6 @@ beforeAll(async () => {
       .end(JSON.stringify(body));
     return true;
   };
-  service = await startLocalService(await newDataDir(), {
-    context: {
-      ...{ ...gate.context, ...gate.studioContext },
-      ...{ videoDeadlineSeconds: DEADLINE_SECONDS, pollIntervalSeconds: 1, reconcileIntervalSeconds: 1 },
-      userAgentUrl: 'https://operator.example/',
-      modelRoutes: JSON.stringify({
-        'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo', refusesEarly: true },
-        'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan3.0-video' },
-        'xW3.0sPro': { provider: 'modelstudio', upstreamModel: 'wan3.0-video-prime' },
-      }),
-    },
-  });
-  caller = await newCaller(service);
-});
-beforeEach(() => {
-  seen = [];
-  answer = () => undefined;
-});
-afterAll(async () => {
-  await discard(service);
-  await gate.close();
 });
 
 const video = (prompt: string, endUserEmail = uniqueEmail()) =>
@@ -83,10 +67,7 @@ test('A provider that refuses our key when it is queried fails the request with 
   const record = await settledVideo(caller, requestId);
 
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
-  expect(await entriesOf(caller, requestId)).toEqual([
-    ['refund', 6],
-    ['generation', 6],
-  ]);
+  expect(await entriesOf(caller, requestId)).toEqual(refundedInFull(6));
   expect(await settledVideo(caller, (await video(unique(), endUserEmail)).requestId)).toMatchObject({
     status: 'succeeded',
   });
@@ -109,10 +90,7 @@ test('A preview model that the provider has at hosts of a workspace only fails a
   gate.host = undefined;
 
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
-  expect(await entriesOf(caller, requestId)).toEqual([
-    ['refund', 6],
-    ['generation', 6],
-  ]);
+  expect(await entriesOf(caller, requestId)).toEqual(refundedInFull(6));
 });
 
 test('A creation that the provider took and never answered is not made again, and fails with provider_timeout', async () => {

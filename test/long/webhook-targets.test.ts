@@ -4,16 +4,8 @@ import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isAllowedAddress } from '../../core/guarded-http/target-rules.ts';
 import { wrongFields } from '../contract/support/answers.ts';
-import {
-  type AnyRecord,
-  aGeneration,
-  type Caller,
-  eventually,
-  newCaller,
-  sharedService,
-  unique,
-} from '../contract/support/client.ts';
-import type { LocalService } from '../contract/support/local-service.ts';
+import { type AnyRecord, aGeneration, eventually, unique } from '../contract/support/client.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 import { shownAttempts } from '../contract/support/webhooks.ts';
 
 /** Connections opened to this machine so far. */
@@ -23,14 +15,11 @@ const listener = createServer((socket) => {
   socket.destroy();
 });
 
-let service: LocalService;
-let caller: Caller;
+const caller = useCaller(undefined, 'guarded');
 let port: number;
 beforeAll(async () => {
   await new Promise<void>((resolve) => listener.listen(0, resolve));
   ({ port } = listener.address() as AddressInfo);
-  service = await sharedService('guarded');
-  caller = await newCaller(service);
 });
 afterAll(() => {
   listener.close();
@@ -99,7 +88,7 @@ describe('A webhook to a name that resolves to this machine', () => {
 
     expect(status).toBe(202);
     const attempts = await eventually(
-      () => shownAttempts(service, body.requestId),
+      () => shownAttempts(caller.service, body.requestId),
       (shown) => shown.length > 0,
     );
     expect(attempts).toMatchObject([{ number: 1, error: 'target_refused' }]);

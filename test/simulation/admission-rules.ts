@@ -3,6 +3,7 @@ import { findGate } from '../../core/admission/gates.ts';
 import { GATE_SORT, GATE_WAITER_PREFIX, gatePartition } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { MARGIN_MS } from './clocks.ts';
+import { Part } from './part.ts';
 import type { World } from './world.ts';
 
 const tightRoutes = (images: number, videos: number) =>
@@ -51,11 +52,7 @@ const nameOf = ({ PK }: Item): string => String(PK).slice(gatePartition('').leng
  * account with nothing running that was served longer ago. No request waits for long at a gate that is not configured
  * any more.
  */
-export class Admission {
-  readonly violations: string[] = [];
-  /** How many requests were let in after a wait. */
-  letIn = 0;
-  private readonly world: World;
+export class Admission extends Part {
   private readonly history = new Map<string, Moment[]>();
   private readonly waitingSince = new Map<string, number>();
   /** When an account got or gave back a permit of a gate, by both: the times in the last decision, and the last before it. */
@@ -63,7 +60,7 @@ export class Admission {
   private isArmed = false;
 
   constructor(world: World) {
-    this.world = world;
+    super(world);
     world.table.witnesses.push((_key, before, after) => {
       const item = after ?? before;
       if (item?.SK === GATE_SORT) this.seeGate(before, after ?? item);
@@ -108,13 +105,13 @@ export class Admission {
     const { now } = scheduler;
     const permits = permitsOf(after);
     const weight = [...permits.values()].reduce((sum, permit) => sum + permit.weight, 0);
-    if (weight !== (after.used ?? 0)) this.add(`[count] ${name} counts ${after.used}, and gave ${weight}`);
+    if (weight !== (after.used ?? 0)) this.report(`[count] ${name} counts ${after.used}, and gave ${weight}`);
     const limit = findGate(name)?.permits;
     const isMore = weight > Number(before?.used ?? 0);
     // A write that was under way when the limit changed comes by the former one.
     const isSettled = now - evidence.deployedAt > LATE_WRITE_MS;
     if (limit !== undefined && isMore && isSettled && weight > limit)
-      this.add(`[overfull] ${name} gave ${weight} of ${limit}`);
+      this.report(`[overfull] ${name} gave ${weight} of ${limit}`);
     const known = permitsOf(before);
     for (const requestId of permits.keys()) {
       if (!known.has(requestId)) this.judgeTurn(name, requestId, before, permits.get(requestId) as Permit);
@@ -150,24 +147,22 @@ export class Admission {
       });
     const own = waiting.find(({ id }) => id === requestId);
     if (!own) {
-      if (before?.queued !== undefined) this.add(`[passed] ${requestId} passed those who wait at ${name}`);
+      if (before?.queued !== undefined) this.report(`[passed] ${requestId} passed those who wait at ${name}`);
       return;
     }
-    this.letIn++;
     const long = waiting.filter(({ since, id }) => since < now - DECISION_MS && id !== requestId);
     const moments = [...(this.history.get(name) ?? []), { at: now, permits: permitsOf(before) }];
     const isOld = ({ account, createdAt }: { account: string; createdAt: string }): boolean =>
       account === accountId && createdAt < own.createdAt;
-    if (moments.every(({ permits }) => long.some((one) => isOld(one) && !permits.has(one.id)))) {
-      this.add(`[order] ${requestId} came before an older request of its account at ${name}`);
-    }
+    if (moments.every(({ permits }) => long.some((one) => isOld(one) && !permits.has(one.id))))
+      this.report(`[order] ${requestId} came before an older request of its account at ${name}`);
     const isUnfair = ({ permits }: Moment): boolean => {
       const running = runningOf({ permits: permits as Parameters<typeof runningOf>[0]['permits'] });
       const mine = running.get(accountId) ?? 0;
       return long.some(({ account, id }) => !permits.has(id) && (running.get(account) ?? 0) < mine);
     };
     if (moments.every(isUnfair))
-      this.add(`[unfair] ${requestId} came before an account with fewer running at ${name}`);
+      this.report(`[unfair] ${requestId} came before an account with fewer running at ${name}`);
     const timesOf = (of: string): number[] => this.servedAt.get(`${name} ${of}`) ?? [];
     // The loop reads when accounts were served before it decides: it may not know what came since.
     const ownServedAt = timesOf(accountId).findLast((time) => time < now - DECISION_MS) ?? 0;
@@ -179,7 +174,7 @@ export class Admission {
       moments.every(({ permits }) => hasNone(permits, account));
     const overtaken = long.find(isOvertaken);
     if (overtaken)
-      this.add(
+      this.report(
         `[overtaken] ${requestId} came before ${overtaken.id}, whose account was served longer ago, at ${name}`,
       );
   }
@@ -205,12 +200,7 @@ export class Admission {
   private lookAtClosed(key: string, name: string, since: number): void {
     const { evidence, scheduler } = this.world;
     const forMs = scheduler.now - Math.max(since, evidence.deployedAt, evidence.disturbedAt);
-    if (forMs > CLOSED_MS && this.isRunning(requestIn(key))) {
-      this.add(`[not drained] ${key} waits for ${forMs} ms, and no model leads to ${name}`);
-    }
-  }
-
-  private add(problem: string): void {
-    if (!this.violations.includes(problem)) this.violations.push(problem);
+    if (forMs > CLOSED_MS && this.isRunning(requestIn(key)))
+      this.report(`[not drained] ${key} waits for ${forMs} ms, and no model leads to ${name}`);
   }
 }

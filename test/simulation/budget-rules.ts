@@ -2,6 +2,7 @@ import type { Budget } from '../../core/budgets/budget-rules.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { callPatiently } from './api.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
+import { Part } from './part.ts';
 import type { Caller } from './simulation.ts';
 import type { World } from './world.ts';
 
@@ -26,9 +27,7 @@ const limitIn = (
  * Checks budgets. Sums debits less refunds of each end-user and key with a budget, from the table's own changes. No debit is written that
  * exceeds the budget which stands at that moment.
  */
-export class Budgets {
-  readonly violations: string[] = [];
-  private readonly world: World;
+export class Budgets extends Part {
   /** The spending of each owner with a budget, by owner and period. */
   private readonly spent = new Map<string, number>();
   /** The requests that are in these sums, by owner. */
@@ -42,7 +41,7 @@ export class Budgets {
   private readonly perhapsCounted = new Map<string, Item[]>();
 
   constructor(world: World) {
-    this.world = world;
+    super(world);
     world.table.witnesses.push((_key, before, after) => {
       if (after?.reason === 'generation') this.keyIds.set(String(after.reference), String(after.keyId));
       if (after?.budget && !before?.budget && after.endUserId !== undefined) this.begin(after);
@@ -90,7 +89,7 @@ export class Budgets {
         const over =
           (this.spent.get(`${owner} ${period}`) ?? 0) - (limitIn(budget, period) ?? Number.POSITIVE_INFINITY);
         if (over > 0 && !this.isBefore(owner, period))
-          this.violations.push(
+          this.report(
             `[budget] ${String(request.requestId)} exceeds that of ${owner} in ${period} by ${over}`,
           );
       }

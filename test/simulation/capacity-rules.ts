@@ -5,7 +5,8 @@ import { circuitKey, gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { Execution } from './aws/execution.ts';
 import { BOUND_MS } from './liveness-rules.ts';
-import { isTerminal, type Life, type Witness } from './witness.ts';
+import { Part } from './part.ts';
+import { isOpenCall, isTerminal, type Life, outcomeOf } from './witness.ts';
 import type { World } from './world.ts';
 
 /**
@@ -38,11 +39,7 @@ interface Free {
  * a route has room for every request that waits there, a request is admitted within 5 s of the control loop's running
  * time, and within 65 s of the loop's death.
  */
-export class Capacity {
-  readonly violations: string[] = [];
-  private readonly world: World;
-  private readonly witness: Witness;
-  private readonly plannedCallsOf: (life: Life) => number;
+export class Capacity extends Part {
   /** The calls of each request that are not known to have finished, by their keys. */
   private readonly openCalls = new Map<string, Set<string>>();
   /** The route of a request's calls, while one of them is being made or may have been taken. */
@@ -55,10 +52,8 @@ export class Capacity {
   private readonly judged = new Set<Free>();
   private isArmed = false;
 
-  constructor(world: World, witness: Witness, plannedCallsOf: (life: Life) => number) {
-    this.world = world;
-    this.witness = witness;
-    this.plannedCallsOf = plannedCallsOf;
+  constructor(world: World) {
+    super(world);
     world.table.witnesses.push((_key, _before, after) => {
       if (String(after?.SK).startsWith('ATTEMPT#')) this.seeAttempt(after as Item);
       if (after?.SK === 'REQUEST' && isTerminal(after)) this.reconsider();
@@ -66,11 +61,11 @@ export class Capacity {
     world.stepFunctions.watchers.push((execution) => this.seeState(execution));
   }
 
-  private seeAttempt({ requestId, SK, provider, upstreamModel, outcome }: Item): void {
+  private seeAttempt(attempt: Item): void {
+    const { requestId, SK, provider, upstreamModel } = attempt;
     const [id, call] = [String(requestId), String(SK)];
-    const kind = (outcome as Item | undefined)?.kind;
-    note(this.openCalls, id, call, kind === undefined || kind === 'accepted');
-    const binding = note(this.bindingCalls, id, call, kind !== 'busy');
+    note(this.openCalls, id, call, isOpenCall(attempt));
+    const binding = note(this.bindingCalls, id, call, outcomeOf(attempt) !== 'busy');
     // A request that its provider was too busy for goes where its model leads next.
     if (binding.size === 0) this.routeOfCalls.delete(id);
     else this.routeOfCalls.set(id, `${provider}/${upstreamModel}`);
@@ -143,7 +138,7 @@ export class Capacity {
     if (isLate) {
       const problem = `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, in ${aliveMs} of which the loop ran`;
       this.world.note(() => problem);
-      this.violations.push(problem);
+      this.report(problem);
       this.judged.add(known);
       return;
     }
@@ -155,7 +150,7 @@ export class Capacity {
     const waiters = new Map<string, { route: Route; widest: number }>();
     for (const [execution, name] of this.waiting) {
       if (execution.status !== 'RUNNING') this.waiting.delete(execution);
-      const last = this.witness.lives.get(execution.name)?.last;
+      const last = this.world.witness.lives.get(execution.name)?.last;
       // An operator may have failed it. Its execution then waits for nothing.
       const isWaiting = execution.status === 'RUNNING' && last !== undefined && !isTerminal(last);
       const route = isWaiting && limitedRoute(this.placeOf(execution.name, name));
@@ -170,7 +165,7 @@ export class Capacity {
   /** From when on a route has room for so many calls, in epoch milliseconds; undefined while it has none. */
   private freeFrom(route: Route, calls: number): number | undefined {
     const { evidence, scheduler, table } = this.world;
-    const used = this.witness
+    const used = this.world.witness
       .open()
       .filter((life) => this.isUsing(life, route))
       .reduce((sum, { requestId }) => sum + this.weightOf(requestId, route), 0);
@@ -202,13 +197,13 @@ export class Capacity {
   }
 
   private weightOf(requestId: string, { limit }: Route): number {
-    const life = this.witness.lives.get(requestId);
-    return Math.min(limit, life ? this.plannedCallsOf(life) : 1);
+    const life = this.world.witness.lives.get(requestId);
+    return Math.min(limit, life ? this.world.witness.plannedCallsOf(life) : 1);
   }
 
   /** The route of a request's calls; before the first call, the route of its model. */
   private nameOf(requestId: string): string | undefined {
-    const model = String(this.witness.lives.get(requestId)?.accepted.model);
+    const model = String(this.world.witness.lives.get(requestId)?.accepted.model);
     const route = listModelRoutes()[model]?.[0];
     const named = this.routeOfCalls.get(requestId) ?? (route && routeNameOf(route));
     return (this.openCalls.get(requestId)?.size ?? 0) > 0 ? named : this.placeOf(requestId, named);
@@ -216,7 +211,7 @@ export class Capacity {
 
   /** The route where a request waits or waited last, when its model has several; else `named`. */
   private placeOf(requestId: string, named: string | undefined): string | undefined {
-    const { accepted, last } = this.witness.lives.get(requestId) ?? {};
+    const { accepted, last } = this.world.witness.lives.get(requestId) ?? {};
     const routes = listModelRoutes()[String(accepted?.model)] ?? [];
     if (routes.length < 2) return named;
     return routes.map(routeNameOf).find((name) => gateNameOf(name) === last?.gate) ?? named;

@@ -1,8 +1,9 @@
 import { CLIP_PREFIX } from '../../core/object-keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { requestOf } from './aws/bucket.ts';
+import { Part } from './part.ts';
 import { secondsOf } from './upstream/clips.ts';
-import { isTerminal, type Life, type Witness } from './witness.ts';
+import { isTerminal, type Life } from './witness.ts';
 import type { World } from './world.ts';
 
 /** When the bucket's lifecycle removes copies: `lib/data-store.ts`. */
@@ -15,16 +16,12 @@ const DELIVERY_HOST = 'https://files.example.com/';
  * Watches the copies of reference videos. A request is billed for their seconds. Its provider gets URLs of them. They go once the
  * request has ended, and at once if it was never accepted.
  */
-export class Clips {
-  readonly violations: string[] = [];
-  private readonly world: World;
-  private readonly witness: Witness;
+export class Clips extends Part {
   /** The copies of each request as they were when it was accepted, by their keys. */
   private readonly accepted = new Map<string, Map<string, Uint8Array | undefined>>();
 
-  constructor(world: World, witness: Witness) {
-    this.world = world;
-    this.witness = witness;
+  constructor(world: World) {
+    super(world);
     world.onFileRemoved.push((objectKey) => this.judgeRemoval(objectKey));
     world.providers.onTaken = (requestId, body) => this.judgeTaken(requestId, body);
   }
@@ -33,22 +30,21 @@ export class Clips {
   judgeAccepted({ requestId, accepted }: Life): void {
     const keys = clipsOf(accepted);
     if (keys.length !== listIn(accepted, 'referenceVideos').length)
-      this.violations.push(`[clip] ${requestId} has ${keys.length} copies of its reference videos`);
+      this.report(`[clip] ${requestId} has ${keys.length} copies of its reference videos`);
     if (keys.length === 0) return;
     const copies = keys.map((key) => [key, this.world.objects.get(key)?.bytes] as const);
     this.accepted.set(requestId, new Map(copies));
     const lengths = copies.map(([, bytes]) => bytes && secondsOf(bytes));
     if (lengths.includes(undefined)) {
-      this.violations.push(`[clip] ${requestId} was accepted with ${lengths.join(', ')} s of clips`);
+      this.report(`[clip] ${requestId} was accepted with ${lengths.join(', ')} s of clips`);
       return;
     }
     const seconds = Number(accepted.durationSec) + lengths.reduce<number>((sum, one) => sum + (one ?? 0), 0);
     const due = seconds * Number(accepted.unitPriceThousandths);
-    if (accepted.billedSeconds !== seconds || accepted.debitThousandths !== due) {
-      this.violations.push(
+    if (accepted.billedSeconds !== seconds || accepted.debitThousandths !== due)
+      this.report(
         `[clip] ${requestId} is ${seconds} s long with its clips, is billed ${accepted.billedSeconds} s and debited ${accepted.debitThousandths}`,
       );
-    }
   }
 
   /** What is left of copies once nothing is under way any more. */
@@ -60,7 +56,7 @@ export class Clips {
     }
     return [...objects].flatMap(([key, { storedAt }]) => {
       if (!key.startsWith(CLIP_PREFIX)) return [];
-      const life = this.witness.lives.get(requestOf(key));
+      const life = this.world.witness.lives.get(requestOf(key));
       const since = life?.acceptedAt ?? storedAt.getTime() - CREATION_MS;
       return evidence.disturbedAt >= since ? [] : [`[clip left] ${key} is there and nobody needs it`];
     });
@@ -69,24 +65,24 @@ export class Clips {
   /** A provider takes a request: it gets URLs of the very bytes that were measured. */
   private judgeTaken(requestId: string, body: string): void {
     const copies = this.accepted.get(requestId);
-    const life = this.witness.lives.get(requestId);
+    const life = this.world.witness.lives.get(requestId);
     if (!copies || !life || life.removedAt !== undefined || isTerminal(life.last)) return;
     for (const [key, bytes] of copies) {
       const url = new RegExp(`${DELIVERY_HOST}${key}\\?Expires=(\\d+)`).exec(body);
       const stored = this.world.objects.get(key)?.bytes;
-      if (!url) this.violations.push(`[clip url] the provider of ${requestId} gets no URL of ${key}`);
+      if (!url) this.report(`[clip url] the provider of ${requestId} gets no URL of ${key}`);
       else if (Number(url[1]) * 1000 < this.world.scheduler.now)
-        this.violations.push(`[clip url] the URL of ${key} has expired`);
-      else if (stored !== bytes) this.violations.push(`[clip url] ${key} is not what was measured`);
+        this.report(`[clip url] the URL of ${key} has expired`);
+      else if (stored !== bytes) this.report(`[clip url] ${key} is not what was measured`);
     }
   }
 
   /** A copy goes when its request has ended, or has all that its provider makes. */
   private judgeRemoval(objectKey: string): void {
-    const life = objectKey.startsWith(CLIP_PREFIX) && this.witness.lives.get(requestOf(objectKey));
+    const life = objectKey.startsWith(CLIP_PREFIX) && this.world.witness.lives.get(requestOf(objectKey));
     if (!life || life.removedAt !== undefined || isTerminal(life.last)) return;
     if (life.last.outputs === undefined)
-      this.violations.push(`[clip gone] ${objectKey} was removed while its request was ${life.last.status}`);
+      this.report(`[clip gone] ${objectKey} was removed while its request was ${life.last.status}`);
   }
 }
 

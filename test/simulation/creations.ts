@@ -1,14 +1,16 @@
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { requestPartition } from '../../core/table/keys.ts';
 import type { Action, ModelName, Removal } from './actions.ts';
-import { type Answer, type ApiCall, codeOf } from './api.ts';
+import { type Answer, codeOf } from './api.ts';
 import { CLOCKS_APART_MS, deadlineMs } from './clocks.ts';
 import { kindOf, type Service } from './engine/outages.ts';
+import { Part } from './part.ts';
+import { problemsOf } from './problems.ts';
+import type { Simulation } from './simulation.ts';
 import { type ClipKind, clipUrlOf } from './upstream/clips.ts';
 import { promptOf } from './upstream/providers.ts';
 import { webhookUrlOf } from './upstream/receivers.ts';
-import type { Life, Witness } from './witness.ts';
-import type { World } from './world.ts';
+import { errorCodeOf, type Life } from './witness.ts';
 
 type Create = Extract<Action, { do: 'create' }>;
 type Crowd = Extract<Action, { do: 'crowd' }>;
@@ -34,26 +36,16 @@ const AFTER_DEADLINE_MS = 60_000;
 /** The credit of an account before its crowd, and the behaviours of the crowd's requests at their provider. */
 const CROWD_AMOUNT = 200;
 const CROWD_BEHAVIOURS = ['instant', 'instant', 'works'] as const;
-/** What creations need of the simulation around them. */
-interface Surroundings {
-  call: (account: number, call: Omit<ApiCall, 'apiKey'>) => Promise<Answer>;
-  begin: (action: Action) => void;
-  accountIdOf: (account: number) => string;
-}
 
 /** The creations of every caller, and what their answers got wrong. */
-export class Creations {
+export class Creations extends Part {
   readonly all: Creation[] = [];
-  readonly violations: string[] = [];
   private readonly removals = new Map<string, { account: number; user: number; removal: Removal }>();
   private readonly keys = new Map<string, { requestId: string; at: number }>();
-  private readonly world: World;
-  private readonly witness: Witness;
-  private readonly around: Surroundings;
+  private readonly around: Simulation;
 
-  constructor(world: World, witness: Witness, around: Surroundings) {
-    this.world = world;
-    this.witness = witness;
+  constructor(around: Simulation) {
+    super(around.world);
     this.around = around;
   }
 
@@ -93,19 +85,12 @@ export class Creations {
     if (action.beside) {
       const { do: what, afterMs } = action.beside;
       this.world.scheduler.after(afterMs, () => {
-        const pick = Math.max(0, this.witness.open().length - 1);
+        const pick = Math.max(0, this.world.witness.open().length - 1);
         const how = { amount: 1, repeats: 0, pick, perDay: LOW_BUDGET, perMonth: null };
         this.around.begin({ do: what, account, user: action.user, ...how });
       });
     }
     await Promise.all(Array.from({ length: action.atOnce }, send));
-  }
-
-  /** The number of calls of a request at its provider: the provider of its latest claim, else the first one of its model. */
-  plannedCallsOf({ requestId, accepted }: Life): number {
-    const model = String(accepted.model);
-    const provider = this.world.evidence.claimedFor.get(requestId) ?? listModelRoutes()[model]?.[0]?.provider;
-    return accepted.kind === 'image' && provider === 'modelark' ? Number(accepted.images) : 1;
   }
 
   /** Begins several creations that end soon, so often that some begin to wait just as others end. */
@@ -160,44 +145,51 @@ export class Creations {
       accountId === this.around.accountIdOf(account) &&
       email === USERS[user] &&
       accepted.model === model &&
-      (last.error as { code?: string } | undefined)?.code === 'provider_timeout' &&
+      errorCodeOf(last) === 'provider_timeout' &&
       endedAt > since;
-    if (![...this.witness.lives.values()].some(isCause))
-      this.violations.push(`[pause] ${USERS[user]} is paused and no provider was late`);
+    if (!this.world.witness.all().some(isCause))
+      this.report(`[pause] ${USERS[user]} is paused and no provider was late`);
   }
 
   /** A creation of which nothing stands in the way is accepted. */
   judgeServed(): void {
     const { answers = [], prompt } = this.all.at(-1) ?? {};
     const refused = answers.find(({ status }) => status !== 202);
-    if (answers.length === 0) this.violations.push(`[refused] ${prompt} was not answered at rest`);
-    if (refused)
-      this.violations.push(`[refused] ${prompt} was answered ${refused.status} ${codeOf(refused)} at rest`);
+    if (answers.length === 0) this.report(`[refused] ${prompt} was not answered at rest`);
+    if (refused) this.report(`[refused] ${prompt} was answered ${refused.status} ${codeOf(refused)} at rest`);
+  }
+
+  /** Whether a provider was asked for more than was planned: an answer that was lost must not be asked for again. */
+  repeatedProblems(): string[] {
+    const { providers, witness } = this.world;
+    return problemsOf(this.all, ({ prompt }) => {
+      const [marker = ''] = prompt.split(' ');
+      const accepted = providers.accepted.get(marker) ?? 0;
+      const led = witness.all().filter((life) => life.prompt === prompt);
+      const due = led.reduce((sum, life) => sum + witness.plannedCallsOf(life), 0);
+      return accepted > due && `the provider accepted ${accepted} calls of ${marker}, not ${due}`;
+    });
   }
 
   private judgeCreation(creation: Creation, answer: Answer, key: string | undefined): void {
     const { now } = this.world.scheduler;
     if (answer.status === 202) {
       const requestId = String(answer.body.requestId);
-      const life = this.witness.lives.get(requestId);
-      if (life?.prompt !== creation.prompt)
-        this.violations.push(`${requestId} was answered and not accepted`);
+      const life = this.world.witness.lives.get(requestId);
+      if (life?.prompt !== creation.prompt) this.report(`${requestId} was answered and not accepted`);
       if (key === undefined) return;
       const known = this.keys.get(key);
       const kept = known !== undefined && now - known.at < 86_400_000 - CLOCKS_APART_MS;
-      if (kept && known.requestId !== requestId) {
-        this.violations.push(`${key} led to ${known.requestId} and to ${requestId}`);
-      }
+      if (kept && known.requestId !== requestId)
+        this.report(`${key} led to ${known.requestId} and to ${requestId}`);
       if (!kept) this.keys.set(key, { requestId, at: life?.acceptedAt ?? now });
       return;
     }
-    const isRefused = ({ status, body }: Answer): boolean =>
-      (status >= 400 && status < 500) ||
-      (body.error as { code?: string } | undefined)?.code === 'temporarily_unavailable';
+    const isRefused = (one: Answer): boolean =>
+      (one.status >= 400 && one.status < 500) || codeOf(one) === 'temporarily_unavailable';
     if (creation.unanswered > 0 || !creation.answers.every(isRefused)) return;
-    const written = [...this.witness.lives.values()].filter(({ prompt }) => prompt === creation.prompt);
-    if (written.length > 0)
-      this.violations.push(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
+    if (this.world.witness.all().some(({ prompt }) => prompt === creation.prompt))
+      this.report(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
   }
 }
 

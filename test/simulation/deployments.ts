@@ -2,6 +2,7 @@ import { putEnabled } from '../../core/models/model-settings.ts';
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { type Action, MODELS } from './actions.ts';
 import { TIGHT_ROUTES } from './admission-rules.ts';
+import { Part } from './part.ts';
 import type { Simulation } from './simulation.ts';
 import type { World } from './world.ts';
 
@@ -144,17 +145,11 @@ export const restoreModels = async ({ world, models }: Simulation): Promise<void
 };
 
 /** The operators' switches of models, and what is accepted in spite of one. */
-export class ModelSwitches {
-  readonly violations: string[] = [];
-  private readonly world: World;
+export class ModelSwitches extends Part {
   /** Since when a model is off; not while that is under way. */
   private readonly offSince = new Map<string, number>();
   /** The models that may be off. */
   private readonly touched = new Set<string>();
-
-  constructor(world: World) {
-    this.world = world;
-  }
 
   /** Switches a model on or off. Rejects when that could not be done. */
   async switch(model: string, enabled: boolean): Promise<void> {
@@ -173,7 +168,7 @@ export class ModelSwitches {
   judgeAccepted(requestId: string, model: string): void {
     const since = this.offSince.get(model) ?? Number.POSITIVE_INFINITY;
     if (this.world.scheduler.now - since > CALL_MS)
-      this.violations.push(`[switched off] ${requestId} was accepted although ${model} is switched off`);
+      this.report(`[switched off] ${requestId} was accepted although ${model} is switched off`);
   }
 }
 

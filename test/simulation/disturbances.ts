@@ -2,6 +2,7 @@ import { parseBalanceEventId } from '../../core/ids.ts';
 import { requestPartition } from '../../core/table/keys.ts';
 import { type Action, TASKS } from './actions.ts';
 import type { Simulation } from './simulation.ts';
+import type { World } from './world.ts';
 
 const RECONCILER = 'events/reconcile';
 /** For how long EventBridge may start nothing. */
@@ -44,10 +45,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       return;
     }
     case 'crash':
-      world.scheduler.after(action.afterMs, () => {
-        world.disturb();
-        world.lambda.killAll();
-      });
+      crash(world, action.afterMs);
       return;
     case 'reconciler':
       disturbReconciler(simulation, action);
@@ -57,7 +55,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       return;
     case 'outage': {
       const { service, mode, lengthMs, pick } = action;
-      const lives = simulation.lives();
+      const lives = simulation.witness.all();
       // Of the table, the items of one of the newest requests.
       const partition = requestPartition(lives.at(-1 - (pick % Math.min(3, lives.length)))?.requestId ?? '');
       world.note(
@@ -82,18 +80,17 @@ const disturbReconciler = (
   { world, schedule }: Simulation,
   { how, afterMs }: Extract<Action, { do: 'reconciler' }>,
 ): void => {
-  switch (how) {
-    case 'dies':
-      world.scheduler.after(afterMs, () => {
-        world.disturb();
-        world.lambda.killAll({ functionName: RECONCILER });
-      });
-      return;
-    case 'runs-twice':
-      void schedule.runNow();
-      world.scheduler.after(afterMs, () => void schedule.runNow());
-      return;
-    case 'is-late':
-      schedule.stayAway(LATE_MINUTES_MS + afterMs);
-  }
+  if (how === 'dies') crash(world, afterMs, { functionName: RECONCILER });
+  if (how === 'is-late') schedule.stayAway(LATE_MINUTES_MS + afterMs);
+  if (how !== 'runs-twice') return;
+  void schedule.runNow();
+  world.scheduler.after(afterMs, () => void schedule.runNow());
+};
+
+/** The processes that are at work then die, all or some. */
+const crash = (world: World, afterMs: number, which = {}): void => {
+  world.scheduler.after(afterMs, () => {
+    world.disturb();
+    world.lambda.killAll(which);
+  });
 };

@@ -34,6 +34,19 @@ export interface CreationCall {
   made: Made | undefined;
 }
 
+/** How often something happened, by name. */
+class Counts {
+  private readonly counts = new Map<string, number>();
+
+  add(name: unknown): void {
+    this.counts.set(String(name), this.of(String(name)) + 1);
+  }
+
+  of(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+}
+
 /** How long a caller has to wait for an answer before giving up counts as the provider's silence. */
 export const PATIENCE_MS = 55_000;
 
@@ -41,13 +54,13 @@ export const PATIENCE_MS = 55_000;
 export class Evidence {
   readonly calls = new Map<string, CreationCall[]>();
   /** How many attempts were claimed in the table, by request. */
-  readonly claims = new Map<string, number>();
+  readonly claims = new Counts();
   /** The provider of the latest claim of each request. */
   readonly claimedFor = new Map<string, string>();
   /** How many answers "busy" were written down, by request. */
-  readonly busyAnswers = new Map<string, number>();
+  readonly busyAnswers = new Counts();
   /** How many runs of the dispatch function died, or never learned that their claim stands, by request. */
-  readonly interrupted = new Map<string, number>();
+  readonly interrupted = new Counts();
   /** The runs of functions that were told that their transaction is under way. */
   readonly underWay = new Set<Invocation>();
   /** The requests that an operator failed, or whose execution an operator stopped. */
@@ -61,7 +74,7 @@ export class Evidence {
   /** The requests of which the bucket would not take a file, for want of a permission. */
   readonly denied = new Set<string>();
   /** How often a file's own server did not give it, by URL. */
-  readonly refusedFiles = new Map<string, number>();
+  readonly refusedFiles = new Counts();
   /** The tasks whose state a provider refuses to tell, by id: since when, in epoch milliseconds. */
   readonly refusedTasks = new Map<string, number>();
   /** The tasks whose state a provider did not tell when it was last asked, by id. */
@@ -94,10 +107,7 @@ export class Evidence {
   send(maker: Invocation | undefined, provider: string, sentAt: number): CreationCall {
     const requestId = maker?.requestId ?? '';
     const call: CreationCall = {
-      ...{ requestId, provider, maker, sentAt },
-      end: 'open',
-      status: undefined,
-      made: undefined,
+      ...{ requestId, provider, maker, sentAt, end: 'open', status: undefined, made: undefined },
     };
     this.calls.set(requestId, [...this.callsOf(requestId), call]);
     return call;
@@ -105,28 +115,18 @@ export class Evidence {
 
   /** An attempt of a request was claimed in the table. */
   claim({ requestId, provider }: Item): void {
-    count(this.claims, String(requestId));
+    this.claims.add(requestId);
     this.claimedFor.set(String(requestId), String(provider));
-  }
-
-  /** That a provider was busy was written down. */
-  recordBusy({ requestId }: Item): void {
-    count(this.busyAnswers, String(requestId));
   }
 
   /** A run of a function died. */
   die({ requestId, functionName }: Invocation): void {
-    if (requestId !== undefined && functionName.endsWith('dispatch-request')) this.interrupt(requestId);
+    if (requestId !== undefined && functionName.endsWith('dispatch-request')) this.interrupted.add(requestId);
   }
 
   /** A run of a function failed: one of dispatch may never have learned what became of its claim. */
   fail(invocation: Invocation, errorName: string): void {
     if (errorName === 'TransientError' && this.underWay.has(invocation)) this.die(invocation);
-  }
-
-  /** A run of the dispatch function could not go on after its claim. */
-  interrupt(requestId: string): void {
-    count(this.interrupted, requestId);
   }
 
   /** A provider was asked for the state of a task, and told it, refused us or gave no answer. */
@@ -144,13 +144,4 @@ export class Evidence {
   meetOutage(at: number): void {
     this.outageAt = Math.max(this.outageAt, at);
   }
-
-  /** A file's own server did not give it. */
-  refuseFile(url: string): void {
-    count(this.refusedFiles, url);
-  }
 }
-
-const count = (counts: Map<string, number>, name: string): void => {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
-};

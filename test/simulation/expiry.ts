@@ -1,6 +1,7 @@
 import type { Item } from '../unit/fakes/expressions.ts';
 import { requestOf } from './aws/bucket.ts';
-import type { Life, Witness } from './witness.ts';
+import { Part } from './part.ts';
+import { type Life, objectKeysOf } from './witness.ts';
 import type { World } from './world.ts';
 
 /** Files are gone so long after their time: decisions, section 6. And how long it takes until the removal has arrived. */
@@ -10,16 +11,11 @@ const SLACK_MS = 20_000;
 const LOOK_MS = 60_000;
 
 /** Judges when the files of succeeded requests go: never before their time, and at most two minutes after it. */
-export class Expiry {
-  readonly violations: string[] = [];
-  private readonly world: World;
-  private readonly witness: Witness;
-
-  constructor(world: World, witness: Witness) {
-    this.world = world;
-    this.witness = witness;
+export class Expiry extends Part {
+  constructor(world: World) {
+    super(world);
     world.onFileRemoved.push((objectKey) => this.judgeRemoval(objectKey));
-    witness.onExpire = (life) => this.judgeMark(life);
+    world.witness.onExpire = (life) => this.judgeMark(life);
   }
 
   /** A request has ended: from the time on when its files expire it is looked at. */
@@ -45,30 +41,24 @@ export class Expiry {
       return;
     }
     const what = files.length > 0 ? `${files.join(', ')} of it left` : 'nothing marked';
-    this.violations.push(
-      `[late expiry] ${requestId} has expired for more than ${BOUND_MS / 1000} s, ${what}`,
-    );
+    this.report(`[late expiry] ${requestId} has expired for more than ${BOUND_MS / 1000} s, ${what}`);
   }
 
   /** A file that a record names is not removed before its time, unless its request was deleted. */
   private judgeRemoval(objectKey: string): void {
-    const life = this.witness.lives.get(requestOf(objectKey));
+    const life = this.world.witness.lives.get(requestOf(objectKey));
     if (!life || life.removedAt !== undefined || life.last.status !== 'succeeded') return;
-    const outputs = (life.last.outputs ?? []) as { objectKey?: string }[];
     const leftMs = expiryOf(life.last) - this.world.scheduler.now;
-    if (leftMs > 0 && outputs.some((output) => output.objectKey === objectKey)) {
-      this.violations.push(`[early expiry] ${objectKey} was removed ${leftMs} ms before its time`);
-    }
+    if (leftMs > 0 && objectKeysOf(life.last).includes(objectKey))
+      this.report(`[early expiry] ${objectKey} was removed ${leftMs} ms before its time`);
   }
 
   private judgeMark({ requestId, last }: Life): void {
     const files = this.filesOf(requestId);
-    if (files.length > 0) {
-      this.violations.push(`[early expiry] ${requestId} was marked while it had ${files.join(', ')}`);
-    }
-    if (expiryOf(last) > this.world.scheduler.now) {
-      this.violations.push(`[early expiry] ${requestId} was marked before its time`);
-    }
+    if (files.length > 0)
+      this.report(`[early expiry] ${requestId} was marked while it had ${files.join(', ')}`);
+    if (expiryOf(last) > this.world.scheduler.now)
+      this.report(`[early expiry] ${requestId} was marked before its time`);
   }
 
   private filesOf(requestId: string): string[] {

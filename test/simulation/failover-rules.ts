@@ -3,6 +3,7 @@ import { circuitKey, PROVIDER_ATTEMPT_PREFIX } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import type { CreationCall } from './evidence.ts';
+import { Part } from './part.ts';
 import type { World } from './world.ts';
 
 /** From the read of a circuit to the claim of a call: a read is a second old at most, a function may be slow. */
@@ -18,12 +19,9 @@ const isContent = ({ status }: CreationCall): boolean => status === 400;
  * Checks the way between routes. No request is called at another provider after a call that may have been taken, nor after a content
  * decision. One request at a time tries a route that is left out, once its time is over. No other request is called there for the first time.
  */
-export class Failover {
-  readonly violations: string[] = [];
-  private readonly world: World;
-
+export class Failover extends Part {
   constructor(world: World) {
-    this.world = world;
+    super(world);
     world.onSend = (call) => this.judgeCall(call);
     world.table.witnesses.push((_key, before, after) => {
       if (before?.SK === circuitKey('').SK && after) this.judgeProbe(before, after);
@@ -37,8 +35,8 @@ export class Failover {
       .callsOf(call.requestId)
       .filter(({ provider }) => provider !== call.provider);
     const what = `${call.requestId} is called at ${call.provider} after`;
-    if (elsewhere.some(mayBeTaken)) this.violations.push(`[moved] ${what} a call that may have been taken`);
-    if (elsewhere.some(isContent)) this.violations.push(`[content moved] ${what} a content decision`);
+    if (elsewhere.some(mayBeTaken)) this.report(`[moved] ${what} a call that may have been taken`);
+    if (elsewhere.some(isContent)) this.report(`[content moved] ${what} a content decision`);
   }
 
   private judgeProbe(before: Item, after: Item): void {
@@ -47,7 +45,7 @@ export class Failover {
     if (!isNew) return;
     const from = Date.parse(String(before.probe === undefined ? before.openUntil : before.probeUntil));
     if (now < from - CLOCKS_APART_MS)
-      this.violations.push(`[two probes] ${after.probe} tries ${after.PK} ${from - now} ms too early`);
+      this.report(`[two probes] ${after.probe} tries ${after.PK} ${from - now} ms too early`);
   }
 
   private judgeClaim(attempt: Item): void {
@@ -59,8 +57,8 @@ export class Failover {
     const openedMs = Date.parse(String(circuit.openedAt));
     const isUndisturbed = Math.max(evidence.faultAt, evidence.deployedAt) < openedMs;
     if (!isUndisturbed || scheduler.now < openedMs + KNOWN_MS) return;
-    const isFirst = (evidence.claims.get(String(requestId)) ?? 0) <= 1;
+    const isFirst = evidence.claims.of(String(requestId)) <= 1;
     if (role === 'probe' ? circuit.probe !== requestId : isFirst)
-      this.violations.push(`[left out] ${requestId} is called at ${route}, which is left out`);
+      this.report(`[left out] ${requestId} is called at ${route}, which is left out`);
   }
 }

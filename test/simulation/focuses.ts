@@ -1,42 +1,20 @@
 import fc from 'fast-check';
 import type { Action, Step } from './actions.ts';
-import {
-  abortStoring,
-  bulkDelete,
-  type CreationBias,
-  changeBalance,
-  crash,
-  createOf,
-  crowdOf,
-  deleteUser,
-  fault,
-  looks,
-  meddle,
-  onRequest,
-  others,
-  outageOf,
-  pick,
-  providerOutage,
-  reconcile,
-  reconciler,
-  reroute,
-  rotateSecret,
-  setBudget,
-  verifyLedgers,
-} from './stimuli.ts';
+import * as some from './stimuli.ts';
+import { between, type CreationBias, chosenFrom, type Weighted } from './stimuli.ts';
 
 const MOMENTS = fc.nat(30);
-const SECONDS = fc.integer({ min: 30, max: 20_000 });
+const SECONDS = between(30, 20_000);
 const HOURS = fc.constantFrom(180_000, 900_000, 7_200_000, 86_400_000);
 
-/** How often each is chosen. */
-type Weighted<T> = readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[];
-
-const chosenFrom = <T>(weighted: Weighted<T>): fc.Arbitrary<T> =>
-  fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
-
-const stepOf = (actions: Weighted<Action>, waits: Weighted<number>): fc.Arbitrary<Step> =>
-  fc.record({ action: chosenFrom(actions), waitMs: chosenFrom(waits) });
+const focus = (
+  weight: number,
+  actions: Weighted<Action>,
+  ...waits: Weighted<number>
+): Weighted<Step>[number] => [
+  weight,
+  fc.record({ action: chosenFrom(...actions), waitMs: chosenFrom(...waits) }),
+];
 
 /** Mostly moments, in which things overlap; now and then minutes, hours or a day. */
 const ANY_TIME: Weighted<number> = [
@@ -53,171 +31,139 @@ const QUICK: CreationBias = { models: ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro'], behavi
  * so often that it meets itself and every fault.
  */
 export const FOCUSES: Weighted<Step> = [
-  [
+  focus(
     4,
-    stepOf(
-      [
-        [4, createOf()],
-        [3, onRequest],
-        [4, others],
-      ],
-      ANY_TIME,
-    ),
-  ],
+    [
+      [4, some.createOf()],
+      [3, some.onRequest],
+      [4, some.others],
+    ],
+    ...ANY_TIME,
+  ),
   // Deletion: finished work removed one by one, in bulk and with its end-user, at once with what is new.
-  [
+  focus(
     1,
-    stepOf(
-      [
-        [4, createOf({ ...QUICK, beside: 3, besides: ['block', 'delete-user'], removal: 3 })],
-        [2, onRequest],
-        [3, bulkDelete],
-        [3, deleteUser],
-        [2, fault],
-        [2, outageOf('table', 'table', 'index', 'index', 'bucket')],
-        [1, crash],
-        [2, reconcile],
-      ],
-      [
-        [2, MOMENTS],
-        [4, SECONDS],
-        [1, HOURS],
-      ],
-    ),
-  ],
+    [
+      [4, some.createOf({ ...QUICK, beside: 3, besides: ['block', 'delete-user'], removal: 3 })],
+      [2, some.onRequest],
+      [3, some.bulkDelete],
+      [3, some.deleteUser],
+      [2, some.fault],
+      [2, some.outageOf('table', 'table', 'index', 'index', 'bucket')],
+      [1, some.crash],
+      [2, some.reconcile],
+    ],
+    [2, MOMENTS],
+    [4, SECONDS],
+    [1, HOURS],
+  ),
   // Money: operators and creations change the same two balances.
-  [
+  focus(
     1,
-    stepOf(
-      [
-        [3, createOf({ beside: 4, besides: ['block-account', 'top-up', 'block'], fault: 4 })],
-        [5, changeBalance],
-        [2, verifyLedgers],
-        [2, fault],
-        [1, looks],
-        [1, meddle],
-      ],
-      [
-        [4, MOMENTS],
-        [2, SECONDS],
-      ],
-    ),
-  ],
+    [
+      [3, some.createOf({ beside: 4, besides: ['block-account', 'top-up', 'block'], fault: 4 })],
+      [5, some.changeBalance],
+      [2, some.verifyLedgers],
+      [2, some.fault],
+      [1, some.looks],
+      [1, some.meddle],
+    ],
+    [4, MOMENTS],
+    [2, SECONDS],
+  ),
   // Budgets: set, changed and lifted while their owners create, and get refunds, over days.
-  [
+  focus(
     1,
-    stepOf(
+    [
       [
-        [
-          5,
-          createOf({
-            ...{ ...QUICK, isCrowd: true, fault: 2 },
-            ...{ beside: 3, besides: ['fail', 'top-up', 'set-budget', 'set-key-budget'] },
-          }),
-        ],
-        [3, setBudget],
-        [2, changeBalance],
-        [1, onRequest],
-        [1, deleteUser],
-        [1, fault],
-        [1, outageOf('table', 'index')],
+        5,
+        some.createOf({
+          ...{ ...QUICK, isCrowd: true, fault: 2 },
+          ...{ beside: 3, besides: ['fail', 'top-up', 'set-budget', 'set-key-budget'] },
+        }),
       ],
-      [
-        [5, MOMENTS],
-        [3, SECONDS],
-        [1, HOURS],
-      ],
-    ),
-  ],
+      [3, some.setBudget],
+      [2, some.changeBalance],
+      [1, some.onRequest],
+      [1, some.deleteUser],
+      [1, some.fault],
+      [1, some.outageOf('table', 'index')],
+    ],
+    [5, MOMENTS],
+    [3, SECONDS],
+    [1, HOURS],
+  ),
   // Capacity: more requests than their providers take at once, and what disturbs those that wait.
-  [
+  focus(
     2,
-    stepOf(
-      [
-        [4, createOf({ models: ['xSD4.5', 'xZI1.0Pro', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
-        [4, createOf({ isCrowd: true, models: ['xSD4.5', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
-        [3, changeBalance],
-        [2, meddle],
-        [1, crash],
-        [1, reconciler],
-        [1, outageOf('step-functions', 'functions', 'table')],
-        [2, reroute],
-        [1, fc.record({ do: fc.constant('redeploy' as const), pick })],
-        [1, reconcile],
-      ],
-      [
-        [5, MOMENTS],
-        [2, SECONDS],
-      ],
-    ),
-  ],
+    [
+      [4, some.createOf({ models: ['xSD4.5', 'xZI1.0Pro', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
+      [4, some.createOf({ isCrowd: true, models: ['xSD4.5', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
+      [3, some.changeBalance],
+      [2, some.meddle],
+      [1, some.crash],
+      [1, some.reconciler],
+      [1, some.outageOf('step-functions', 'functions', 'table')],
+      [2, some.reroute],
+      [1, fc.record({ do: fc.constant('redeploy'), pick: some.pick })],
+      [1, some.reconcile],
+    ],
+    [5, MOMENTS],
+    [2, SECONDS],
+  ),
   // Turns: requests that end as soon as they are called, at routes with room for one or two, where others just begin to wait.
-  [
+  focus(
     1,
-    stepOf(
-      [
-        [2, crowdOf],
-        [1, createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow' })],
-        [1, fault],
-        [1, crash],
-        [1, reconciler],
-        [1, outageOf('table', 'step-functions', 'functions')],
-      ],
-      [
-        [3, MOMENTS],
-        [3, fc.integer({ min: 30, max: 1_500 })],
-        [1, SECONDS],
-      ],
-    ),
-  ],
+    [
+      [2, some.crowdOf],
+      [1, some.createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow' })],
+      [1, some.fault],
+      [1, some.crash],
+      [1, some.reconciler],
+      [1, some.outageOf('table', 'step-functions', 'functions')],
+    ],
+    [3, MOMENTS],
+    [3, between(30, 1_500)],
+    [1, SECONDS],
+  ),
   // Waiting: videos, their callbacks and what disturbs them.
-  [
+  focus(
     1,
-    stepOf(
-      [
-        [4, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant', revoked: 1 })],
-        [2, createOf({ models: ['xW3.0s'], behaviour: 'instant', clips: 8, beside: 2, fault: 3 })],
-        [2, createOf({ behaviour: 'slow-files' })],
-        [2, abortStoring],
-        [2, onRequest],
-        [3, meddle],
-        [1, providerOutage],
-        [1, rotateSecret],
-      ],
-      ANY_TIME,
-    ),
-  ],
+    [
+      [4, some.createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant', revoked: 1 })],
+      [2, some.createOf({ models: ['xW3.0s'], behaviour: 'instant', clips: 8, beside: 2, fault: 3 })],
+      [2, some.createOf({ behaviour: 'slow-files' })],
+      [2, some.abortStoring],
+      [2, some.onRequest],
+      [3, some.meddle],
+      [1, some.providerOutage],
+      [1, some.rotateSecret],
+    ],
+    ...ANY_TIME,
+  ),
   // Routes: providers that fail for minutes while requests come, of models that have two.
-  [
+  focus(
     1,
-    stepOf(
-      [
-        [8, createOf({ behaviour: 'instant', fault: 0 })],
-        [2, providerOutage],
-        [1, reroute],
-        [1, fault],
-        [1, crash],
-      ],
-      [
-        [3, MOMENTS],
-        [4, SECONDS],
-      ],
-    ),
-  ],
+    [
+      [8, some.createOf({ behaviour: 'instant', fault: 0 })],
+      [2, some.providerOutage],
+      [1, some.reroute],
+      [1, some.fault],
+      [1, some.crash],
+    ],
+    [3, MOMENTS],
+    [4, SECONDS],
+  ),
   // Time: files and records that end while webhooks are still sent.
-  [
+  focus(
     1,
-    stepOf(
-      [
-        [4, createOf({ webhook: 8 })],
-        [2, onRequest],
-        [1, looks],
-        [1, meddle],
-      ],
-      [
-        [2, SECONDS],
-        [3, HOURS],
-      ],
-    ),
-  ],
+    [
+      [4, some.createOf({ webhook: 8 })],
+      [2, some.onRequest],
+      [1, some.looks],
+      [1, some.meddle],
+    ],
+    [2, SECONDS],
+    [3, HOURS],
+  ),
 ];

@@ -1,5 +1,6 @@
 import type { Item } from '../unit/fakes/expressions.ts';
-import { isTerminal, type Life } from './witness.ts';
+import { problemsOf } from './problems.ts';
+import { isTerminal, type Life, objectKeysOf } from './witness.ts';
 import type { World } from './world.ts';
 
 interface Entry {
@@ -11,8 +12,6 @@ interface Entry {
   reference: string;
 }
 
-const isAbout = (requestId: string) => (entry: Entry) => entry.reference === requestId;
-
 const sum = (entries: readonly Entry[]): number =>
   entries.reduce((total, { amountThousandths }) => total + amountThousandths, 0);
 
@@ -21,21 +20,29 @@ const sum = (entries: readonly Entry[]): number =>
  * hide one in its ledger. Compares the raw items with every request that was ever accepted, and returns the problems
  * of each account's ledger.
  */
-export const ledgerProblems = (world: World, lives: ReadonlyMap<string, Life>): string[] => {
-  const accounts = [...world.table.items.values()].filter(({ SK }) => SK === 'ACCOUNT');
-  return accounts.flatMap((account) => {
+export const ledgerProblems = (world: World): string[] =>
+  world.items('ACCOUNT').flatMap((account) => {
+    const isOwn = ({ accountId }: { accountId?: unknown }): boolean => accountId === account.accountId;
     const entries = world
       .items('ENTRY#')
-      .filter(({ accountId }) => accountId === account.accountId)
+      .filter(isOwn)
       .toSorted((a, b) => Number(a.number) - Number(b.number)) as unknown as Entry[];
-    const own = [...lives.values()].filter(({ accountId }) => accountId === account.accountId);
+    const strays = problemsOf(
+      entries,
+      ({ number, reason, reference }) =>
+        (reason === 'generation' || reason === 'refund') &&
+        !world.witness.lives.has(reference) &&
+        `entry ${number} is of ${reference}, which was never accepted`,
+    );
     return [
       ...chainProblems(account, entries),
-      ...own.flatMap((life) => requestProblems(life, entries)),
-      ...strayProblems(lives, entries),
+      ...world.witness
+        .all()
+        .filter(isOwn)
+        .flatMap((life) => requestProblems(life, entries)),
+      ...strays,
     ].map((problem) => `${account.accountId}: ${problem}`);
   });
-};
 
 const chainProblems = (account: Item, entries: readonly Entry[]): string[] => {
   const problems: string[] = [];
@@ -43,25 +50,20 @@ const chainProblems = (account: Item, entries: readonly Entry[]): string[] => {
   for (const [index, entry] of entries.entries()) {
     if (entry.number !== index + 1) problems.push(`entry ${entry.number} stands where ${index + 1} should`);
     balance += entry.type === 'credit' ? entry.amountThousandths : -entry.amountThousandths;
-    if (balance !== entry.balanceAfterThousandths) {
-      problems.push(
-        `entry ${entry.number} breaks the chain: ${entry.balanceAfterThousandths}, not ${balance}`,
-      );
-      balance = entry.balanceAfterThousandths;
-    }
+    const told = entry.balanceAfterThousandths;
+    if (balance !== told) problems.push(`entry ${entry.number} breaks the chain: ${told}, not ${balance}`);
+    balance = told;
     if (balance < 0) problems.push(`entry ${entry.number} leaves ${balance}`);
   }
-  if (account.balanceThousandths !== balance) {
+  if (account.balanceThousandths !== balance)
     problems.push(`the balance is ${account.balanceThousandths} and the newest entry says ${balance}`);
-  }
-  if (account.ledgerEntries !== entries.length) {
+  if (account.ledgerEntries !== entries.length)
     problems.push(`${account.ledgerEntries} entries are counted and ${entries.length} are there`);
-  }
   return problems;
 };
 
 const requestProblems = ({ requestId, last }: Life, all: readonly Entry[]): string[] => {
-  const about = all.filter(isAbout(requestId));
+  const about = all.filter(({ reference }) => reference === requestId);
   const debits = about.filter(({ reason }) => reason === 'generation');
   const refunds = about.filter(({ reason }) => reason === 'refund');
   const problems: string[] = [];
@@ -71,15 +73,13 @@ const requestProblems = ({ requestId, last }: Life, all: readonly Entry[]): stri
   if (debit !== last.debitThousandths) problems.push(`${requestId} was debited ${debit}`);
   if (refunds.length > 1) problems.push(`${refunds.length} refunds of ${requestId}`);
   if (refund > debit) problems.push(`${requestId} was refunded ${refund} of ${debit}`);
-  if (last.status === 'failed' && refund !== debit) {
+  if (last.status === 'failed' && refund !== debit)
     problems.push(`${requestId} failed and was refunded ${refund} of ${debit}`);
-  }
   if (last.status === 'succeeded') {
     if (last.costThousandths !== debit - refund) {
       problems.push(`${requestId} cost ${last.costThousandths} and was charged ${debit - refund}`);
     }
-    const outputs = (last.outputs ?? []) as { objectKey?: string }[];
-    const delivered = outputs.filter(({ objectKey }) => objectKey !== undefined).length;
+    const delivered = objectKeysOf(last).length;
     const due =
       last.kind === 'video' ? Number(last.debitThousandths) : Number(last.unitPriceThousandths) * delivered;
     if (last.costThousandths !== due) {
@@ -89,10 +89,3 @@ const requestProblems = ({ requestId, last }: Life, all: readonly Entry[]): stri
   if (!isTerminal(last) && refund > 0) problems.push(`${requestId} was refunded while ${last.status}`);
   return problems;
 };
-
-const strayProblems = (lives: ReadonlyMap<string, Life>, entries: readonly Entry[]): string[] =>
-  entries
-    .filter(
-      ({ reason, reference }) => (reason === 'generation' || reason === 'refund') && !lives.has(reference),
-    )
-    .map(({ number, reference }) => `entry ${number} is of ${reference}, which was never accepted`);

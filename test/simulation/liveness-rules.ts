@@ -1,6 +1,6 @@
 import { MARGIN_MS } from './clocks.ts';
 import type { CreationCall, Evidence } from './evidence.ts';
-import type { Life } from './witness.ts';
+import { errorCodeOf, type Life, objectKeysOf } from './witness.ts';
 
 /** Everything that decides whether a request ended as it should. */
 export interface Ending {
@@ -54,7 +54,7 @@ const refusedSince = ({ made }: CreationCall, { evidence }: Ending): number | un
 const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boolean> = {
   'its answer was lost on its way': ({ end }) => end === 'lost',
   'its maker died before it had written the answer down': ({ maker }, { evidence, life }) =>
-    maker?.dead === true && (evidence.interrupted.get(life.requestId) ?? 0) > 0,
+    maker?.dead === true && evidence.interrupted.of(life.requestId) > 0,
   'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
   'the provider finishes it after the deadline': ({ made }, ending) =>
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
@@ -103,13 +103,11 @@ export const endingProblems = (ending: Ending): string[] => {
   const made = calls
     .filter((call) => call.made && !Object.values(CALL_EXCUSES).some((holds) => holds(call, ending)))
     .flatMap(({ made }) => made?.urls ?? [])
-    .filter((url) => (evidence.refusedFiles.get(url) ?? 0) < FILE_ATTEMPTS).length;
+    .filter((url) => evidence.refusedFiles.of(url) < FILE_ATTEMPTS).length;
   // Outputs beyond the number paid for are left out.
   const due = Math.min(made, Number(life.accepted.images ?? 1));
-  const outputs = (last.outputs ?? []) as { objectKey?: string }[];
-  const delivered =
-    last.status === 'succeeded' ? outputs.filter(({ objectKey }) => objectKey !== undefined).length : 0;
-  const code = (last.error as { code?: string } | undefined)?.code ?? '';
+  const delivered = last.status === 'succeeded' ? objectKeysOf(last).length : 0;
+  const code = errorCodeOf(last) ?? '';
   const how = `ended as ${last.status} ${code}`.trim();
   const problems: string[] = [];
   if (delivered < due) {
@@ -134,13 +132,12 @@ export const endingProblems = (ending: Ending): string[] => {
     problems.push(`[late end] ${requestId} ${how} ${lateMs} ms after its deadline`);
   }
   // A claim whose maker died, or never heard of it, before the call left counts as made.
-  const interrupted = evidence.interrupted.get(requestId) ?? 0;
-  const unsent = interrupted > 0 ? Math.max(0, (evidence.claims.get(requestId) ?? 0) - calls.length) : 0;
+  const interrupted = evidence.interrupted.of(requestId);
+  const unsent = interrupted > 0 ? Math.max(0, evidence.claims.of(requestId) - calls.length) : 0;
   // So does a call that was turned away or never arrived, if its maker died before recording that: its claim looks
   // like the claim of an accepted call.
   const turnedAway = calls.filter(isTurnedAway).length;
-  const unwritten =
-    interrupted > 0 ? Math.max(0, turnedAway - (evidence.busyAnswers.get(requestId) ?? 0)) : 0;
+  const unwritten = interrupted > 0 ? Math.max(0, turnedAway - evidence.busyAnswers.of(requestId)) : 0;
   const untaken = plannedCalls - calls.filter(isFinal).length - unsent - unwritten;
   if (untaken > 0 && !Object.values(UNTAKEN_EXCUSES).some((holds) => holds(calls, ending))) {
     const asked = calls.length === 0 ? 'unasked' : 'given up';

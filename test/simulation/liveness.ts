@@ -1,7 +1,7 @@
 import { findGate } from '../../core/admission/gates.ts';
-import type { Item } from '../unit/fakes/expressions.ts';
 import { endingProblems, progressProblems, repeatProblems } from './liveness-rules.ts';
-import type { Life, Witness } from './witness.ts';
+import { Part } from './part.ts';
+import { isOpenCall, type Life } from './witness.ts';
 import type { World } from './world.ts';
 
 /** How often open requests are looked at. */
@@ -10,41 +10,23 @@ const LOOK_MS = 30_000;
 const AFTER_END_MS = 60_000;
 
 /** Asks the liveness rules about each request: while it is open, when it ends, and a while later. */
-export class Liveness {
-  /** What broke a rule, once each. */
-  readonly violations: string[] = [];
-  private readonly world: World;
-  private readonly witness: Witness;
-  private readonly plannedCallsOf: (life: Life) => number;
-  /** Told of each request that ends. */
-  onEnd: ((life: Life) => void) | undefined;
+export class Liveness extends Part {
   private isArmed = false;
 
-  constructor(world: World, witness: Witness, plannedCallsOf: (life: Life) => number) {
-    this.world = world;
-    this.witness = witness;
-    this.plannedCallsOf = plannedCallsOf;
-    witness.onEnd = (life) => {
-      this.judgeEnding(life);
-      this.onEnd?.(life);
-      world.scheduler.after(AFTER_END_MS, () => this.judgeEnding(life));
-    };
+  constructor(world: World) {
+    super(world);
     world.providers.onCall = ({ requestId }) => this.judgeCall(requestId);
   }
 
-  /** A request was accepted. */
+  /** Looks at the open requests until there are none. */
   begin(): void {
-    this.arm();
-  }
-
-  private arm(): void {
     if (this.isArmed) return;
     this.isArmed = true;
     this.world.scheduler.after(LOOK_MS, () => {
       this.isArmed = false;
-      const open = this.witness.open();
-      for (const life of open) this.add(this.progressOf(life));
-      if (open.length > 0) this.arm();
+      const open = this.world.witness.open();
+      for (const life of open) this.reportAll(this.progressOf(life));
+      if (open.length > 0) this.begin();
     });
   }
 
@@ -57,25 +39,29 @@ export class Liveness {
       since: known.stoppedAt ?? known.enteredAt,
       begunAt: known.begunAt,
     };
-    const deadlineSeconds = deadlineSecondsOf(life);
     const attempts = this.world.items('ATTEMPT#').filter(({ requestId }) => requestId === life.requestId);
-    const isOpen = ({ outcome }: Item): boolean =>
-      ((outcome as Item | undefined)?.kind ?? 'accepted') === 'accepted';
     const recordedAt =
-      attempts.length === 0 || attempts.some(isOpen)
+      attempts.length === 0 || attempts.some(isOpenCall)
         ? undefined
         : Math.max(...attempts.map(({ finishedAt }) => Date.parse(String(finishedAt))));
     const isQueued = this.world.items('WAITER#').some(({ requestId }) => requestId === life.requestId);
-    const now = scheduler.now;
+    const deadlineSeconds = deadlineSecondsOf(life);
+    const { now } = scheduler;
     return progressProblems({ life, evidence, deadlineSeconds, execution, isQueued, recordedAt, now });
   }
 
+  /** A request has ended. */
+  end(life: Life): void {
+    this.judgeEnding(life);
+    this.world.scheduler.after(AFTER_END_MS, () => this.judgeEnding(life));
+  }
+
   private judgeEnding(life: Life): void {
-    this.add(
+    this.reportAll(
       endingProblems({
         life,
         evidence: this.world.evidence,
-        plannedCalls: this.plannedCallsOf(life),
+        plannedCalls: this.world.witness.plannedCallsOf(life),
         deadlineSeconds: deadlineSecondsOf(life),
         queueSeconds: Number(process.env.QUEUE_DEADLINE_SECONDS),
         permits: findGate(String(life.last.gate))?.permits ?? Number.POSITIVE_INFINITY,
@@ -86,17 +72,16 @@ export class Liveness {
 
   /** A call that arrives at a provider has been claimed in the table, by nobody else. */
   private judgeCall(requestId: string): void {
-    const { evidence } = this.world;
-    const claims = evidence.claims.get(requestId) ?? 0;
-    if (evidence.callsOf(requestId).length > claims) {
-      this.add([`[late call] a provider was called for ${requestId || 'nobody'} without a claim`]);
-    }
-    const life = this.witness.lives.get(requestId);
-    if (life) this.add(repeatProblems(evidence.callsOf(requestId), this.plannedCallsOf(life)));
+    const { evidence, witness } = this.world;
+    const calls = evidence.callsOf(requestId);
+    if (calls.length > evidence.claims.of(requestId))
+      this.report(`[late call] a provider was called for ${requestId || 'nobody'} without a claim`);
+    const life = witness.lives.get(requestId);
+    if (life) this.reportAll(repeatProblems(calls, witness.plannedCallsOf(life)));
   }
 
-  private add(problems: readonly string[]): void {
-    this.violations.push(...problems.filter((problem) => !this.violations.includes(problem)));
+  private reportAll(problems: readonly string[]): void {
+    for (const problem of problems) this.report(problem);
   }
 }
 

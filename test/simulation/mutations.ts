@@ -1,4 +1,4 @@
-import { machineArn } from './aws/context-object.ts';
+import { machineArn } from './aws/execution.ts';
 import type { Write } from './aws/table.ts';
 import type { Mutation } from './world.ts';
 

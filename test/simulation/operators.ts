@@ -23,16 +23,14 @@ import { BALANCE_URL } from './upstream/receivers.ts';
 const REFUSALS = new Set(['ConflictError', 'NotFoundError']);
 
 /** Runs an operator's command in a process that can die like any other. While nothing is wrong it is done or refused. */
-const command = async ({ world, violations }: Simulation, run: () => Promise<unknown>): Promise<unknown> => {
+const command = async ({ world }: Simulation, run: () => Promise<unknown>): Promise<void> => {
   const isCalm = world.isCalm();
   try {
-    return await world.lambda.run({ name: 'operator', handler: run, timeoutSeconds: 600 }, {});
+    await world.lambda.run({ name: 'operator', handler: run, timeoutSeconds: 600 }, {});
   } catch (error) {
     const { name, message } = error as Error;
-    if (isCalm && world.isCalm() && !REFUSALS.has(name)) {
-      violations.push(`[calm] an operator's command failed and nothing was wrong: ${name}: ${message}`);
-    }
-    return undefined;
+    if (isCalm && world.isCalm() && !REFUSALS.has(name))
+      world.report(`[calm] an operator's command failed and nothing was wrong: ${name}: ${message}`);
   }
 };
 
@@ -40,6 +38,7 @@ const command = async ({ world, violations }: Simulation, run: () => Promise<unk
 export const operators = async (simulation: Simulation, action: Action): Promise<void> => {
   const { world, callers } = simulation;
   const accountOf = (index: number): string => callers[index]?.accountId ?? '';
+  const run = (act: () => Promise<unknown>): Promise<void> => command(simulation, act);
   switch (action.do) {
     case 'top-up':
     case 'adjust': {
@@ -51,39 +50,33 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       const key = action.repeats === 0 ? {} : { idempotencyKey: reference };
       const change = { amountThousandths, reason, reference, ...key } as const;
       for (let time = 0; time <= action.repeats; time++) {
-        await command(simulation, () => changeBalance(accountOf(action.account), change, new Date()));
+        await run(() => changeBalance(accountOf(action.account), change, new Date()));
       }
       return;
     }
     case 'block-account':
-      await command(simulation, () => blockAccount(accountOf(action.account), new Date()));
-      return;
+      return run(() => blockAccount(accountOf(action.account), new Date()));
     case 'unblock-account':
-      await command(simulation, () => unblockAccount(accountOf(action.account)));
-      return;
+      return run(() => unblockAccount(accountOf(action.account)));
     case 'replace-key':
       return replaceKey(simulation, action.account);
     case 'set-key-budget': {
       const { accountId = '', keyId = '' } = callers[action.account] ?? {};
-      await command(simulation, () => setKeyBudget({ accountId, keyId }, toBudget(action)));
-      return;
+      return run(() => setKeyBudget({ accountId, keyId }, toBudget(action)));
     }
     case 'set-limits':
-      await command(simulation, async () => {
+      return run(async () => {
         const limits = { ...DEFAULT_LIMITS, requestsPerSecond: world.random.pick([20, 50]) };
         await setAccountLimits(accountOf(action.account), limits);
         await setKeyLimits(accountOf(action.account), limits);
       });
-      return;
     case 'set-rate': {
       const xTokens = world.random.whole(1, 9);
-      await command(simulation, () => putRate('xZI1.0Pro', { perImage: [{ maxPixels: null, xTokens }] }));
-      return;
+      return run(() => putRate('xZI1.0Pro', { perImage: [{ maxPixels: null, xTokens }] }));
     }
     case 'switch-model': {
       const model = MODELS[action.pick % MODELS.length] ?? '';
-      await command(simulation, () => simulation.models.switch(model, action.pick % 2 === 0));
-      return;
+      return run(() => simulation.models.switch(model, action.pick % 2 === 0));
     }
     case 'rotate-secret': {
       const name = SECRETS[action.pick % SECRETS.length] ?? '';
@@ -104,13 +97,12 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       world.evidence.interventions.add(life.requestId);
       world.evidence.failed.add(life.requestId);
       const failure = { code: 'internal_error', message: 'Failed by the operator.' } as const;
-      await command(simulation, () => failStoredRequest(life.requestId, failure));
-      return;
+      return run(() => failStoredRequest(life.requestId, failure));
     }
     case 'retry-webhook': {
-      const lives = simulation.lives();
+      const lives = simulation.witness.all();
       const life = lives[action.pick % Math.max(1, lives.length)];
-      if (life) await command(simulation, () => retryWebhook(life.requestId));
+      if (life) await run(() => retryWebhook(life.requestId));
     }
   }
 };
@@ -158,14 +150,11 @@ export const openAccounts = async (simulation: Simulation): Promise<void> => {
   for (const name of ['one', 'two']) {
     const account = await insertAccount(name, new Date());
     const options = { scopes: SCOPES, label: name, limits: account.limits };
-    const { text, apiKey } = await insertApiKey(account.accountId, options, new Date());
-    const amountThousandths = OPENING_BALANCE;
-    await changeBalance(
-      account.accountId,
-      { amountThousandths, reason: 'topup', reference: 'opening' },
-      new Date(),
-    );
-    simulation.callers.push({ accountId: account.accountId, apiKey: text, keyId: apiKey.keyId });
+    const { accountId } = account;
+    const { text, apiKey } = await insertApiKey(accountId, options, new Date());
+    const opening = { amountThousandths: OPENING_BALANCE, reason: 'topup', reference: 'opening' } as const;
+    await changeBalance(accountId, opening, new Date());
+    simulation.callers.push({ accountId, apiKey: text, keyId: apiKey.keyId });
   }
 };
 

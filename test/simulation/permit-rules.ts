@@ -3,7 +3,8 @@ import { routeNameOf } from '../../core/provider-names.ts';
 import { GATE_SORT, gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { permitsOf } from './admission-rules.ts';
-import { isTerminal, type Witness } from './witness.ts';
+import { Part } from './part.ts';
+import { isOpenCall, isTerminal } from './witness.ts';
 import type { World } from './world.ts';
 
 /** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
@@ -20,14 +21,9 @@ const gateOfAttempt = (attempt: Item): unknown => {
  * its permit, unless a fault occurred since it was accepted, or its model was led elsewhere: a permit of the former route
  * is taken back once another request needs it.
  */
-export class Permits {
-  readonly violations: string[] = [];
-  private readonly world: World;
-  private readonly witness: Witness;
-
-  constructor(world: World, witness: Witness) {
-    this.world = world;
-    this.witness = witness;
+export class Permits extends Part {
+  constructor(world: World) {
+    super(world);
     world.table.witnesses.push((_key, before, after) => {
       if (before?.SK === GATE_SORT) this.seeGate(before, after);
       const isEnd = after?.SK === 'REQUEST' && before && isTerminal(after) && !isTerminal(before);
@@ -43,7 +39,7 @@ export class Permits {
         this.isAtWork(requestId, String(before.PK)) &&
         !this.isDispatchedTwice(requestId)
       ) {
-        this.violations.push(`[taken away] the permit of ${requestId}, whose provider works on it`);
+        this.report(`[taken away] the permit of ${requestId}, whose provider works on it`);
       }
     }
   }
@@ -55,24 +51,23 @@ export class Permits {
 
   /** Whether a request has not ended, and the outcome of a call at a gate's route is not known. */
   private isAtWork(requestId: string, gate: string): boolean {
-    const life = this.witness.lives.get(requestId);
+    const life = this.world.witness.lives.get(requestId);
     if (!life || life.removedAt !== undefined || isTerminal(life.last)) return false;
     return this.world
       .items('ATTEMPT#')
       .filter((attempt) => attempt.requestId === requestId && gateOfAttempt(attempt) === gate)
-      .some(({ outcome }) => ((outcome as Item | undefined)?.kind ?? 'accepted') === 'accepted');
+      .some(isOpenCall);
   }
 
   private seeEnd(requestId: string): void {
     const { evidence, scheduler } = this.world;
     scheduler.after(KEPT_MS, () => {
       // The process that took it may have died before recording it, and the request went another way.
-      const acceptedAt = this.witness.lives.get(requestId)?.acceptedAt ?? 0;
+      const acceptedAt = this.world.witness.lives.get(requestId)?.acceptedAt ?? 0;
       if (Math.max(evidence.faultAt, evidence.deployedAt) >= acceptedAt) return;
       const gates = this.world.items(GATE_SORT);
-      if (gates.some((gate) => permitsOf(gate).has(requestId))) {
-        this.violations.push(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);
-      }
+      if (gates.some((gate) => permitsOf(gate).has(requestId)))
+        this.report(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);
     });
   }
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Step, stepText } from './actions.ts';
+import { type Action, type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { FAULTS, type PlannedFault } from './engine/faults.ts';
 import {
@@ -11,6 +11,7 @@ import {
 } from './engine/outages.ts';
 import { FOCUSES } from './focuses.ts';
 import { beginNextAt, type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
+import { between, chosenFrom } from './stimuli.ts';
 import type { Mutation } from './world.ts';
 
 /** What the next step is chosen by: reads and deletions need something to be about. */
@@ -18,16 +19,9 @@ interface Model {
   creations: number;
 }
 
-const NEEDS_A_REQUEST = new Set([
-  'read',
-  'delete',
-  'intrude',
-  'bulk-delete',
-  'fail',
-  'abort',
-  'abort-in',
-  'redeliver',
-  'callback',
+const NEEDS_A_REQUEST = new Set<Action['do']>([
+  ...(['read', 'delete', 'intrude', 'bulk-delete'] as const),
+  ...(['fail', 'abort', 'abort-in', 'redeliver', 'callback'] as const),
 ]);
 
 /** One step as a command of fast-check's. */
@@ -45,8 +39,7 @@ class StepCommand implements fc.AsyncCommand<Model, Run> {
   async run(model: Model, run: Run): Promise<void> {
     if (this.step.action.do === 'create' || this.step.action.do === 'crowd') model.creations++;
     await run.step(this.step);
-    const problems = run.judged(run.problemsSoFar());
-    if (problems.length > 0) throw new ProblemsError(problems);
+    if (run.hasFailed()) throw new ProblemsError(run.problems());
   }
 
   toString(): string {
@@ -67,7 +60,7 @@ const faultsWith = (gap: fc.Arbitrary<number>): fc.Arbitrary<PlannedFault[]> =>
 
 /** Many at once in the first requests, or some all the way: a run makes a few thousand calls. */
 const faultPlan: fc.Arbitrary<PlannedFault[]> = fc.oneof(
-  faultsWith(fc.oneof({ weight: 3, arbitrary: fc.nat(12) }, { weight: 1, arbitrary: fc.nat(60) })),
+  faultsWith(chosenFrom([3, fc.nat(12)], [1, fc.nat(60)])),
   faultsWith(fc.nat(400)),
 );
 
@@ -77,15 +70,15 @@ const outageOf = (services: readonly Service[], startMs: fc.Arbitrary<number>): 
     service: fc.constantFrom(...services),
     mode: fc.constantFrom(...OUTAGE_MODES),
     startMs,
-    lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 180_000 })),
+    lengthMs: fc.oneof(between(500, 15_000), between(15_000, 180_000)),
   });
 
 /** Minutes of a provider that is down, silent, full, slow, or has revoked our credential. */
 const providerOutage: fc.Arbitrary<PlannedOutage> = fc.record({
-  service: fc.constantFrom('modelark' as const, 'modelstudio' as const),
+  service: fc.constantFrom('modelark', 'modelstudio'),
   mode: fc.constantFrom(...PROVIDER_OUTAGE_MODES),
   startMs: fc.oneof(fc.nat(60_000), fc.nat(600_000)),
-  lengthMs: fc.integer({ min: 60_000, max: 900_000 }),
+  lengthMs: between(60_000, 900_000),
 });
 
 /** When files expire, if they were made in the first minutes of a run: 23 h later, as deployed. */
@@ -93,24 +86,15 @@ const EXPIRY_MS = 82_800_000;
 
 /** Outages early on, when most happens, or when files expire. Half of the runs have none. */
 const outagePlan: fc.Arbitrary<PlannedOutage[]> = fc.oneof(
-  { weight: 1, arbitrary: fc.constant<PlannedOutage[]>([]) },
-  {
-    weight: 1,
-    arbitrary: fc.array(
-      fc.oneof(
-        { weight: 4, arbitrary: outageOf(SERVICES, fc.oneof(fc.nat(500), fc.nat(60_000))) },
-        { weight: 1, arbitrary: providerOutage },
-        {
-          weight: 1,
-          arbitrary: outageOf(
-            ['bucket', 'table', 'functions'],
-            fc.integer({ min: EXPIRY_MS, max: EXPIRY_MS + 120_000 }),
-          ),
-        },
-      ),
-      { minLength: 1, maxLength: 2 },
+  fc.constant<PlannedOutage[]>([]),
+  fc.array(
+    chosenFrom(
+      [4, outageOf(SERVICES, fc.oneof(fc.nat(500), fc.nat(60_000)))],
+      [1, providerOutage],
+      [1, outageOf(['bucket', 'table', 'functions'], between(EXPIRY_MS, EXPIRY_MS + 120_000))],
     ),
-  },
+    { minLength: 1, maxLength: 2 },
+  ),
 );
 
 const world = fc.record({
@@ -118,12 +102,9 @@ const world = fc.record({
   faults: faultPlan,
   outages: outagePlan,
 });
-const commands = fc.oneof(
-  ...FOCUSES.map(([weight, step]) => ({
-    weight,
-    arbitrary: fc.commands([step.map((taken) => new StepCommand(taken))], { maxCommands: 24, size: 'max' }),
-  })),
-);
+const commandsOf = (step: fc.Arbitrary<Step>) =>
+  fc.commands([step.map((taken) => new StepCommand(taken))], { maxCommands: 24, size: 'max' });
+const commands = chosenFrom(...FOCUSES.map(([weight, step]) => [weight, commandsOf(step)] as const));
 
 export interface SimulationOptions {
   runs: number;
@@ -202,7 +183,7 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     options.progress?.(runs, totals);
     const when = `run ${runs}, from ${new Date(run.startsAt).toISOString()}`;
     tally(totals, outcome.problems, `${when}\n${scenarioText(scenario)}`);
-    if (options.survey || run.judged(outcome.problems).length === 0) return;
+    if (!run.hasFailed()) return;
     fail(scenario, run);
     throw new ProblemsError(outcome.problems);
   });

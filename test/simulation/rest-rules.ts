@@ -1,178 +1,182 @@
 import { CLIP_PREFIX } from '../../core/object-keys.ts';
 import {
+  accountKey,
   DELETED_REQUEST_PREFIX,
   dueListOf,
   requestPartition,
   WEBHOOK_ATTEMPT_PREFIX,
   webhookAttemptPartition,
 } from '../../core/table/keys.ts';
-import type { Item } from '../unit/fakes/expressions.ts';
 import { type ApiCall, callPatiently, LISTS } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
+import { keyText } from './aws/indexes.ts';
 import { balanceEventProblems, untoldBalances } from './balance-rules.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { ledgerProblems } from './ledger-rules.ts';
-import type { Simulation } from './simulation.ts';
+import { problemsOf } from './problems.ts';
+import type { Caller, Simulation } from './simulation.ts';
 import { usageProblems } from './usage-rules.ts';
-import { isTerminal, type Life } from './witness.ts';
+import { COUNTERS, isTerminal, objectKeysOf, outcomeOf } from './witness.ts';
+import type { World } from './world.ts';
 
 /** Everything that is wrong with the store once nothing is under way any more. */
-export const storeProblems = (simulation: Simulation): string[] => [
-  ...openProblems(simulation),
-  ...simulation.standing.restProblems(),
-  ...simulation.admission.restProblems(),
-  ...ledgerProblems(simulation.world, simulation.witness.lives),
-  ...counterProblems(simulation),
-  ...simulation.clips.restProblems(),
-  ...fileProblems(simulation),
-  ...traceProblems(simulation),
-  ...retentionProblems(simulation),
-  ...providerProblems(simulation),
-  ...cancelProblems(simulation),
-  ...leftProblems(simulation),
-  ...changeProblems(simulation),
-  ...webhookProblems(simulation),
-  ...balanceEventProblems(simulation),
+export const storeProblems = ({ world, admission, clips, creations, standing }: Simulation): string[] => [
+  ...openProblems(world),
+  ...standing.restProblems(),
+  ...admission.restProblems(),
+  ...ledgerProblems(world),
+  ...counterProblems(world),
+  ...clips.restProblems(),
+  ...fileProblems(world),
+  ...traceProblems(world),
+  ...retentionProblems(world),
+  ...creations.repeatedProblems(),
+  ...cancelProblems(world),
+  ...leftProblems(world),
+  ...changeProblems(world),
+  ...webhookProblems(world),
+  ...balanceEventProblems(world),
 ];
-
-const openProblems = ({ world, witness }: Simulation): string[] => [
-  ...witness.open().map(({ requestId, last }) => `${requestId} is ${last.status} and nobody goes on with it`),
-  ...world
-    .items('REQUEST')
-    .filter((record) => isTerminal(record) && record.GSI1PK !== undefined)
-    .filter(({ GSI1PK, GSI1SK }) => {
-      const isExpiring = dueListOf(String(GSI1PK)) === 'EXPIRE';
-      return !isExpiring || Date.parse(String(GSI1SK)) < world.scheduler.now - EXPIRY_MS;
-    })
-    .map(({ requestId }) => `${requestId} has ended and is still open work`),
-  ...world
-    .items('DELETED#')
-    .filter(({ GSI1PK }) => GSI1PK !== undefined)
-    .map(({ requestId }) => `${requestId} was deleted and is still open work`),
-  ...world.stepFunctions
-    .running()
-    .filter(({ machine }) => machine === 'generation')
-    .map(({ name, state }) => `the execution of ${name} still runs, in ${state}`),
-];
-
-/** Whether an item is one of a request, or an attempt of its webhook. */
-const isOf = ({ PK, SK }: { PK?: unknown; SK?: unknown }, requestId: string): boolean => {
-  const attempts = webhookAttemptPartition(requestId);
-  return (
-    PK === requestPartition(requestId) || (PK === attempts && String(SK).startsWith(WEBHOOK_ATTEMPT_PREFIX))
-  );
-};
-
-/** Items that are left of requests that were deleted. */
-const traceProblems = ({ world }: Simulation): string[] =>
-  world
-    .items(DELETED_REQUEST_PREFIX)
-    .flatMap(({ requestId }) =>
-      [...world.table.items.values()]
-        .filter((item) => isOf(item, String(requestId)))
-        .map(({ SK }) => `[traces] ${SK} of ${requestId} is there and its request was deleted`),
-    );
-
-const counterProblems = ({ world, witness }: Simulation): string[] => {
-  const endUsers = world.items('END_USER#');
-  const problems = endUsers.flatMap((endUser) => {
-    const due = witness.counters.get(`${endUser.PK}|${endUser.SK}`);
-    const names = ['totalRequests', 'activeRequests', 'spentThousandths'] as const;
-    return names
-      .filter((name) => endUser[name] !== (due?.[name] ?? 0))
-      .map((name) => `${endUser.email} has ${name} ${endUser[name]}, not ${due?.[name] ?? 0}`);
-  });
-  return [
-    ...problems,
-    ...endUsers
-      .filter(({ deletingAt, activeRequests }) => deletingAt !== undefined && activeRequests !== 0)
-      .map(({ email }) => `${email} is being removed with work under way`),
-  ];
-};
 
 /** How long the removal of files may take whose time is over, whatever happens: it is attempted once an hour at least. */
 const EXPIRY_MS = 3 * 3_600_000;
 
-const fileProblems = ({ world, witness }: Simulation): string[] => {
-  const strays = [...world.objects.keys()].flatMap((objectKey) => {
-    const life = witness.lives.get(requestOf(objectKey));
-    if (!life) return objectKey.startsWith(CLIP_PREFIX) ? [] : [`${objectKey} is of no request`];
-    if (life.removedAt !== undefined) return [`${objectKey} is there and its request was deleted`];
-    const isOver = Date.parse(String(life.last.expiresAt)) < world.scheduler.now - EXPIRY_MS;
-    if (isOver) return [`${objectKey} is there and its time is over`];
-    if (world.unremovable.has(life.requestId)) return [];
-    return life.last.status === 'failed' ? [`${objectKey} is there and its request failed`] : [];
+const openProblems = (world: World): string[] => {
+  const isOverdue = (at: unknown): boolean => Date.parse(String(at)) < world.scheduler.now - EXPIRY_MS;
+  return [
+    ...problemsOf(
+      world.witness.open(),
+      ({ requestId, last }) => `${requestId} is ${last.status} and nobody goes on with it`,
+    ),
+    ...problemsOf(
+      world.items('REQUEST'),
+      (record) =>
+        isTerminal(record) &&
+        record.GSI1PK !== undefined &&
+        (dueListOf(String(record.GSI1PK)) !== 'EXPIRE' || isOverdue(record.GSI1SK)) &&
+        `${record.requestId} has ended and is still open work`,
+    ),
+    ...problemsOf(
+      world.items(DELETED_REQUEST_PREFIX),
+      ({ GSI1PK, requestId }) => GSI1PK !== undefined && `${requestId} was deleted and is still open work`,
+    ),
+    ...problemsOf(
+      world.stepFunctions.running(),
+      ({ machine, name, state }) =>
+        machine === 'generation' && `the execution of ${name} still runs, in ${state}`,
+    ),
+  ];
+};
+
+/** Items that are left of requests that were deleted: their own, and attempts of their webhooks. */
+const traceProblems = (world: World): string[] =>
+  world.items(DELETED_REQUEST_PREFIX).flatMap(({ requestId }) => {
+    const [own, attempts] = [requestPartition(String(requestId)), webhookAttemptPartition(String(requestId))];
+    return problemsOf(
+      world.table.items.values(),
+      ({ PK, SK }) =>
+        (PK === own || (PK === attempts && String(SK).startsWith(WEBHOOK_ATTEMPT_PREFIX))) &&
+        `[traces] ${SK} of ${requestId} is there and its request was deleted`,
+    );
   });
-  const isDelivering = ({ last, removedAt }: Life): boolean =>
-    removedAt === undefined &&
-    last.status === 'succeeded' &&
-    Date.parse(String(last.expiresAt)) > world.scheduler.now;
-  const missing = [...witness.lives.values()].filter(isDelivering).flatMap(({ last }) =>
-    objectKeysOf(last)
-      .filter((objectKey) => !world.objects.has(objectKey))
-      .map((objectKey) => `${objectKey} is promised and is not there`),
+
+const counterProblems = (world: World): string[] =>
+  world.items('END_USER#').flatMap((endUser) => {
+    const { email, deletingAt, activeRequests } = endUser;
+    const counters = world.witness.counters.get(keyText(endUser));
+    return [
+      ...problemsOf(COUNTERS, (name) => {
+        const due = counters?.[name] ?? 0;
+        return endUser[name] !== due && `${email} has ${name} ${endUser[name]}, not ${due}`;
+      }),
+      ...(deletingAt !== undefined && activeRequests !== 0
+        ? [`${email} is being removed with work under way`]
+        : []),
+    ];
+  });
+
+const fileProblems = ({ objects, scheduler, unremovable, witness }: World): string[] => {
+  const strays = problemsOf(objects.keys(), (objectKey) => {
+    const life = witness.lives.get(requestOf(objectKey));
+    if (!life) return !objectKey.startsWith(CLIP_PREFIX) && `${objectKey} is of no request`;
+    if (life.removedAt !== undefined) return `${objectKey} is there and its request was deleted`;
+    if (Date.parse(String(life.last.expiresAt)) < scheduler.now - EXPIRY_MS)
+      return `${objectKey} is there and its time is over`;
+    const isLeft = life.last.status === 'failed' && !unremovable.has(life.requestId);
+    return isLeft && `${objectKey} is there and its request failed`;
+  });
+  const delivering = witness
+    .all()
+    .filter(
+      ({ last, removedAt }) =>
+        removedAt === undefined &&
+        last.status === 'succeeded' &&
+        Date.parse(String(last.expiresAt)) > scheduler.now,
+    );
+  const missing = problemsOf(
+    delivering.flatMap(({ last }) => objectKeysOf(last)),
+    (objectKey) => !objects.has(objectKey) && `${objectKey} is promised and is not there`,
   );
-  const shared = [...witness.lives.values()]
-    .filter(({ last }) => new Set(objectKeysOf(last)).size < objectKeysOf(last).length)
-    .map(({ requestId }) => `[one file] outputs of ${requestId} are one file`);
+  const shared = problemsOf(witness.all(), ({ requestId, last }) => {
+    const keys = objectKeysOf(last);
+    return new Set(keys).size < keys.length && `[one file] outputs of ${requestId} are one file`;
+  });
   return [...strays, ...missing, ...shared];
 };
 
-const objectKeysOf = (record: Life['last']): string[] =>
-  ((record.outputs ?? []) as { objectKey?: string }[]).flatMap(({ objectKey }) => objectKey ?? []);
-
-/** Whether a provider was asked for more than was planned: an answer that was lost must not be asked for again. */
-const providerProblems = ({ world, witness, creations }: Simulation): string[] =>
-  creations.all.flatMap(({ prompt }) => {
-    const marker = prompt.split(' ')[0] ?? '';
-    const accepted = world.providers.accepted.get(marker) ?? 0;
-    const led = [...witness.lives.values()].filter((life) => life.prompt === prompt);
-    const due = led.reduce((sum, life) => sum + creations.plannedCallsOf(life), 0);
-    return accepted > due ? [`the provider accepted ${accepted} calls of ${marker}, not ${due}`] : [];
-  });
-
 /** Whether a task was cancelled whose request could still get what it makes. */
-const cancelProblems = ({ world, witness }: Simulation): string[] =>
-  world.providers.cancels.flatMap(({ marker, at }) => {
-    const hasEnded = [...witness.lives.values()].some(
+const cancelProblems = ({ providers, witness }: World): string[] =>
+  problemsOf(providers.cancels, ({ marker, at }) => {
+    const hasEnded = witness
+      .all()
       // Not by `finishedAt`: the clock of who wrote that may be ahead.
-      ({ prompt, last, endedAt }) => prompt.startsWith(`${marker} `) && isTerminal(last) && endedAt <= at,
-    );
-    return hasEnded ? [] : [`a task of ${marker} was cancelled before its request had ended`];
+      .some(
+        ({ prompt, last, endedAt }) => prompt.startsWith(`${marker} `) && isTerminal(last) && endedAt <= at,
+      );
+    return !hasEnded && `a task of ${marker} was cancelled before its request had ended`;
   });
 
 /** Whether a task is left to run although its request has failed, and nothing went wrong since. */
-const leftProblems = ({ world, witness }: Simulation): string[] =>
-  [...witness.lives.values()].flatMap(({ requestId, prompt, last, endedAt, removedAt }) => {
+const leftProblems = (world: World): string[] =>
+  problemsOf(world.witness.all(), ({ requestId, prompt, last, endedAt, removedAt }) => {
     if (last.status !== 'failed' || removedAt !== undefined || world.evidence.disturbedAt > endedAt)
-      return [];
-    const marker = prompt.split(' ')[0] ?? '';
+      return undefined;
+    const [marker] = prompt.split(' ');
     const hasTask = world
       .items('ATTEMPT#')
-      .some((one) => one.requestId === requestId && (one.outcome as Item | undefined)?.kind === 'accepted');
-    return !hasTask || world.providers.cancels.some((cancel) => cancel.marker === marker)
-      ? []
-      : [`[left running] ${requestId} failed, and nobody cancels its task`];
+      .some((one) => one.requestId === requestId && outcomeOf(one) === 'accepted');
+    const isCancelled = world.providers.cancels.some((cancel) => cancel.marker === marker);
+    return hasTask && !isCancelled && `[left running] ${requestId} failed, and nobody cancels its task`;
   });
 
 /** An operator's change happens once, whatever became of its answer. */
-const changeProblems = ({ world }: Simulation): string[] => {
+const changeProblems = (world: World): string[] => {
   const references = world.items('ENTRY#').map(({ accountId, reference }) => `${accountId} ${reference}`);
   const manual = references.filter((reference) => /top-up|adjust/.test(reference));
   return manual.length === new Set(manual).size ? [] : ['a change of a balance was applied twice'];
 };
 
 /** Whether a receiver was told of something that is not so. */
-const webhookProblems = ({ world, witness }: Simulation): string[] =>
-  world.receivers.told.flatMap(({ requestId, webhookId, type, status }) => {
+const webhookProblems = ({ receivers, witness }: World): string[] =>
+  problemsOf(receivers.told, ({ requestId, webhookId, type, status }) => {
     const life = witness.lives.get(requestId);
-    if (!life) return [`a receiver was told of ${requestId}, which was never accepted`];
+    if (!life) return `a receiver was told of ${requestId}, which was never accepted`;
+    const due = life.last.status;
     const kind = life.accepted.kind === 'video' ? 'video' : 'generation';
-    const right =
+    const isRight =
       webhookId === `msg_${requestId}` &&
-      type === `${kind}.${life.last.status}` &&
-      (status === life.last.status || status === 'expired');
-    return right ? [] : [`${requestId} is ${life.last.status} and ${webhookId} told of ${type}, ${status}`];
+      type === `${kind}.${due}` &&
+      (status === due || status === 'expired');
+    return !isRight && `${requestId} is ${due} and ${webhookId} told of ${type}, ${status}`;
+  });
+
+/** A record is kept as long as it was accepted to be. */
+const retentionProblems = ({ witness }: World): string[] =>
+  problemsOf(witness.all(), ({ requestId, last }) => {
+    const from = last.status === 'succeeded' ? last.expiresAt : last.finishedAt;
+    const until = Date.parse(String(from)) + Number(last.retentionDays) * 86_400_000;
+    const isKept = Number(last.ttl) * 1000 > until - 1_000;
+    return isTerminal(last) && !isKept && `[retention] ${requestId} goes before its time`;
   });
 
 /** More tries than the redeliveries and restarts of one run can come to. */
@@ -180,89 +184,67 @@ const TRIES_OF_GONE = 6;
 /** The first pause of the schedule is 5 s, the second 5 min. */
 const FIRST_PAUSE_MS = 120_000;
 
-/** After a 410 no more attempts follow. After a first refusal the next attempt comes soon, unless something was wrong. */
-const scheduleProblems = ({ world, witness }: Simulation): string[] => {
+/**
+ * The problems of webhooks, once all attempts were made. Every end is delivered. No attempts follow a 410. A second attempt comes
+ * soon, unless something was wrong.
+ */
+export const deliveryProblems = ({ world, deliveriesAborted }: Simulation): string[] => {
+  const { evidence, receivers, witness } = world;
   // All receivers are on one host, and an account's deliveries to a slow host are put off for a while.
   const putOff = new Set(
-    world.receivers.told
+    receivers.told
       .filter(({ receiver }) => receiver === 'slow')
       .map((one) => witness.lives.get(one.requestId)?.accountId),
   );
-  return [...witness.lives.values()].flatMap(({ requestId, accountId, acceptedAt }) => {
-    const told = world.receivers.told.filter((one) => one.requestId === requestId);
+  const ofRequests = witness.all().flatMap(({ requestId, accountId, accepted, acceptedAt, removedAt }) => {
+    const told = receivers.told.filter((one) => one.requestId === requestId);
     const [first, second] = told;
+    const isGone = first?.receiver === 'gone';
     const pauseMs = first && second && !first.taken ? second.at - first.at : 0;
+    const isCalm = !putOff.has(accountId) && evidence.disturbedAt < acceptedAt;
+    const isDue =
+      accepted.webhookUrl !== undefined && removedAt === undefined && !deliveriesAborted.has(requestId);
+    const isDelivered = String(accepted.webhookUrl).endsWith('gone')
+      ? told.length > 0
+      : told.some(({ taken }) => taken);
     return [
-      ...(first?.receiver === 'gone' && told.length > TRIES_OF_GONE
+      ...(isDue && !isDelivered ? [`the end of ${requestId} was never delivered`] : []),
+      ...(isGone && told.length > TRIES_OF_GONE
         ? [`[gone] the receiver of ${requestId} is gone and was told ${told.length} times`]
         : []),
-      ...(first?.receiver !== 'gone' &&
-      !putOff.has(accountId) &&
-      pauseMs > FIRST_PAUSE_MS &&
-      world.evidence.disturbedAt < acceptedAt
+      ...(!isGone && isCalm && pauseMs > FIRST_PAUSE_MS
         ? [`[first pause] the end of ${requestId} was told again after ${pauseMs} ms`]
         : []),
     ];
   });
+  return [...ofRequests, ...untoldBalances(world, deliveriesAborted)];
 };
-
-/** A record is kept as long as it was accepted to be. */
-const retentionProblems = ({ witness }: Simulation): string[] =>
-  [...witness.lives.values()].flatMap(({ requestId, last }) => {
-    if (!isTerminal(last)) return [];
-    const from = last.status === 'succeeded' ? last.expiresAt : last.finishedAt;
-    const until = Date.parse(String(from)) + Number(last.retentionDays) * 86_400_000;
-    return Number(last.ttl) * 1000 > until - 1_000 ? [] : [`[retention] ${requestId} goes before its time`];
-  });
-
-/** The requests whose end no receiver took, once every try there can be was made. */
-export const deliveryProblems = (simulation: Simulation): string[] => [
-  ...undeliveredProblems(simulation),
-  ...untoldBalances(simulation),
-  ...scheduleProblems(simulation),
-];
-
-const undeliveredProblems = ({ world, witness, deliveriesAborted }: Simulation): string[] =>
-  [...witness.lives.values()]
-    .filter(({ requestId, accepted, removedAt }) => {
-      const url = accepted.webhookUrl;
-      return url !== undefined && removedAt === undefined && !deliveriesAborted.has(requestId);
-    })
-    .filter(({ requestId, accepted }) => {
-      const told = world.receivers.told.filter((told) => told.requestId === requestId);
-      return String(accepted.webhookUrl).endsWith('gone')
-        ? told.length === 0
-        : !told.some(({ taken }) => taken);
-    })
-    .map(({ requestId }) => `the end of ${requestId} was never delivered`);
 
 /** Everything that callers would find wrong once nothing is under way any more. */
 export const answerProblems = async (simulation: Simulation, withLists: boolean): Promise<string[]> => {
   const problems: string[] = [];
-  const { world, witness, callers } = simulation;
-  for (const life of witness.lives.values()) {
+  const { world, callers } = simulation;
+  for (const life of world.witness.all()) {
     const { now } = world.scheduler;
     if (Math.abs(Date.parse(String(life.last.expiresAt)) - now) < CLOCKS_APART_MS) continue;
     const answer = await simulation.read(life);
     const { requestId, last, removedAt } = life;
-    const isGone = removedAt !== undefined || (typeof last.ttl === 'number' && last.ttl * 1000 <= now);
+    const isGone = removedAt !== undefined || Number(last.ttl) * 1000 <= now;
     const isExpired = last.status === 'succeeded' && Date.parse(String(last.expiresAt)) <= now;
     const due = isGone ? 404 : 200;
     if (answer.status !== due) problems.push(`${requestId} is answered with ${answer.status}, not ${due}`);
+    if (isGone) continue;
     const status = isExpired ? 'expired' : last.status;
-    if (due === 200 && answer.body.status !== status) {
+    if (answer.body.status !== status)
       problems.push(`${requestId} reads ${answer.body.status}, not ${status}`);
-    }
     const items = (answer.body.images ?? answer.body.videos ?? []) as { url?: string }[];
     const delivered = items.filter(({ url }) => url !== undefined).length;
-    if (due === 200 && status === 'succeeded' && delivered !== objectKeysOf(last).length) {
+    if (status === 'succeeded' && delivered !== objectKeysOf(last).length)
       problems.push(`${requestId} shows ${delivered} files of ${objectKeysOf(last).length}`);
-    }
   }
   for (const caller of withLists ? callers : []) {
-    const { accountId, apiKey } = caller;
-    problems.push(...(await listProblems(simulation, accountId, apiKey)));
-    problems.push(...(await usageProblems(simulation, accountId, apiKey)));
+    problems.push(...(await listProblems(world, caller)));
+    problems.push(...(await usageProblems(world, caller)));
     problems.push(...(await simulation.budgets.answerProblems(caller)));
   }
   return problems;
@@ -271,19 +253,16 @@ export const answerProblems = async (simulation: Simulation, withLists: boolean)
 /** Requests on a page: most accounts have more than one page of them. */
 const PAGE_SIZE = 5;
 
-const listProblems = async (
-  { world, witness }: Simulation,
-  accountId: string,
-  apiKey: string,
-): Promise<string[]> => {
+const listProblems = async (world: World, { accountId, apiKey }: Caller): Promise<string[]> => {
   const { now } = world.scheduler;
   const balance = await callPatiently(world, { route: 'get-balance', apiKey });
-  const account = world.table.get({ PK: `ACCOUNT#${accountId}`, SK: 'ACCOUNT' });
+  const account = world.table.get({ ...accountKey(accountId) });
   const problems =
     balance.body.xTokens === Number(account?.balanceThousandths) / 1000 ? [] : ['the balance differs'];
-  const lives = [...witness.lives.values()]
-    .filter((life) => life.accountId === accountId)
-    .filter(({ removedAt, last }) => removedAt === undefined && !(Number(last.ttl) * 1000 <= now));
+  const lives = world.witness
+    .all()
+    .filter((life) => life.accountId === accountId && life.removedAt === undefined)
+    .filter(({ last }) => !(Number(last.ttl) * 1000 <= now));
   for (const [kind, route] of Object.entries(LISTS)) {
     const ofKind = lives.filter(({ accepted }) => accepted.kind === kind);
     // Every request by no model, and once more by its own.
@@ -304,7 +283,7 @@ const listProblems = async (
 
 /** The ids on all pages of a list. */
 const readList = async (
-  world: Simulation['world'],
+  world: World,
   { query, ...call }: Pick<ApiCall, 'route' | 'apiKey' | 'query'>,
 ): Promise<{ ids: string[]; problems: string[] }> => {
   const ids: string[] = [];

@@ -109,10 +109,9 @@ export class Run {
     const { world, simulation } = this;
     world.faults.enabled = false;
     world.stepFunctions.forgetEntries();
-    const problems = this.problemsSoFar();
-    if (this.judged(problems).length === 0) problems.push(...(await this.rest()));
+    if (!this.hasFailed()) await this.rest();
     return {
-      problems,
+      problems: this.problems(),
       trace: world.trace,
       requests: simulation.witness.lives.size,
       faultsMet: world.faults.met,
@@ -129,51 +128,18 @@ export class Run {
     enter(undefined);
   }
 
-  /** What was found wrong while things happened. */
-  problemsSoFar(): string[] {
-    const {
-      violations,
-      creations,
-      witness,
-      liveness,
-      standing,
-      expiry,
-      admission,
-      permits,
-      failover,
-      clips,
-      models,
-      verification,
-      budgets,
-      capacity,
-    } = this.simulation;
-    return [
-      ...violations,
-      ...creations.violations,
-      ...liveness.violations,
-      ...standing.violations,
-      ...expiry.violations,
-      ...admission.violations,
-      ...permits.violations,
-      ...failover.violations,
-      ...capacity.violations,
-      ...clips.violations,
-      ...models.violations,
-      ...verification.problems(),
-      ...budgets.violations,
-      ...this.world.secrets.violations,
-      ...witness.violations,
-      ...this.world.evidence.hastyQueries,
-      ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
-    ];
+  /** What was found wrong so far. */
+  problems(): string[] {
+    return [...this.world.problems, ...this.simulation.verification.problems()];
   }
 
-  /** The problems that fail it. */
-  judged(problems: readonly string[]): string[] {
-    return this.options.lenient ? [] : [...problems];
+  /** Whether that fails it. */
+  hasFailed(): boolean {
+    return !this.options.lenient && this.problems().length > 0;
   }
 
-  private async rest(): Promise<string[]> {
+  /** Judges what is left once everything has come to its end, once files have expired, and once records are gone. */
+  private async rest(): Promise<void> {
     const { outages, random, scheduler, stepFunctions, table } = this.world;
     const { simulation } = this;
     await scheduler.advance(Math.max(0, outages.endsAt - scheduler.now));
@@ -189,53 +155,55 @@ export class Run {
     // What follows an end is started after it, and the indexes follow later.
     await scheduler.advance(5 * 60_000);
     await this.serveOnceMore(isAtRest, random.pick(MODELS));
-    let found: string[] = [];
     for (const wait of [0, AFTERMATH_MS, RETENTION_MS]) {
       await scheduler.advance(wait);
-      const problems = [
-        ...this.problemsSoFar(),
-        ...storeProblems(simulation),
-        ...simulation.budgets.countProblems(),
-        ...(await this.answers(wait !== AFTERMATH_MS)),
-        ...((await this.passing(() => simulation.verification.complete())) ?? []),
-        ...(wait === AFTERMATH_MS ? deliveryProblems(simulation) : []),
-      ];
-      if (this.judged(problems).length > 0) return problems;
-      found = problems;
+      this.report(storeProblems(simulation));
+      this.report(simulation.budgets.countProblems());
+      this.report(await this.answers(wait !== AFTERMATH_MS));
+      this.report((await this.passing(() => simulation.verification.complete())) ?? []);
+      if (wait === AFTERMATH_MS) this.report(deliveryProblems(simulation));
+      if (this.hasFailed()) return;
     }
     // Nothing has swept what is past its retention: it stands behind a new request in the lists.
     await this.serveOnceMore(isAtRest, 'xZI1.0Pro');
-    const problems = [...this.problemsSoFar(), ...(await this.answers(true))];
-    if (this.judged(problems).length > 0) return problems;
+    this.report(await this.answers(true));
+    if (this.hasFailed()) return;
     await scheduler.advance(RETENTION_MS + ATTEMPT_RETENTION_MS);
     table.sweep();
-    const left = [...table.items.values()].filter(({ SK }) =>
-      /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK|BALANCE_EVENT#|DELETED$)/.test(String(SK)),
-    );
-    return [...found, ...left.map(({ PK, SK }) => `${PK} ${SK} is kept for ever`)];
+    for (const { PK, SK } of table.items.values()) {
+      if (/^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK|BALANCE_EVENT#|DELETED$)/.test(String(SK)))
+        this.world.report(`${PK} ${SK} is kept for ever`);
+    }
+  }
+
+  private report(problems: readonly string[]): void {
+    for (const problem of problems) this.world.report(problem);
+  }
+
+  /** Lets all that was begun come to its end. */
+  private async idle(): Promise<void> {
+    await this.world.scheduler.advanceUntil(() => this.simulation.isIdle, REST_MS);
   }
 
   /** An operator whose command meets another write gives it again. */
   private async unblockAll(): Promise<void> {
     const { scheduler } = this.world;
     // What was begun may block again: it comes to its end first.
-    await scheduler.advanceUntil(() => this.simulation.isIdle, REST_MS);
+    await this.idle();
     const isBlocked = (): boolean =>
       this.world.items('ACCOUNT').some(({ blockedAt }) => blockedAt !== undefined);
     do {
-      for (const account of this.simulation.callers.keys()) {
+      for (const account of this.simulation.callers.keys())
         this.simulation.begin({ do: 'unblock-account', account });
-      }
       await scheduler.advance(1_000);
     } while (isBlocked());
   }
 
   /** A key's budget may not stand in the way of what is served at rest. */
   private async liftKeyBudgets(): Promise<void> {
-    const { callers } = this.simulation;
-    for (const account of callers.keys())
+    for (const account of this.simulation.callers.keys())
       this.simulation.begin({ do: 'set-key-budget', account, perDay: null, perMonth: null });
-    await this.world.scheduler.advanceUntil(() => this.simulation.isIdle, REST_MS);
+    await this.idle();
   }
 
   /** Whatever went wrong before it: once everything is at rest, a new end-user of a caller who pays is served. */
@@ -244,18 +212,13 @@ export class Run {
     const { simulation } = this;
     const account = random.whole(0, simulation.callers.length - 1);
     simulation.begin({ do: 'top-up', account, amount: 200, repeats: 0 });
-    await scheduler.advanceUntil(() => simulation.isIdle, REST_MS);
+    await this.idle();
     simulation.begin({
-      do: 'create',
-      ...{ account, user: LAST_USER, model, outputs: 2 },
-      ...{
-        behaviour: random.pick(['works', 'instant'] as const),
-        callback: random.pick(CALLBACKS),
-        webhook: random.pick(RECEIVERS),
-        key: undefined,
-        repeats: 0,
-        atOnce: 1,
-      },
+      ...{ do: 'create', account, user: LAST_USER, model, outputs: 2 },
+      behaviour: random.pick(['works', 'instant']),
+      callback: random.pick(CALLBACKS),
+      webhook: random.pick(RECEIVERS),
+      ...{ key: undefined, repeats: 0, atOnce: 1 },
     });
     await scheduler.advanceUntil(isAtRest, REST_MS);
     // The indexes follow.
@@ -309,6 +272,3 @@ export const scenarioText = ({ seed, faults, outages, steps }: Scenario): string
     `outages ${outages.map(outageText).join(', ') || 'none'}`,
     ...steps.map((step, index) => `${String(index + 1).padStart(3)}. ${stepText(step)}`),
   ].join('\n');
-
-const textOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -7,12 +7,12 @@ import {
 } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { Admission } from './admission-rules.ts';
-import { executionArn, machineArn } from './aws/context-object.ts';
-import type { Execution } from './aws/execution.ts';
+import { type Execution, executionArn, machineArn } from './aws/execution.ts';
 import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { outside } from './engine/invocation.ts';
 import type { Appointment } from './engine/scheduler.ts';
+import { Part } from './part.ts';
 import { isTerminal } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -49,8 +49,7 @@ const isExpiring = ({ GSI1PK }: Item): boolean => dueListOf(GSI1PK as string | u
  * happens and nothing needs it, runs become rarer: a day without work shall not cost 1,440 runs. There are none while
  * nothing is open, or only files that expire later.
  */
-export class Schedule {
-  private readonly world: World;
+export class Schedule extends Part {
   private readonly admission: Admission;
   private readonly reconcile: DeployedFunction;
   private readonly reconcileLost: DeployedFunction;
@@ -61,7 +60,7 @@ export class Schedule {
   private awayUntil = 0;
 
   constructor(world: World, admission: Admission) {
-    this.world = world;
+    super(world);
     this.admission = admission;
     this.reconcile = world.functionNamed('reconcile');
     this.reconcileLost = world.functionNamed('reconcile-lost');

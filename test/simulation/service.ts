@@ -14,7 +14,7 @@ import { aVideo } from '../../packages/media/test/videos.ts';
 import { readLastRelease } from '../releases/last-release.ts';
 import { sendToBucket } from './aws/bucket.ts';
 import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
-import { machineArn } from './aws/context-object.ts';
+import { machineArn } from './aws/execution.ts';
 import type { DeployedFunction, Handler } from './aws/lambda.ts';
 import { sendToLambda } from './aws/lambda-client.ts';
 import { sendToSecrets } from './aws/secrets.ts';

@@ -18,7 +18,7 @@ import { Permits } from './permit-rules.ts';
 import { Schedule } from './schedule.ts';
 import { Standing } from './standing.ts';
 import { Verification } from './verification.ts';
-import { type Life, Witness } from './witness.ts';
+import type { Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /** An account with its key. */
@@ -33,13 +33,8 @@ export class Simulation {
   readonly world: World;
   readonly witness: Witness;
   readonly schedule: Schedule;
-  readonly liveness: Liveness;
   readonly standing: Standing;
-  readonly expiry: Expiry;
   readonly admission: Admission;
-  readonly permits: Permits;
-  readonly failover: Failover;
-  readonly capacity: Capacity;
   readonly clips: Clips;
   readonly models: ModelSwitches;
   readonly verification: Verification;
@@ -52,38 +47,32 @@ export class Simulation {
   readonly deliveriesAborted = new Set<string>();
   /** Whether callers who are told to slow down wait and call again: once everything is at rest. */
   isPatient = false;
-  /** What any answer got wrong. */
-  readonly violations: string[] = [];
   private readonly underWay = new Set<Promise<void>>();
   private readonly readAs = new Map<string, { status: string; answeredAt: number }>();
 
   constructor(world: World) {
     this.world = world;
-    this.witness = new Witness(world);
+    this.witness = world.witness;
     this.admission = new Admission(world);
-    this.permits = new Permits(world, this.witness);
-    this.failover = new Failover(world);
-    this.clips = new Clips(world, this.witness);
+    new Permits(world);
+    new Failover(world);
+    this.clips = new Clips(world);
     this.verification = new Verification(world);
     this.budgets = new Budgets(world);
     this.models = new ModelSwitches(world);
     this.schedule = new Schedule(world, this.admission);
-    this.creations = new Creations(world, this.witness, {
-      call: (account, call) => this.call(account, call),
-      begin: (action) => this.begin(action),
-      accountIdOf: (account) => this.accountIdOf(account),
-    });
-    const plannedCallsOf = (life: Life): number => this.creations.plannedCallsOf(life);
-    this.capacity = new Capacity(world, this.witness, plannedCallsOf);
-    this.liveness = new Liveness(world, this.witness, plannedCallsOf);
-    this.standing = new Standing(world, this.witness);
-    this.expiry = new Expiry(world, this.witness);
-    this.liveness.onEnd = (life) => {
-      this.expiry.await(life);
+    this.creations = new Creations(this);
+    new Capacity(world);
+    const liveness = new Liveness(world);
+    this.standing = new Standing(world);
+    const expiry = new Expiry(world);
+    this.witness.onEnd = (life) => {
+      liveness.end(life);
+      expiry.await(life);
       this.creations.end(life);
     };
     this.witness.onAccept = (life) => {
-      this.liveness.begin();
+      liveness.begin();
       this.standing.judgeAccepted(life);
       this.clips.judgeAccepted(life);
       this.models.judgeAccepted(life.requestId, String(life.accepted.model));
@@ -101,11 +90,6 @@ export class Simulation {
     const done = outside(() => this.perform(action)).catch((error: unknown) => this.world.break(error));
     this.underWay.add(done);
     void done.finally(() => this.underWay.delete(done));
-  }
-
-  /** The requests that were accepted, oldest first. */
-  lives(): Life[] {
-    return [...this.witness.lives.values()];
   }
 
   private async perform(action: Action): Promise<void> {
@@ -130,26 +114,18 @@ export class Simulation {
       case 'block':
       case 'unblock':
       case 'delete-user': {
-        const route = {
-          block: 'block-end-user',
-          unblock: 'unblock-end-user',
-          'delete-user': 'delete-end-user',
-        };
+        const verb = action.do === 'delete-user' ? 'delete' : action.do;
         const email = USERS[action.user] as string;
         const change = this.standing.beginChange(this.accountIdOf(action.account), email, action.do);
-        const call = { route: route[action.do], parameters: { email } };
+        const call = { route: `${verb}-end-user`, parameters: { email } };
         const { result } = await this.standing.whileDeleting(() => this.call(action.account, call));
         this.standing.endChange(change, result);
         return;
       }
       case 'set-budget': {
         const parameters = { email: USERS[action.user] as string };
-        const { perDay, perMonth } = action;
-        await this.call(action.account, {
-          route: 'put-end-user-budget',
-          parameters,
-          body: { perDay, perMonth },
-        });
+        const body = { perDay: action.perDay, perMonth: action.perMonth };
+        await this.call(action.account, { route: 'put-end-user-budget', parameters, body });
         return;
       }
       case 'sweep':
@@ -169,16 +145,16 @@ export class Simulation {
     }
   }
 
-  private async call(account: number, call: Omit<ApiCall, 'apiKey'>): Promise<Answer> {
+  /** Calls the API as an account. */
+  async call(account: number, call: Omit<ApiCall, 'apiKey'>): Promise<Answer> {
     const { apiKey } = this.callers[account] as Caller;
     const startedAt = this.world.scheduler.now;
     const isCalm = this.world.isCalm();
     const send = this.isPatient ? callPatiently : callApi;
     const answer = await send(this.world, { ...call, apiKey });
     this.standing.judgeCall(this.accountIdOf(account), call.route, startedAt, answer);
-    if (isCalm && this.world.isCalm() && this.isOurFault(account, call, answer)) {
-      this.violations.push(`[calm] ${call.route} was answered with ${answer.status} and nothing was wrong`);
-    }
+    if (isCalm && this.world.isCalm() && this.isOurFault(account, call, answer))
+      this.world.report(`[calm] ${call.route} was answered with ${answer.status} and nothing was wrong`);
     return answer;
   }
 
@@ -192,7 +168,7 @@ export class Simulation {
     return answer.status === 429 && Number(key?.allowAt) < this.world.scheduler.now - CLOCKS_APART_MS;
   }
 
-  private accountIdOf(account: number): string {
+  accountIdOf(account: number): string {
     return this.callers[account]?.accountId ?? '';
   }
 
@@ -212,7 +188,7 @@ export class Simulation {
   }
 
   private async onLife(index: number, act: (life: Life) => Promise<void>): Promise<void> {
-    const lives = this.lives();
+    const lives = this.witness.all();
     // The newest are the most likely to be in the middle of something.
     const life = lives[lives.length - 1 - (index % Math.max(1, lives.length))];
     if (life) await act(life);
@@ -230,16 +206,15 @@ export class Simulation {
     const startedAt = this.world.scheduler.now;
     const route = life.accepted.kind === 'video' ? 'get-video' : 'get-generation';
     const answer = await this.call(this.callerOf(life), { route, parameters: { requestId } });
-    if (answer.status === 404 && life.removedAt === undefined && !this.isPastRetention(life)) {
-      this.violations.push(`${requestId} reads as absent and is there`);
-    }
+    if (answer.status === 404 && life.removedAt === undefined && !this.witness.isPastRetention(life))
+      this.world.report(`${requestId} reads as absent and is there`);
     if (answer.status !== 200) return answer;
-    if (wasRemoved) this.violations.push(`${requestId} was removed and reads as ${answer.body.status}`);
+    if (wasRemoved) this.world.report(`${requestId} was removed and reads as ${answer.body.status}`);
     const status = String(answer.body.status);
     if (before && before.answeredAt < startedAt && rankOf(status) < rankOf(before.status)) {
       const expiresAt = Date.parse(String(life.last.expiresAt ?? 0));
       const atExpiry = before.status === 'expired' && Math.abs(startedAt - expiresAt) < CLOCKS_APART_MS;
-      if (!atExpiry) this.violations.push(`${requestId} read ${before.status} and then ${status}`);
+      if (!atExpiry) this.world.report(`${requestId} read ${before.status} and then ${status}`);
     }
     this.judgeUrls(life, answer);
     this.readAs.set(requestId, { status, answeredAt: this.world.scheduler.now });
@@ -253,12 +228,8 @@ export class Simulation {
     for (const { url } of items) {
       const worksUntilMs = url === undefined ? 0 : Number(new URL(url).searchParams.get('Expires')) * 1000;
       if (worksUntilMs > untilMs)
-        this.violations.push(`[url] a URL of ${requestId} works after its file expired`);
+        this.world.report(`[url] a URL of ${requestId} works after its file expired`);
     }
-  }
-
-  private isPastRetention({ last }: Life): boolean {
-    return typeof last.ttl === 'number' && last.ttl * 1000 - CLOCKS_APART_MS < this.world.scheduler.now;
   }
 
   /** Another account finds nothing there. */
@@ -268,7 +239,7 @@ export class Simulation {
     for (const { route } of [reading, { route: 'delete-generation' }]) {
       const { status } = await this.call(other, { route, parameters: { requestId } });
       if (status < 400)
-        this.violations.push(`[foreign] ${route} of ${requestId} was answered to another account`);
+        this.world.report(`[foreign] ${route} of ${requestId} was answered to another account`);
     }
   }
 
@@ -279,17 +250,15 @@ export class Simulation {
     const call = { route: 'delete-generation', parameters: { requestId } };
     const { result: answer } = await this.standing.whileDeleting(() => this.call(this.callerOf(life), call));
     const isThere = life.removedAt === undefined;
-    if (answer.status === 200 && isThere) this.violations.push(`${requestId} was deleted and is there`);
-    if (answer.status === 404 && isThere && !this.isPastRetention(life)) {
-      this.violations.push(`${requestId} is not found and is there`);
-    }
-    if (answer.status === 409 && (before === 'succeeded' || before === 'failed')) {
-      this.violations.push(`${requestId} is ${before} and cannot be deleted`);
-    }
+    if (answer.status === 200 && isThere) this.world.report(`${requestId} was deleted and is there`);
+    if (answer.status === 404 && isThere && !this.witness.isPastRetention(life))
+      this.world.report(`${requestId} is not found and is there`);
+    if (answer.status === 409 && (before === 'succeeded' || before === 'failed'))
+      this.world.report(`${requestId} is ${before} and cannot be deleted`);
   }
 
   private async removeAll(picks: readonly number[]): Promise<void> {
-    const lives = this.lives();
+    const lives = this.witness.all();
     if (lives.length === 0) return;
     const picked = [...new Set(picks.map((index) => lives[index % lives.length] as Life))];
     const requestIds = picked.map(({ requestId }) => requestId);

@@ -1,11 +1,31 @@
+import { endUserKey, requestKey } from '../../core/table/keys.ts';
 import type { Answer } from './api.ts';
+import { keyText } from './aws/indexes.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
-import { goneBy, isListed } from './index-lag.ts';
-import { isTerminal, type Life, type Witness } from './witness.ts';
+import { Part } from './part.ts';
+import type { Life } from './witness.ts';
 import type { World } from './world.ts';
 
 /** How long a call may still be let in after its account was blocked: decisions, section 2. */
 const LET_IN_MS = 5_000;
+/** When the index of an end-user's requests is read again after their removal: decisions, section 6. */
+const PASSES_MS = [60_000, 900_000, 86_400_000];
+/** How long such a pass may take, from when it is due to its last deletion. */
+const PASS_MS = 1_800_000;
+
+/** From when on the indexes show a request, in epoch milliseconds; infinite when they never do. */
+const shownFrom = ({ table }: World, { requestId }: Life): number =>
+  table.shownFrom({ ...requestKey(requestId) }) ?? Number.POSITIVE_INFINITY;
+
+/** Whether the indexes show a request at an instant. */
+const isListed = (world: World, life: Life, at: number): boolean => shownFrom(world, life) <= at;
+
+/** By when a request is gone whose end-user was removed, in epoch milliseconds: by the first pass to which the index shows it. */
+const goneBy = (world: World, life: Life, startedAt: number): number => {
+  const hiddenMs = shownFrom(world, life) - startedAt;
+  return startedAt + (PASSES_MS.find((pass) => pass >= hiddenMs) ?? 0) + PASS_MS;
+};
+
 interface UserChange {
   accountId: string;
   email: string;
@@ -23,10 +43,7 @@ interface UserChange {
 }
 
 /** Compares the answers that callers get under concurrent changes with the table at that time, and afterwards. */
-export class Standing {
-  readonly violations: string[] = [];
-  private readonly world: World;
-  private readonly witness: Witness;
+export class Standing extends Part {
   /** Every balance that an account had, and from when on. */
   private readonly balances = new Map<string, { at: number; thousandths: number }[]>();
   /** Since when an account is blocked. */
@@ -41,9 +58,8 @@ export class Standing {
   private deletions = 0;
   private deletionsBegun = 0;
 
-  constructor(world: World, witness: Witness) {
-    this.world = world;
-    this.witness = witness;
+  constructor(world: World) {
+    super(world);
     world.table.witnesses.push((key, before, after) => {
       if (!after && String(before?.SK).startsWith('END_USER#')) this.goneAt.set(key, world.scheduler.now);
       if (!after && before?.SK === 'REQUEST') this.judgeRemoved(String(before.requestId));
@@ -60,14 +76,13 @@ export class Standing {
   /** Any call of an account: one that is blocked for long is not answered. */
   judgeCall(accountId: string, route: string, startedAt: number, { status }: Answer): void {
     const since = this.blocked.get(accountId) ?? Number.POSITIVE_INFINITY;
-    if (status < 400 && startedAt > since + LET_IN_MS) {
-      this.add(`[blocked account] ${route} was answered with ${status} although the account is blocked`);
-    }
+    if (status < 400 && startedAt > since + LET_IN_MS)
+      this.report(`[blocked account] ${route} was answered with ${status} although the account is blocked`);
   }
 
   /** A key that was revoked a while ago is refused. */
   judgeRevoked({ status }: Answer): void {
-    if (status < 400) this.add(`[revoked key] a call with a revoked key was answered with ${status}`);
+    if (status < 400) this.report(`[revoked key] a call with a revoked key was answered with ${status}`);
   }
 
   /** A balance is one that the account had while it was asked for. */
@@ -76,9 +91,8 @@ export class Standing {
     const known = this.balances.get(accountId) ?? [];
     const first = known.findLastIndex(({ at }) => at <= startedAt);
     const standing = known.slice(Math.max(0, first)).map(({ thousandths }) => thousandths / 1000);
-    if (!standing.includes(Number(body.xTokens))) {
-      this.add(`[moving balance] the balance reads ${body.xTokens}, and was ${standing} meanwhile`);
-    }
+    if (!standing.includes(Number(body.xTokens)))
+      this.report(`[moving balance] the balance reads ${body.xTokens}, and was ${standing} meanwhile`);
   }
 
   /** A page of the history is a piece of the chain, newest first, and its instants never increase on the way down. */
@@ -94,12 +108,10 @@ export class Standing {
       const older = entries[index + 1];
       if (!older) return;
       const change = newer.type === 'credit' ? newer.amount : -newer.amount;
-      if (Math.abs(older.balanceAfter + change - newer.balanceAfter) > 0.0001) {
-        this.add(`[moving history] ${newer.balanceAfter} follows ${older.balanceAfter} by ${change}`);
-      }
-      if (newer.createdAt < older.createdAt) {
-        this.add(`[history backwards] an entry of ${newer.createdAt} follows one of ${older.createdAt}`);
-      }
+      if (Math.abs(older.balanceAfter + change - newer.balanceAfter) > 0.0001)
+        this.report(`[moving history] ${newer.balanceAfter} follows ${older.balanceAfter} by ${change}`);
+      if (newer.createdAt < older.createdAt)
+        this.report(`[history backwards] an entry of ${newer.createdAt} follows one of ${older.createdAt}`);
     }
   }
 
@@ -108,26 +120,27 @@ export class Standing {
     if (status !== 200) return;
     const listed = (body.items as { requestId: string }[]).map(({ requestId }) => requestId);
     if (listed.join() !== listed.toSorted().toReversed().join())
-      this.add(`[moving list] ${listed} in no order`);
+      this.report(`[moving list] ${listed} in no order`);
     for (const requestId of listed) {
-      const life = this.witness.lives.get(requestId);
-      if (life?.accountId !== accountId) this.add(`[moving list] ${requestId} is not of ${accountId}`);
-      if ((life?.removedAt ?? Number.POSITIVE_INFINITY) < startedAt) {
-        this.add(`[moving list] ${requestId} is listed and was removed before`);
-      }
+      const life = this.world.witness.lives.get(requestId);
+      if (life?.accountId !== accountId) this.report(`[moving list] ${requestId} is not of ${accountId}`);
+      if ((life?.removedAt ?? Number.POSITIVE_INFINITY) < startedAt)
+        this.report(`[moving list] ${requestId} is listed and was removed before`);
     }
     const oldest = body.hasMore === true ? (listed.at(-1) ?? '') : '';
-    const missing = [...this.witness.lives.values()].filter(
-      (life) =>
-        life.accountId === accountId &&
-        life.accepted.kind === kind &&
-        life.removedAt === undefined &&
-        isListed(this.world, life, startedAt) &&
-        life.requestId > oldest &&
-        !this.isPastRetention(life) &&
-        !listed.includes(life.requestId),
-    );
-    for (const { requestId } of missing) this.add(`[moving list] ${requestId} is there and not listed`);
+    const missing = this.world.witness
+      .all()
+      .filter(
+        (life) =>
+          life.accountId === accountId &&
+          life.accepted.kind === kind &&
+          life.removedAt === undefined &&
+          isListed(this.world, life, startedAt) &&
+          life.requestId > oldest &&
+          !this.world.witness.isPastRetention(life) &&
+          !listed.includes(life.requestId),
+      );
+    for (const { requestId } of missing) this.report(`[moving list] ${requestId} is there and not listed`);
   }
 
   /** An end-user's change begins. */
@@ -158,18 +171,15 @@ export class Standing {
     const endUser = this.endUser(accountId, email);
     // The control loop may have ended the earlier removal meanwhile. A repeated removal succeeds also then.
     const isGone = wasLeaving && kind !== 'delete-user' && this.goneAtOf(accountId, email) >= startedAt;
-    if (status === 404 && wasThere && !isGone) this.add(`[end-user 404] ${kind} of ${email} found nobody`);
-    if (status === 200 && kind === 'block' && endUser?.blockedAt === undefined && !isGone) {
-      this.add(`[end-user] ${email} was blocked and is not`);
-    }
-    if (status === 200 && kind === 'unblock' && endUser?.blockedAt !== undefined) {
-      this.add(`[end-user] ${email} was unblocked and is blocked`);
-    }
+    if (status === 404 && wasThere && !isGone) this.report(`[end-user 404] ${kind} of ${email} found nobody`);
+    if (status === 200 && kind === 'block' && endUser?.blockedAt === undefined && !isGone)
+      this.report(`[end-user] ${email} was blocked and is not`);
+    if (status === 200 && kind === 'unblock' && endUser?.blockedAt !== undefined)
+      this.report(`[end-user] ${email} was unblocked and is blocked`);
     if (status === 200 && kind === 'delete-user') this.judgeSurvivors(change);
     const wasBusy = this.livesOf(change).some(({ endedAt }) => endedAt >= startedAt - CLOCKS_APART_MS);
-    if (status === 409 && kind === 'delete-user' && !wasBusy) {
-      this.add(`[end-user] ${email} cannot be removed and has nothing under way`);
-    }
+    if (status === 409 && kind === 'delete-user' && !wasBusy)
+      this.report(`[end-user] ${email} cannot be removed and has nothing under way`);
   }
 
   /** An end-user is removed with every request that the index showed. */
@@ -177,18 +187,20 @@ export class Standing {
     for (const life of this.livesOf(change)) {
       const wasListed = isListed(this.world, life, change.startedAt);
       const isTheirs = life.acceptedAt > change.earlierGoneAt;
-      if (wasListed && isTheirs && life.removedAt === undefined && !this.isPastRetention(life))
-        this.add(`[survivor] ${life.requestId} is there after ${change.email} was removed`);
+      if (wasListed && isTheirs && life.removedAt === undefined && !this.world.witness.isPastRetention(life))
+        this.report(`[survivor] ${life.requestId} is there after ${change.email} was removed`);
     }
   }
 
   /** A request is accepted: its account is not blocked, and its end-user neither blocked nor being removed. */
   judgeAccepted({ requestId, accountId, email }: Life): void {
     if (this.blocked.has(accountId))
-      this.add(`[blocked account] ${requestId} was accepted from a blocked one`);
+      this.report(`[blocked account] ${requestId} was accepted from a blocked one`);
     const endUser = this.endUser(accountId, email);
-    if (endUser?.blockedAt !== undefined) this.add(`[end-user] ${requestId} was accepted from a blocked one`);
-    if (endUser?.deletingAt !== undefined) this.add(`[end-user] ${requestId} was accepted during a removal`);
+    if (endUser?.blockedAt !== undefined)
+      this.report(`[end-user] ${requestId} was accepted from a blocked one`);
+    if (endUser?.deletingAt !== undefined)
+      this.report(`[end-user] ${requestId} was accepted during a removal`);
   }
 
   /** A caller asks to delete requests of its own. */
@@ -198,13 +210,13 @@ export class Standing {
 
   /** A request is removed: somebody asked for that, its end-user was there and is removed, or its time is over. */
   private judgeRemoved(requestId: string): void {
-    const life = this.witness.lives.get(requestId);
-    if (!life || this.unwanted.has(requestId) || this.isPastRetention(life)) return;
+    const life = this.world.witness.lives.get(requestId);
+    if (!life || this.unwanted.has(requestId) || this.world.witness.isPastRetention(life)) return;
     const { accountId, email, acceptedAt } = life;
     const goneAt = this.goneAtOf(accountId, email);
     const isRemoving = this.endUser(accountId, email)?.deletingAt !== undefined;
     if (!isRemoving && goneAt < acceptedAt)
-      this.add(`[taken] ${requestId} is removed and nobody asked for it`);
+      this.report(`[taken] ${requestId} is removed and nobody asked for it`);
   }
 
   /** Counts a deletion of requests as under way for as long as it takes. */
@@ -231,24 +243,23 @@ export class Standing {
     const own = lives.filter((life) => life.accountId === accountId);
     const removed = own.filter(({ removedAt }) => removedAt !== undefined && removedAt >= startedAt);
     const isDead = status === 502 || status === 504;
-    if (status !== 200 && !isDead && isAlone && removed.length > 0) {
-      this.add(`[bulk delete] answered with ${status} after ${removed.length} were removed`);
-    }
+    if (status !== 200 && !isDead && isAlone && removed.length > 0)
+      this.report(`[bulk delete] answered with ${status} after ${removed.length} were removed`);
     if (status !== 200) return;
     const [conflicts, notFound] = [body.conflicts, body.notFound] as [string[], string[]];
     // An id that could not be looked up is a conflict, whichever account it belongs to.
     const isCalm = this.world.evidence.disturbedAt < startedAt;
     for (const { requestId } of lives.filter((life) => life.accountId !== accountId)) {
       if (!notFound.includes(requestId) && (isCalm || !conflicts.includes(requestId)))
-        this.add(`[foreign] ${requestId} is of another account and was found`);
+        this.report(`[foreign] ${requestId} is of another account and was found`);
     }
-    for (const { requestId, removedAt, last, ...life } of own) {
-      const isThere =
-        removedAt === undefined && !this.isPastRetention({ requestId, removedAt, last, ...life });
+    for (const life of own) {
+      const { requestId } = life;
+      const isThere = life.removedAt === undefined && !this.world.witness.isPastRetention(life);
       const isNamed = conflicts.includes(requestId) || notFound.includes(requestId);
-      if (isThere && !isNamed) this.add(`[bulk delete] ${requestId} counts as deleted and is there`);
+      if (isThere && !isNamed) this.report(`[bulk delete] ${requestId} counts as deleted and is there`);
       if (isThere && notFound.includes(requestId))
-        this.add(`[bulk delete] ${requestId} is there and not found`);
+        this.report(`[bulk delete] ${requestId} is there and not found`);
     }
   }
 
@@ -269,26 +280,15 @@ export class Standing {
   }
 
   private livesOf({ accountId, email }: { accountId: string; email: string }): Life[] {
-    return [...this.witness.lives.values()].filter(
-      (life) => life.accountId === accountId && life.email === email,
-    );
+    return this.world.witness.all().filter((life) => life.accountId === accountId && life.email === email);
   }
 
   /** When an end-user of the address was last removed; 0 for never. */
   private goneAtOf(accountId: string, email: string): number {
-    return this.goneAt.get(`USERS#${accountId}|END_USER#${email}`) ?? 0;
+    return this.goneAt.get(keyText({ ...endUserKey(accountId, email) })) ?? 0;
   }
 
   private endUser(accountId: string, email: string) {
-    return this.world.table.get({ PK: `USERS#${accountId}`, SK: `END_USER#${email}` });
-  }
-
-  private isPastRetention({ last }: Pick<Life, 'last' | 'requestId' | 'removedAt'>): boolean {
-    const isOver = Number(last.ttl) * 1000 - CLOCKS_APART_MS < this.world.scheduler.now;
-    return isTerminal(last) && isOver;
-  }
-
-  private add(problem: string): void {
-    if (!this.violations.includes(problem)) this.violations.push(problem);
+    return this.world.table.get({ ...endUserKey(accountId, email) });
   }
 }

@@ -6,6 +6,22 @@ import { CLIP_KINDS } from './upstream/clips.ts';
 import { BEHAVIOURS, type Behaviour, CALLBACKS } from './upstream/providers.ts';
 import { RECEIVERS } from './upstream/receivers.ts';
 
+type Actions = fc.Arbitrary<Action>;
+
+/** How often each is chosen. */
+export type Weighted<T> = readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[];
+
+/** One of them, by its weight. */
+export const chosenFrom = <T>(...weighted: Weighted<T>): fc.Arbitrary<T> =>
+  fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+
+/** A whole number, both bounds included. */
+export const between = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
+
+/** A value in `ofEight` of eight cases, else undefined. */
+const sometimes = <T>(ofEight: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  chosenFrom<T | undefined>([8 - ofEight, fc.constant(undefined)], [ofEight, arbitrary]);
+
 const account = fc.nat(1);
 /** One account makes most of the requests. */
 const crowd = fc.constantFrom(0, 0, 0, 1);
@@ -21,18 +37,11 @@ const BESIDE = [
 ] as const;
 
 const removalOf: fc.Arbitrary<Removal> = fc.record({
-  lagMs: fc.oneof(
-    { weight: 5, arbitrary: fc.constant(0) },
-    { weight: 4, arbitrary: fc.integer({ min: 5_000, max: 20_000 }) },
-    { weight: 1, arbitrary: fc.integer({ min: 20_000, max: 300_000 }) },
-  ),
+  lagMs: chosenFrom([5, fc.constant(0)], [4, between(5_000, 20_000)], [1, between(20_000, 300_000)]),
   removeMs: fc.nat(2_000),
   reconcileMs: fc.nat(8_000),
   outage: fc.option(
-    fc.record({
-      mode: fc.constantFrom('refuses' as const, 'throttles' as const),
-      lengthMs: fc.integer({ min: 2_000, max: 40_000 }),
-    }),
+    fc.record({ mode: fc.constantFrom('refuses', 'throttles'), lengthMs: between(2_000, 40_000) }),
     { nil: undefined },
   ),
 });
@@ -40,17 +49,11 @@ const removalOf: fc.Arbitrary<Removal> = fc.record({
 /** Within the calls that a creation makes; an answer that is lost more often than the rest. */
 const ownFault: fc.Arbitrary<PlannedFault> = fc.record({
   gap: fc.nat(9),
-  fault: fc.oneof(
-    fc.constantFrom(...CALL_FAULTS),
-    fc.constantFrom('answer-lost' as const, 'answer-lost-always' as const),
-  ),
+  fault: fc.oneof(fc.constantFrom(...CALL_FAULTS), fc.constantFrom('answer-lost', 'answer-lost-always')),
 });
 
 /** Mostly one that can be used. */
-const clipKind = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom('mp4' as const, 'mov' as const, 'webm' as const) },
-  { weight: 2, arbitrary: fc.constantFrom(...CLIP_KINDS) },
-);
+const clipKind = chosenFrom([3, fc.constantFrom('mp4', 'mov', 'webm')], [2, fc.constantFrom(...CLIP_KINDS)]);
 
 /** What is chosen for a creation, if not at random. */
 export interface CreationBias {
@@ -87,17 +90,17 @@ export const createOf = ({
   removal = 0,
   fault = 1,
   revoked = 0,
-}: CreationBias = {}): fc.Arbitrary<Action> =>
+}: CreationBias = {}): Actions =>
   fc.record({
-    do: fc.constant('create' as const),
+    do: fc.constant('create'),
     account: isCrowd ? crowd : account,
     user,
     model: fc.constantFrom(...models),
-    outputs: fc.integer({ min: 1, max: 4 }),
-    behaviour: fc.oneof(
-      { weight: 2, arbitrary: fc.constant<Behaviour>('works') },
-      { weight: 2, arbitrary: fc.constant(behaviour) },
-      { weight: 4, arbitrary: fc.constantFrom(...BEHAVIOURS) },
+    outputs: between(1, 4),
+    behaviour: chosenFrom<Behaviour>(
+      [2, fc.constant('works')],
+      [2, fc.constant(behaviour)],
+      [4, fc.constantFrom(...BEHAVIOURS)],
     ),
     callback: fc.constantFrom(...CALLBACKS),
     webhook: sometimes(webhook, fc.constantFrom(...RECEIVERS)),
@@ -107,45 +110,37 @@ export const createOf = ({
     atOnce: fc.constantFrom(1, 1, 1, 2),
     beside: sometimes(beside, fc.record({ do: fc.constantFrom(...besides), afterMs: fc.nat(50) })),
     fault: sometimes(fault, ownFault),
-    revokedMs: sometimes(revoked, fc.integer({ min: 30_000, max: 290_000 })),
+    revokedMs: sometimes(revoked, between(30_000, 290_000)),
     afterEnd: sometimes(removal, removalOf),
   });
 
 /** Several creations within moments or seconds, for one of the routes with little room. */
-export const crowdOf: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('crowd' as const),
+export const crowdOf: Actions = fc.record({
+  do: fc.constant('crowd'),
   account,
   user,
-  model: fc.constantFrom('xSD4.5' as const, 'xW3.0s' as const, 'xW3.0s' as const),
-  count: fc.integer({ min: 3, max: 6 }),
+  model: fc.constantFrom('xSD4.5', 'xW3.0s', 'xW3.0s'),
+  count: between(3, 6),
   everyMs: fc.oneof(fc.nat(40), fc.nat(800)),
 });
 
-/** A value in `ofEight` of eight cases, else undefined. */
-const sometimes = <T>(ofEight: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
-  fc.oneof({ weight: 8 - ofEight, arbitrary: fc.constant(undefined) }, { weight: ofEight, arbitrary });
-
 /** Reads or deletes a request, its own account or another. */
-export const onRequest: fc.Arbitrary<Action> = fc.record({
-  do: fc.constantFrom(...(['read', 'read', 'read', 'delete', 'delete', 'delete', 'intrude'] as const)),
+export const onRequest: Actions = fc.record({
+  do: fc.constantFrom('read', 'read', 'read', 'delete', 'delete', 'delete', 'intrude'),
   request,
 });
 /** Deletes several requests. */
-export const bulkDelete: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('bulk-delete' as const),
+export const bulkDelete: Actions = fc.record({
+  do: fc.constant('bulk-delete'),
   requests: fc.array(request, { minLength: 1, maxLength: 5 }),
 });
 /** Removes an end-user. */
-export const deleteUser: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('delete-user' as const),
-  account,
-  user,
-});
+export const deleteUser: Actions = fc.record({ do: fc.constant('delete-user'), account, user });
 /** An operator changes a balance. */
-export const changeBalance: fc.Arbitrary<Action> = fc.record({
-  do: fc.constantFrom('top-up' as const, 'adjust' as const),
+export const changeBalance: Actions = fc.record({
+  do: fc.constantFrom('top-up', 'adjust'),
   account,
-  amount: fc.integer({ min: 1, max: 200 }),
+  amount: between(1, 200),
   repeats: fc.nat(2),
 });
 const limits = {
@@ -153,127 +148,104 @@ const limits = {
   perMonth: fc.constantFrom(null, null, 20, 70),
 };
 /** Budgets are set, changed and lifted. */
-export const setBudget: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('set-budget' as const), account, user, ...limits }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('set-key-budget' as const), account, ...limits }) },
+export const setBudget: Actions = chosenFrom<Action>(
+  [3, fc.record({ do: fc.constant('set-budget'), account, user, ...limits })],
+  [1, fc.record({ do: fc.constant('set-key-budget'), account, ...limits })],
 );
 /** The reconciler runs. */
-export const reconcile: fc.Arbitrary<Action> = fc.record({ do: fc.constant('reconcile' as const) });
+export const reconcile: Actions = fc.record({ do: fc.constant('reconcile') });
 /** Reads a list, or the balance and its history. */
-export const looks: fc.Arbitrary<Action> = fc.record({
-  do: fc.constantFrom('list' as const, 'balance' as const),
-  account,
-});
-const abortIn: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('abort-in' as const),
+export const looks: Actions = fc.record({ do: fc.constantFrom('list', 'balance'), account });
+const abortIn: Actions = fc.record({
+  do: fc.constant('abort-in'),
   pick,
   afterMs: fc.nat(60),
   kills: fc.boolean(),
 });
 /** An execution is stopped while files are stored; the process at work goes on. */
-export const abortStoring: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('abort-in' as const),
+export const abortStoring: Actions = fc.record({
+  do: fc.constant('abort-in'),
   pick: fc.constant(TASKS.indexOf('Store outputs')),
   afterMs: fc.nat(1_500),
   kills: fc.constant(false),
 });
 /** Every process dies. */
-export const crash: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('crash' as const),
-  afterMs: fc.nat(150),
-});
+export const crash: Actions = fc.record({ do: fc.constant('crash'), afterMs: fc.nat(150) });
 /** A run of the reconciler dies, meets another or is late, at any moment of the minute that it may last. */
-export const reconciler: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('reconciler' as const),
-  how: fc.constantFrom('dies' as const, 'dies' as const, 'runs-twice' as const, 'is-late' as const),
+export const reconciler: Actions = fc.record({
+  do: fc.constant('reconciler'),
+  how: fc.constantFrom('dies', 'dies', 'runs-twice', 'is-late'),
   afterMs: fc.oneof(fc.nat(60), fc.nat(60_000)),
 });
 /** Something goes wrong with what is done next. */
-export const fault: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('fault' as const),
+export const fault: Actions = fc.record({
+  do: fc.constant('fault'),
   gap: fc.oneof(fc.nat(3), fc.nat(20)),
   fault: fc.oneof(fc.constantFrom(...FAULTS), fc.constantFrom(...INVOCATION_FAULTS)),
 });
 /** An outage of one of the services, for up to a quarter of a minute or to a minute and a half. */
-export const outageOf = (...services: readonly Service[]): fc.Arbitrary<Action> =>
+export const outageOf = (...services: readonly Service[]): Actions =>
   fc.record({
-    do: fc.constant('outage' as const),
+    do: fc.constant('outage'),
     service: fc.constantFrom(...services),
     mode: fc.constantFrom(...OUTAGE_MODES),
-    lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 90_000 })),
+    lengthMs: fc.oneof(between(500, 15_000), between(15_000, 90_000)),
     pick,
   });
 /** A provider that has revoked our credential, or is silent, full, broken or out of reach, for minutes. */
-export const providerOutage: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('outage' as const),
-  service: fc.constantFrom('modelark' as const, 'modelstudio' as const),
-  mode: fc.constantFrom(...(['revoked', 'revoked', 'hangs', 'throttles', 'breaks', 'refuses'] as const)),
-  lengthMs: fc.integer({ min: 60_000, max: 900_000 }),
+export const providerOutage: Actions = fc.record({
+  do: fc.constant('outage'),
+  service: fc.constantFrom('modelark', 'modelstudio'),
+  mode: fc.constantFrom('revoked', 'revoked', 'hangs', 'throttles', 'breaks', 'refuses'),
+  lengthMs: between(60_000, 900_000),
   pick,
 });
 /** What operators, the network and machines do to work under way. */
-export const meddle: fc.Arbitrary<Action> = fc.oneof(
-  {
-    weight: 7,
-    arbitrary: fc.record({
+export const meddle: Actions = chosenFrom<Action>(
+  [
+    7,
+    fc.record({
       do: fc.constantFrom(
-        ...([
-          'abort',
-          'redeliver',
-          'redeliver',
-          'fail',
-          'retry-webhook',
-          'callback',
-          'forged-callback',
-        ] as const),
+        ...(['abort', 'redeliver', 'redeliver', 'fail', 'retry-webhook'] as const),
+        ...(['callback', 'forged-callback'] as const),
       ),
       pick,
     }),
-  },
-  { weight: 3, arbitrary: abortIn },
-  { weight: 1, arbitrary: crash },
-  { weight: 1, arbitrary: reconciler },
-  { weight: 3, arbitrary: fault },
-  { weight: 2, arbitrary: outageOf('table', 'table', 'index', 'bucket', 'functions', 'step-functions') },
+  ],
+  [3, abortIn],
+  [1, crash],
+  [1, reconciler],
+  [3, fault],
+  [2, outageOf('table', 'table', 'index', 'bucket', 'functions', 'step-functions')],
 );
 
 /** A deployment with other routes, or other limits of them. */
-export const reroute: fc.Arbitrary<Action> = fc.record({
-  do: fc.constantFrom(...(['set-route', 'set-route', 'set-running', 'set-running', 'unroute'] as const)),
+export const reroute: Actions = fc.record({
+  do: fc.constantFrom('set-route', 'set-route', 'set-running', 'set-running', 'unroute'),
   pick,
 });
 /** The ledgers are verified while they change. */
-export const verifyLedgers: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('verify-ledgers' as const),
-  full: fc.boolean(),
-});
+export const verifyLedgers: Actions = fc.record({ do: fc.constant('verify-ledgers'), full: fc.boolean() });
 /** An operator replaces a provider's key, or the secret behind callback URLs. */
-export const rotateSecret: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('rotate-secret' as const),
+export const rotateSecret: Actions = fc.record({
+  do: fc.constant('rotate-secret'),
   pick,
   isLeaked: fc.boolean(),
 });
 
 /** Everything but creations and single requests. */
-export const others: fc.Arbitrary<Action> = fc.oneof(
+export const others: Actions = fc.oneof(
   bulkDelete,
   looks,
-  fc.record({
-    do: fc.constantFrom('block' as const, 'unblock' as const, 'delete-user' as const),
-    account,
-    user,
-  }),
+  fc.record({ do: fc.constantFrom('block', 'unblock', 'delete-user'), account, user }),
   changeBalance,
   setBudget,
-  fc.record({ do: fc.constantFrom('block-account' as const, 'unblock-account' as const), account }),
-  fc.record({ do: fc.constantFrom('replace-key' as const, 'set-limits' as const), account }),
-  fc.record({
-    do: fc.constantFrom(...(['set-rate', 'switch-model', 'set-retention', 'redeploy'] as const)),
-    pick,
-  }),
+  fc.record({ do: fc.constantFrom('block-account', 'unblock-account'), account }),
+  fc.record({ do: fc.constantFrom('replace-key', 'set-limits'), account }),
+  fc.record({ do: fc.constantFrom('set-rate', 'switch-model', 'set-retention', 'redeploy'), pick }),
   reroute,
   rotateSecret,
   verifyLedgers,
   meddle,
-  fc.record({ do: fc.constantFrom('reconcile' as const, 'sweep' as const, 'wait' as const) }),
+  fc.record({ do: fc.constantFrom('reconcile', 'sweep', 'wait') }),
 );

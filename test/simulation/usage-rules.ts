@@ -3,7 +3,9 @@ import { usageOf } from '../../core/ledger/usage.ts';
 import { totalOf, type UsageSums } from '../../core/ledger/usage-rules.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { callPatiently } from './api.ts';
-import type { Simulation } from './simulation.ts';
+import { problemsOf } from './problems.ts';
+import type { Caller } from './simulation.ts';
+import type { World } from './world.ts';
 
 const DAY_MS = 86_400_000;
 /** The longest range that may be asked for; two of them cover a run. */
@@ -11,26 +13,14 @@ const RANGE_MS = 93 * DAY_MS;
 
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-interface Group {
-  day: string;
-  model: unknown;
-  endUserEmail: unknown;
-  keyId: unknown;
-  requests: number;
-  debited: number;
-  refunded: number;
-}
+/** A group of the answer: its names, then what it counts, in the order of `textOf`. */
+const GROUP = ['day', 'model', 'endUserEmail', 'keyId', 'requests', 'debited', 'refunded'] as const;
+type Group = Record<(typeof GROUP)[number], unknown>;
 
-const textOf = ({ day, model, endUserEmail, keyId, requests, debited, refunded }: Group): string =>
-  JSON.stringify([day, model, endUserEmail, keyId, requests, debited, refunded]);
+const textOf = (group: Group): string => JSON.stringify(GROUP.map((name) => group[name]));
 
 /** Compares the usage of an account, as the API tells it, with its raw ledger entries and its accepted requests. */
-export const usageProblems = async (
-  simulation: Simulation,
-  accountId: string,
-  apiKey: string,
-): Promise<string[]> => {
-  const { world } = simulation;
+export const usageProblems = async (world: World, { accountId, apiKey }: Caller): Promise<string[]> => {
   const entries = world.items('ENTRY#').filter((entry) => entry.accountId === accountId);
   const first = Math.min(...entries.map(({ createdAt }) => Date.parse(String(createdAt))));
   const told: string[] = [];
@@ -40,17 +30,21 @@ export const usageProblems = async (
     if (status !== 200) return [`[usage] ${accountId} was answered with ${status}`];
     told.push(...(body.items as Group[]).map(textOf));
   }
-  const due = dueGroups(simulation, entries).map(textOf);
-  const byMonth = await monthlyTotal(accountId, entries);
-  const ofMonths = dueTotal(entries);
-  const wrong = told.filter((group) => !due.includes(group));
-  const missing = due.filter((group) => !told.includes(group));
+  const due = dueGroups(world, entries).map(textOf);
+  const [byMonth, ofMonths] = [await monthlyTotal(accountId, entries), dueTotal(entries)];
   return [
     ...(byMonth === ofMonths
       ? []
       : [`[usage] the months of ${accountId} add up to ${byMonth}, not ${ofMonths}`]),
-    ...wrong.map((group) => `[usage] ${accountId} is told ${group}, which the ledger does not have`),
-    ...missing.map((group) => `[usage] ${accountId} is not told ${group}, which the ledger has`),
+    ...problemsOf(
+      told,
+      (group) =>
+        !due.includes(group) && `[usage] ${accountId} is told ${group}, which the ledger does not have`,
+    ),
+    ...problemsOf(
+      due,
+      (group) => !told.includes(group) && `[usage] ${accountId} is not told ${group}, which the ledger has`,
+    ),
   ];
 };
 
@@ -65,44 +59,40 @@ const monthlyTotal = async (accountId: string, entries: readonly Item[]): Promis
   return JSON.stringify(totalOf(totals));
 };
 
+const sumOf = (entries: readonly Item[]): number =>
+  entries.reduce((sum, { amountThousandths }) => sum + Number(amountThousandths), 0);
+
 const dueTotal = (entries: readonly Item[]): string => {
-  const amounts = (wanted: string): number[] =>
-    entries
-      .filter(({ reason }) => reason === wanted)
-      .map(({ amountThousandths }) => Number(amountThousandths));
-  const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
-  const [debits, refunds] = [amounts('generation'), amounts('refund')];
+  const debits = entries.filter(({ reason }) => reason === 'generation');
+  const refunds = entries.filter(({ reason }) => reason === 'refund');
   return JSON.stringify({
     requests: debits.length,
-    debitedThousandths: sum(debits),
-    refundedThousandths: sum(refunds),
+    debitedThousandths: sumOf(debits),
+    refundedThousandths: sumOf(refunds),
   } satisfies UsageSums);
 };
 
-const dueGroups = ({ world, witness }: Simulation, entries: readonly Item[]): Group[] => {
+const dueGroups = (world: World, entries: readonly Item[]): Group[] => {
   const emails = new Map(world.items('END_USER#').map(({ endUserId, email }) => [endUserId, email]));
   const debits = entries.filter(({ reason }) => reason === 'generation');
-  const groups = new Map<string, Group & { thousandths: { debited: number; refunded: number } }>();
-  for (const { reason, reference, createdAt, amountThousandths } of entries) {
-    if (reason !== 'generation' && reason !== 'refund') continue;
-    const accepted = witness.lives.get(String(reference))?.accepted ?? {};
-    const debit = debits.find((entry) => entry.reference === reference);
-    const named = {
+  const changes = entries.filter(({ reason }) => reason === 'generation' || reason === 'refund');
+  const nameOf = ({ reference, createdAt }: Item) => {
+    const accepted = world.witness.lives.get(String(reference))?.accepted ?? {};
+    return JSON.stringify({
       day: String(createdAt).slice(0, 10),
       model: accepted.model,
       endUserEmail: emails.get(accepted.endUserId) ?? null,
-      keyId: debit?.keyId,
+      keyId: debits.find((entry) => entry.reference === reference)?.keyId,
+    });
+  };
+  return Object.entries(Object.groupBy(changes, nameOf)).map(([names, group = []]) => {
+    const debited = group.filter(({ reason }) => reason === 'generation');
+    const refunded = group.filter(({ reason }) => reason === 'refund');
+    return {
+      ...(JSON.parse(names) as Group),
+      requests: debited.length,
+      debited: sumOf(debited) / 1000,
+      refunded: sumOf(refunded) / 1000,
     };
-    const key = JSON.stringify(Object.values(named));
-    const group = groups.get(key) ?? {
-      ...{ ...named, requests: 0, debited: 0, refunded: 0 },
-      thousandths: { debited: 0, refunded: 0 },
-    };
-    if (reason === 'generation') group.requests += 1;
-    group.thousandths[reason === 'generation' ? 'debited' : 'refunded'] += Number(amountThousandths);
-    group.debited = group.thousandths.debited / 1000;
-    group.refunded = group.thousandths.refunded / 1000;
-    groups.set(key, group);
-  }
-  return [...groups.values()];
+  });
 };

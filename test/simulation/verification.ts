@@ -1,18 +1,12 @@
 import { METRIC } from '../../core/observability.ts';
-import type { World } from './world.ts';
+import { Part } from './part.ts';
 
 const MACHINE = 'verify-ledgers';
 /** How often a verification that is under way is looked at. */
 const LOOK_MS = 1_000;
 
 /** Verifies all ledgers as the stack does on its schedule, at any time: while money moves it finds nothing wrong. */
-export class Verification {
-  private readonly world: World;
-
-  constructor(world: World) {
-    this.world = world;
-  }
-
+export class Verification extends Part {
   /** Begins a verification, beside whatever goes on. */
   begin(full: boolean): void {
     this.world.stepFunctions.begin(MACHINE, { full });

@@ -1,5 +1,9 @@
+import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { endUserKey, pauseKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
+import { keyText } from './aws/indexes.ts';
+import { CLOCKS_APART_MS } from './clocks.ts';
+import { Part } from './part.ts';
 import type { World } from './world.ts';
 
 /** One request from its first write to its removal, as the table saw it. */
@@ -19,8 +23,6 @@ export interface Life {
   removedAt: number | undefined;
 }
 
-const TERMINAL = new Set(['succeeded', 'failed']);
-
 /** What never changes once a request has ended. */
 const FINAL_FIELDS = [
   'status',
@@ -33,55 +35,66 @@ const FINAL_FIELDS = [
   'debitThousandths',
 ];
 
-/** What is written once at most. */
-const WRITTEN_ONCE = 'expiredAt';
+export const isTerminal = ({ status }: Item): boolean => status === 'succeeded' || status === 'failed';
 
-/** What an end-user's counters have to come to, counted from the table's own changes. */
-export interface ExpectedCounters {
-  totalRequests: number;
-  activeRequests: number;
-  spentThousandths: number;
-}
+/** The object keys of the files that a request delivers. */
+export const objectKeysOf = ({ outputs = [] }: Item): string[] =>
+  (outputs as { objectKey?: string }[]).flatMap(({ objectKey }) => objectKey ?? []);
 
-export const isTerminal = (record: Item): boolean => TERMINAL.has(String(record.status));
+/** The code of the error with which a request failed. */
+export const errorCodeOf = ({ error }: Item): string | undefined =>
+  (error as { code?: string } | undefined)?.code;
 
-/** Whether a file is recorded as stored. */
-const hasFiles = ({ outputs, storedSoFar }: Item): boolean =>
-  ((outputs ?? storedSoFar ?? []) as { objectKey?: string }[]).some(
-    ({ objectKey }) => objectKey !== undefined,
-  );
+/** The kind of an attempt's outcome; undefined while it is not known. */
+export const outcomeOf = (attempt: Item | undefined): string | undefined =>
+  (attempt?.outcome as { kind?: string } | undefined)?.kind;
 
-const isBusy = (attempt: Item | undefined): attempt is Item =>
-  (attempt?.outcome as { kind?: string } | undefined)?.kind === 'busy';
+/** Whether a call may still be running at its provider, as far as its attempt tells. */
+export const isOpenCall = (attempt: Item): boolean => (outcomeOf(attempt) ?? 'accepted') === 'accepted';
+
+/** The counters of an end-user. */
+export const COUNTERS = ['totalRequests', 'activeRequests', 'spentThousandths'] as const;
 
 /**
  * Watches every change of the table and keeps facts that its last state does not show: changes of terminal requests,
  * and requests that were accepted and later removed.
  */
-export class Witness {
+export class Witness extends Part {
   readonly lives = new Map<string, Life>();
-  /** Every end-user's due counters since they were last created. */
-  readonly counters = new Map<string, ExpectedCounters>();
-  /** Rules that were broken at the very moment of a write. */
-  readonly violations: string[] = [];
-  /** Told of each request that is accepted. */
+  /** The due counters of every end-user since they were last created, from the table's own changes. */
+  readonly counters = new Map<string, Record<(typeof COUNTERS)[number], number>>();
+  /** Called when a request is accepted. */
   onAccept: ((life: Life) => void) | undefined;
-  /** Told of each request that ends. */
+  /** Called when a request ends. */
   onEnd: ((life: Life) => void) | undefined;
-  /** Told of each request whose files are marked as removed. */
+  /** Called when the files of a request are marked as removed. */
   onExpire: ((life: Life) => void) | undefined;
-  private readonly world: World;
 
   constructor(world: World) {
-    this.world = world;
+    super(world);
     world.table.witnesses.push((key, before, after) => this.see(key, before, after));
+  }
+
+  /** The requests that were accepted, oldest first. */
+  all(): Life[] {
+    return [...this.lives.values()];
   }
 
   /** The requests that are there and not over. */
   open(): Life[] {
-    return [...this.lives.values()].filter(
-      ({ removedAt, last }) => removedAt === undefined && !isTerminal(last),
-    );
+    return this.all().filter(({ removedAt, last }) => removedAt === undefined && !isTerminal(last));
+  }
+
+  /** Whether a request's record may be gone by any clock. */
+  isPastRetention({ last }: Life): boolean {
+    return Number(last.ttl) * 1000 - CLOCKS_APART_MS < this.world.scheduler.now;
+  }
+
+  /** The number of calls of a request at its provider: the provider of its latest claim, else the first one of its model. */
+  plannedCallsOf({ requestId, accepted }: Life): number {
+    const model = String(accepted.model);
+    const provider = this.world.evidence.claimedFor.get(requestId) ?? listModelRoutes()[model]?.[0]?.provider;
+    return accepted.kind === 'image' && provider === 'modelark' ? Number(accepted.images) : 1;
   }
 
   private see(key: string, before: Item | undefined, after: Item | undefined): void {
@@ -89,8 +102,8 @@ export class Witness {
     if (sort === 'REQUEST') this.seeRequest(before, after);
     if (sort.startsWith('PAUSE#') && after) this.seePause(after);
     if (sort.startsWith('ATTEMPT#') && !before && after) this.seeClaim(after);
-    if (sort.startsWith('ATTEMPT#') && isBusy(after) && !isBusy(before))
-      this.world.evidence.recordBusy(after);
+    if (sort.startsWith('ATTEMPT#') && after && outcomeOf(after) === 'busy' && outcomeOf(before) !== 'busy')
+      this.world.evidence.busyAnswers.add(after.requestId);
     if (sort.startsWith('END_USER#')) {
       this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
       if (!after) this.counters.delete(key);
@@ -102,22 +115,19 @@ export class Witness {
     const { evidence, scheduler } = this.world;
     const isCause = ({ requestId, accountId, email, accepted, endedAt }: Life): boolean => {
       const key = pauseKey({ accountId, email, model: String(accepted.model) });
-      return endedAt === scheduler.now && evidence.claims.has(requestId) && key.PK === PK && key.SK === SK;
+      return endedAt === scheduler.now && evidence.claims.of(requestId) > 0 && key.PK === PK && key.SK === SK;
     };
-    if (![...this.lives.values()].some(isCause)) {
-      this.violations.push(`[pause] ${SK} is written and no provider was late`);
-    }
+    if (!this.all().some(isCause)) this.report(`[pause] ${SK} is written and no provider was late`);
   }
 
   private seeClaim(attempt: Item): void {
     const { evidence, scheduler } = this.world;
     evidence.claim(attempt);
     const life = this.lives.get(String(attempt.requestId));
-    if (!life || life.removedAt !== undefined || isTerminal(life.last)) {
-      this.violations.push(
+    if (!life || life.removedAt !== undefined || isTerminal(life.last))
+      this.report(
         `[late call] a call of ${attempt.requestId} was claimed ${life ? scheduler.now - life.endedAt : 0} ms after its end`,
       );
-    }
   }
 
   private seeRequest(before: Item | undefined, after: Item | undefined): void {
@@ -133,22 +143,15 @@ export class Witness {
   }
 
   private accept(requestId: string, record: Item): void {
-    if (this.lives.has(requestId)) this.violations.push(`${requestId} was written anew after its removal`);
+    if (this.lives.has(requestId)) this.report(`${requestId} was written anew after its removal`);
     const email = String(record.endUserEmail);
     const accountId = String(record.accountId);
     const endUser = this.world.table.get({ ...endUserKey(accountId, email) });
-    if (endUser?.blockedAt !== undefined || endUser?.deletingAt !== undefined) {
-      this.violations.push(
-        `[barred end-user] ${requestId} was accepted while ${email} is blocked or removed`,
-      );
-    }
+    if (endUser?.blockedAt !== undefined || endUser?.deletingAt !== undefined)
+      this.report(`[barred end-user] ${requestId} was accepted while ${email} is blocked or removed`);
     const life: Life = {
-      requestId,
-      accountId,
-      email,
+      ...{ requestId, accountId, email, accepted: record, last: record },
       prompt: String(record.prompt),
-      accepted: record,
-      last: record,
       acceptedAt: this.world.scheduler.now,
       endedAt: Number.POSITIVE_INFINITY,
       removedAt: undefined,
@@ -164,41 +167,36 @@ export class Witness {
   private compare(life: Life, before: Item, after: Item | undefined): void {
     const { requestId, accountId, email } = life;
     if (!after) {
-      if (!isTerminal(before)) this.violations.push(`${requestId} was removed while ${before.status}`);
+      if (!isTerminal(before)) this.report(`${requestId} was removed while ${before.status}`);
       return;
     }
     if (isTerminal(before)) {
       const changed = FINAL_FIELDS.filter((f) => JSON.stringify(before[f]) !== JSON.stringify(after[f]));
       if (changed.length > 0) {
         const to = `${before.status} to ${after.status}`;
-        this.violations.push(`${requestId} changed after its end, from ${to}: ${changed.join(', ')}`);
+        this.report(`${requestId} changed after its end, from ${to}: ${changed.join(', ')}`);
       }
-      if (before[WRITTEN_ONCE] === undefined) {
-        if (after[WRITTEN_ONCE] !== undefined) this.onExpire?.(life);
-      } else if (before[WRITTEN_ONCE] !== after[WRITTEN_ONCE]) {
-        this.violations.push(`[expired twice] ${requestId} expired again`);
-      }
+      if (before.expiredAt === undefined && after.expiredAt !== undefined) this.onExpire?.(life);
+      if (before.expiredAt !== undefined && before.expiredAt !== after.expiredAt)
+        this.report(`[expired twice] ${requestId} expired again`);
       return;
     }
-    if (before.status === 'processing' && after.status === 'queued') {
-      this.violations.push(`${requestId} went back to queued`);
-    }
+    if (before.status === 'processing' && after.status === 'queued')
+      this.report(`${requestId} went back to queued`);
     if (!isTerminal(after)) return;
     life.endedAt = this.world.scheduler.now;
-    if (after.status === 'failed' && hasFiles(before) && !this.world.evidence.failed.has(requestId)) {
-      this.violations.push(`[thrown away] ${requestId} had files that were stored, and failed`);
-    }
+    const hasFiles = objectKeysOf({ outputs: before.outputs ?? before.storedSoFar }).length > 0;
+    if (after.status === 'failed' && hasFiles && !this.world.evidence.failed.has(requestId))
+      this.report(`[thrown away] ${requestId} had files that were stored, and failed`);
     this.onEnd?.(life);
     const counters = this.countersOf(accountId, email);
     counters.activeRequests--;
     counters.spentThousandths -= Number(after.refundThousandths ?? 0);
   }
 
-  private countersOf(accountId: string, email: string): ExpectedCounters {
-    const key = `USERS#${accountId}|END_USER#${email}`;
-    const known = this.counters.get(key);
-    if (known) return known;
-    const counters = { totalRequests: 0, activeRequests: 0, spentThousandths: 0 };
+  private countersOf(accountId: string, email: string) {
+    const key = keyText({ ...endUserKey(accountId, email) });
+    const counters = this.counters.get(key) ?? { totalRequests: 0, activeRequests: 0, spentThousandths: 0 };
     this.counters.set(key, counters);
     return counters;
   }

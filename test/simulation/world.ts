@@ -14,6 +14,7 @@ import { serveClips } from './upstream/clips.ts';
 import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
 import { Receivers } from './upstream/receivers.ts';
+import { Witness } from './witness.ts';
 
 /** A bug, put there on purpose. */
 export interface Mutation {
@@ -68,6 +69,7 @@ export class World {
   readonly http: Http;
   readonly receivers: Receivers;
   readonly evidence = new Evidence();
+  readonly witness: Witness;
   /** Told of each creation call that is sent. */
   onSend: ((call: CreationCall) => void) | undefined;
   /** The sum of each metric that functions counted, by its name. */
@@ -77,6 +79,8 @@ export class World {
   readonly trace: string[] = [];
   /** What went wrong in the stand-ins themselves: the run is worth nothing then. */
   readonly broken: unknown[] = [];
+  /** The rules that were broken while things happened. */
+  readonly problems: string[] = [];
   private readonly traced: boolean;
   private readonly startsAt: number;
 
@@ -103,6 +107,7 @@ export class World {
     this.providers = new Providers(this);
     this.http = new Http(this, this.providers);
     this.receivers = new Receivers(this);
+    this.witness = new Witness(this);
     serveClips(this);
     this.mutation = mutation;
     this.traced = traced;
@@ -127,8 +132,15 @@ export class World {
     return this.scheduler.now > this.evidence.disturbedAt + CALM_AFTER_MS;
   }
 
+  /** A rule is broken. The same problem is told once. */
+  report(problem: string): void {
+    if (!this.problems.includes(problem)) this.problems.push(problem);
+  }
+
   break(error: unknown): void {
     this.broken.push(error);
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.report(`broken: ${text}`);
   }
 
   /** A function by its stem. Throws when the service has none of that name. */

@@ -54,6 +54,8 @@ export interface ConsoleSession {
   readonly caller: Caller;
   /** Opens a page of its own, for the service or another address. */
   open(options?: Parameters<typeof openPage>[2], baseUrl?: string): ReturnType<typeof openPage>;
+  /** Opens a page and gives the console there the caller's key. */
+  openSignedIn(): ReturnType<typeof openPage>;
 }
 
 /** Starts a browser and makes a caller before the tests of a file, if there is a browser, and closes it afterwards. */
@@ -73,6 +75,12 @@ export const useConsole = (): ConsoleSession => {
     open(options = {}, baseUrl = undefined) {
       if (!browser) throw new Error('There is no browser.');
       return openPage(browser, baseUrl ?? this.caller.service.baseUrl, options);
+    },
+    async openSignedIn() {
+      const watched = await this.open();
+      await watched.page.goto(this.caller.service.consoleUrl);
+      await signIn(watched.page, this.caller.key);
+      return watched;
     },
   };
 };

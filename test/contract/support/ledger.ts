@@ -40,6 +40,25 @@ export const entriesOf = async (caller: Caller, requestId: string): Promise<[str
     .filter(({ reference }) => reference === requestId)
     .map(({ reason, amount }) => [reason, amount]);
 
+/** The entries of a request that was paid and refunded in full. */
+export const refundedInFull = (xTokens: number): [string, number][] => [
+  ['refund', xTokens],
+  ['generation', xTokens],
+];
+
+/** Expects that each request was paid once, and refunded if it failed, and that the ledger is whole. */
+export const expectPaidOnce = async (
+  caller: Caller,
+  ended: readonly { requestId: string; status: string; cost?: number }[],
+): Promise<void> => {
+  for (const { requestId, status, cost = 0 } of ended) {
+    const entries = await entriesOf(caller, requestId);
+    const [, price = 0] = entries.at(-1) ?? [];
+    expect(entries).toEqual(status === 'failed' ? refundedInFull(price) : [['generation', cost]]);
+  }
+  await expectUnbrokenChain(caller);
+};
+
 /** Expects that each entry follows from the one before it, and that the newest agrees with the balance. */
 export const expectUnbrokenChain = async (caller: Caller): Promise<void> => {
   const entries = await history(caller);

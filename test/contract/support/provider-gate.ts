@@ -4,8 +4,7 @@ import { LoopbackServer, type ReceivedRequest } from '../../unit/servers/loopbac
 /** Stands between a local run and the sandbox. The test decides which calls pass. */
 export interface ProviderGate {
   /** CDK context that sends the calls of a local run to ModelArk here, and to Model Studio. */
-  context: Record<'modelArkBaseUrl', string>;
-  studioContext: Record<'modelStudioBaseUrl', string>;
+  context: Record<'modelArkBaseUrl' | 'modelStudioBaseUrl', string>;
   /** Every call so far. */
   requests: readonly ReceivedRequest[];
   /** Called for each call, which waits for it: true when it has answered the call, or leaves it without an answer. At first, all pass. */
@@ -15,22 +14,20 @@ export interface ProviderGate {
   close(): Promise<void>;
 }
 
-/** Opens a gate. `sandboxUrl` is read at each call, so the sandbox may start later. */
-export const openProviderGate = async (sandboxUrl: () => string): Promise<ProviderGate> => {
+/** Opens `gate`. `sandboxUrl` is read at each call, so the sandbox may start later. */
+export const openProviderGate = async (sandboxUrl: () => string, gate: ProviderGate): Promise<void> => {
   const server = await new LoopbackServer().start();
-  const gate: ProviderGate = {
-    context: { modelArkBaseUrl: `${server.url}/api/v3` },
-    studioContext: { modelStudioBaseUrl: server.url },
+  Object.assign(gate, {
+    context: { modelArkBaseUrl: `${server.url}/api/v3`, modelStudioBaseUrl: server.url },
     requests: server.requests,
     stop: () => false,
     host: undefined,
     close: () => server.close(),
-  };
+  } satisfies ProviderGate);
   server.respond = async (request, response) => {
     if (await gate.stop(request, response)) return;
     forward(sandboxUrl() + request.path, gate.host, request, response);
   };
-  return gate;
 };
 
 /** The connection breaks when the sandbox does not answer. Not by `fetch`, which leaves out a host. */

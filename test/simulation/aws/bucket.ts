@@ -1,4 +1,4 @@
-import { makeCall, STALLED_MS } from '../engine/effects.ts';
+import { type Call, makeCall, STALLED_MS } from '../engine/effects.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
 
@@ -22,16 +22,15 @@ export const sendToBucket = (
 ): Promise<unknown> => {
   const { objects } = world;
   const key = String(input.Key ?? '');
-  const call = (perform: () => unknown, givenUp = (): void => undefined, partly?: () => unknown) =>
+  const call = (perform: () => unknown, more: Partial<Call<unknown>> = {}) =>
     makeCall(world, {
       name: `${command} ${key}`,
       service: 'bucket',
       ...limits,
       slowestMs: STALLED_MS,
       perform,
-      givenUp,
-      ...(partly ? { partly } : {}),
-      ...(UPLOADS.has(command) ? { denied } : {}),
+      ...(UPLOADS.has(command) && { denied }),
+      ...more,
     });
   /** Somebody took the permission to write away, and gave it back. */
   const denied = (): Error => {
@@ -68,13 +67,6 @@ export const sendToBucket = (
         world.uploads.delete(String(input.UploadId));
         return {};
       });
-    case 'GetObjectCommand':
-      return call(() => {
-        const object = objects.get(key);
-        if (!object) throw Object.assign(new Error('The key does not exist.'), { name: 'NoSuchKey' });
-        const range = rangeOf(input.Range, object.bytes);
-        return { Body: { transformToByteArray: async () => range } };
-      });
     case 'DeleteObjectsCommand': {
       const keys = (input.Delete as { Objects: { Key: string }[] }).Objects.map(({ Key }) => Key);
       const remove = (removed: readonly string[]) => {
@@ -88,11 +80,8 @@ export const sendToBucket = (
         return { Errors: kept.map((Key) => ({ Key, Code: 'InternalError' })) };
       };
       const unremovable = (): void => void world.unremovable.add(requestOf(keys[0] ?? ''));
-      return call(
-        () => remove(keys),
-        unremovable,
-        () => remove(keys.slice(0, keys.length >> 1)),
-      );
+      const partly = () => remove(keys.slice(0, keys.length >> 1));
+      return call(() => remove(keys), { givenUp: unremovable, partly });
     }
     case 'ListObjectsV2Command': {
       const prefix = String(input.Prefix ?? '');
@@ -103,7 +92,7 @@ export const sendToBucket = (
           .map(([Key, { bytes, storedAt }]) => ({ Key, Size: bytes.byteLength, LastModified: storedAt }));
         return { Contents, IsTruncated: false };
       };
-      return call(list, () => world.unremovable.add(requestOf(prefix)));
+      return call(list, { givenUp: () => world.unremovable.add(requestOf(prefix)) });
     }
     default:
       throw new Error(`The bucket does not know ${command}.`);
@@ -123,10 +112,4 @@ export const requestOf = (objectKey: string): string => objectKey.split('/')[1] 
 const bytesOf = (body: unknown): Uint8Array => {
   if (!(body instanceof Uint8Array)) throw new Error('An object is uploaded in buffers of known size.');
   return body;
-};
-
-/** `bytes=0-99`, both included. */
-const rangeOf = (range: unknown, bytes: Uint8Array): Uint8Array => {
-  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(range)) ?? [];
-  return first === undefined ? bytes : bytes.subarray(Number(first), Number(last) + 1);
 };

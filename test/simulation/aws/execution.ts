@@ -8,7 +8,6 @@ import {
   TaskError,
 } from '@generation-service/local-aws/interpreter';
 import type { World } from '../world.ts';
-import { contextOf } from './context-object.ts';
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 
@@ -95,3 +94,19 @@ export class Execution {
     this.around.entered(this);
   }
 }
+
+/** What `$$` stands for in every state of an execution. */
+const contextOf = ({ machine, name, input, startedAt }: Execution) => ({
+  Execution: {
+    Id: executionArn(machine, name),
+    Name: name,
+    Input: JSON.parse(input) as unknown,
+    StartTime: new Date(startedAt).toISOString(),
+  },
+  StateMachine: { Id: machineArn(machine), Name: machine },
+});
+
+const ARN = 'arn:aws:states:us-east-1:111122223333';
+
+export const machineArn = (machine: string): string => `${ARN}:stateMachine:${machine}`;
+export const executionArn = (machine: string, name: string): string => `${ARN}:execution:${machine}:${name}`;

@@ -1,6 +1,6 @@
 import { ServiceException, TooManyRequestsException } from '@aws-sdk/client-lambda';
 import { makeCall } from '../engine/effects.ts';
-import { never, outside } from '../engine/invocation.ts';
+import { outside, unlessAborted } from '../engine/invocation.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
 import { type DeployedFunction, type InvocationError, TOO_MANY } from './lambda.ts';
@@ -45,10 +45,7 @@ export const sendToLambda = (
     ...limits,
     perform: () => (isEvent ? enqueue(world, fn, payload) : invoke(world, fn, payload)),
   });
-  const aborted = new Promise<never>((_, reject) => {
-    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  return Promise.race([called, signal ? aborted : never<never>()]);
+  return unlessAborted(called, signal);
 };
 
 const invoke = async (world: World, fn: DeployedFunction, payload: unknown): Promise<unknown> => {

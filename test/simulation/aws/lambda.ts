@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { INVOCATION_FAULTS } from '../engine/faults.ts';
 import { Invocation, invocations, outside } from '../engine/invocation.ts';
-import type { World } from '../world.ts';
+import { Part } from '../part.ts';
 
 /** A function's entry point, as the service exports it. */
 export type Handler = (event: unknown, context: Context) => Promise<unknown>;
@@ -52,7 +52,7 @@ const LATE_EVENT_SHARE = 0.03;
 const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 
 /** The functions of the service, each run of one with a life of its own. */
-export class Lambda {
+export class Lambda extends Part {
   /** Invocations started by a workflow or an event, in order: each can be delivered again. */
   readonly history: { fn: DeployedFunction; payload: unknown; isOver: boolean }[] = [];
   /** The share of events that reach their function seconds late, without an outage. */
@@ -63,11 +63,6 @@ export class Lambda {
   private readonly busy = new Map<string, { ms: number; at: number }>();
   /** When starts of each function were refused and runs of it died, in epoch milliseconds. */
   private readonly setbacks = new Map<string, number[]>();
-  private readonly world: World;
-
-  constructor(world: World) {
-    this.world = world;
-  }
 
   /** Invokes for a workflow or an event: at least once, as these do. Rejects with `InvocationError`. */
   async invoke(fn: DeployedFunction, payload: unknown): Promise<unknown> {
@@ -127,19 +122,13 @@ export class Lambda {
     return [...this.atWork].some((one) => one.functionName === functionName);
   }
 
-  /** A run begins. */
-  private enter(invocation: Invocation): void {
+  /** A run begins, or has ended. */
+  private setAtWork(invocation: Invocation, isAtWork: boolean): void {
     const { functionName } = invocation;
+    if (this.atWork.has(invocation) === isAtWork) return;
     this.busy.set(functionName, { ms: this.busyMs(functionName), at: this.world.scheduler.now });
-    this.atWork.add(invocation);
-  }
-
-  /** A run has ended, if it was at work. */
-  private leave(invocation: Invocation): void {
-    const { functionName } = invocation;
-    if (!this.atWork.has(invocation)) return;
-    this.busy.set(functionName, { ms: this.busyMs(functionName), at: this.world.scheduler.now });
-    this.atWork.delete(invocation);
+    if (isAtWork) this.atWork.add(invocation);
+    else this.atWork.delete(invocation);
   }
 
   /** Waits, or rejects, when functions are out of order as a whole: mostly there are too many of them. */
@@ -173,12 +162,12 @@ export class Lambda {
   }
 
   /** Every process at work dies, or every one that works on a request or runs a function. */
-  killAll(which: { requestId?: string; functionName?: string } = {}): void {
-    const { requestId, functionName } = which;
-    for (const invocation of this.atWork) {
-      if (requestId !== undefined && invocation.requestId !== requestId) continue;
-      if (functionName !== undefined && invocation.functionName !== functionName) continue;
-      invocation.kill('killed');
+  killAll({ requestId, functionName }: { requestId?: string; functionName?: string } = {}): void {
+    for (const one of this.atWork) {
+      const isMeant =
+        one.requestId === (requestId ?? one.requestId) &&
+        one.functionName === (functionName ?? one.functionName);
+      if (isMeant) one.kill('killed');
     }
   }
 
@@ -217,7 +206,7 @@ export class Lambda {
     return new Promise((resolve, reject) => {
       const about = { functionName: fn.name, requestId: requestIdIn(payload), skewMilliseconds: skew };
       const invocation = new Invocation(about, (cause) => {
-        this.leave(invocation);
+        this.setAtWork(invocation, false);
         this.noteSetback(fn.name);
         this.world.note(() => `${fn.name} died: ${cause}`);
         this.world.evidence.die(invocation);
@@ -227,13 +216,13 @@ export class Lambda {
         const name = isTimeout ? cause : random.pick(['Lambda.Unknown', 'Runtime.ExitError']);
         scheduler.after(notice, () => reject(new InvocationError(name, 'The process ended.')));
       });
-      this.enter(invocation);
+      this.setAtWork(invocation, true);
       const limitMs = instance.startMs + fn.timeoutSeconds * 1000;
       const limit = scheduler.after(limitMs, () => invocation.kill('Sandbox.Timedout'));
       const end = (settle: () => void): void => {
         if (invocation.dead) return;
         scheduler.cancel(limit);
-        this.leave(invocation);
+        this.setAtWork(invocation, false);
         this.rest(fn.name, instance, invocation);
         settle();
       };

@@ -1,4 +1,5 @@
 import { makeCall } from '../engine/effects.ts';
+import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
 
@@ -14,15 +15,8 @@ interface Version {
 }
 
 /** Secrets Manager, with the operators who put new values and revoke old ones at the providers. */
-export class Secrets {
-  /** The uses of a value that its operator revoked only once no function could have it any more. */
-  readonly violations: string[] = [];
+export class Secrets extends Part {
   private readonly versions = new Map<string, Version[]>();
-  private readonly world: World;
-
-  constructor(world: World) {
-    this.world = world;
-  }
 
   /** Puts a new value. The old one is taken for `graceMs` more. */
   rotate(name: string, graceMs: number): void {
@@ -32,10 +26,6 @@ export class Secrets {
     if (last) Object.assign(last, { replacedAt: now, takenUntil: now + graceMs });
     versions.push(version(`${name} ${versions.length}`));
     this.world.note(() => `  ${name} has a new value, the old one is taken for ${graceMs} ms`);
-  }
-
-  valueOf(name: string): string {
-    return this.versionsOf(name).at(-1)?.value ?? '';
   }
 
   /** A version as the service answers it: with when it was put, which is when the one before it was replaced. Undefined when there is none. */
@@ -54,7 +44,7 @@ export class Secrets {
     if (known && now < known.takenUntil) return true;
     const isEarly = known && known.takenUntil - known.replacedAt < KEPT_MS + CLOCKS_APART_MS;
     if (!isEarly)
-      this.violations.push(`[rotation] ${value} is used ${now - (known?.takenUntil ?? 0)} ms after its end`);
+      this.report(`[rotation] ${value} is used ${now - (known?.takenUntil ?? 0)} ms after its end`);
     return false;
   }
 

@@ -9,16 +9,15 @@ import { makeCall } from '../engine/effects.ts';
 import { NEWS_FAULTS } from '../engine/faults.ts';
 import { invocations, outside } from '../engine/invocation.ts';
 import { answerOfNextRelease } from '../next-release.ts';
+import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
-import { executionArn, machineArn } from './context-object.ts';
-import { Execution } from './execution.ts';
+import { Execution, executionArn, machineArn } from './execution.ts';
 import type { DeployedFunction } from './lambda.ts';
 
 /** How long the news of an execution's end take. */
 const NEWS_MS = [20, 2_000] as const;
-/** How far a list of executions, and the description of one, is behind. */
-const LIST_DELAY_MS = [0, 2_000] as const;
+/** How far the description of an execution is behind. */
 const DESCRIBE_DELAY_MS = [0, 500] as const;
 /** How long a name stays taken after its execution has ended: 90 days. */
 const NAME_KEPT_MS = 90 * 86_400_000;
@@ -37,7 +36,7 @@ export interface Deployment {
 }
 
 /** The state machines with every execution there ever was, behind the calls of the Step Functions client. */
-export class StepFunctions {
+export class StepFunctions extends Part {
   readonly executions = new Map<string, Execution>();
   /** Receives the event of an execution's end, which can be lost or come twice. */
   onNews: ((execution: Execution) => void) | undefined;
@@ -48,14 +47,13 @@ export class StepFunctions {
   private readonly releaseOf = new WeakMap<Execution, Release>();
   /** Called when an execution next enters a state, by machine and state. */
   private readonly awaited = new Map<string, (execution: Execution) => void>();
-  private readonly world: World;
   private readonly deployment: Deployment;
   private release: Release = 'this';
   /** The most releases whose definitions executions ran on at once. */
   releasesAtOnce = 0;
 
   constructor(world: World, deployment: Deployment) {
-    this.world = world;
+    super(world);
     this.deployment = deployment;
     this.callbacks = new Callbacks();
   }
@@ -121,19 +119,10 @@ export class StepFunctions {
     switch (command) {
       case 'StartExecutionCommand':
         return this.start(text('stateMachineArn'), text('name'), String(input.input ?? '{}'));
-      case 'DescribeExecutionCommand': {
+      case 'DescribeExecutionCommand':
         return this.describe(text('executionArn'));
-      }
-      case 'ListExecutionsCommand':
-        return this.list(text('stateMachineArn'), input.statusFilter as string | undefined);
-      case 'StopExecutionCommand': {
-        this.find(text('executionArn')).end('ABORTED');
-        return {};
-      }
-      case 'SendTaskSuccessCommand': {
-        const output: unknown = JSON.parse(text('output'));
-        return this.succeed(text('taskToken'), output);
-      }
+      case 'SendTaskSuccessCommand':
+        return this.succeed(text('taskToken'), JSON.parse(text('output')));
       default:
         throw new Error(`Step Functions does not know ${command}.`);
     }
@@ -146,20 +135,6 @@ export class StepFunctions {
     if (startedAt > asOf) throw doesNotExist(arn);
     const isShownRunning = stoppedAt !== undefined && stoppedAt > asOf;
     return { executionArn: arn, status: isShownRunning ? 'RUNNING' : status, input };
-  }
-
-  /** A list is behind: an execution that has just been started, or has just ended, is not shown as it is. */
-  private list(stateMachineArn: string, statusFilter: string | undefined) {
-    const asOf = this.world.scheduler.now - this.world.random.whole(...LIST_DELAY_MS);
-    const executions = [...this.executions].flatMap(
-      ([arn, { machine, name, startedAt, stoppedAt, status }]) => {
-        if (stateMachineArn !== machineArn(machine) || startedAt > asOf) return [];
-        const shown = stoppedAt !== undefined && stoppedAt > asOf ? 'RUNNING' : status;
-        const wanted = statusFilter === undefined || statusFilter === shown;
-        return wanted ? [{ executionArn: arn, name, status: shown, startDate: new Date(startedAt) }] : [];
-      },
-    );
-    return { executions };
   }
 
   private succeed(token: string, output: unknown) {

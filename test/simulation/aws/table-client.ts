@@ -1,6 +1,6 @@
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../unit/fakes/expressions.ts';
-import { makeCall } from '../engine/effects.ts';
+import { type Call, makeCall } from '../engine/effects.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
 import type { Write } from './table.ts';
@@ -16,7 +16,7 @@ export const sendToTable = (
   limits: ClientLimits,
 ): Promise<unknown> => {
   const { table } = world;
-  const call = <T>(perform: () => T, conflict?: () => Error, readOn?: (answer: T) => T) =>
+  const call = <T>(perform: () => T, more: Partial<Call<T>> = {}) =>
     makeCall<T>(world, {
       unheard: () => noteUnheard(world, [(input.Item ?? {}) as Item]),
       name: `${command} ${subjectOf(input)}`,
@@ -24,25 +24,12 @@ export const sendToTable = (
       partitions: partitionsOf(input),
       ...limits,
       perform,
-      ...(conflict ? { conflict } : {}),
-      ...(readOn ? { readOn } : {}),
+      ...more,
     });
   const single = (kind: Write['kind']) => {
     const write = { ...(input as Partial<Write>), kind };
-    return call(
-      () => table.write(write),
-      () => table.conflict(),
-    );
+    return call(() => table.write(write), { conflict: () => table.conflict() });
   };
-  const batch = (perform: (all: boolean) => unknown) =>
-    makeCall(world, {
-      name: command,
-      service: 'table',
-      partitions: partitionsOf(input),
-      ...limits,
-      perform: () => perform(true),
-      partly: () => perform(false),
-    });
   switch (command) {
     case 'GetCommand':
       return call(() => ({ Item: table.get(input.Key as Item) }));
@@ -50,7 +37,7 @@ export const sendToTable = (
       return batchGet(world, input, limits);
     case 'QueryCommand': {
       const { begin, readOn } = tornQuery(table, world.random, input as unknown as QueryCommandInput);
-      return call(begin, undefined, readOn);
+      return call(begin, { readOn });
     }
     case 'PutCommand':
       return single('Put');
@@ -59,7 +46,10 @@ export const sendToTable = (
     case 'DeleteCommand':
       return single('Delete');
     case 'BatchWriteCommand':
-      return batch((all) => batchWrite(world, input.RequestItems as BatchWrite, all));
+      return call(() => batchWrite(world, input.RequestItems as BatchWrite, true), {
+        name: command,
+        partly: () => batchWrite(world, input.RequestItems as BatchWrite, false),
+      });
     case 'TransactWriteCommand':
       return transact(world, writesOf(input), limits);
     default:
@@ -80,7 +70,7 @@ const partitionsOf = (input: Input): string[] => {
   if (RequestItems) {
     const [requests] = Object.values(RequestItems as Record<string, BatchWrite[string] | BatchGet[string]>);
     const keys = Array.isArray(requests)
-      ? requests.map(({ DeleteRequest, PutRequest }) => DeleteRequest?.Key ?? PutRequest?.Item)
+      ? requests.map(({ DeleteRequest }) => DeleteRequest.Key)
       : (requests?.Keys ?? []);
     return keys.map((key) => String(key?.PK));
   }
@@ -128,12 +118,12 @@ const transact = async (world: World, writes: readonly Write[], limits: ClientLi
 /** A process that never learns that its claim was written cannot make the call. */
 const noteUnheard = ({ evidence }: World, puts: readonly Item[]): void => {
   for (const { SK, requestId } of puts) {
-    if (String(SK).startsWith('ATTEMPT#')) evidence.interrupt(String(requestId));
+    if (String(SK).startsWith('ATTEMPT#')) evidence.interrupted.add(requestId);
   }
 };
 
 type BatchGet = Record<string, { Keys: Item[] }>;
-type BatchWrite = Record<string, { DeleteRequest?: { Key: Item }; PutRequest?: { Item: Item } }[]>;
+type BatchWrite = Record<string, { DeleteRequest: { Key: Item } }[]>;
 
 /** How many of a batch's items are done when not all are: DynamoDB always does at least one. */
 const shareOf = (items: number, all: boolean): number => (all ? items : Math.max(1, items >> 1));
@@ -160,10 +150,8 @@ const batchGet = async (world: World, input: Input, limits: ClientLimits): Promi
 const batchWrite = (world: World, request: BatchWrite, all: boolean) => {
   const [[name, requests] = ['', []]] = Object.entries(request);
   const share = shareOf(requests.length, all);
-  for (const { DeleteRequest, PutRequest } of requests.slice(0, share)) {
-    if (DeleteRequest) world.table.write({ kind: 'Delete', Key: DeleteRequest.Key });
-    if (PutRequest) world.table.write({ kind: 'Put', Item: PutRequest.Item });
-  }
+  for (const { DeleteRequest } of requests.slice(0, share))
+    world.table.write({ kind: 'Delete', Key: DeleteRequest.Key });
   const rest = requests.slice(share);
   return { UnprocessedItems: rest.length > 0 ? { [name]: rest } : {} };
 };

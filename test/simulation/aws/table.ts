@@ -85,7 +85,6 @@ export class Table {
       throw new ConditionalCheckFailedException({ ...refused, ...refusedItem(write, effect) });
     this.change(effect.key, effect.after);
     if (write.ReturnValues === 'ALL_NEW' && effect.after) return { Attributes: effect.after };
-    if (write.ReturnValues === 'ALL_OLD' && effect.before) return { Attributes: effect.before };
     return {};
   }
 

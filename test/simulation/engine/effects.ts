@@ -1,3 +1,4 @@
+import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import { CALL_FAULTS, type CallFault } from './faults.ts';
 import { type Invocation, invocations, never, outside } from './invocation.ts';
@@ -79,8 +80,15 @@ export const makeCall = <T>(world: World, call: Call<T>): Promise<T> => {
   return new Tries(world, call, invocation).run();
 };
 
-class Tries<T> {
-  private readonly world: World;
+/** Faults of some calls only, and the function of a call that makes their error. */
+const ERROR_OF = {
+  conflict: 'conflict',
+  denied: 'denied',
+  'throttled-inside': 'throttled',
+  'under-way': 'underWay',
+} as const satisfies Partial<Record<CallFault, keyof Call<unknown>>>;
+
+class Tries<T> extends Part {
   private readonly call: Call<T>;
   private readonly invocation: Invocation | undefined;
   private tried = 0;
@@ -88,7 +96,7 @@ class Tries<T> {
   private wasAnswered = false;
 
   constructor(world: World, call: Call<T>, invocation: Invocation | undefined) {
-    this.world = world;
+    super(world);
     this.call = call;
     this.invocation = invocation;
   }
@@ -127,20 +135,16 @@ class Tries<T> {
           this.invocation?.kill('crashed');
           return never();
         case 'conflict':
-          await this.wait(this.latency());
-          throw this.call.conflict?.();
         case 'denied':
-          await this.wait(this.latency());
-          throw this.call.denied?.();
         case 'throttled-inside':
-          await this.wait(this.latency());
-          throw this.call.throttled?.();
         case 'under-way':
-          this.tried++;
-          if (this.invocation) this.world.evidence.underWay.add(this.invocation);
-          this.arrive().catch(() => undefined);
+          if (fault === 'under-way') {
+            this.tried++;
+            if (this.invocation) this.world.evidence.underWay.add(this.invocation);
+            this.arrive().catch(() => undefined);
+          }
           await this.wait(this.latency());
-          throw this.call.underWay?.();
+          throw this.call[ERROR_OF[fault]]?.();
         case 'partly':
           return this.answered(this.arrive(this.call.partly));
         case 'refused-always':
@@ -242,13 +246,9 @@ class Tries<T> {
   }
 
   private fits(fault: CallFault): boolean {
-    if (fault === 'conflict') return this.call.conflict !== undefined;
-    if (fault === 'throttled-inside') return this.call.throttled !== undefined;
-    if (fault === 'under-way') return this.call.underWay !== undefined;
-    if (fault === 'denied') return this.call.denied !== undefined;
+    if (fault in ERROR_OF) return this.call[ERROR_OF[fault as keyof typeof ERROR_OF]] !== undefined;
     if (fault === 'partly') return this.call.partly !== undefined;
-    const crash = fault === 'crash-before' || fault === 'crash-after';
-    return !crash || this.invocation !== undefined;
+    return !fault.startsWith('crash-') || this.invocation !== undefined;
   }
 
   /** The way there and what happens at its end, whether or not the caller still lives by then. */
@@ -261,13 +261,8 @@ class Tries<T> {
   private async answered(done: Promise<T>): Promise<T> {
     try {
       const answer = await done;
-      const { readOn } = this.call;
-      if (!readOn) {
-        await this.wait(this.latency());
-        return answer;
-      }
-      await this.world.scheduler.sleep(this.readingTime());
-      const whole = readOn(answer);
+      await this.world.scheduler.sleep(this.call.readOn ? this.readingTime() : this.latency());
+      const whole = this.call.readOn?.(answer) ?? answer;
       await this.thawed();
       return whole;
     } catch (error) {

@@ -49,14 +49,8 @@ class VirtualDate extends RealDate {
 /** A timer as Node gives it, of which only the end of an invocation or its owner takes away the effect. */
 class VirtualTimer {
   appointment: Appointment | undefined;
-  ref(): this {
-    return this;
-  }
   unref(): this {
     return this;
-  }
-  hasRef(): boolean {
-    return true;
   }
 }
 

@@ -55,3 +55,12 @@ export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 /** Runs something as the world outside: no invocation's death ends it. */
 export const outside = <T>(run: () => T): T => invocations.run(undefined, run);
+
+/** The result of the work. Rejects as soon as the signal aborts. */
+export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  Promise.race([
+    work,
+    new Promise<never>((_, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+    }),
+  ]);

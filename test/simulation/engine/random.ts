@@ -20,7 +20,7 @@ export class Random {
   }
 
   /** One of the choices. */
-  pick<T>(choices: readonly T[]): T {
+  pick<const T>(choices: readonly T[]): T {
     return choices[this.whole(0, choices.length - 1)] as T;
   }
 }

@@ -3,12 +3,8 @@ import type { Clock } from '@generation-service/local-aws/interpreter';
 /** Something that will happen at a time, unless it is cancelled first. */
 export interface Appointment {
   at: number;
-  order: number;
   run: (() => void) | undefined;
 }
-
-const isBefore = (a: Appointment, b: Appointment): boolean =>
-  a.at === b.at ? a.order < b.order : a.at < b.at;
 
 /** Captured before it is replaced: lets all ready work run, in real time. */
 const nextTurn = globalThis.setImmediate;
@@ -33,7 +29,7 @@ export const drained = async (): Promise<void> => {
 };
 
 /**
- * Virtual time: a heap of appointments. Time stands still while code runs and jumps to the next appointment
+ * Virtual time: a list of appointments. Time stands still while code runs and jumps to the next appointment
  * once nothing can go on without it. Appointments of one instant keep the order in which they were made.
  */
 export class Scheduler {
@@ -47,17 +43,23 @@ export class Scheduler {
       return () => this.cancel(appointment);
     },
   };
-  private readonly heap: Appointment[] = [];
-  private made = 0;
+  /** The next one stands last. */
+  private readonly appointments: Appointment[] = [];
 
   constructor(startsAt: number) {
     this.now = startsAt;
   }
 
   after(milliseconds: number, run: () => void): Appointment {
-    const at = this.now + (milliseconds > 0 ? milliseconds : 0);
-    const appointment = { at, order: this.made++, run };
-    this.push(appointment);
+    const { appointments } = this;
+    const appointment = { at: this.now + (milliseconds > 0 ? milliseconds : 0), run };
+    let [place, end] = [0, appointments.length];
+    while (place < end) {
+      const middle = (place + end) >> 1;
+      if ((appointments[middle] as Appointment).at > appointment.at) place = middle + 1;
+      else end = middle;
+    }
+    appointments.splice(place, 0, appointment);
     return appointment;
   }
 
@@ -71,8 +73,9 @@ export class Scheduler {
 
   /** When something happens next, or undefined when nothing ever will. */
   get nextAt(): number | undefined {
-    while (this.heap[0] && !this.heap[0].run) this.pop();
-    return this.heap[0]?.at;
+    const { appointments } = this;
+    while (appointments.length > 0 && !appointments.at(-1)?.run) appointments.pop();
+    return appointments.at(-1)?.at;
   }
 
   /** Lets so many milliseconds pass. */
@@ -95,44 +98,10 @@ export class Scheduler {
   }
 
   private async step(): Promise<void> {
-    const appointment = this.pop();
+    const appointment = this.appointments.pop();
     if (!appointment?.run) return;
     this.now = appointment.at;
     appointment.run();
     await drained();
-  }
-
-  private push(appointment: Appointment): void {
-    const { heap } = this;
-    let place = heap.length;
-    heap.push(appointment);
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      const above = heap[parent] as Appointment;
-      if (!isBefore(appointment, above)) break;
-      heap[place] = above;
-      place = parent;
-    }
-    heap[place] = appointment;
-  }
-
-  private pop(): Appointment | undefined {
-    const { heap } = this;
-    const first = heap[0];
-    const last = heap.pop();
-    if (!first || !last || heap.length === 0) return first;
-    let place = 0;
-    for (;;) {
-      let child = 2 * place + 1;
-      if (child >= heap.length) break;
-      const right = heap[child + 1];
-      if (right && isBefore(right, heap[child] as Appointment)) child++;
-      const below = heap[child] as Appointment;
-      if (!isBefore(below, last)) break;
-      heap[place] = below;
-      place = child;
-    }
-    heap[place] = last;
-    return first;
   }
 }

@@ -5,7 +5,7 @@ import {
 } from '../../../core/table/keys.ts';
 import type { Deployment } from '../aws/step-functions.ts';
 import { webhookUrlOf } from '../upstream/receivers.ts';
-import { EMAIL, inService, type Service } from './service.ts';
+import { EMAIL, inEach, inService, type Service } from './service.ts';
 
 const HOUR_MS = 3_600_000;
 /** The receiver takes 20 s, and an attempt is given up after 15 s. */
@@ -42,28 +42,24 @@ const anHourLater = async (
   };
 };
 
+const LAGS = [20, 90, 180].map((lagSeconds) => ({ lagSeconds }));
+
 /** An end-user is removed while the indexes are this far behind with their request. */
-export const measureIndexLags = async (
-  deployment: Deployment,
-): Promise<(Left & { lagSeconds: number })[]> => {
-  const measured: (Left & { lagSeconds: number })[] = [];
-  for (const lagSeconds of [20, 90, 180]) {
-    const left = await inService(deployment, {}, async (service) => {
+export const measureIndexLags = (deployment: Deployment): Promise<(Left & { lagSeconds: number })[]> =>
+  inEach(
+    deployment,
+    LAGS,
+    () => ({}),
+    async (service, { lagSeconds }) => {
       const { world, createImage, call, until, record } = service;
       world.table.indexLagMs = (partition) =>
         partition.startsWith(requestPartition('')) ? lagSeconds * 1000 : 0;
       const requestId = await createImage('instant');
       await until(() => record(requestId)?.status === 'succeeded');
-      const { status: deletionStatus } = await call({
-        route: 'delete-end-user',
-        parameters: { email: EMAIL },
-      });
-      return { deletionStatus, ...(await anHourLater(service, requestId)) };
-    });
-    measured.push({ lagSeconds, ...left });
-  }
-  return measured;
-};
+      const { status } = await call({ route: 'delete-end-user', parameters: { email: EMAIL } });
+      return { deletionStatus: status, ...(await anHourLater(service, requestId)) };
+    },
+  );
 
 /** A request is deleted while the caller's server has not answered an attempt of its webhook. */
 export const measureWebhookTrace = (deployment: Deployment): Promise<Left> =>

@@ -1,7 +1,7 @@
 import type { Deployment } from '../aws/step-functions.ts';
 import type { OutageMode } from '../engine/outages.ts';
 import { mayBeTaken } from '../failover-rules.ts';
-import { inService, type Service, VIDEO_MODEL } from './service.ts';
+import { inEach, type Service, VIDEO_MODEL } from './service.ts';
 
 /** Both models lead to ModelArk first. */
 const SECOND = {
@@ -9,7 +9,10 @@ const SECOND = {
   [VIDEO_MODEL]: { provider: 'modelstudio', upstreamModel: 'wan-2' },
 };
 const MODES = ['refuses', 'hangs', 'revoked', 'breaks'] as const satisfies readonly OutageMode[];
-const MINUTES = [1, 15];
+const OUTAGES = MODES.flatMap((mode) =>
+  [1, 15].flatMap((minutes) => (['image', 'video'] as const).map((kind) => ({ mode, minutes, kind }))),
+);
+type Outage = (typeof OUTAGES)[number];
 /** From one request to the next. */
 const EVERY_MS = 7_000;
 /** From the beginning of a world to the outage, and from its end to the last request. */
@@ -20,9 +23,6 @@ const SETTLED_MS = 2 * 3_600_000;
 
 /** The results of requests with two routes while one of their providers was out of order. */
 export interface AroundOutage {
-  mode: OutageMode;
-  minutes: number;
-  kind: 'image' | 'video';
   requests: number;
   /** Requests with a call that the provider that was out of order may have taken. */
   taken: number;
@@ -37,22 +37,12 @@ export interface AroundOutage {
 }
 
 /** ModelArk is out of order in each way, for a minute or fifteen, while images or videos are asked for. */
-export const measureFailovers = async (deployment: Deployment): Promise<AroundOutage[]> => {
-  const measured: AroundOutage[] = [];
-  for (const mode of MODES)
-    for (const minutes of MINUTES)
-      for (const kind of ['image', 'video'] as const)
-        measured.push(
-          await inService(deployment, { second: SECOND }, (service) =>
-            measureFailover(service, { mode, minutes, kind }),
-          ),
-        );
-  return measured;
-};
+export const measureFailovers = (deployment: Deployment): Promise<(Outage & AroundOutage)[]> =>
+  inEach(deployment, OUTAGES, () => ({ second: SECOND }), measureFailover);
 
 const measureFailover = async (
   { world, createImage, createVideo, record }: Service,
-  { mode, minutes, kind }: Pick<AroundOutage, 'mode' | 'minutes' | 'kind'>,
+  { mode, minutes, kind }: Outage,
 ): Promise<AroundOutage> => {
   const { scheduler, evidence } = world;
   const accepted = new Map<string, number>();
@@ -83,7 +73,7 @@ const measureFailover = async (
     return isWhileOpen(at) && first?.provider === 'modelstudio' ? [first.sentAt - at] : [];
   });
   return {
-    ...{ mode, minutes, kind, requests: requests.length },
+    requests: requests.length,
     taken: requests.filter(({ isTaken }) => isTaken).length,
     lost: requests.filter(({ isTaken, requestId }) => !isTaken && status(requestId) !== 'succeeded').length,
     repeated: requests.filter(({ kept }) => kept.length > 1).length,

@@ -1,45 +1,32 @@
 import { gatePartition } from '../../../core/table/keys.ts';
 import type { Deployment } from '../aws/step-functions.ts';
-import { inService, type Service, VIDEO_GATE } from './service.ts';
+import { inEach, inService, type Service, VIDEO_GATE } from './service.ts';
 
 /** The outage meets other parts of a run of the loop with each, and other parts of a tick. */
 const PHASES_MS = [0, 10_300, 20_600, 30_900, 41_200, 51_500];
 
-/** How late the next request is called after an outage of the gate's partition, in milliseconds. */
-export interface AfterOutage {
-  mode: 'throttles' | 'hangs';
-  outageSeconds: number;
-  phaseMs: number;
-  /** From the end of the outage to the call of the next request. */
-  calledAfterMs: number;
-}
+const OUTAGES = (['throttles', 'hangs'] as const).flatMap((mode) =>
+  [4, 8, 15].flatMap((outageSeconds) => PHASES_MS.map((phaseMs) => ({ mode, outageSeconds, phaseMs }))),
+);
+type Outage = (typeof OUTAGES)[number];
 
 /** The partition of a gate is out of order from the moment that the running video is done at its provider, and another waits. */
-export const measureOutages = async (deployment: Deployment): Promise<AfterOutage[]> => {
-  const measured: AfterOutage[] = [];
-  for (const mode of ['throttles', 'hangs'] as const)
-    for (const outageSeconds of [4, 8, 15])
-      for (const phaseMs of PHASES_MS) {
-        const calledAfterMs = await inService(deployment, { limits: { maxRunning: 1 }, phaseMs }, (service) =>
-          measureOutage(service, mode, outageSeconds * 1000),
-        );
-        measured.push({ mode, outageSeconds, phaseMs, calledAfterMs });
-      }
-  return measured;
-};
+export const measureOutages = (deployment: Deployment) =>
+  inEach(deployment, OUTAGES, ({ phaseMs }) => ({ limits: { maxRunning: 1 }, phaseMs }), measureOutage);
 
+/** How long after the end of the outage the next request is called, in milliseconds. */
 const measureOutage = async (
   { world, createVideo, until, calledAt, calledBy, doneAt }: Service,
-  mode: AfterOutage['mode'],
-  lengthMs: number,
-): Promise<number> => {
+  { mode, outageSeconds }: Outage,
+): Promise<{ calledAfterMs: number }> => {
   const running = await createVideo('slow');
   await until(() => calledAt(running) < world.scheduler.now);
   const next = await createVideo('instant');
   await world.scheduler.advance(doneAt(running) - world.scheduler.now);
+  const lengthMs = outageSeconds * 1000;
   world.outages.add({ service: 'table', mode, lengthMs, partition: gatePartition(VIDEO_GATE) });
   const endsAt = world.scheduler.now + lengthMs;
-  return (await calledBy(next)) - endsAt;
+  return { calledAfterMs: (await calledBy(next)) - endsAt };
 };
 
 const WAITING = 6;

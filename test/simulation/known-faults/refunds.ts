@@ -1,39 +1,37 @@
 import { getAccount } from '../../../core/accounts/accounts.ts';
 import { balanceChangeWrites } from '../../../core/ledger/ledger.ts';
 import { transact } from '../../../core/table/transactions.ts';
-import { machineArn } from '../aws/context-object.ts';
+import { machineArn } from '../aws/execution.ts';
 import type { Deployment } from '../aws/step-functions.ts';
-import { inService, type Service } from './service.ts';
+import { inEach, type Service } from './service.ts';
 
 const HOUR_MS = 3_600_000;
 const CLIENT = { maxTries: 1, answerMs: undefined };
 
 /** How many problems the daily verification of the ledgers found. */
-export interface Verified {
-  isDeleted: boolean;
+interface Verified {
   before: number;
   /** An hour later, after a second refund of the request. */
   after: number;
 }
 
 /** A failed request is refunded twice, by hand. Before that, it was deleted or not. */
-export const measureSecondRefunds = async (deployment: Deployment): Promise<Verified[]> => {
-  const measured: Verified[] = [];
-  for (const isDeleted of [false, true]) {
-    const found: number[] = [];
-    const { before, after } = await inService(listening(deployment, found), {}, (service) =>
-      refundAgain(service, isDeleted, found),
-    );
-    measured.push({ isDeleted, before, after });
-  }
-  return measured;
+export const measureSecondRefunds = (deployment: Deployment) => {
+  const found: number[] = [];
+  const cases = [{ isDeleted: false }, { isDeleted: true }];
+  return inEach(
+    listening(deployment, found),
+    cases,
+    () => ({}),
+    (service, { isDeleted }) => refundAgain(service, isDeleted, found),
+  );
 };
 
 const refundAgain = async (
   service: Service,
   isDeleted: boolean,
   found: readonly number[],
-): Promise<Omit<Verified, 'isDeleted'>> => {
+): Promise<Verified> => {
   const { world, accountId, createImage, call, settled, until, record } = service;
   const verify = async (): Promise<number> => {
     const times = found.length;

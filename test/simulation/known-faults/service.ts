@@ -101,6 +101,22 @@ export const inService = async <T>(
   }
 };
 
+/** Measures each case in a world of its own. Returns the cases with what came of them. */
+export const inEach = async <Case extends object, Result extends object>(
+  deployment: Deployment,
+  cases: readonly Case[],
+  settingOf: (one: Case) => Setting,
+  measure: (service: Service, one: Case) => Promise<Result>,
+): Promise<(Case & Result)[]> => {
+  const measured: (Case & Result)[] = [];
+  for (const one of cases)
+    measured.push({
+      ...one,
+      ...(await inService(deployment, settingOf(one), (service) => measure(service, one))),
+    });
+  return measured;
+};
+
 /** Runs the reconciler each minute. Returns when it starts next. */
 const schedule = (world: World): (() => number) => {
   let next = world.scheduler.now;

@@ -1,8 +1,9 @@
 import { CLOCKS_APART_MS, deadlineMs, MARGIN_MS } from '../clocks.ts';
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
-import { invocations, never } from '../engine/invocation.ts';
+import { invocations, never, unlessAborted } from '../engine/invocation.ts';
 import type { Service } from '../engine/outages.ts';
 import { type CreationCall, PATIENCE_MS } from '../evidence.ts';
+import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import type { Providers } from './providers.ts';
 
@@ -43,14 +44,13 @@ export const FILE_HOST = 'files.provider.example';
 const ERRORS = { throttled: 'ECONNREFUSED', refused: 'ECONNREFUSED', lost: 'ECONNRESET' };
 
 /** The network beyond AWS: one try a request, which can fail before or after the site has seen it. */
-export class Http {
+export class Http extends Part {
   /** Other sites, by host name. */
   readonly sites = new Map<string, Site>();
-  private readonly world: World;
   private readonly providers: Providers;
 
   constructor(world: World, providers: Providers) {
-    this.world = world;
+    super(world);
     this.providers = providers;
   }
 
@@ -87,7 +87,7 @@ export class Http {
 
   /** A call for a file that a provider made. */
   private async fetchFile(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
-    const refused = (): void => this.world.evidence.refuseFile(request.url);
+    const refused = (): void => this.world.evidence.refusedFiles.add(request.url);
     try {
       const answer = await this.send(request, url, site);
       if (answer.status >= 400) refused();
@@ -140,22 +140,23 @@ export class Http {
     const task = request.method === 'GET' && service !== 'files' ? taskIdIn(url) : '';
     if (task !== '') this.judgeQuery(task);
     const isProvider = service === 'modelark' || service === 'modelstudio';
+    const told = (end: 'told' | 'refused' | 'unanswered'): void => {
+      if (task !== '') evidence.query(task, end, scheduler.now);
+    };
     if (mode === 'revoked' || (isProvider && !this.takesKey(service, request))) {
-      if (task !== '') evidence.query(task, 'refused', scheduler.now);
+      told('refused');
       return this.turnAway(service, 'revoked');
     }
     if (mode === 'breaks') {
-      if (task !== '') evidence.query(task, 'unanswered', scheduler.now);
+      told('unanswered');
       return this.turnAway(service, mode);
     }
     if (mode === 'throttles') {
       const answer = await this.turnAway(service, mode);
-      if (task !== '') {
-        evidence.query(task, 'unanswered', scheduler.now);
-        evidence.heldOff.set(task, { untilMs: scheduler.now + HOLD_OFF_MS, atMs: scheduler.now });
-        return { ...answer, headers: { 'retry-after': String(HOLD_OFF_MS / 1000) } };
-      }
-      return answer;
+      if (task === '') return answer;
+      told('unanswered');
+      evidence.heldOff.set(task, { untilMs: scheduler.now + HOLD_OFF_MS, atMs: scheduler.now });
+      return { ...answer, headers: { 'retry-after': String(HOLD_OFF_MS / 1000) } };
     }
     const answered = makeCall(this.world, {
       name: `${request.method} ${url.hostname}${url.pathname}`,
@@ -167,21 +168,14 @@ export class Http {
       perform: () => site(request),
       errors: ERRORS,
     });
-    const aborted = new Promise<never>((_, reject) => {
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
-    const heard = Promise.race([answered, signal ? aborted : never<never>()]);
-    if (task === '') return heard;
-    return heard.then(
-      (answer) => {
-        evidence.query(task, 'told', scheduler.now);
-        return answer;
-      },
-      (error: unknown) => {
-        evidence.query(task, 'unanswered', scheduler.now);
-        throw error;
-      },
-    );
+    try {
+      const answer = await unlessAborted(answered, signal);
+      told('told');
+      return answer;
+    } catch (error) {
+      told('unanswered');
+      throw error;
+    }
   }
 }
 

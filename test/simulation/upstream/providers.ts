@@ -1,5 +1,5 @@
 import type { CreationCall, Made } from '../evidence.ts';
-import type { World } from '../world.ts';
+import { Part } from '../part.ts';
 import { FILE_HOST, type HttpAnswer, type HttpRequest, jsonAnswer, taskIdIn } from './http.ts';
 import { anMp4, aPng, padded } from './media.ts';
 
@@ -57,7 +57,7 @@ const RETRY_AFTER_SECONDS = [undefined, 3, 45];
 const LATE_CALLBACK_MS = 3 * 3_600_000;
 
 /** Both providers in their own wire formats. What they were asked to make is counted: it is paid for. */
-export class Providers {
+export class Providers extends Part {
   /** How many creations were accepted, by the marker in their prompt. */
   readonly accepted = new Map<string, number>();
   /** Every attempt to cancel a task, by the marker in its prompt and when, in epoch milliseconds. */
@@ -71,11 +71,6 @@ export class Providers {
   private readonly tasks = new Map<string, Task>();
   private made = 0;
   private readonly refusals = new Map<string, number>();
-  private readonly world: World;
-
-  constructor(world: World) {
-    this.world = world;
-  }
 
   answer(request: HttpRequest): HttpAnswer | Promise<HttpAnswer> {
     const url = new URL(request.url);
@@ -102,7 +97,7 @@ export class Providers {
       if (count <= 3) return this.turnAway(wire, creation);
     }
     if (behaviour === 'refused' && this.world.random.next() < 0.5) {
-      return error(wire, 400, wire === 'ark' ? 'InputTextSensitiveContentDetected' : 'DataInspectionFailed');
+      return error(wire, 400, 'InputTextSensitiveContentDetected', 'DataInspectionFailed');
     }
     this.accepted.set(marker, (this.accepted.get(marker) ?? 0) + 1);
     if (creation) this.onTaken?.(creation.requestId, text);
@@ -128,7 +123,7 @@ export class Providers {
 
   private turnAway(wire: Task['wire'], creation: CreationCall | undefined): HttpAnswer {
     const seconds = this.world.random.pick(RETRY_AFTER_SECONDS);
-    const answer = error(wire, 429, wire === 'ark' ? 'RateLimitExceeded' : 'Throttling.RateQuota');
+    const answer = error(wire, 429, 'RateLimitExceeded', 'Throttling.RateQuota');
     if (seconds === undefined) return answer;
     if (creation) creation.retryAt = this.world.scheduler.now + seconds * 1000;
     return { ...answer, headers: { 'retry-after': String(seconds) } };
@@ -138,13 +133,8 @@ export class Providers {
     const { scheduler } = this.world;
     await scheduler.sleep(task.doneAt - scheduler.now);
     const { wire, behaviour } = task;
-    if (behaviour === 'refused') {
-      return error(
-        wire,
-        400,
-        wire === 'ark' ? 'OutputImageSensitiveContentDetected' : 'DataInspectionFailed',
-      );
-    }
+    if (behaviour === 'refused')
+      return error(wire, 400, 'OutputImageSensitiveContentDetected', 'DataInspectionFailed');
     if (behaviour === 'broken') return error(wire, 500, 'InternalServiceError');
     const urls = urlsOf(task);
     if (wire === 'ark') return jsonAnswer(200, { data: urls.map((url) => ({ url })) });
@@ -168,13 +158,8 @@ export class Providers {
     const task = this.tasks.get(id);
     const { scheduler, random } = this.world;
     if (task) this.cancels.push({ marker: task.marker, at: scheduler.now });
-    if (!task || random.next() < 0.5) {
-      return error(
-        wire,
-        wire === 'ark' ? 409 : 400,
-        wire === 'ark' ? 'InvalidAction' : 'UnsupportedOperation',
-      );
-    }
+    if (!task || random.next() < 0.5)
+      return error(wire, wire === 'ark' ? 409 : 400, 'InvalidAction', 'UnsupportedOperation');
     this.tasks.delete(id);
     return jsonAnswer(200, {});
   }
@@ -268,5 +253,6 @@ const urlsOf = ({ id, behaviour, images, video }: Task): string[] =>
     return `https://${FILE_HOST}/${id}/${name}`;
   });
 
-const error = (wire: Task['wire'], status: number, code: string): HttpAnswer =>
-  jsonAnswer(status, wire === 'ark' ? { error: { code, message: '' } } : { code, message: '' });
+/** An error in the wire format of a provider, with the code that it has there. */
+const error = (wire: Task['wire'], status: number, ark: string, studio = ark): HttpAnswer =>
+  jsonAnswer(status, wire === 'ark' ? { error: { code: ark, message: '' } } : { code: studio, message: '' });

@@ -1,3 +1,4 @@
+import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
 
@@ -35,14 +36,13 @@ const REFUSALS: Partial<Record<Receiver, number>> = {
 };
 
 /** The callers' own servers, which are told of the end of their requests. */
-export class Receivers {
+export class Receivers extends Part {
   readonly told: Told[] = [];
   /** How often each event of a balance came, by its webhook id. The second time it is taken. */
   readonly toldOfBalance = new Map<string, number>();
-  private readonly world: World;
 
   constructor(world: World) {
-    this.world = world;
+    super(world);
     world.http.sites.set(HOST, (request) => this.take(request));
     world.http.sites.set(BALANCE_HOST, async ({ headers }) => {
       const webhookId = String(headers['webhook-id']);

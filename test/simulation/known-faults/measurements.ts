@@ -1,4 +1,5 @@
 import type { Deployment } from '../aws/step-functions.ts';
+import { spend, UNGUARDED } from './budgets.ts';
 import { measureDeaths } from './deaths.ts';
 import { measureIndexLags, measureWebhookTrace } from './deletions.ts';
 import { measureFailovers } from './failover.ts';
@@ -6,9 +7,12 @@ import { measureHanging, measureOutages } from './permits.ts';
 import { measureSecondRefunds } from './refunds.ts';
 import { measureTornReads } from './torn-reads.ts';
 
-/** Every fault with what the service made of it. */
-export const measureAll = async (deployment: Deployment) => {
-  return {
+const CREATIONS_WITH_BUG = 400;
+
+/** What is measured in a process of its own. */
+export const MEASUREMENTS = {
+  /** Every known fault with what the service made of it. */
+  'known faults': async (deployment: Deployment) => ({
     outages: await measureOutages(deployment),
     hanging: await measureHanging(deployment),
     deaths: await measureDeaths(deployment),
@@ -17,7 +21,13 @@ export const measureAll = async (deployment: Deployment) => {
     secondRefunds: await measureSecondRefunds(deployment),
     tornReads: await measureTornReads(deployment),
     failovers: await measureFailovers(deployment),
-  };
+  }),
+  /** So many creations against budgets, and some with a bug. */
+  budgets: async (deployment: Deployment, creations: number) => ({
+    spent: await spend(deployment, creations),
+    unguarded: await spend(deployment, CREATIONS_WITH_BUG, UNGUARDED),
+  }),
 };
-
-export type Measured = Awaited<ReturnType<typeof measureAll>>;
+export type Measured<Name extends keyof typeof MEASUREMENTS> = Awaited<
+  ReturnType<(typeof MEASUREMENTS)[Name]>
+>;

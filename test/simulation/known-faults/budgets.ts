@@ -4,10 +4,10 @@ import type { Deployment } from '../aws/step-functions.ts';
 import type { Write } from '../aws/table.ts';
 import { Budgets } from '../budget-rules.ts';
 import { CALL_FAULTS } from '../engine/faults.ts';
-import { inService, type Service } from '../known-faults/service.ts';
 import { unconditional } from '../mutations.ts';
 import { promptOf } from '../upstream/providers.ts';
 import type { Mutation, World } from '../world.ts';
+import { inService, type Service } from './service.ts';
 
 const DAY_MS = 86_400_000;
 /** The last hours of a day, the last day of its month, and the first hours of the next month: idle hours are simulated, too. */
@@ -116,7 +116,7 @@ export const spend = (deployment: Deployment, creations: number, mutation?: Muta
       refused,
       unjudged,
       ...found,
-      over: budgets.violations,
+      over: world.problems.filter((problem) => problem.startsWith('[budget]')),
       wrong: budgets.countProblems(),
     };
   });
