@@ -40,12 +40,6 @@ export const ClipWork = z.union([Clips, LeftClips]);
 export const ClipMeasures = z.object({ measures: z.array(ClipMeasure) });
 export type ClipMeasures = z.infer<typeof ClipMeasures>;
 
-/** Copies the videos at these URLs into the bucket and measures them, in their order. */
-export type MeasureClips = (clips: Clips) => Promise<ClipMeasure[]>;
-
-/** Removes any copies of the reference videos of a request. Never rejects. */
-export type DiscardClips = (clips: Clips) => Promise<void>;
-
 /** Most measurements take well under a second. */
 const RETRY_AFTER_SECONDS = 2;
 

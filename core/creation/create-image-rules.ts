@@ -42,15 +42,17 @@ type Values = ReturnType<typeof parseFields<typeof IMAGE_BODY>>['values'];
 export const parseImageRequest = (
   body: Record<string, unknown>,
   allowPrivate: boolean,
+  others: FieldErrors = {},
 ): ParsedCreation<NewImageRequest> => {
   const { values, fields } = parseFields(IMAGE_BODY, body);
   const model = values.model === undefined ? undefined : findImageModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not an image model';
   checkUrls(body, ['references'], allowPrivate, fields);
   if (model) checkAgainstModel(model, { ...values, referencesGiven: listLength(body.references) }, fields);
+  Object.assign(fields, others);
   const { prompt, endUserEmail } = values;
   if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
-    return { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
+    return { ok: false, error: new ValidationError(fields), model, endUserEmail };
   }
   return { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) };
 };

@@ -50,15 +50,17 @@ const REFERENCE_FIELDS = Object.keys(REFERENCES) as ReferenceField[];
 export const parseVideoRequest = (
   body: Record<string, unknown>,
   allowPrivate: boolean,
+  others: FieldErrors = {},
 ): ParsedCreation<NewVideoRequest> => {
   const { values, fields } = parseFields(VIDEO_BODY, body);
   const model = values.model === undefined ? undefined : findVideoModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not a video model';
   checkUrls(body, [...Object.keys(FRAMES), ...REFERENCE_FIELDS], allowPrivate, fields);
   if (model) checkAgainstModel(model, body, values, fields);
+  Object.assign(fields, others);
   const { prompt, endUserEmail } = values;
   if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
-    return { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
+    return { ok: false, error: new ValidationError(fields), model, endUserEmail };
   }
   return { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) };
 };

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setBalanceWebhook } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import { deleteAccount } from '../../../../core/accounts/delete-account.ts';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';
 import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { logger } from '../../../../core/observability.ts';
@@ -50,7 +50,7 @@ const facts = {
 const create = (
   n = 1,
   { key, at = NOW, account = stored() }: { key?: string; at?: Date; account?: Account } = {},
-) => createImages(account, { ...anImageSubmission({ n }, { idempotencyKey: key }), now: at }, facts);
+) => createRequest(account, { ...anImageSubmission({ n }, { idempotencyKey: key }), now: at }, facts);
 const events = () =>
   memory
     .partition(accountPartition(ACCOUNT_ID))

@@ -5,11 +5,10 @@ import { mockClient } from 'aws-sdk-client-mock';
 import type { ClipMeasure, Clips } from '../../../../core/creation/clip-measuring.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
 import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';
-import type { ProviderId } from '../../../../core/provider-names.ts';
 import { accountKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
-import { aVideoSubmission } from '../../builders/submissions.ts';
+import { aVideoSubmission, theFacts } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -35,15 +34,6 @@ export const measuring = (...seconds: (number | string)[]) =>
   );
 /** Removals of copies that no request was written for. */
 export const discard = jest.fn(async (_clips: Clips): Promise<void> => undefined);
-/** What is known of a creation that nothing is against. */
-export const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
-  endUser: undefined,
-  settings: undefined,
-  credentials: new Set<ProviderId>(['modelstudio']),
-  pausedSeconds: undefined,
-  idempotencyRecord: undefined,
-  ...overrides,
-});
 /** Creates a video of this body. */
 export const create = async (
   body: Record<string, unknown> = {},
@@ -51,7 +41,7 @@ export const create = async (
   { facts = {}, account = {} }: { facts?: Partial<CreationFacts>; account?: Partial<typeof POOR> } = {},
 ) => {
   const submission = aVideoSubmission(body, facts.idempotencyRecord && { idempotencyKey: 'key-1' });
-  return createVideo(anAccount(account), submission, theFacts(facts), measure, undefined, discard);
+  return createVideo(anAccount(account), submission, theFacts(facts), measure, discard);
 };
 const POOR = { balanceThousandths: 1 };
 export const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));

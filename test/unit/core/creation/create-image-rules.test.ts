@@ -207,7 +207,7 @@ describe('the model', () => {
   test('is part of a refusal, so that its settings can still be looked up', () => {
     const parsed = parseImageRequest(aGenerationBody({ endUserEmail: ' Ada@Example.com', n: 0 }), false);
 
-    expect(parsed).toMatchObject({ ok: false, model: 'xQI3Pro', endUserEmail: 'ada@example.com' });
+    expect(parsed).toMatchObject({ ok: false, model: { id: 'xQI3Pro' }, endUserEmail: 'ada@example.com' });
   });
 });
 

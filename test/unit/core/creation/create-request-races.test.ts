@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import type { EndUser } from '../../../../core/end-users/end-users.ts';
 import {
   AccountBlockedError,
@@ -8,11 +8,10 @@ import {
   ForbiddenError,
   RateLimitedError,
 } from '../../../../core/errors.ts';
-import type { ProviderId } from '../../../../core/provider-names.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -23,17 +22,8 @@ beforeEach(() => {
 });
 
 /** Creates one image of 6 xTokens for an account as it was read. */
-const create = (seen = anAccount(), seenEndUser?: EndUser, key?: string) => {
-  const credentials = new Set<ProviderId>(['modelstudio']);
-  const facts = {
-    endUser: seenEndUser,
-    settings: undefined,
-    credentials,
-    pausedSeconds: undefined,
-    idempotencyRecord: undefined,
-  };
-  return createImages(seen, anImageSubmission({}, { idempotencyKey: key }), facts);
-};
+const create = (seen = anAccount(), endUser?: EndUser, idempotencyKey?: string) =>
+  createRequest(seen, anImageSubmission({}, { idempotencyKey }), theFacts({ endUser }));
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));

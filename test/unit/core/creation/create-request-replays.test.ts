@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { toAccount } from '../../../../core/accounts/accounts.ts';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import { loadCreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { writeCreation } from '../../../../core/creation/write-creation.ts';
@@ -16,7 +16,6 @@ import {
   pauseKey,
   requestKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -28,22 +27,13 @@ import {
   putModelSettings,
 } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
-import { tableError } from '../../builders/table-errors.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import '../../fakes/fresh-secrets.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
-  secrets.reset();
-  secrets.set('arn:modelark-key', 'key');
-  secrets.set('arn:modelstudio-key', 'key');
-  executions.reset();
 });
 
 const KEY = 'key-1';
@@ -60,7 +50,7 @@ const create = async (
   key: string | undefined = KEY,
 ) => {
   const submission = anImageSubmission(body, { idempotencyKey: key, now });
-  return createImages(seen, submission, await loadCreationFacts(ACCOUNT_ID, submission));
+  return createRequest(seen, submission, await loadCreationFacts(ACCOUNT_ID, submission));
 };
 const changedNothing = async (act: () => Promise<unknown>) => {
   const before = structuredClone([
@@ -238,17 +228,5 @@ describe('creations with one key at the same time', () => {
     );
     expect(outcomes).toEqual([false, 'conflict', true, 'conflict']);
     expect(entries()).toHaveLength(1);
-  });
-
-  test('are one when the response of the committed attempt was lost', async () => {
-    memory.afterTransaction = (attempt) => {
-      if (attempt === 1) throw tableError('TransactionInProgressException');
-    };
-
-    const { request, replayed } = await create();
-
-    expect(replayed).toBe(false);
-    expect(entries()).toMatchObject([{ reference: request.requestId }]);
-    expect(starts()).toHaveLength(1);
   });
 });

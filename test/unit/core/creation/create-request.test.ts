@@ -1,10 +1,9 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';
 import { logger } from '../../../../core/observability.ts';
-import type { ProviderId } from '../../../../core/provider-names.ts';
 import {
   accountKey,
   dueListing,
@@ -15,7 +14,7 @@ import {
 import { references } from '../../builders/bodies.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
@@ -27,20 +26,12 @@ beforeEach(() => {
   logged.mockReset();
 });
 
-const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
-  endUser: undefined,
-  settings: undefined,
-  credentials: new Set<ProviderId>(['modelark', 'modelstudio']),
-  pausedSeconds: undefined,
-  idempotencyRecord: undefined,
-  ...overrides,
-});
 const create = async (
   body: Record<string, unknown> = {},
   facts: Partial<CreationFacts> = {},
   account = anAccount(),
 ) => {
-  const { request, replayed } = await createImages(account, anImageSubmission(body), theFacts(facts));
+  const { request, replayed } = await createRequest(account, anImageSubmission(body), theFacts(facts));
   expect(replayed).toBe(false);
   return request;
 };
@@ -176,13 +167,6 @@ describe('an accepted creation', () => {
       unitPriceThousandths: 125,
       debitThousandths: 375,
     });
-  });
-
-  test('may spend the whole balance', async () => {
-    memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
-    await create({}, {}, anAccount({ balanceThousandths: 6_000 }));
-
-    expect(account()).toMatchObject({ balanceThousandths: 0 });
   });
 });
 

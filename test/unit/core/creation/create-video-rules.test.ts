@@ -147,7 +147,7 @@ describe('a creation of a video', () => {
   test('that is refused still carries its model and end-user', () => {
     const parsed = parseVideoRequest(aVideoBody({ endUserEmail: ' Ada@Example.com', durationSec: 0 }), false);
 
-    expect(parsed).toMatchObject({ ok: false, model: 'xW3.0s', endUserEmail: 'ada@example.com' });
+    expect(parsed).toMatchObject({ ok: false, model: { id: 'xW3.0s' }, endUserEmail: 'ada@example.com' });
   });
 
   test('is parsed without throwing, for any JSON: accepted, or refused with a field', () => {

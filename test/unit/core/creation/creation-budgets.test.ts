@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setKeyBudget } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import type { Budget } from '../../../../core/budgets/budget-rules.ts';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { toEndUser } from '../../../../core/end-users/end-users.ts';
 import { ConflictError } from '../../../../core/errors.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, KEY_ID, putEndUser } from '../../builders/entities.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -39,17 +39,11 @@ const giveKey = (budget: Budget | undefined) =>
   setKeyBudget({ accountId: ACCOUNT_ID, keyId: KEY_ID }, budget);
 /** Creates images of 6 xTokens each, as the account is when the call comes. */
 const create = async ({ n = 1, account = theAccount() }: { n?: number; account?: Account } = {}) =>
-  createImages(account, anImageSubmission({ n }), theFacts());
+  createRequest(account, anImageSubmission({ n }), theirFacts());
 /** The facts of a creation, with the end-user as stored. */
-const theFacts = () => {
+const theirFacts = () => {
   const item = memory.get(keyOf.endUser);
-  return {
-    endUser: item && toEndUser(item),
-    settings: undefined,
-    credentials: new Set(['modelstudio'] as const),
-    pausedSeconds: undefined,
-    idempotencyRecord: undefined,
-  };
+  return theFacts({ endUser: item && toEndUser(item) });
 };
 const spentBy = (owner: string) => ({
   day: memory.get(spentKey(ACCOUNT_ID, owner, DAY))?.spentThousandths,
@@ -165,11 +159,11 @@ describe('a creation of an end-user with a budget', () => {
   test('that repeats one which took the last of the budget is that one', async () => {
     given({ perDayThousandths: 6_000 });
     const twin = anImageSubmission({ n: 1 }, { idempotencyKey: 'order-17' });
-    const both = theFacts();
+    const both = theirFacts();
     const account = anAccount({ balanceThousandths: 1_000_000 });
 
-    const first = await createImages(account, twin, both);
-    const second = await createImages(account, twin, both);
+    const first = await createRequest(account, twin, both);
+    const second = await createRequest(account, twin, both);
 
     expect(second).toEqual({
       request: expect.objectContaining({ requestId: first.request.requestId }),
@@ -256,16 +250,4 @@ test('100 keys of an account have a budget at most, which can be changed and lif
   await giveKey(budget);
 
   expect(theAccount().keyBudgets).toMatchObject({ key_7: { perDayThousandths: 9 }, [KEY_ID]: budget });
-});
-
-test('a creation without budgets makes the calls that it made without this, and writes nothing more', async () => {
-  given(undefined);
-
-  const { request } = await create();
-
-  const names = memory.client.calls().map(({ args }) => args[0].constructor.name);
-  expect(names).toEqual(['TransactWriteCommand']);
-  expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([4]);
-  expect(memory.get(requestKey(request.requestId))).not.toHaveProperty('budgetOwners');
-  expect(memory.get(keyOf.endUser)).not.toHaveProperty('budget');
 });

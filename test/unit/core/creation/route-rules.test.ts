@@ -5,9 +5,9 @@ import { clipProblems } from '../../../../core/creation/create-video-rules.ts';
 import { earlyProblems, judgeCreation } from '../../../../core/creation/judge-creation.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
-import { NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, KEY_ID } from '../../builders/entities.ts';
+import { ACCOUNT_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 
 const Z_IMAGE = KNOWN_LIMITS['z-image-turbo'] as UpstreamLimits;
 const creation = (body: object) => {
@@ -55,14 +55,7 @@ describe('a creation within the catalog’s limits', () => {
   });
 
   test('is judged by a route that refuses early, and by no other', async () => {
-    const facts = {
-      ...{ endUser: undefined, settings: undefined, pausedSeconds: undefined, idempotencyRecord: undefined },
-      credentials: new Set(['modelstudio'] as const),
-    };
-    const submission = {
-      ...({ ok: true, creation: creation({ prompt: 'a'.repeat(801) }) } as const),
-      ...{ idempotency: undefined, keyId: KEY_ID, now: NOW },
-    };
+    const submission = anImageSubmission({ model: 'xZI1.0Pro', prompt: 'a'.repeat(801) });
     const judgeWith = (more: object) =>
       withEnvironment(
         {
@@ -70,7 +63,7 @@ describe('a creation within the catalog’s limits', () => {
             'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo', ...more },
           }),
         },
-        async () => judgeCreation(ACCOUNT_ID, submission, facts),
+        async () => judgeCreation(ACCOUNT_ID, submission, theFacts()),
       );
 
     await expect(judgeWith({ refusesEarly: true })).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { LedgerEntry } from '../../../../core/ledger/ledger.ts';
@@ -46,7 +46,7 @@ const write = async (writer: (typeof WRITERS)[number], skew: number, index: numb
     );
     return [refundedId(index)];
   }
-  const { request } = await createImages(account(), anImageSubmission({}, { now }), {
+  const { request } = await createRequest(account(), anImageSubmission({}, { now }), {
     endUser: undefined,
     settings: undefined,
     credentials: new Set<ProviderId>(['modelstudio']),
