@@ -1,5 +1,5 @@
 import { type FieldErrors, ValidationError } from '../errors.ts';
-import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
+import { listLength, optionalCount, optionalText, parseFields, type Values } from '../fields.ts';
 import { findVideoModel, type VideoModel } from '../models/catalog.ts';
 import type { AskedOfVideo } from '../requests/request-rules.ts';
 import type { ClipMeasure } from './clip-measuring.ts';
@@ -20,7 +20,7 @@ export type NewVideoRequest = NewCreation<VideoModel> & AskedOfVideo;
 export const VIDEO_BODY = {
   ...COMMON_FIELDS,
   resolution: optionalText(),
-  durationSec: optionalInteger(1, 'must be at least 1'),
+  durationSec: optionalCount(),
   image: optionalText(),
   lastFrame: optionalText(),
   referenceImages: optionalUrls(),
@@ -29,7 +29,7 @@ export const VIDEO_BODY = {
   ratio: optionalText(),
 };
 
-type Values = ReturnType<typeof parseFields<typeof VIDEO_BODY>>['values'];
+type Given = Partial<Values<typeof VIDEO_BODY>>;
 
 /** The fields of frames, each with the input mode it needs. */
 export const FRAMES = { image: 'first_frame', lastFrame: 'last_frame' } as const;
@@ -68,7 +68,7 @@ export const parseVideoRequest = (
 const checkAgainstModel = (
   model: VideoModel,
   body: Record<string, unknown>,
-  values: Values,
+  values: Given,
   fields: FieldErrors,
 ): void => {
   const { resolution, durationSec, ratio } = values;
@@ -93,7 +93,7 @@ const checkAgainstModel = (
 export const takes = (model: Pick<VideoModel, 'inputModes'>, mode: string): boolean =>
   model.inputModes?.includes(mode) ?? false;
 
-const checkFrames = (model: VideoModel, { image, lastFrame }: Values, fields: FieldErrors): void => {
+const checkFrames = (model: VideoModel, { image, lastFrame }: Given, fields: FieldErrors): void => {
   if (model.requiresImage) {
     if (image === undefined) fields.image ??= 'is required';
   } else if (image !== undefined && !takes(model, FRAMES.image)) {
@@ -107,7 +107,7 @@ const checkFrames = (model: VideoModel, { image, lastFrame }: Values, fields: Fi
 const checkReferences = (
   model: VideoModel,
   field: ReferenceField,
-  values: Values & { given: number },
+  values: Given & { given: number },
   fields: FieldErrors,
 ): void => {
   const { mode, limit } = REFERENCES[field];
@@ -123,7 +123,7 @@ const checkReferences = (
 
 const withDefaults = (
   model: VideoModel,
-  values: Values & { prompt: string; endUserEmail: string },
+  values: Given & { prompt: string; endUserEmail: string },
 ): NewVideoRequest => {
   const { defaultResolution: resolution, defaultRatio: ratio, durationSec } = model;
   return {

@@ -2,7 +2,7 @@ import { type EndUser, toEndUser } from '../end-users/end-users.ts';
 import { pauseSecondsLeft } from '../end-users/pauses.ts';
 import { requiredEnv } from '../environment.ts';
 import { ConflictError, type FieldErrors, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
-import { dimensionsOf } from '../models/image-sizes.ts';
+import { dimensionsOf, figure } from '../models/image-sizes.ts';
 import {
   currentModelSettings,
   type ModelSettings,
@@ -153,7 +153,6 @@ const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldError
   if ('size' in creation) {
     const { width, height } = dimensionsOf(creation.size, creation.aspectRatio);
     if (!takesPixels(limits, width * height)) {
-      const figure = (pixels: number): string => pixels.toLocaleString('en');
       const most = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
       fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${most}`;
     }

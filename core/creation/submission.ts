@@ -16,6 +16,8 @@ export interface ReceivedCreation {
   /** As callers write it: `POST /v1/videos`. */
   route: string;
   body: ReadBody;
+  /** What an idempotency key stands for, if not the body: a form, of which each call signs other URLs. */
+  sent?: unknown;
   /** As sent; when it is malformed, `fields` says so. */
   idempotencyKey: string | undefined;
   /** Errors outside the body. */
@@ -36,12 +38,12 @@ const submissionBy =
   <New extends NewCreation>(
     parse: (body: Record<string, unknown>, allowPrivate: boolean, fields: FieldErrors) => ParsedCreation<New>,
   ) =>
-  ({ route, body, idempotencyKey, keyId, fields, now }: ReceivedCreation): Submission<New> => {
+  ({ route, body, sent, idempotencyKey, keyId, fields, now }: ReceivedCreation): Submission<New> => {
     const parsed = body.ok ? parse(body.body, allowPrivateTargets(), fields) : unreadable(body.error, fields);
     // Only a valid body gets a fingerprint: any other can be nested without limit.
     const idempotency =
       parsed.ok && body.ok && idempotencyKey !== undefined
-        ? idempotencyOf(idempotencyKey, route, body.body)
+        ? idempotencyOf(idempotencyKey, route, sent ?? body.body)
         : undefined;
     return { ...parsed, idempotency, keyId, now };
   };

@@ -13,7 +13,6 @@ import {
 } from '../../core/creation/collection.ts';
 import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
 import { createRequest } from '../../core/creation/create-request.ts';
-import { idempotencyOf } from '../../core/creation/idempotency.ts';
 import { loadCreationFacts } from '../../core/creation/judge-creation.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
 import { type JudgedCreation, writeCreation } from '../../core/creation/write-creation.ts';
@@ -78,23 +77,18 @@ export const makeImages = async (
     () => request.query({}),
     () => request.idempotencyKey(),
   );
-  const parsed = imageSubmission({
+  const sent = { given: asked.given, images: asked.images.map(digestOfImage) };
+  const submission = imageSubmission({
     route,
     body: { ok: true, body: { ...parameters.body, references } },
-    idempotencyKey: undefined,
+    sent,
+    idempotencyKey: request.header('Idempotency-Key'),
     keyId: apiKey.keyId,
     fields: { ...parameters.fields, ...asked.fields, ...wrong },
     now,
   });
-  // Of what was sent: each call signs other URLs for its files.
-  const sent = { given: asked.given, images: asked.images.map(digestOfImage) };
-  const idempotencyKey = request.header('Idempotency-Key');
-  const submission =
-    parsed.ok && idempotencyKey !== undefined
-      ? { ...parsed, idempotency: idempotencyOf(idempotencyKey, route, sent) }
-      : parsed;
   const call =
-    parsed.ok && idempotencyKey === undefined
+    submission.ok && !submission.idempotency
       ? {
           accountId,
           digest: digestOfCall(apiKey.keyId, route, sent),

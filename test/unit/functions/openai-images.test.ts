@@ -90,9 +90,9 @@ describe('POST /openai/v1/images/generations', () => {
     expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([5]);
     expect(memory.calls()).toEqual({
       UpdateCommand: 1,
-      GetCommand: 2,
+      GetCommand: 3,
       BatchGetCommand: 1,
-      QueryCommand: 2,
+      QueryCommand: 1,
       PutCommand: 1,
       TransactWriteCommand: 1,
     });
