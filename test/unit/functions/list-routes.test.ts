@@ -176,13 +176,6 @@ describe('GET /v1/videos', () => {
       model: 'is not a video model',
     });
   });
-
-  test('queries no provider about an unfinished one', async () => {
-    putRequest(memory, aVideoRequest({ requestId: aRequestId(NOW, 'vid'), status: 'processing' }));
-    await call(listVideos);
-
-    expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1, QueryCommand: 1, BatchGetCommand: 1 });
-  });
 });
 
 test('include=input adds what was asked to each record of a list', async () => {

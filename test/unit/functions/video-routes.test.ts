@@ -3,7 +3,6 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { VideoRequest } from '../../../core/requests/request-rules.ts';
 import { requestKey } from '../../../core/table/keys.ts';
-import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
 import { handler as getVideo } from '../../../functions/api/get-video.ts';
 import { handler as receiveCallback } from '../../../functions/api/receive-callback.ts';
 import { anImageRequest, aStoredVideo, REQUEST_ID, VIDEO_ID } from '../builders/entities.ts';
@@ -57,18 +56,6 @@ describe('GET /v1/videos/{requestId}', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test.each([
-    [1, 200, 'succeeded'],
-    [0, 200, 'expired'],
-    [-86_399, 200, 'expired'],
-    [-86_400, 404, undefined],
-  ])('answers %p s before its expiry with %p %p', async (seconds, status, expected) => {
-    given(succeeded(seconds));
-    const answer = await get();
-
-    expect([answer.status, answer.body.status]).toEqual([status, expected]);
-  });
-
   test('queries the provider of an unfinished one, once in 10 s, and wakes the execution', async () => {
     given().waiting({ taskToken: 'token-1', waitingSince: world.now.toISOString() });
     executions.wait('token-1');
@@ -85,13 +72,6 @@ describe('GET /v1/videos/{requestId}', () => {
     expect((await get()).body.status).toBe('processing');
     expect(upstream.requests).toHaveLength(2);
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
-  });
-
-  test('succeeds even if the provider is out of reach', async () => {
-    given().waiting({ taskToken: 'token-1', waitingSince: world.now.toISOString() });
-    upstream.respond = (_, response) => response.socket?.destroy();
-
-    expect(await get()).toMatchObject({ status: 200, body: { status: 'processing' } });
   });
 
   test('of a queued one queries no provider and writes nothing', async () => {
@@ -121,12 +101,6 @@ describe('GET /v1/videos/{requestId}', () => {
     expect((await get()).status).toBe(404);
     expect(upstream.requests).toEqual([]);
     expect(request.wait()).toBeUndefined();
-  });
-
-  test('is the only read of a video', async () => {
-    given();
-
-    expect((await call(getGeneration, { pathParameters: { requestId: VIDEO_ID } })).status).toBe(404);
   });
 });
 
@@ -164,23 +138,5 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
     expect(await receive(forged)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
     expect(upstream.requests).toEqual([]);
     expect(request.wait()).toBeUndefined();
-  });
-
-  test('answers 503 while the provider cannot be queried, so that it calls again', async () => {
-    given();
-    upstream.answer(500, { code: 'InternalError' });
-
-    expect(await receive()).toMatchObject({
-      status: 503,
-      headers: { 'Retry-After': '5' },
-      body: { error: { code: 'temporarily_unavailable' } },
-    });
-  });
-
-  test('answers 200 to a late one', async () => {
-    given({ status: 'failed' });
-
-    expect((await receive()).status).toBe(200);
-    expect(upstream.requests).toEqual([]);
   });
 });

@@ -1,23 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type NewImageRequest, parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
-import type { FieldErrors } from '../../../../core/errors.ts';
+import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
 import { aGenerationBody, references } from '../../builders/bodies.ts';
 import { anyCharacter } from '../../builders/texts.ts';
-
-const accepted = (overrides: Record<string, unknown>): NewImageRequest => {
-  const parsed = parseImageRequest(aGenerationBody(overrides), false);
-  if (!parsed.ok) throw parsed.error;
-  return parsed.creation;
-};
-
-const refused = (body: Record<string, unknown>): FieldErrors => {
-  const parsed = parseImageRequest(body, false);
-  return parsed.ok ? {} : { ...parsed.error.fields };
-};
-
-/** The wrong fields of the minimal body with these fields set. */
-const problems = (overrides: Record<string, unknown>): FieldErrors => refused(aGenerationBody(overrides));
+import { accepted, problems, refused } from './parsed-images.ts';
 
 const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
@@ -122,16 +108,8 @@ describe('a creation of images', () => {
   });
 
   test.each([
-    'model',
-    'prompt',
-    'endUserEmail',
-    'size',
-    'aspectRatio',
-    'n',
-    'references',
-    'sequential',
-    'sequentialOptions',
-    'webhookUrl',
+    ...['model', 'prompt', 'endUserEmail', 'size', 'aspectRatio', 'n', 'references', 'sequential'],
+    ...['sequentialOptions', 'webhookUrl'],
   ])('refuses null for %s: a field is absent or has its type', (name) => {
     expect(Object.keys(problems({ [name]: null }))).toEqual([name]);
   });

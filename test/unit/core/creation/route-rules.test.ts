@@ -1,6 +1,5 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
 import { clipProblems } from '../../../../core/creation/create-video-rules.ts';
 import { earlyProblems, judgeCreation } from '../../../../core/creation/judge-creation.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
@@ -8,16 +7,10 @@ import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-cal
 import { ACCOUNT_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
+import { accepted } from './parsed-images.ts';
 
 const Z_IMAGE = KNOWN_LIMITS['z-image-turbo'] as UpstreamLimits;
-const creation = (body: object) => {
-  const parsed = parseImageRequest(
-    { model: 'xZI1.0Pro', prompt: 'a fox', endUserEmail: 'ada@example.com', ...body },
-    false,
-  );
-  if (!parsed.ok) throw parsed.error;
-  return parsed.creation;
-};
+const creation = (body: object) => accepted({ model: 'xZI1.0Pro', ...body });
 
 describe('a creation within the catalog’s limits', () => {
   test.each([
