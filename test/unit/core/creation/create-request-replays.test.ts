@@ -64,15 +64,19 @@ const changedNothing = async (act: () => Promise<unknown>) => {
 };
 
 describe('a creation with an Idempotency-Key', () => {
-  test('writes the record of the key last, in the transaction of the debit', async () => {
+  test('writes the record of the key in the transaction of the debit', async () => {
     const { request, replayed } = await create();
 
     expect(replayed).toBe(false);
     expect(memory.transactions).toHaveLength(1);
     expect(memory.transactions[0]?.TransactItems).toHaveLength(5);
-    expect(memory.transactions[0]?.TransactItems?.[4]?.Put).toMatchObject({
-      Item: { ...keyItem(), requestId: request.requestId },
-      ConditionExpression: 'attribute_not_exists(PK) OR keptUntil <= :now',
+    expect(memory.get(keyItem())).toEqual({
+      PK: `IDEMPOTENCY#${ACCOUNT_ID}`,
+      SK: expect.stringMatching(/^KEY#[0-9a-f]{64}$/),
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      requestId: request.requestId,
+      keptUntil: atSeconds(86_400).toISOString(),
+      ttl: NOW.getTime() / 1000 + 86_400,
     });
   });
 
