@@ -30,11 +30,11 @@ export const Clips = z.object({
 export type Clips = z.infer<typeof Clips>;
 
 /** Input to remove copies left by a refused request; `left` is the number of its reference videos. */
-export const LeftClips = z.object({ requestId: z.string(), left: z.int().check(z.gte(1)) });
-export type LeftClips = z.infer<typeof LeftClips>;
+const LeftClips = z.object({ requestId: z.string(), left: z.int().check(z.gte(1)) });
 
 /** Its input. */
 export const ClipWork = z.union([Clips, LeftClips]);
+export type ClipWork = z.infer<typeof ClipWork>;
 
 /** Its output: a measure for each URL, in their order; none for a removal. */
 export const ClipMeasures = z.object({ measures: z.array(ClipMeasure) });

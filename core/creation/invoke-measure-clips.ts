@@ -3,13 +3,7 @@ import { isThrottlingError } from '@smithy/core/retry';
 import { CALL_LIMITS, clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
 import { logger } from '../observability.ts';
-import {
-  type ClipMeasure,
-  ClipMeasures,
-  type Clips,
-  type LeftClips,
-  tooManyClips,
-} from './clip-measuring.ts';
+import { type ClipMeasure, ClipMeasures, type Clips, type ClipWork, tooManyClips } from './clip-measuring.ts';
 
 type SdkError = Parameters<typeof isThrottlingError>[0];
 
@@ -60,7 +54,7 @@ export const invokeDiscardClips = async ({ requestId, urls }: Clips): Promise<vo
   }
 };
 
-const invoke = async (work: Clips | LeftClips, limitMs: number) => {
+const invoke = async (work: ClipWork, limitMs: number) => {
   try {
     return await lambda.send(
       new InvokeCommand({
