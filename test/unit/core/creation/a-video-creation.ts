@@ -1,26 +1,15 @@
 import '../../builders/environment.ts';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
-import { beforeEach, expect, jest } from '@jest/globals';
+import { beforeEach, jest } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import type { ClipMeasure, Clips } from '../../../../core/creation/clip-measuring.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
 import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';
-import { accountKey, ledgerPartition } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { anAccount } from '../../builders/entities.ts';
 import { aVideoSubmission, theFacts } from '../../builders/submissions.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
 
-export const memory = new MemoryTable(table);
-export const executions = new MemoryExecutions();
 export const bedrock = mockClient(BedrockRuntimeClient);
-beforeEach(() => {
-  memory.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  executions.reset();
-  discard.mockClear();
-});
+beforeEach(() => void discard.mockClear());
 
 /** Measures these seconds, or finds these problems. */
 export const measuring = (...seconds: (number | string)[]) =>
@@ -44,9 +33,3 @@ export const create = async (
   return createVideo(anAccount(account), submission, theFacts(facts), measure, discard);
 };
 const POOR = { balanceThousandths: 1 };
-export const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-/** Expects that nothing was debited and no execution started. */
-export const nothingWritten = () => {
-  expect(memory.transactions).toEqual([]);
-  expect(executions.started).toEqual([]);
-};

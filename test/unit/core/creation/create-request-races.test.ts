@@ -1,5 +1,5 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import type { EndUser } from '../../../../core/end-users/end-users.ts';
 import {
@@ -8,27 +8,16 @@ import {
   ForbiddenError,
   RateLimitedError,
 } from '../../../../core/errors.ts';
-import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
+import { accountKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
 import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
-import { executions } from '../../fakes/fresh-executions.ts';
-import { memory } from '../../fakes/fresh-table.ts';
-
-jest.spyOn(Math, 'random').mockReturnValue(0);
-beforeEach(() => {
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-});
+import { account, endUser, entries, executions, memory } from './a-creation.ts';
 
 /** Creates one image of 6 xTokens for an account as it was read. */
 const create = (seen = anAccount(), endUser?: EndUser, idempotencyKey?: string) =>
   createRequest(seen, anImageSubmission({}, { idempotencyKey }), theFacts({ endUser }));
-
-const account = () => memory.get(accountKey(ACCOUNT_ID));
-const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
-const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const starts = () => executions.started;
 
 describe('a creation that races another process', () => {
   const meanwhile = (change: () => void) => {
@@ -39,7 +28,7 @@ describe('a creation that races another process', () => {
   const nothingKept = (requestsBefore?: number) => {
     expect(entries()).toEqual([]);
     expect(endUser()?.totalRequests).toBe(requestsBefore);
-    expect(starts()).toEqual([]);
+    expect(executions.started).toEqual([]);
   };
 
   test('builds on the balance it finds', async () => {
@@ -117,7 +106,7 @@ describe('a creation that races another process', () => {
 
     expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
     expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
-    expect(starts()).toHaveLength(1);
+    expect(executions.started).toHaveLength(1);
   });
 
   test.each([
@@ -135,7 +124,7 @@ describe('a creation that races another process', () => {
     const { requestId } = (await create()).request;
 
     expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-    expect(starts()).toHaveLength(1);
+    expect(executions.started).toHaveLength(1);
   });
 
   test('with a key is no replay of itself when it was committed unheard and took the balance', async () => {
@@ -151,7 +140,7 @@ describe('a creation that races another process', () => {
 
     expect(replayed).toBe(false);
     expect(entries()).toMatchObject([{ number: 4, reference: request.requestId }]);
-    expect(starts()).toHaveLength(1);
+    expect(executions.started).toHaveLength(1);
   });
 
   test.each(['TimeoutError', 'InternalServerError'])(
@@ -164,7 +153,7 @@ describe('a creation that races another process', () => {
       const { requestId } = (await create()).request;
 
       expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-      expect(starts()).toHaveLength(1);
+      expect(executions.started).toHaveLength(1);
       expect(memory.transactions).toHaveLength(1);
     },
   );
@@ -190,7 +179,7 @@ describe('a creation that races another process', () => {
     const { requestId } = (await create()).request;
 
     expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-    expect(starts()).toHaveLength(1);
+    expect(executions.started).toHaveLength(1);
   });
 
   const afterFourTries = cancelled('ThrottlingError');
@@ -223,6 +212,6 @@ describe('a creation that races another process', () => {
     );
     expect(account()).toMatchObject({ balanceThousandths: 0, ledgerEntries: 15 });
     expect(endUser()).toMatchObject({ totalRequests: 15, spentThousandths: 90_000 });
-    expect(starts()).toHaveLength(15);
+    expect(executions.started).toHaveLength(15);
   });
 });

@@ -1,5 +1,5 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { toAccount } from '../../../../core/accounts/accounts.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
@@ -8,14 +8,7 @@ import { writeCreation } from '../../../../core/creation/write-creation.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { toRequest } from '../../../../core/requests/requests.ts';
-import {
-  accountKey,
-  endUserKey,
-  idempotencyKey,
-  ledgerPartition,
-  pauseKey,
-  requestKey,
-} from '../../../../core/table/keys.ts';
+import { accountKey, endUserKey, idempotencyKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -27,40 +20,27 @@ import {
   putModelSettings,
 } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
-import { executions } from '../../fakes/fresh-executions.ts';
 import '../../fakes/fresh-secrets.ts';
-import { memory } from '../../fakes/fresh-table.ts';
-
-jest.spyOn(Math, 'random').mockReturnValue(0);
-beforeEach(() => {
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-});
+import { account, endUser, entries, executions, memory } from './a-creation.ts';
 
 const KEY = 'key-1';
 const keyItem = () => idempotencyKey(ACCOUNT_ID, idempotencyOf(KEY, '', {}).keyDigest);
-const account = () => toAccount(memory.get(accountKey(ACCOUNT_ID)) ?? {});
-const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const starts = () => executions.started;
+const theAccount = () => toAccount(account() ?? {});
 
 /** Creates as the route does: reads, then the creation. `seen` is the account as it was read. */
 const create = async (
   body: Record<string, unknown> = {},
   now = NOW,
-  seen = account(),
+  seen = theAccount(),
   key: string | undefined = KEY,
 ) => {
   const submission = anImageSubmission(body, { idempotencyKey: key, now });
   return createRequest(seen, submission, await loadCreationFacts(ACCOUNT_ID, submission));
 };
 const changedNothing = async (act: () => Promise<unknown>) => {
-  const before = structuredClone([
-    account(),
-    entries(),
-    memory.get(endUserKey(ACCOUNT_ID, EMAIL)),
-    starts().length,
-  ]);
+  const before = structuredClone([account(), entries(), endUser(), executions.started.length]);
   await act();
-  expect([account(), entries(), memory.get(endUserKey(ACCOUNT_ID, EMAIL)), starts().length]).toEqual(before);
+  expect([account(), entries(), endUser(), executions.started.length]).toEqual(before);
 };
 
 describe('a creation with an Idempotency-Key', () => {
@@ -166,8 +146,8 @@ describe('a creation with an Idempotency-Key', () => {
 
     const facts = await loadCreationFacts(other, anImageSubmission({}, { idempotencyKey: KEY }));
     expect(facts.idempotencyRecord).toBeUndefined();
-    expect((await create({}, NOW, account(), 'key-2')).request.requestId).not.toBe(request.requestId);
-    expect((await create({}, NOW, account(), 'KEY-1')).replayed).toBe(false);
+    expect((await create({}, NOW, theAccount(), 'key-2')).request.requestId).not.toBe(request.requestId);
+    expect((await create({}, NOW, theAccount(), 'KEY-1')).replayed).toBe(false);
   });
 
   test('that was refused is not remembered: it can be repeated', async () => {
@@ -191,8 +171,8 @@ describe('creations with one key at the same time', () => {
     expect(created.filter(({ replayed }) => replayed)).toHaveLength(9);
     expect(entries()).toMatchObject([{ reference: [...ids][0], amountThousandths: 6_000 }]);
     expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
-    expect(memory.get(endUserKey(ACCOUNT_ID, EMAIL))).toMatchObject({ totalRequests: 1, activeRequests: 1 });
-    expect(starts()).toHaveLength(1);
+    expect(endUser()).toMatchObject({ totalRequests: 1, activeRequests: 1 });
+    expect(executions.started).toHaveLength(1);
     for (const { request } of created) {
       expect(toRequest(memory.get(requestKey(request.requestId)) ?? {})).toMatchObject(request);
     }
@@ -216,7 +196,7 @@ describe('creations with one key at the same time', () => {
     const again = await writeCreation({
       kind: 'judged',
       request: { ...request, requestId: 'img_again' },
-      ...{ account: account(), endUser: undefined, idempotency: submission.idempotency },
+      ...{ account: theAccount(), endUser: undefined, idempotency: submission.idempotency },
       ...{ work: [], keyId: KEY_ID, now: NOW },
     });
 

@@ -7,7 +7,8 @@ import { accountKey } from '../../../../core/table/keys.ts';
 import { urlsOf } from '../../builders/bodies.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { aVideoSubmission, theFacts } from '../../builders/submissions.ts';
-import { create, discard, measuring, memory, nothingWritten } from './a-video-creation.ts';
+import { memory, nothingWritten } from './a-creation.ts';
+import { create, discard, measuring } from './a-video-creation.ts';
 
 describe('copies of reference videos', () => {
   const body = { referenceVideos: urlsOf('mp4', 2), resolution: '480p' };

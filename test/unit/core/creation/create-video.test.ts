@@ -7,15 +7,8 @@ import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, aVideoRequest, EMAIL } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import {
-  create,
-  discard,
-  entries,
-  executions,
-  measuring,
-  memory,
-  nothingWritten,
-} from './a-video-creation.ts';
+import { entries, executions, memory, nothingWritten } from './a-creation.ts';
+import { create, discard, measuring } from './a-video-creation.ts';
 
 describe('an accepted video', () => {
   test('is a queued request with every given field, priced by the second, with its execution started', async () => {

@@ -1,24 +1,17 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setKeyBudget } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import type { Budget } from '../../../../core/budgets/budget-rules.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { toEndUser } from '../../../../core/end-users/end-users.ts';
 import { ConflictError } from '../../../../core/errors.ts';
-import {
-  accountKey,
-  endUserKey,
-  ledgerPartition,
-  requestKey,
-  spentKey,
-} from '../../../../core/table/keys.ts';
+import { accountKey, endUserKey, requestKey, spentKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, KEY_ID, putEndUser } from '../../builders/entities.ts';
 import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
-import { memory } from '../../fakes/fresh-table.ts';
+import { entries, memory } from './a-creation.ts';
 
-jest.spyOn(Math, 'random').mockReturnValue(0);
 const DAY = NOW.toISOString().slice(0, 10);
 const MONTH = NOW.toISOString().slice(0, 7);
 const { endUserId } = anEndUser();
@@ -51,7 +44,7 @@ const spentBy = (owner: string) => ({
 });
 const nothingWritten = (balance = 1_000_000) => {
   expect(memory.get(keyOf.account)).toMatchObject({ balanceThousandths: balance });
-  expect(memory.partition(ledgerPartition(ACCOUNT_ID))).toEqual([]);
+  expect(entries()).toEqual([]);
 };
 
 describe('a creation of an end-user with a budget', () => {

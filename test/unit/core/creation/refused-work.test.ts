@@ -13,7 +13,8 @@ import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { stopTime } from '../../builders/stop-time.ts';
 import { anImageSubmission, aVideoSubmission, theFacts } from '../../builders/submissions.ts';
-import { bedrock, discard, measuring, memory } from './a-video-creation.ts';
+import { memory } from './a-creation.ts';
+import { bedrock, discard, measuring } from './a-video-creation.ts';
 
 /** The instant at which each test begins: half an hour before an hour ends. */
 const BEGIN = 30 * 60;
