@@ -97,44 +97,57 @@ describe('a creation that races another process', () => {
     nothingKept();
   });
 
-  test('is accepted once when the response of the committed attempt was lost', async () => {
-    memory.afterTransaction = (attempt) => {
-      if (attempt === 1) throw tableError('TransactionInProgressException');
-    };
-
-    const { requestId } = (await create()).request;
-
-    expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-    expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
-    expect(executions.started).toHaveLength(1);
-  });
-
-  test.each([
-    ['the account was blocked', { blockedAt: NOW.toISOString() }],
-    ['the balance was spent', { balanceThousandths: 0 }],
-  ])('is accepted when it was committed unheard, and %s after it', async (_, change) => {
+  /** Commits the first attempt and loses its answer with an error. Later attempts find this change and meet an error themselves. */
+  const unheard = (
+    lost: Error,
+    change: Record<string, unknown> = {},
+    later = cancelled('TransactionConflict'),
+  ) => {
     memory.afterTransaction = () => {
       memory.beforeTransaction = () => {
         memory.patch(accountKey(ACCOUNT_ID), change);
-        throw cancelled('TransactionConflict');
+        throw later;
       };
-      throw tableError('TransactionInProgressException');
+      throw lost;
     };
+  };
+  const IN_PROGRESS = tableError('TransactionInProgressException');
+  const repeatedBySdk = cancelled('ThrottlingError');
+  repeatedBySdk.$metadata.attempts = 2;
+  const answeredOnce = (lost: Error) => {
+    memory.afterTransaction = (attempt) => {
+      if (attempt === 1) throw lost;
+    };
+  };
+
+  test.each<[string, () => void, attempts: number | undefined]>([
+    ['the response of the committed attempt was lost', () => answeredOnce(IN_PROGRESS), undefined],
+    ['its only attempt was committed and not answered', () => answeredOnce(tableError('TimeoutError')), 1],
+    [
+      'its only attempt was committed and got a 500',
+      () => answeredOnce(tableError('InternalServerError')),
+      1,
+    ],
+    ['the account is blocked after it', () => unheard(IN_PROGRESS, { blockedAt: 'x' }), undefined],
+    ['the balance is spent after it', () => unheard(IN_PROGRESS, { balanceThousandths: 0 }), undefined],
+    [
+      'its answer was lost between the SDK’s attempts and the table is busy after it',
+      () => unheard(repeatedBySdk, {}, cancelled('ThrottlingError')),
+      undefined,
+    ],
+  ])('is accepted once when %s', async (_, given, attempts) => {
+    given();
 
     const { requestId } = (await create()).request;
 
-    expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
+    expect(entries()).toMatchObject([{ number: 4, balanceAfterThousandths: 94_000, reference: requestId }]);
+    expect(account()).toMatchObject({ ledgerEntries: 4 });
     expect(executions.started).toHaveLength(1);
+    if (attempts !== undefined) expect(memory.transactions).toHaveLength(attempts);
   });
 
   test('with a key is no replay of itself when it was committed unheard and took the balance', async () => {
-    memory.afterTransaction = () => {
-      memory.beforeTransaction = () => {
-        memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 0 });
-        throw cancelled('TransactionConflict');
-      };
-      throw tableError('TransactionInProgressException');
-    };
+    unheard(IN_PROGRESS, { balanceThousandths: 0 });
 
     const { request, replayed } = await create(anAccount(), undefined, 'key-1');
 
@@ -143,43 +156,12 @@ describe('a creation that races another process', () => {
     expect(executions.started).toHaveLength(1);
   });
 
-  test.each(['TimeoutError', 'InternalServerError'])(
-    'is accepted when its only attempt was committed and answered %s',
-    async (name) => {
-      memory.afterTransaction = () => {
-        throw tableError(name);
-      };
-
-      const { requestId } = (await create()).request;
-
-      expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-      expect(executions.started).toHaveLength(1);
-      expect(memory.transactions).toHaveLength(1);
-    },
-  );
-
   test('answers 429 and writes nothing while the account stays contended', async () => {
     let others = 3;
     memory.beforeTransaction = () => memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: ++others });
 
     await expect(create()).rejects.toThrow(RateLimitedError);
     nothingKept();
-  });
-
-  test('is accepted when its answer was lost between the SDK’s attempts and the table is busy after it', async () => {
-    memory.afterTransaction = () => {
-      const busy = cancelled('ThrottlingError');
-      busy.$metadata.attempts = 2;
-      memory.beforeTransaction = () => {
-        throw cancelled('ThrottlingError');
-      };
-      throw busy;
-    };
-
-    const { requestId } = (await create()).request;
-
-    expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-    expect(executions.started).toHaveLength(1);
   });
 
   const afterFourTries = cancelled('ThrottlingError');
