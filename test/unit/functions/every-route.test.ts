@@ -186,3 +186,20 @@ describe.each(CALLER_ROUTES.filter((name) => ROUTES[name].path.includes('{')))('
     },
   );
 });
+
+test.each(CALLER_ROUTES.filter((name) => ROUTES[name].path.includes('{email}')))(
+  '%s answers 404 to an unknown end-user, and 400 to an invalid address',
+  async (name) => {
+    const { headers } = await aCaller(memory);
+    const answerTo = async (email: string) => send(name, headers, { pathParameters: { email } });
+
+    expect(await answerTo('nobody%40example.com')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found' } },
+    });
+    expect(await answerTo('nobody')).toMatchObject({
+      status: 400,
+      body: { error: { fields: { email: 'must be an email address' } } },
+    });
+  },
+);
