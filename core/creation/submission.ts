@@ -16,7 +16,7 @@ export interface ReceivedCreation {
   /** As callers write it: `POST /v1/videos`. */
   route: string;
   body: ReadBody;
-  /** What an idempotency key stands for, if not the body: a form, of which each call signs other URLs. */
+  /** Fingerprinted in place of the body: each call signs other URLs for the files of a form. */
   sent?: unknown;
   /** As sent; when it is malformed, `fields` says so. */
   idempotencyKey: string | undefined;
