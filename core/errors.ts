@@ -145,20 +145,12 @@ const amountText = (amount: Thousandths): string =>
 /** A budget does not cover the price. The message names it, with its spending and renewal. Nothing was written. */
 export class BudgetSpentError extends ServiceError {
   override name = 'BudgetSpentError';
-  constructor({
-    price,
-    owner,
-    limit,
-    spent,
-    renewsAt,
-  }: {
-    price: Thousandths;
-    /** Whose budget it is, and for how long: `end-user's daily budget`. */
-    owner: string;
-    limit: Thousandths;
-    spent: Thousandths;
-    renewsAt: Instant;
-  }) {
+  /** `owner` says whose budget it is, and for how long: `end-user's daily budget`. */
+  constructor(
+    price: Thousandths,
+    owner: string,
+    { limit, spent, renewsAt }: { limit: Thousandths; spent: Thousandths; renewsAt: Instant },
+  ) {
     const budget = `the ${owner} is ${amountText(limit)}, of which ${amountText(spent)} are spent`;
     super(
       'payment_required',

@@ -23,8 +23,6 @@ const fieldErrorsOf = (error: z.core.$ZodError): FieldErrors => {
   for (const issue of error.issues) {
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) add([...issue.path, key], 'is not a known field');
-    } else if (issue.code === 'invalid_key') {
-      add(issue.path, 'is not a valid name');
     } else {
       add(issue.path, issue.message);
     }
@@ -32,39 +30,38 @@ const fieldErrorsOf = (error: z.core.$ZodError): FieldErrors => {
   return fields;
 };
 
-/** The values of the valid fields, and a message for each invalid one. */
-export interface ParsedFields<T> {
-  values: Partial<T>;
-  fields: FieldErrors;
-}
+/** The fields of an object by their names. */
+export type Shape = Record<string, z.ZodMiniType>;
+
+/** The values of the fields of a shape. */
+export type Values<Fields extends Shape> = { [Name in keyof Fields]: z.infer<Fields[Name]> };
 
 /**
  * Checks each field of an object on its own, so that rules across fields can still check the valid ones and
- * the caller learns of every problem at once. Fields that the shape does not have are invalid.
+ * the caller learns of every problem at once: the values of the valid fields, and a message for each invalid one. Fields that the shape
+ * does not have are invalid.
  */
-export const parseFields = <Shape extends Record<string, z.ZodMiniType>>(
-  shape: Shape,
+export const parseFields = <Fields extends Shape>(
+  shape: Fields,
   input: Record<string, unknown>,
-): ParsedFields<{ [Name in keyof Shape]: z.infer<Shape[Name]> }> => {
-  const parsed: ParsedFields<{ [Name in keyof Shape]: z.infer<Shape[Name]> }> = {
-    values: {},
-    fields: noFieldErrors(),
-  };
+): { values: Partial<Values<Fields>>; fields: FieldErrors } => {
+  const values: Partial<Values<Fields>> = {};
+  const fields = noFieldErrors();
   for (const name of Object.keys(input)) {
-    if (!Object.hasOwn(shape, name)) parsed.fields[name] = 'is not a known field';
+    if (!Object.hasOwn(shape, name)) fields[name] = 'is not a known field';
   }
-  for (const [name, schema] of Object.entries(shape) as [keyof Shape & string, Shape[string]][]) {
+  for (const [name, schema] of Object.entries(shape) as [keyof Fields & string, Fields[string]][]) {
     const result = schema.safeParse(Object.hasOwn(input, name) ? input[name] : undefined);
     if (result.success) {
-      parsed.values[name] = result.data as z.infer<Shape[typeof name]>;
+      values[name] = result.data as z.infer<Fields[typeof name]>;
       continue;
     }
     for (const [path, message] of Object.entries(fieldErrorsOf(result.error))) {
       const separator = path === '' || path.startsWith('[') ? '' : '.';
-      parsed.fields[`${name}${separator}${path}`] = message;
+      fields[`${name}${separator}${path}`] = message;
     }
   }
-  return parsed;
+  return { values, fields };
 };
 
 /** An array of at most `most` items; `message` says so. Its length is checked before its items. */
@@ -91,6 +88,6 @@ export const text = () => z.string({ error: REQUIRED_TEXT });
 /** An optional string; null is not accepted. */
 export const optionalText = () => z.optional(z.string({ error: 'must be a string' }));
 
-/** An optional whole number of at least `minimum`; `message` says so. */
-export const optionalInteger = (minimum: number, message: string) =>
-  z.optional(z.int({ error: 'must be a whole number' }).check(z.gte(minimum, { error: message })));
+/** An optional whole number of at least 1. */
+export const optionalCount = () =>
+  z.optional(z.int({ error: 'must be a whole number' }).check(z.gte(1, { error: 'must be at least 1' })));

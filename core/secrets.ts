@@ -26,23 +26,17 @@ export const isSecretEmpty = (error: unknown): boolean =>
   error instanceof SecretUnreadableError &&
   (!(error.cause instanceof Error) || error.cause.name === 'ResourceNotFoundException');
 
+const unreadable = (arn: string, cause: Error): SecretUnreadableError =>
+  new SecretUnreadableError(`Secret ${arn} could not be read: ${cause.name}: ${cause.message}`, { cause });
+
 /** A secret's text, cached for 5 min. Throws `SecretUnreadableError`, also when the secret has no value. */
 export const readSecret = async (arn: string): Promise<string> => {
-  const value = await getSecretValue(arn);
+  const value = await getSecret(arn, { maxAge: SECRET_MAX_AGE_SECONDS }).catch((error: Error) => {
+    // Powertools wraps every error in one of its own, which hides the name.
+    throw unreadable(arn, error.cause instanceof Error ? error.cause : error);
+  });
   if (value === undefined) throw new SecretUnreadableError(`Secret ${arn} has no value.`);
   return String(value);
-};
-
-const getSecretValue = async (arn: string): Promise<string | Uint8Array | undefined> => {
-  try {
-    return await getSecret(arn, { maxAge: SECRET_MAX_AGE_SECONDS });
-  } catch (error) {
-    // Powertools wraps every error in one of its own, which hides the name.
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : (error as Error);
-    throw new SecretUnreadableError(`Secret ${arn} could not be read: ${cause.name}: ${cause.message}`, {
-      cause,
-    });
-  }
 };
 
 /** How long the texts before and after a rotation are cached. */
@@ -50,13 +44,11 @@ const VERSIONS_MAX_AGE_SECONDS = 60;
 /** How long after a rotation the text before it is accepted. */
 const PREVIOUS_SECONDS = SECONDS_PER_DAY;
 
+/** The texts of the current version and of the one before, if there was one, and when they were written. */
+type Versions = [current: Version, previous: Version | undefined];
 interface Version {
   text: string;
   createdAtMs: number;
-}
-interface Versions {
-  current: Version;
-  previous: Version | undefined;
 }
 
 /** By the secret's ARN. */
@@ -69,7 +61,7 @@ const versionReaders = new Map<string, (now: Date) => Promise<Versions>>();
 export const acceptedTexts = async (arn: string, now: Date): Promise<string[]> => {
   const read = versionReaders.get(arn) ?? cachedFor(VERSIONS_MAX_AGE_SECONDS, () => readVersions(arn));
   versionReaders.set(arn, read);
-  const { current, previous } = await read(now);
+  const [current, previous] = await read(now);
   const isRecent = now.getTime() < current.createdAtMs + PREVIOUS_SECONDS * 1000;
   return previous && isRecent ? [current.text, previous.text] : [current.text];
 };
@@ -80,7 +72,7 @@ const readVersions = async (arn: string): Promise<Versions> => {
     readVersion(arn, 'AWSPREVIOUS'),
   ]);
   if (!current) throw new SecretUnreadableError(`Secret ${arn} has no value.`);
-  return { current, previous };
+  return [current, previous];
 };
 
 /** Undefined when no version has this stage, as before the first rotation. */
@@ -92,9 +84,9 @@ const readVersion = async (
     const found = await secretsManager.send(new GetSecretValueCommand({ SecretId: arn, VersionStage }));
     return { text: found.SecretString ?? '', createdAtMs: found.CreatedDate?.getTime() ?? 0 };
   } catch (error) {
-    const { name, message } = error as Error;
-    if (name === 'ResourceNotFoundException') return undefined;
-    throw new SecretUnreadableError(`Secret ${arn} could not be read: ${name}: ${message}`, { cause: error });
+    const cause = error as Error;
+    if (cause.name === 'ResourceNotFoundException') return undefined;
+    throw unreadable(arn, cause);
   }
 };
 

@@ -67,5 +67,5 @@ export const budgetSpent = (
   price: Thousandths,
 ): BudgetSpentError => {
   const owner = `${kind}'s ${isDay(period) ? 'daily' : 'monthly'} budget`;
-  return new BudgetSpentError({ price, owner, limit, spent, renewsAt: endOfPeriod(period) });
+  return new BudgetSpentError(price, owner, { limit, spent, renewsAt: endOfPeriod(period) });
 };

@@ -30,21 +30,15 @@ export const Clips = z.object({
 export type Clips = z.infer<typeof Clips>;
 
 /** Input to remove copies left by a refused request; `left` is the number of its reference videos. */
-export const LeftClips = z.object({ requestId: z.string(), left: z.int().check(z.gte(1)) });
-export type LeftClips = z.infer<typeof LeftClips>;
+const LeftClips = z.object({ requestId: z.string(), left: z.int().check(z.gte(1)) });
 
 /** Its input. */
 export const ClipWork = z.union([Clips, LeftClips]);
+export type ClipWork = z.infer<typeof ClipWork>;
 
 /** Its output: a measure for each URL, in their order; none for a removal. */
 export const ClipMeasures = z.object({ measures: z.array(ClipMeasure) });
 export type ClipMeasures = z.infer<typeof ClipMeasures>;
-
-/** Copies the videos at these URLs into the bucket and measures them, in their order. */
-export type MeasureClips = (clips: Clips) => Promise<ClipMeasure[]>;
-
-/** Removes any copies of the reference videos of a request. Never rejects. */
-export type DiscardClips = (clips: Clips) => Promise<void>;
 
 /** Most measurements take well under a second. */
 const RETRY_AFTER_SECONDS = 2;

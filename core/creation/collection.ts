@@ -6,7 +6,7 @@ import { readableItems } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { idempotencyKey, idempotencyPartition, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { lastItems, rangeQuery, tableName, updateOf } from '../table/table.ts';
+import { getItem, lastItems, rangeQuery, tableName, updateOf } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
@@ -100,20 +100,11 @@ const Entry = z.object({
 });
 type Entry = z.infer<typeof Entry>;
 
-/** The newest entries of a call, newest first, strongly consistent: of its last 10 min, or that of one request. */
-const listEntries = async (
-  call: LongCall,
-  bounds: { now: Date } | { requestId: string },
-): Promise<Entry[]> => {
-  const [oldest, newest] =
-    'now' in bounds
-      ? [
-          `${REQUEST_ID_PREFIX.image}${encodeTime(bounds.now.getTime() - COLLECT_MS, 10)}`,
-          `${REQUEST_ID_PREFIX.image}~`,
-        ]
-      : [bounds.requestId, bounds.requestId];
-  const { SK: first } = keyOf(call, oldest);
-  const query = rangeQuery(idempotencyPartition(call.accountId), first, keyOf(call, newest).SK);
+/** The newest entries of a call's last 10 min, newest first, strongly consistent. */
+const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
+  const keyAt = (end: string) => keyOf(call, `${REQUEST_ID_PREFIX.image}${end}`).SK;
+  const first = keyAt(encodeTime(now.getTime() - COLLECT_MS, 10));
+  const query = rangeQuery(idempotencyPartition(call.accountId), first, keyAt('~'));
   return readableItems(await lastItems(query, MOST_ENTRIES), (item) => Entry.parse(item));
 };
 
@@ -153,7 +144,7 @@ export const collectRequest = async (
   call: LongCall,
   now: Date,
 ): Promise<StoredRequest | 'being written' | undefined> => {
-  const entries = await listEntries(call, { now });
+  const entries = await listEntries(call, now);
   const written = entries.filter(({ isWriting }) => !isWriting);
   const takeable = written
     .filter(({ takenBy, collected }) => takenBy === undefined || collected < call.retry)
@@ -177,9 +168,9 @@ export const requestInstead = async (
   requestId: string,
   now: Date,
 ): Promise<StoredRequest | undefined> => {
-  const [own] = await listEntries(call, { requestId });
+  const own = await getItem(keyOf(call, requestId));
   if (own?.takenBy === undefined || own.takenBy === call.attempt) return undefined;
-  const untaken = (await listEntries(call, { now })).filter(
+  const untaken = (await listEntries(call, now)).filter(
     ({ isWriting, takenBy, handedBack }) => !isWriting && takenBy === undefined && !handedBack,
   );
   // As a first call, so that any retry may take it again.

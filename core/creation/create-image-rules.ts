@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type FieldErrors, ValidationError } from '../errors.ts';
-import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
+import { listLength, optionalCount, optionalText, parseFields, type Values } from '../fields.ts';
 import { findImageModel, type ImageModel } from '../models/catalog.ts';
 import { parseExplicitSize, sizeProblem } from '../models/image-sizes.ts';
 import { ASPECT_RATIOS } from '../models/size-presets.ts';
@@ -28,36 +28,38 @@ export const IMAGE_BODY = {
   ...COMMON_FIELDS,
   size: optionalText(),
   aspectRatio: z.optional(z.enum(ASPECT_RATIOS, { error: `must be one of ${ASPECT_RATIOS.join(', ')}` })),
-  n: optionalInteger(1, 'must be at least 1'),
+  n: optionalCount(),
   references: optionalUrls(),
   sequential: z.optional(z.literal('auto', { error: 'must be auto' })),
   sequentialOptions: z.optional(
-    z.strictObject({ maxImages: optionalInteger(1, 'must be at least 1') }, { error: 'must be an object' }),
+    z.strictObject({ maxImages: optionalCount() }, { error: 'must be an object' }),
   ),
 };
 
-type Values = ReturnType<typeof parseFields<typeof IMAGE_BODY>>['values'];
+type Given = Partial<Values<typeof IMAGE_BODY>>;
 
 /** Parses the body of a creation of images, reporting every wrong field at once. Never throws. */
 export const parseImageRequest = (
   body: Record<string, unknown>,
   allowPrivate: boolean,
+  others: FieldErrors = {},
 ): ParsedCreation<NewImageRequest> => {
   const { values, fields } = parseFields(IMAGE_BODY, body);
   const model = values.model === undefined ? undefined : findImageModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not an image model';
   checkUrls(body, ['references'], allowPrivate, fields);
   if (model) checkAgainstModel(model, { ...values, referencesGiven: listLength(body.references) }, fields);
+  Object.assign(fields, others);
   const { prompt, endUserEmail } = values;
   if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
-    return { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
+    return { ok: false, error: new ValidationError(fields), model, endUserEmail };
   }
   return { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) };
 };
 
 const checkAgainstModel = (
   model: ImageModel,
-  values: Values & { referencesGiven: number },
+  values: Given & { referencesGiven: number },
   fields: FieldErrors,
 ): void => {
   const { size, aspectRatio, n, referencesGiven, sequential, sequentialOptions } = values;
@@ -90,7 +92,7 @@ const checkAgainstModel = (
 
 const withDefaults = (
   model: ImageModel,
-  values: Values & { prompt: string; endUserEmail: string },
+  values: Given & { prompt: string; endUserEmail: string },
 ): NewImageRequest => {
   const { n = 1, sequential, sequentialOptions, ...asked } = values;
   const { references = [] } = asked;

@@ -6,10 +6,9 @@ import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts
 import { newRequestId } from '../ids.ts';
 import { accountRateOf } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
+import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { screenPrompt } from './content-filter.ts';
-import type { NewImageRequest } from './create-image-rules.ts';
 import { repeatedRequestId } from './idempotency.ts';
 import { type CreationFacts, judgeCreation, NOT_DISPATCHABLE } from './judge-creation.ts';
 import { newRequest } from './new-request.ts';
@@ -27,69 +26,61 @@ export interface Creation {
   replayed: boolean;
 }
 
-/**
- * Accepts a request for images. `allowCreation`, `writeCreation` and `completeCreation` are its steps, in this order; those of a video
- * measure its reference videos after the first. Throws their errors.
- */
-export const createImages = async (
-  account: Account,
-  submission: Submission<NewImageRequest>,
-  facts: CreationFacts,
-): Promise<Creation> => {
-  const done = await tellingExhaustion(account, submission.now, async () => {
-    const allowed = await allowCreation(account, submission, facts);
-    return allowed.kind === 'repeated' ? allowed : writeCreation(allowed);
-  });
-  return completeCreation(done);
-};
+/** Whether its reference videos have to be measured. */
+export const hasClips = (request: StoredRequest): request is VideoRequest =>
+  request.kind === 'video' && request.referenceVideos.length > 0;
 
-/** Runs the steps of a creation up to its write. When they are refused for want of balance, the account's webhook is told. */
-export const tellingExhaustion = async <T>(
+/** Writes a creation that nothing refuses so far. */
+type Write = (judged: JudgedCreation) => Promise<WrittenCreation | RepeatedCreation>;
+
+/**
+ * Accepts a request for images; one for a video is accepted by `createVideo`. Judges it, writes it by `write` and starts its execution.
+ * When it is refused for want of balance, the account's webhook is told. The request gets a new id, or `requestId`. Throws the errors of
+ * `judge` and `write`.
+ */
+export const createRequest = async (
   account: Account,
-  now: Date,
-  create: () => Promise<T>,
-): Promise<T> => {
+  submission: Submission,
+  facts: CreationFacts,
+  write: Write = writeCreation,
+  requestId?: string,
+): Promise<Creation> => {
   try {
-    return await create();
+    const judged = await judge(account, submission, facts, requestId);
+    return await complete(judged.kind === 'repeated' ? judged : await write(judged));
   } catch (error) {
     if (error instanceof PaymentRequiredError && account.balanceWebhook)
-      await tellExhausted(account, error, now);
+      await tellExhausted(account, error, submission.now);
     throw error;
   }
 };
 
 /** The refusal stands, whether it can be told or not. */
-const tellExhausted = async (account: Account, refusal: PaymentRequiredError, now: Date): Promise<void> => {
-  try {
-    await tell(await insertExhaustedEvent(account, refusal, now));
-  } catch (error) {
-    logger.error('an exhausted balance could not be told', { error: error as Error });
-  }
-};
+const tellExhausted = (account: Account, refusal: PaymentRequiredError, now: Date): Promise<void> =>
+  insertExhaustedEvent(account, refusal, now)
+    .then(tell)
+    .catch((error: Error) => logger.error('an exhausted balance could not be told', { error }));
 
-/** Starts the delivery of a balance event. If that fails, the reconciler starts it. */
+/** Starts the delivery of a balance event, if there is one. If that fails, the reconciler starts it. */
 const tell = async (eventId: string | undefined): Promise<void> => {
   if (eventId === undefined) return;
-  try {
-    await startWebhookDelivery(eventId);
-  } catch (error) {
-    logger.warn('the delivery of a balance event could not be started', { eventId, error: error as Error });
-  }
+  await startWebhookDelivery(eventId).catch((error: Error) =>
+    logger.warn('the delivery of a balance event could not be started', { eventId, error }),
+  );
 };
 
 /**
- * First step: finds a repeated submission, and refuses what fields, model, key, end-user, pause, balance or content filter do not
- * allow, in this order. Nothing is written. The balance is checked before any call to another server. The request gets a new id, or
- * `requestId`.
+ * Finds a repeated submission, and refuses what fields, model, key, end-user, pause, balance or content filter do not allow, in this
+ * order. Nothing is written. The balance is checked before any call to another server.
  *
  * Throws `ValidationError`, `ForbiddenError`, `PaymentRequiredError` and `ServiceError` (`temporarily_unavailable`, `content_policy`,
  * `rate_limited`). Throws `ConflictError` for a key used with another body or an end-user being removed.
  */
-export const allowCreation = async (
+const judge = async (
   account: Account,
   submission: Submission,
   facts: CreationFacts,
-  requestId?: string,
+  requestId: string | undefined,
 ): Promise<JudgedCreation | RepeatedCreation> => {
   const { idempotency, keyId, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
@@ -109,37 +100,23 @@ export const allowCreation = async (
 };
 
 /**
- * Last step: starts the execution that owns a new request from then on; if that fails, the request is accepted anyway. Starts the
- * delivery of the event that its debit made. Of a repeated submission,
- * finds the request as it is now. Throws `ConflictError` when that was deleted.
+ * Starts the execution that owns a new request from then on, and the delivery of the event that its debit made. If that fails, the request
+ * stays queued and the reconciler starts it. Of a repeated submission, finds the request as it is now. Throws `ConflictError` when that was
+ * deleted.
  */
-export const completeCreation = async (done: WrittenCreation | RepeatedCreation): Promise<Creation> => {
+const complete = async (done: WrittenCreation | RepeatedCreation): Promise<Creation> => {
   const replayed = done.kind === 'repeated';
-  const request = replayed ? await findRepeated(done.requestId) : done.request;
+  const request = replayed ? await findRequest(done.requestId) : done.request;
+  if (!request) throw new ConflictError('The request this Idempotency-Key led to was deleted.');
   const { requestId, accountId, model } = request;
   // The log's keys hold the id of the HTTP call: this line ties it to the request.
   logger.info('creation accepted', { requestId, accountId, model, replayed });
   if (!replayed) {
     countMetric(METRIC.requestCreated, { model });
-    await Promise.all([start(request), tell(done.eventId)]);
+    const started = startWorkflow(requestId).catch((error: Error) =>
+      logger.error('an execution could not be started', { requestId, error }),
+    );
+    await Promise.all([started, tell(done.eventId)]);
   }
   return { request, replayed };
-};
-
-const hasClips = (request: StoredRequest): boolean =>
-  request.kind === 'video' && request.referenceVideos.length > 0;
-
-const findRepeated = async (requestId: string): Promise<StoredRequest> => {
-  const request = await findRequest(requestId);
-  if (!request) throw new ConflictError('The request this Idempotency-Key led to was deleted.');
-  return request;
-};
-
-/** If the start fails, the request stays queued and the reconciler starts it. */
-const start = async ({ requestId }: StoredRequest): Promise<void> => {
-  try {
-    await startWorkflow(requestId);
-  } catch (error) {
-    logger.error('an execution could not be started', { requestId, error: error as Error });
-  }
 };

@@ -1,5 +1,5 @@
 import { type FieldErrors, ValidationError } from '../errors.ts';
-import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
+import { listLength, optionalCount, optionalText, parseFields, type Values } from '../fields.ts';
 import { findVideoModel, type VideoModel } from '../models/catalog.ts';
 import type { AskedOfVideo } from '../requests/request-rules.ts';
 import type { ClipMeasure } from './clip-measuring.ts';
@@ -20,7 +20,7 @@ export type NewVideoRequest = NewCreation<VideoModel> & AskedOfVideo;
 export const VIDEO_BODY = {
   ...COMMON_FIELDS,
   resolution: optionalText(),
-  durationSec: optionalInteger(1, 'must be at least 1'),
+  durationSec: optionalCount(),
   image: optionalText(),
   lastFrame: optionalText(),
   referenceImages: optionalUrls(),
@@ -29,7 +29,7 @@ export const VIDEO_BODY = {
   ratio: optionalText(),
 };
 
-type Values = ReturnType<typeof parseFields<typeof VIDEO_BODY>>['values'];
+type Given = Partial<Values<typeof VIDEO_BODY>>;
 
 /** The fields of frames, each with the input mode it needs. */
 export const FRAMES = { image: 'first_frame', lastFrame: 'last_frame' } as const;
@@ -50,15 +50,17 @@ const REFERENCE_FIELDS = Object.keys(REFERENCES) as ReferenceField[];
 export const parseVideoRequest = (
   body: Record<string, unknown>,
   allowPrivate: boolean,
+  others: FieldErrors = {},
 ): ParsedCreation<NewVideoRequest> => {
   const { values, fields } = parseFields(VIDEO_BODY, body);
   const model = values.model === undefined ? undefined : findVideoModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not a video model';
   checkUrls(body, [...Object.keys(FRAMES), ...REFERENCE_FIELDS], allowPrivate, fields);
   if (model) checkAgainstModel(model, body, values, fields);
+  Object.assign(fields, others);
   const { prompt, endUserEmail } = values;
   if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
-    return { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
+    return { ok: false, error: new ValidationError(fields), model, endUserEmail };
   }
   return { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) };
 };
@@ -66,7 +68,7 @@ export const parseVideoRequest = (
 const checkAgainstModel = (
   model: VideoModel,
   body: Record<string, unknown>,
-  values: Values,
+  values: Given,
   fields: FieldErrors,
 ): void => {
   const { resolution, durationSec, ratio } = values;
@@ -91,7 +93,7 @@ const checkAgainstModel = (
 export const takes = (model: Pick<VideoModel, 'inputModes'>, mode: string): boolean =>
   model.inputModes?.includes(mode) ?? false;
 
-const checkFrames = (model: VideoModel, { image, lastFrame }: Values, fields: FieldErrors): void => {
+const checkFrames = (model: VideoModel, { image, lastFrame }: Given, fields: FieldErrors): void => {
   if (model.requiresImage) {
     if (image === undefined) fields.image ??= 'is required';
   } else if (image !== undefined && !takes(model, FRAMES.image)) {
@@ -105,7 +107,7 @@ const checkFrames = (model: VideoModel, { image, lastFrame }: Values, fields: Fi
 const checkReferences = (
   model: VideoModel,
   field: ReferenceField,
-  values: Values & { given: number },
+  values: Given & { given: number },
   fields: FieldErrors,
 ): void => {
   const { mode, limit } = REFERENCES[field];
@@ -121,7 +123,7 @@ const checkReferences = (
 
 const withDefaults = (
   model: VideoModel,
-  values: Values & { prompt: string; endUserEmail: string },
+  values: Given & { prompt: string; endUserEmail: string },
 ): NewVideoRequest => {
   const { defaultResolution: resolution, defaultRatio: ratio, durationSec } = model;
   return {

@@ -7,20 +7,15 @@ import { clipKeys } from '../object-keys.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import type { VideoRequest } from '../requests/request-rules.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
-import { type Clock, systemClock } from '../time.ts';
-import { type ClipMeasure, type DiscardClips, type MeasureClips, tooManyClips } from './clip-measuring.ts';
-import { allowCreation, type Creation, completeCreation, tellingExhaustion } from './create-request.ts';
+import { systemClock } from '../time.ts';
+import { type ClipMeasure, tooManyClips } from './clip-measuring.ts';
+import { type Creation, createRequest, hasClips } from './create-request.ts';
 import { billedSeconds, type ClipLimits, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
 import { invokeDiscardClips, invokeMeasureClips } from './invoke-measure-clips.ts';
 import type { CreationFacts } from './judge-creation.ts';
 import { withClips } from './new-request.ts';
 import type { Submission } from './submission.ts';
-import {
-  type JudgedCreation,
-  type RepeatedCreation,
-  type WrittenCreation,
-  writeCreation,
-} from './write-creation.ts';
+import { writeCreation } from './write-creation.ts';
 
 /** How many creations of one account may measure clips at once. All accounts share the concurrency of `measure-clips`. */
 export const CLIP_PLACES = 4;
@@ -28,31 +23,50 @@ export const CLIP_PLACES = 4;
 const LEASE_SECONDS = 25;
 
 /**
- * Accepts a request for a video, in the steps of `createImages`. Its reference videos are copied into the bucket and measured once
- * everything else allows it and the balance covers the output alone. `discard` removes the copies of a creation that is refused
- * in the end, unless it may have been written after all. The bucket's lifecycle removes what a dead process or a failed removal leaves.
+ * Accepts a request for a video. Its reference videos are copied into the bucket and measured once everything else allows it and the
+ * balance covers the output alone. `discard` removes the copies of a creation that is refused in the end, unless it may have been written
+ * after all. The bucket's lifecycle removes what a dead process or a failed removal leaves.
  *
- * Throws the errors of `createImages` and of `measure`, and `ValidationError` for reference videos that cannot be used. Throws
+ * Throws the errors of `createRequest` and of `measure`, and `ValidationError` for reference videos that cannot be used. Throws
  * `ServiceError` with `rate_limited` when too many are being measured, or when the account's allowance of the hour is used up.
  */
-export const createVideo = async (
+export const createVideo = (
   account: Account,
   submission: Submission<NewVideoRequest>,
   facts: CreationFacts,
-  measure: MeasureClips = invokeMeasureClips,
-  clock: Clock = systemClock,
-  discard: DiscardClips = invokeDiscardClips,
-): Promise<Creation> => {
-  const done = await tellingExhaustion(account, submission.now, async () => {
-    const judged = await allowCreation(account, submission, facts);
-    if (judged.kind === 'repeated') return judged;
+  measure = invokeMeasureClips,
+  discard = invokeDiscardClips,
+): Promise<Creation> =>
+  createRequest(account, submission, facts, async (judged) => {
     const { request } = judged;
-    if (request.kind === 'image' || request.referenceVideos.length === 0) return writeCreation(judged);
+    if (!hasClips(request)) return writeCreation(judged);
     const limits = clipLimitsOf(request.model, facts.credentials);
-    return writeWithClips(judged, request, limits, { measure, clock, discard });
+    const clips = {
+      requestId: request.requestId,
+      urls: request.referenceVideos,
+      longestSeconds: limits.referenceVideoMaxSeconds ?? Number.MAX_SAFE_INTEGER,
+    };
+    const { accountId, earnedWork } = account;
+    const place = accountLimit('clips', accountId, {
+      places: CLIP_PLACES,
+      leaseSeconds: LEASE_SECONDS,
+      allowance: workAllowance(earnedWork, 'clips', isThrottled),
+    });
+    let measures: ClipMeasure[] | undefined;
+    let measured: VideoRequest | undefined;
+    try {
+      measures = await withPlaces([place], systemClock, tooManyClips, () => measure(clips));
+      measured = withMeasures(request, measures, limits);
+      const written = await writeCreation({ ...judged, request: measured });
+      if (written.kind === 'repeated') await discard(clips);
+      return written;
+    } catch (error) {
+      const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);
+      const mayBeWritten = measured !== undefined && leavesOutcomeOpen(error);
+      if (mayBeCopied && !mayBeWritten) await discard(clips);
+      throw error;
+    }
   });
-  return completeCreation(done);
-};
 
 /** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
 const clipLimitsOf = (modelId: string, credentials: CreationFacts['credentials']): ClipLimits => ({
@@ -63,47 +77,6 @@ const clipLimitsOf = (modelId: string, credentials: CreationFacts['credentials']
     ),
   ),
 });
-
-interface Measuring {
-  measure: MeasureClips;
-  clock: Clock;
-  discard: DiscardClips;
-}
-
-/** Copies and measures the clips of a request when it is their turn, and writes it. Removes the copies of one that is not written. */
-const writeWithClips = async (
-  judged: JudgedCreation,
-  request: VideoRequest,
-  limits: ClipLimits,
-  { measure, clock, discard }: Measuring,
-): Promise<WrittenCreation | RepeatedCreation> => {
-  const { requestId, referenceVideos: urls } = request;
-  const clips = {
-    requestId,
-    urls,
-    longestSeconds: limits.referenceVideoMaxSeconds ?? Number.MAX_SAFE_INTEGER,
-  };
-  const { accountId, earnedWork } = judged.account;
-  const place = accountLimit('clips', accountId, {
-    places: CLIP_PLACES,
-    leaseSeconds: LEASE_SECONDS,
-    allowance: workAllowance(earnedWork, 'clips', isThrottled),
-  });
-  let measures: ClipMeasure[] | undefined;
-  let measured: VideoRequest | undefined;
-  try {
-    measures = await withPlaces([place], clock, tooManyClips, () => measure(clips));
-    measured = withMeasures(request, measures, limits);
-    const written = await writeCreation({ ...judged, request: measured });
-    if (written.kind === 'repeated') await discard(clips);
-    return written;
-  } catch (error) {
-    const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);
-    const mayBeWritten = measured !== undefined && leavesOutcomeOpen(error);
-    if (mayBeCopied && !mayBeWritten) await discard(clips);
-    throw error;
-  }
-};
 
 const isCopied = (measure: ClipMeasure): boolean => 'extension' in measure && measure.extension !== undefined;
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { emailField } from '../end-users/email-rules.ts';
-import { type FieldErrors, ValidationError } from '../errors.ts';
+import type { FieldErrors, ValidationError } from '../errors.ts';
 import { optionalText, shortList, text } from '../fields.ts';
 import { hostProblem, isBadPort } from '../guarded-http/target-rules.ts';
 import { CATALOG, type CatalogModel } from '../models/catalog.ts';
@@ -23,19 +23,7 @@ export const givenOf = <Values extends object>(values: Values): Values =>
 /** A parsed body: a complete creation, or what is wrong with it, with the model and end-user if it names them. */
 export type ParsedCreation<New extends NewCreation> =
   | { ok: true; creation: New }
-  | { ok: false; error: ValidationError; model: string | undefined; endUserEmail: string | undefined };
-
-/** The parsed creation, refused for these fields as well; unchanged when there are none. */
-export const withFieldErrors = <New extends NewCreation>(
-  parsed: ParsedCreation<New>,
-  fields: FieldErrors,
-): ParsedCreation<New> => {
-  if (Object.keys(fields).length === 0) return parsed;
-  const { model, endUserEmail, earlier } = parsed.ok
-    ? { model: parsed.creation.model.id, endUserEmail: parsed.creation.endUserEmail, earlier: {} }
-    : { ...parsed, earlier: parsed.error.fields };
-  return { ok: false, error: new ValidationError({ ...earlier, ...fields }), model, endUserEmail };
-};
+  | { ok: false; error: ValidationError; model: New['model'] | undefined; endUserEmail: string | undefined };
 
 const promptField = () =>
   z.pipe(

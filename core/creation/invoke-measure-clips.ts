@@ -3,13 +3,7 @@ import { isThrottlingError } from '@smithy/core/retry';
 import { CALL_LIMITS, clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
 import { logger } from '../observability.ts';
-import {
-  type ClipMeasure,
-  ClipMeasures,
-  type Clips,
-  type LeftClips,
-  tooManyClips,
-} from './clip-measuring.ts';
+import { type ClipMeasure, ClipMeasures, type Clips, type ClipWork, tooManyClips } from './clip-measuring.ts';
 
 type SdkError = Parameters<typeof isThrottlingError>[0];
 
@@ -32,14 +26,18 @@ class ClipsNotMeasuredError extends Error {
 export const invokeMeasureClips = async (clips: Clips): Promise<ClipMeasure[]> => {
   const { FunctionError, Payload } = await invoke(clips, CALL_LIMITS.measuring.totalMs);
   const answer = Payload?.transformToString() ?? '';
-  if (FunctionError !== undefined) throw new ClipsNotMeasuredError(`measure-clips failed: ${answer}`);
-  const { measures } = parseAnswer(answer);
-  if (measures.length !== clips.urls.length) {
-    throw new ClipsNotMeasuredError(
-      `measure-clips returned ${measures.length} of ${clips.urls.length} measures.`,
-    );
-  }
+  const measures = FunctionError === undefined ? measuresIn(answer) : undefined;
+  if (!measures || measures.length !== clips.urls.length)
+    throw new ClipsNotMeasuredError(`measure-clips did not measure ${clips.urls.length} videos: ${answer}`);
   return measures;
+};
+
+const measuresIn = (answer: string): ClipMeasure[] | undefined => {
+  try {
+    return ClipMeasures.parse(JSON.parse(answer)).measures;
+  } catch {
+    return undefined;
+  }
 };
 
 /**
@@ -56,7 +54,7 @@ export const invokeDiscardClips = async ({ requestId, urls }: Clips): Promise<vo
   }
 };
 
-const invoke = async (work: Clips | LeftClips, limitMs: number) => {
+const invoke = async (work: ClipWork, limitMs: number) => {
   try {
     return await lambda.send(
       new InvokeCommand({
@@ -67,13 +65,5 @@ const invoke = async (work: Clips | LeftClips, limitMs: number) => {
     );
   } catch (error) {
     throw isThrottlingError(error as SdkError) ? tooManyClips(error) : error;
-  }
-};
-
-const parseAnswer = (answer: string): ClipMeasures => {
-  try {
-    return ClipMeasures.parse(JSON.parse(answer));
-  } catch (error) {
-    throw new ClipsNotMeasuredError('measure-clips returned no measures.', { cause: error });
   }
 };

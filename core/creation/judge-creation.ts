@@ -2,8 +2,7 @@ import { type EndUser, toEndUser } from '../end-users/end-users.ts';
 import { pauseSecondsLeft } from '../end-users/pauses.ts';
 import { requiredEnv } from '../environment.ts';
 import { ConflictError, type FieldErrors, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
-import { findModel } from '../models/catalog.ts';
-import { dimensionsOf } from '../models/image-sizes.ts';
+import { dimensionsOf, figure } from '../models/image-sizes.ts';
 import {
   currentModelSettings,
   type ModelSettings,
@@ -42,12 +41,10 @@ export const loadCreationFacts = async (
   submission: Submission,
 ): Promise<CreationFacts> => {
   const { idempotency, now } = submission;
-  const email = submission.ok ? submission.creation.endUserEmail : submission.endUserEmail;
-  const modelId = submission.ok ? submission.creation.model.id : submission.model;
-  const model = modelId === undefined ? undefined : findModel(modelId)?.id;
+  const { endUserEmail: email, model } = submission.ok ? submission.creation : submission;
   const keys = {
     endUser: email === undefined ? undefined : endUserKey(accountId, email),
-    pause: email === undefined || model === undefined ? undefined : pauseKey({ accountId, email, model }),
+    pause: email === undefined || !model ? undefined : pauseKey({ accountId, email, model: model.id }),
     idempotencyRecord: idempotency && idempotencyKey(accountId, idempotency.keyDigest),
   };
   const present = Object.values(keys).filter((key) => key !== undefined);
@@ -60,7 +57,7 @@ export const loadCreationFacts = async (
   const endUser = item(keys.endUser);
   return {
     endUser: endUser && toEndUser(endUser),
-    settings: model === undefined ? undefined : settings.get(model),
+    settings: model && settings.get(model.id),
     credentials,
     routeCosts: routeCostsIn(settings),
     pausedSeconds: pauseSecondsLeft(item(keys.pause), now),
@@ -82,7 +79,7 @@ export const judgeCreation = (
   submission: Submission,
   facts: CreationFacts,
 ): NewRequest => {
-  const model = submission.ok ? submission.creation.model : findModel(submission.model ?? '');
+  const { model } = submission.ok ? submission.creation : submission;
   const problem = model && dispatchProblem(model, facts.settings, facts.credentials);
   const fields = submission.ok ? {} : submission.error.fields;
   if (problem) throw new ValidationError({ model: NOT_DISPATCHABLE, ...fields });
@@ -156,7 +153,6 @@ const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldError
   if ('size' in creation) {
     const { width, height } = dimensionsOf(creation.size, creation.aspectRatio);
     if (!takesPixels(limits, width * height)) {
-      const figure = (pixels: number): string => pixels.toLocaleString('en');
       const most = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
       fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${most}`;
     }

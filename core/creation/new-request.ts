@@ -8,7 +8,6 @@ import { listRouteNames } from '../provider-calls/model-routes.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
-import type { NewVideoRequest } from './create-video-rules.ts';
 import type { NewRequest } from './submission.ts';
 
 /**
@@ -22,13 +21,24 @@ export const newRequest = (
   { rate, routeCosts = {} }: { rate: Rate; routeCosts?: RouteCosts | undefined },
   now: Date,
 ): StoredRequest => {
-  const priced = isImageRequest(creation) ? pricedImages(creation, rate) : pricedVideo(creation, rate);
+  const unitPriceThousandths = unitPrice(creation, rate);
+  if (unitPriceThousandths === undefined)
+    throw new Error(`The rate of ${creation.model.id} has no price for it.`);
+  const priced = isImageRequest(creation)
+    ? { kind: 'image' as const, ...creation, debitThousandths: unitPriceThousandths * creation.images }
+    : {
+        kind: 'video' as const,
+        ...creation,
+        billedSeconds: creation.durationSec,
+        debitThousandths: unitPriceThousandths * creation.durationSec,
+      };
   return {
     requestId,
     accountId,
     // It creates its end-user, unless there is one when it is written.
     endUserId: requestId,
     ...priced,
+    unitPriceThousandths,
     model: creation.model.id,
     ...unitCosts(creation, routeCosts),
     createdAt: toInstant(now),
@@ -49,32 +59,18 @@ export const withClips = (request: VideoRequest, clips: string[], billedSeconds:
 const unitCosts = (creation: NewRequest, costs: RouteCosts): Pick<StoredRequest, 'routeCosts'> => {
   const known = (listRouteNames().get(creation.model.id) ?? []).flatMap((route) => {
     const cost = costs[route];
-    const unit = cost && unitCost(creation, cost);
+    const unit = cost && unitPrice(creation, cost);
     return unit === undefined ? [] : [[route, unit] as const];
   });
   return known.length === 0 ? {} : { routeCosts: Object.fromEntries(known) };
 };
 
-const unitCost = (creation: NewRequest, cost: Rate): Thousandths | undefined => {
+/** The price of an image or a second by a rate; undefined for a rate of the other kind, or without its resolution. */
+const unitPrice = (creation: NewRequest, rate: Rate): Thousandths | undefined => {
   if (isImageRequest(creation))
-    return 'perImage' in cost ? imagePrice(cost, pricedPixels(creation.size)) : undefined;
-  const isKnown = 'perSecond' in cost && cost.perSecond[creation.resolution] !== undefined;
-  return isKnown ? videoPrice(cost, creation.resolution) : undefined;
+    return 'perImage' in rate ? imagePrice(rate, pricedPixels(creation.size)) : undefined;
+  const isKnown = 'perSecond' in rate && rate.perSecond[creation.resolution] !== undefined;
+  return isKnown ? videoPrice(rate, creation.resolution) : undefined;
 };
 
 const isImageRequest = (creation: NewRequest): creation is NewImageRequest => creation.model.type === 'image';
-
-const pricedImages = (creation: NewImageRequest, rate: Rate) => {
-  if (!('perImage' in rate)) throw new Error(`${creation.model.id} has no rate per image.`);
-  const unitPriceThousandths = imagePrice(rate, pricedPixels(creation.size));
-  const debitThousandths = unitPriceThousandths * creation.images;
-  return { kind: 'image' as const, ...creation, unitPriceThousandths, debitThousandths };
-};
-
-const pricedVideo = (creation: NewVideoRequest, rate: Rate) => {
-  if (!('perSecond' in rate)) throw new Error(`${creation.model.id} has no rate per second.`);
-  const unitPriceThousandths = videoPrice(rate, creation.resolution);
-  const billedSeconds = creation.durationSec;
-  const debitThousandths = unitPriceThousandths * billedSeconds;
-  return { kind: 'video' as const, ...creation, billedSeconds, unitPriceThousandths, debitThousandths };
-};

@@ -1,8 +1,9 @@
-import type { FieldErrors } from '../errors.ts';
+import { allowPrivateTargets } from '../environment.ts';
+import { type FieldErrors, ValidationError } from '../errors.ts';
 import type { ReadBody } from '../fields.ts';
 import { type NewImageRequest, parseImageRequest } from './create-image-rules.ts';
 import { type NewVideoRequest, parseVideoRequest } from './create-video-rules.ts';
-import { type NewCreation, type ParsedCreation, withFieldErrors } from './creation-fields.ts';
+import type { NewCreation, ParsedCreation } from './creation-fields.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
 /** What can be created. */
@@ -15,6 +16,8 @@ export interface ReceivedCreation {
   /** As callers write it: `POST /v1/videos`. */
   route: string;
   body: ReadBody;
+  /** Fingerprinted in place of the body: each call signs other URLs for the files of a form. */
+  sent?: unknown;
   /** As sent; when it is malformed, `fields` says so. */
   idempotencyKey: string | undefined;
   /** Errors outside the body. */
@@ -30,30 +33,30 @@ export type Submission<New extends NewCreation = NewRequest> = ParsedCreation<Ne
   now: Date;
 };
 
+/** Parses a submission by the rules of what it creates. Never throws: authorization comes before any refusal. */
 const submissionBy =
   <New extends NewCreation>(
-    parse: (body: Record<string, unknown>, allowPrivate: boolean) => ParsedCreation<New>,
+    parse: (body: Record<string, unknown>, allowPrivate: boolean, fields: FieldErrors) => ParsedCreation<New>,
   ) =>
-  (
-    { route, body, idempotencyKey, keyId, fields, now }: ReceivedCreation,
-    allowPrivate: boolean,
-  ): Submission<New> => {
-    const parsed = withFieldErrors(
-      body.ok
-        ? parse(body.body, allowPrivate)
-        : { ok: false, error: body.error, model: undefined, endUserEmail: undefined },
-      fields,
-    );
+  ({ route, body, sent, idempotencyKey, keyId, fields, now }: ReceivedCreation): Submission<New> => {
+    const parsed = body.ok ? parse(body.body, allowPrivateTargets(), fields) : unreadable(body.error, fields);
     // Only a valid body gets a fingerprint: any other can be nested without limit.
     const idempotency =
       parsed.ok && body.ok && idempotencyKey !== undefined
-        ? idempotencyOf(idempotencyKey, route, body.body)
+        ? idempotencyOf(idempotencyKey, route, sent ?? body.body)
         : undefined;
     return { ...parsed, idempotency, keyId, now };
   };
 
-/** Parses a submission for images. Never throws: authorization comes before any refusal. */
+const unreadable = (error: ValidationError, fields: FieldErrors): ParsedCreation<never> => ({
+  ok: false,
+  error: Object.keys(fields).length === 0 ? error : new ValidationError({ ...error.fields, ...fields }),
+  model: undefined,
+  endUserEmail: undefined,
+});
+
+/** Parses a submission for images. */
 export const imageSubmission = submissionBy(parseImageRequest);
 
-/** Parses a submission for a video. Never throws: authorization comes before any refusal. */
+/** Parses a submission for a video. */
 export const videoSubmission = submissionBy(parseVideoRequest);

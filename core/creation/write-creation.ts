@@ -10,7 +10,7 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, insertRequestWrite } from '../requests/requests.ts';
 import { idempotencyKey } from '../table/keys.ts';
 import { findOutcome, leavesOutcomeOpen } from '../table/outcomes.ts';
-import { batchGet } from '../table/table.ts';
+import { getItem } from '../table/table.ts';
 import { type Refusal, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import {
   type Idempotency,
@@ -86,7 +86,8 @@ export const writeCreation = async ({
   const unlessRepeated = async (
     refusal: PaymentRequiredError | BudgetSpentError,
   ): Promise<TransactItem[]> => {
-    earlierId = idempotency && (await findRepeatedRequestId(accountId, idempotency, now));
+    const item = idempotency && (await getItem(idempotencyKey(accountId, idempotency.keyDigest)));
+    earlierId = repeatedRequestId(idempotency, toIdempotencyRecord(item, now));
     if (earlierId === undefined) throw refusal;
     return [];
   };
@@ -157,15 +158,6 @@ export const writeCreation = async ({
   // An attempt whose answer was lost may have written the key and taken the balance: that request is this one.
   if (earlierId === undefined || earlierId === requestId) return { kind: 'written', request, eventId };
   return { kind: 'repeated', requestId: earlierId };
-};
-
-const findRepeatedRequestId = async (
-  accountId: string,
-  idempotency: Idempotency,
-  now: Date,
-): Promise<string | undefined> => {
-  const [item] = await batchGet([idempotencyKey(accountId, idempotency.keyDigest)]);
-  return repeatedRequestId(idempotency, toIdempotencyRecord(item, now));
 };
 
 /** The refusal for the first count that the last attempt was refused for. The owners are those of that attempt, in its order. */

@@ -10,7 +10,7 @@ const imageModel = (
   sizePresets: readonly SizePreset[],
   defaultSize: SizePreset,
   explicitSize: ImageModel['explicitSize'],
-  limits: { maxReferences: number; maxImagesPerRequest: number; sequential: boolean },
+  { sequential, ...limits }: { maxReferences: number; maxImagesPerRequest: number; sequential: boolean },
 ): ImageModel => ({
   id,
   type: 'image',
@@ -20,19 +20,15 @@ const imageModel = (
   defaultSize,
   explicitSize,
   aspectRatios: ASPECT_RATIOS,
-  maxReferences: limits.maxReferences,
-  maxImagesPerRequest: limits.maxImagesPerRequest,
-  capabilities: { sequential: limits.sequential },
+  ...limits,
+  capabilities: { sequential },
 });
 
 const videoModel = (
   id: string,
   resolutions: readonly string[],
   durationSec: VideoModel['durationSec'],
-  rest: Omit<
-    VideoModel,
-    'id' | 'type' | 'endpoint' | 'billing' | 'resolutions' | 'defaultResolution' | 'durationSec'
-  >,
+  inputs: Pick<VideoModel, 'requiresImage'> & Partial<VideoModel>,
 ): VideoModel => ({
   id,
   type: 'video',
@@ -41,7 +37,7 @@ const videoModel = (
   resolutions,
   defaultResolution: '1080p',
   durationSec,
-  ...rest,
+  ...inputs,
 });
 
 /** Inputs other than the prompt, the same for both 3.0 video models. */

@@ -46,7 +46,8 @@ export const sizeProblem = (model: ImageModel, size: string): string | undefined
   return undefined;
 };
 
-const figure = (pixels: number): string => pixels.toLocaleString('en');
+/** A number of pixels as people write it. */
+export const figure = (pixels: number): string => pixels.toLocaleString('en');
 
 /** A ratio as people write it: `1:16` for 0.0625. */
 export const ratioText = (ratio: number): string => {
@@ -56,10 +57,8 @@ export const ratioText = (ratio: number): string => {
 
 /** The pixels that price an accepted `size`: a preset's square at any aspect ratio, else width times height. */
 export const pricedPixels = (size: string): number => {
-  if (isPreset(size)) return PRESET_SIDE_PIXELS[size] ** 2;
-  const explicit = parseExplicitSize(size);
-  if (!explicit) throw new Error(`${size} is no image size.`);
-  return explicit.width * explicit.height;
+  const { width, height } = dimensionsOf(size, 'square');
+  return width * height;
 };
 
 /**

@@ -1,9 +1,8 @@
-import type { UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { cachedFor } from '../cached.ts';
 import { readable } from '../observability.ts';
 import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
-import { partitionQuery, queryItems, updateOf } from '../table/table.ts';
+import { partitionQuery, queryItems, setAll, type UpdateParts, updateOf } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';
 import { Rate } from './rate-schemas.ts';
 
@@ -50,51 +49,27 @@ const SETTINGS_MAX_AGE_SECONDS = 5;
 export const currentModelSettings = cachedFor(SETTINGS_MAX_AGE_SECONDS, listModelSettings);
 
 /** Access pattern 14: sets the operator's rate for a model. Existing requests keep their price. */
-export const putRate = (modelId: string, rate: Rate, beside?: Beside): Promise<void> =>
-  putSetting(modelId, 'rate', rate, beside);
+export const putRate = (model: string, rate: Rate, beside?: Beside): Promise<void> =>
+  update(model, setAll({ model, rate }), beside);
 
 /** Access pattern 14: switches a model on or off for new creations. Existing requests continue. */
-export const putEnabled = (modelId: string, enabled: boolean, beside?: Beside): Promise<void> =>
-  putSetting(modelId, 'enabled', enabled, beside);
-
-const putSetting = async <Name extends 'rate' | 'enabled'>(
-  modelId: string,
-  name: Name,
-  value: NonNullable<ModelSettings[Name]>,
-  beside: Beside = [],
-): Promise<void> => {
-  await writeBeside(
-    updateOf(modelSettingsKey(modelId), {
-      UpdateExpression: 'SET #model = :model, #setting = :value',
-      ExpressionAttributeNames: { '#model': 'model', '#setting': name },
-      ExpressionAttributeValues: { ':model': modelId, ':value': value },
-    }),
-    beside,
-  );
-};
+export const putEnabled = (model: string, enabled: boolean, beside?: Beside): Promise<void> =>
+  update(model, setAll({ model, enabled }), beside);
 
 /** Access pattern 14: sets what a route costs for requests from now on; undefined: not known. */
 export const putRouteCost = async (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> => {
   // An update of one of the costs needs them to be there.
-  await updateCosts('SET #model = :model, costs = if_not_exists(costs, :none)', {
+  await update(NO_MODEL, {
+    UpdateExpression: 'SET #model = :model, costs = if_not_exists(costs, :none)',
     ExpressionAttributeNames: { '#model': 'model' },
     ExpressionAttributeValues: { ':model': NO_MODEL, ':none': {} },
   });
-  const ExpressionAttributeNames = { '#route': route };
-  if (!cost) return updateCosts('REMOVE costs.#route', { ExpressionAttributeNames }, beside);
-  const ExpressionAttributeValues = { ':cost': cost };
-  return updateCosts(
-    'SET costs.#route = :cost',
-    { ExpressionAttributeNames, ExpressionAttributeValues },
-    beside,
-  );
+  const change = cost
+    ? { UpdateExpression: 'SET costs.#route = :cost', ExpressionAttributeValues: { ':cost': cost } }
+    : { UpdateExpression: 'REMOVE costs.#route' };
+  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#route': route } }, beside);
 };
 
-const updateCosts = async (
-  UpdateExpression: string,
-  placeholders: Pick<UpdateCommandInput, 'ExpressionAttributeNames' | 'ExpressionAttributeValues'>,
-  beside: Beside = [],
-): Promise<void> => {
-  const Key = modelSettingsKey(NO_MODEL);
-  await writeBeside(updateOf(Key, { UpdateExpression, ...placeholders }), beside);
+const update = async (model: string, parts: UpdateParts, beside: Beside = []): Promise<void> => {
+  await writeBeside(updateOf(modelSettingsKey(model), parts), beside);
 };

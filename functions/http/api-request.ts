@@ -1,16 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type * as z from 'zod/mini';
 import { idempotencyKeyProblem } from '../../core/creation/idempotency.ts';
 import { isEmail, normalizeEmail } from '../../core/end-users/email-rules.ts';
 import { type FieldErrors, ValidationError } from '../../core/errors.ts';
-import { parseFields, type ReadBody } from '../../core/fields.ts';
+import { parseFields, type ReadBody, type Shape, type Values } from '../../core/fields.ts';
 
 /** Largest body accepted, in bytes. */
 const MAX_BODY_BYTES = 256 * 1024;
-
-/** The values of the fields of a shape. */
-type Values<Shape extends Record<string, z.ZodMiniType>> = { [Name in keyof Shape]: z.infer<Shape[Name]> };
 
 /** An HTTP request to the API, as routes read it. */
 export class ApiRequest {
@@ -98,10 +94,10 @@ export class ApiRequest {
   }
 
   /** The fields of the body, by this shape. Throws `ValidationError` for wrong or unknown ones, those that `across` finds, and a body without fields. */
-  body<Shape extends Record<string, z.ZodMiniType>>(
-    shape: Shape,
-    across: (values: Partial<Values<Shape>>) => FieldErrors = () => ({}),
-  ): Values<Shape> {
+  body<Fields extends Shape>(
+    shape: Fields,
+    across: (values: Partial<Values<Fields>>) => FieldErrors = () => ({}),
+  ): Values<Fields> {
     const read = this.readBody();
     if (!read.ok) throw read.error;
     const { values, fields } = parseFields(shape, read.body);
@@ -109,7 +105,7 @@ export class ApiRequest {
   }
 
   /** The query parameters, by this shape. Throws `ValidationError` for wrong, unknown or repeated ones. */
-  query<Shape extends Record<string, z.ZodMiniType>>(shape: Shape): Values<Shape> {
+  query<Fields extends Shape>(shape: Fields): Values<Fields> {
     const given = this.event.multiValueQueryStringParameters ?? {};
     const entries = Object.entries(given);
     // Built from entries, so that `__proto__` is an ordinary parameter name.

@@ -3,7 +3,7 @@ import type { Account } from '../../core/accounts/accounts.ts';
 import type { Creation } from '../../core/creation/create-request.ts';
 import { type CreationFacts, loadCreationFacts } from '../../core/creation/judge-creation.ts';
 import type { NewRequest, ReceivedCreation, Submission } from '../../core/creation/submission.ts';
-import { allowPrivateTargets, requiredEnv } from '../../core/environment.ts';
+import { requiredEnv } from '../../core/environment.ts';
 import { recordUrl, renderQueued } from '../../core/requests/render-record.ts';
 import { type EndpointName, routeText } from '../../core/routes.ts';
 import { apiHandler, json, READ_AGAIN } from './api-handler.ts';
@@ -13,13 +13,13 @@ import { authorizeKey, identifyCaller } from './authorize.ts';
 /** The handler of a route that creates requests of a kind. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */
 export const creationRoute = <New extends NewRequest>(
   endpoint: EndpointName,
-  parse: (received: ReceivedCreation, allowPrivate: boolean) => Submission<New>,
+  parse: (received: ReceivedCreation) => Submission<New>,
   create: (account: Account, submission: Submission<New>, facts: CreationFacts) => Promise<Creation>,
 ) =>
   apiHandler(async (request) => {
     const caller = identifyCaller(request);
     const { account, apiKey } = await authorizeKey(caller, 'generations:write', request.now);
-    const submission = parse(receiveCreation(request, endpoint, apiKey.keyId), allowPrivateTargets());
+    const submission = parse(receiveCreation(request, endpoint, apiKey.keyId));
     const facts = await loadCreationFacts(account.accountId, submission);
     return creationResponse(await create(account, submission, facts));
   });

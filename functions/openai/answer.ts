@@ -2,14 +2,16 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { requiredEnv } from '../../core/environment.ts';
 import { NotFoundError, ServiceError } from '../../core/errors.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
+import { exchange } from '../../core/http-exchange.ts';
 import { recordUrl } from '../../core/requests/render-record.ts';
 import { type StoredRequest, statusAt } from '../../core/requests/request-rules.ts';
 import { toEpochSeconds } from '../../core/time.ts';
 import { json } from '../http/api-handler.ts';
-import { readFileAsBase64 } from './read-file.ts';
 
 /** The most characters of images in an answer: beyond its first 6 MB, a function sends 2 MB a second. */
 const MAX_BASE64 = 40_000_000;
+/** Longest wait for a whole file: an answer has to be made in time. */
+const READ_MS = 5_000;
 
 /** An image in the answer. */
 type Item = { b64_json: string } | { url: string };
@@ -44,4 +46,23 @@ export const imagesResponse = async (
   );
   const headers = { Location: recordUrl(requiredEnv('PUBLIC_BASE_URL'), request) };
   return json(200, { created: toEpochSeconds(request.createdAt), data }, headers);
+};
+
+/**
+ * The bytes of a stored file, in base64. Reads it by its signed URL, as callers do: no function has a right to read outputs. Throws
+ * when it does not come whole.
+ */
+const readFileAsBase64 = async (signedUrl: string): Promise<string> => {
+  const { statusCode, body } = await exchange(new URL(signedUrl), {
+    method: 'GET',
+    headers: { 'accept-encoding': 'identity' },
+    signal: AbortSignal.timeout(READ_MS),
+  });
+  if (statusCode !== 200) {
+    body.destroy();
+    throw new Error(`The file server answered ${statusCode}.`);
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('base64');
 };

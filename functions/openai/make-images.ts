@@ -12,12 +12,11 @@ import {
   requestInstead,
 } from '../../core/creation/collection.ts';
 import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
-import { allowCreation, completeCreation, tellingExhaustion } from '../../core/creation/create-request.ts';
-import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
+import { createRequest } from '../../core/creation/create-request.ts';
 import { loadCreationFacts } from '../../core/creation/judge-creation.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
-import { writeCreation } from '../../core/creation/write-creation.ts';
-import { allowPrivateTargets, requiredNumberEnv } from '../../core/environment.ts';
+import { type JudgedCreation, writeCreation } from '../../core/creation/write-creation.ts';
+import { requiredNumberEnv } from '../../core/environment.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { newRequestId } from '../../core/ids.ts';
@@ -74,33 +73,22 @@ export const makeImages = async (
   const parameters = readParameters(asked.given, apiKey.defaultEndUser);
   const { uploads, references } = await namedUploads(asked.images, accountId, now);
   const route = routeText(name);
-  const parsed = imageSubmission(
-    {
-      route,
-      body: { ok: true, body: { ...parameters.body, references } },
-      idempotencyKey: undefined,
-      keyId: apiKey.keyId,
-      fields: {
-        ...parameters.fields,
-        ...asked.fields,
-        ...wrongFields(
-          () => request.query({}),
-          () => request.idempotencyKey(),
-        ),
-      },
-      now,
-    },
-    allowPrivateTargets(),
+  const wrong = wrongFields(
+    () => request.query({}),
+    () => request.idempotencyKey(),
   );
-  // Of what was sent: each call signs other URLs for its files.
   const sent = { given: asked.given, images: asked.images.map(digestOfImage) };
-  const idempotencyKey = request.header('Idempotency-Key');
-  const submission =
-    parsed.ok && idempotencyKey !== undefined
-      ? { ...parsed, idempotency: idempotencyOf(idempotencyKey, route, sent) }
-      : parsed;
+  const submission = imageSubmission({
+    route,
+    body: { ok: true, body: { ...parameters.body, references } },
+    sent,
+    idempotencyKey: request.header('Idempotency-Key'),
+    keyId: apiKey.keyId,
+    fields: { ...parameters.fields, ...asked.fields, ...wrong },
+    now,
+  });
   const call =
-    parsed.ok && idempotencyKey === undefined
+    submission.ok && !submission.idempotency
       ? {
           accountId,
           digest: digestOfCall(apiKey.keyId, route, sent),
@@ -167,47 +155,39 @@ const collected = async (
   }
 };
 
-/** Creates the request. A call that can be retried says so before the content filter and its files, which take seconds. */
+/**
+ * Creates the request once nothing refuses it, its files stored before: a refused call stores none. A call that can be retried says so
+ * before the content filter and its files, which take seconds.
+ */
 const created = async (
   account: Account,
   submission: Submission<NewImageRequest>,
   call: LongCall | undefined,
   storeFiles: () => Promise<void>,
 ): Promise<StoredRequest> => {
-  if (!call) return written(account, submission, storeFiles);
-  const requestId = newRequestId('image', submission.now);
-  await beginCall(call, requestId, submission.now);
-  try {
-    return await written(account, submission, storeFiles, { requestId, entry: entryOf(call, requestId) });
-  } catch (error) {
-    // A retry only waits longer when this fails.
-    await giveUpCall(call, requestId, submission.now).catch((cause: Error) =>
-      logger.warn('a refused call could not be noted', { requestId, error: cause }),
-    );
-    throw error;
-  }
-};
-
-/** Writes the request once nothing refuses it, its files stored before: a refused call stores none. */
-const written = async (
-  account: Account,
-  submission: Submission<NewImageRequest>,
-  storeFiles: () => Promise<void>,
-  begun?: { requestId: string; entry: Idempotency },
-): Promise<StoredRequest> => {
-  const facts = await loadCreationFacts(account.accountId, submission);
-  const done = await tellingExhaustion(account, submission.now, async () => {
-    const allowed = await allowCreation(account, submission, facts, begun?.requestId);
-    if (allowed.kind === 'repeated') return allowed;
+  const { now } = submission;
+  const requestId = newRequestId('image', now);
+  const write = async (judged: JudgedCreation) => {
     await storeFiles();
-    if (!begun) return writeCreation(allowed);
-    const outcome = await writeCreation({ ...allowed, idempotency: begun.entry });
+    if (!call) return writeCreation(judged);
+    const outcome = await writeCreation({ ...judged, idempotency: entryOf(call, requestId) });
     // A retry has given this call up, and makes the images.
     if (outcome.kind === 'repeated')
       throw new ServiceError('temporarily_unavailable', 'The request could not be written in time.');
     return outcome;
-  });
-  return (await completeCreation(done)).request;
+  };
+  if (call) await beginCall(call, requestId, now);
+  try {
+    const facts = await loadCreationFacts(account.accountId, submission);
+    return (await createRequest(account, submission, facts, write, requestId)).request;
+  } catch (error) {
+    // A retry only waits longer when this fails.
+    if (call)
+      await giveUpCall(call, requestId, now).catch((cause: Error) =>
+        logger.warn('a refused call could not be noted', { requestId, error: cause }),
+      );
+    throw error;
+  }
 };
 
 /** Looks at a request each second. Undefined when it has not ended by then. */
@@ -216,8 +196,8 @@ const awaitEnd = async (
   until: Date,
   pace: Pace,
 ): Promise<StoredRequest | undefined> => {
-  let seen: StoredRequest | undefined = request;
-  while (seen && !isTerminal(seen)) {
+  let seen = request;
+  while (!isTerminal(seen)) {
     if (pace.now() >= until) return undefined;
     await pace.sleep(LOOK_EVERY_MS);
     seen = (await findRequest(request.requestId)) ?? seen;

@@ -54,16 +54,19 @@ const tidied = (value: unknown): unknown => {
   );
 };
 
-/** The schema of what the service answers. Open: clients must bear fields that are added later. */
-const opened = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(opened);
+/** A part of the document with every object in it changed, the inner ones first. */
+const changed = (value: unknown, change: (object: Json) => Json): unknown => {
+  if (Array.isArray(value)) return value.map((inner) => changed(inner, change));
   if (!isJson(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, inner]) => name !== 'additionalProperties' || inner !== false)
-      .map(([name, inner]) => [name, opened(inner)]),
-  );
+  return change(Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one, change)])));
 };
+
+/** The schema of what the service answers. Open: clients must bear fields that are added later. */
+const opened = (value: unknown): unknown =>
+  changed(value, (object) => {
+    const { additionalProperties, ...open } = object;
+    return additionalProperties === false ? open : object;
+  });
 
 /** The property that tells the branches of a union apart, with the branch of each value; undefined when there is none. */
 const discriminatorOf = (branches: readonly Json[], components: Record<string, Json>): Json | undefined => {
@@ -82,17 +85,15 @@ const discriminatorOf = (branches: readonly Json[], components: Record<string, J
   return undefined;
 };
 
-const withDiscriminators = (value: unknown, components: Record<string, Json>): unknown => {
-  if (Array.isArray(value)) return value.map((inner) => withDiscriminators(inner, components));
-  if (!isJson(value)) return value;
-  const { oneOf } = value;
-  const discriminator =
-    Array.isArray(oneOf) && oneOf.every((branch) => isJson(branch) && '$ref' in branch)
-      ? discriminatorOf(oneOf, components)
-      : undefined;
-  const inner = Object.entries(value).map(([name, one]) => [name, withDiscriminators(one, components)]);
-  return { ...Object.fromEntries(inner), ...(discriminator && { discriminator }) };
-};
+const withDiscriminators = (components: Record<string, Json>): unknown =>
+  changed(components, (object) => {
+    const { oneOf } = object;
+    const discriminator =
+      Array.isArray(oneOf) && oneOf.every((branch) => isJson(branch) && '$ref' in branch)
+        ? discriminatorOf(oneOf, components)
+        : undefined;
+    return discriminator ? { ...object, discriminator } : object;
+  });
 
 /** Every named schema of the API's answers, by its id. Throws for a schema that JSON Schema cannot say. */
 export const answerSchemas = (): Record<string, Json> => {
@@ -105,7 +106,7 @@ export const answerSchemas = (): Record<string, Json> => {
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([id, schema]) => [id, opened(tidied(schema)) as Json]),
   );
-  return withDiscriminators(components, components) as Record<string, Json>;
+  return withDiscriminators(components) as Record<string, Json>;
 };
 
 /** The schema of an answer that has no name. */

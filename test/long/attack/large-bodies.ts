@@ -33,7 +33,7 @@ for (let round = 0; round < ROUNDS; round++) {
       ['create-generation', imageSubmission],
       ['create-video', videoSubmission],
     ] as const) {
-      const parsed = parse(receiveCreation(request, name, 'key_1'), false);
+      const parsed = parse(receiveCreation(request, name, 'key_1'));
       if (parsed.ok) throw new Error(`${routeText(name)} took ${body.slice(0, 40)}.`);
       if (JSON.stringify(parsed.error.fields).length > 16_384)
         throw new Error(`A long refusal of ${body.slice(0, 40)}.`);

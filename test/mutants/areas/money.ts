@@ -29,8 +29,8 @@ export const MONEY = bugs('money', [
   [
     'several images are debited as one',
     'core/creation/new-request.ts',
-    'unitPriceThousandths * creation.images;',
-    'unitPriceThousandths;',
+    'unitPriceThousandths * creation.images }',
+    'unitPriceThousandths }',
   ],
   [
     'the entry number of the last change is used again',

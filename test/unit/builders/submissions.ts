@@ -20,25 +20,25 @@ const received = (
   { idempotencyKey, now = NOW }: Overrides,
 ): ReceivedCreation => ({ route, body: { ok: true, body }, idempotencyKey, keyId: KEY_ID, fields: {}, now });
 
-/** A submission for one image, with private targets refused. */
+/** A submission for one image. */
 export const anImageSubmission = (
   body: Record<string, unknown> = {},
   overrides: Overrides = {},
 ): Submission<NewImageRequest> =>
-  imageSubmission(received(routeText('create-generation'), aGenerationBody(body), overrides), false);
+  imageSubmission(received(routeText('create-generation'), aGenerationBody(body), overrides));
 
-/** A submission for a video, with private targets refused. */
+/** A submission for a video. */
 export const aVideoSubmission = (
   body: Record<string, unknown> = {},
   overrides: Overrides = {},
 ): Submission<NewVideoRequest> =>
-  videoSubmission(received(routeText('create-video'), aVideoBody(body), overrides), false);
+  videoSubmission(received(routeText('create-video'), aVideoBody(body), overrides));
 
-/** The facts of a creation whose provider has a credential, of an end-user who is not there yet. */
-export const creationFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
+/** What is known of a creation that nothing is against. */
+export const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
   endUser: undefined,
   settings: undefined,
-  credentials: new Set(['modelstudio'] as const),
+  credentials: new Set(['modelark', 'modelstudio']),
   pausedSeconds: undefined,
   idempotencyRecord: undefined,
   ...overrides,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ValidationError } from '../../../core/errors.ts';
-import { ApiRequest } from '../../../functions/http/api-request.ts';
+import { ApiRequest, checkAll, wrongFields } from '../../../functions/http/api-request.ts';
 import { PAGE_QUERY } from '../../../functions/http/queries.ts';
 import { anApiEvent } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
@@ -231,5 +231,37 @@ describe('the rest of a request', () => {
 
     expect(request.pathParameter('id')).toBe('a');
     expect(() => request.pathParameter('email')).toThrow('Route /v1/things/{id} has no parameter email.');
+  });
+});
+
+describe('several checks of one request', () => {
+  const wrong = (field: string) => () => {
+    throw new ValidationError({ [field]: 'is wrong' });
+  };
+  const right = () => 'fine';
+
+  test('report everything wrong at once', () => {
+    expect(() => checkAll(wrong('page'), right, wrong('model'))).toThrow(
+      expect.objectContaining({ name: 'ValidationError', fields: { page: 'is wrong', model: 'is wrong' } }),
+    );
+  });
+
+  test('report a field named __proto__ like any other', () => {
+    const fields = wrongFields(right, wrong('__proto__'), wrong('page'));
+
+    expect(Object.keys(fields)).toEqual(['__proto__', 'page']);
+  });
+
+  test('pass when nothing is wrong', () => {
+    expect(wrongFields(right, right)).toEqual({});
+    expect(() => checkAll(right)).not.toThrow();
+  });
+
+  test('hide no other error', () => {
+    const broken = () => {
+      throw new TypeError('a bug');
+    };
+
+    expect(() => wrongFields(wrong('page'), broken)).toThrow('a bug');
   });
 });

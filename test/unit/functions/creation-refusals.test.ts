@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import type { Account } from '../../../core/accounts/accounts.ts';
 import type { Scope } from '../../../core/accounts/api-keys.ts';
-import { endUserKey, pauseKey, requestKey } from '../../../core/table/keys.ts';
+import { pauseKey, requestKey } from '../../../core/table/keys.ts';
 import { handler } from '../../../functions/api/create-generation.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aGenerationBody } from '../builders/bodies.ts';
@@ -107,23 +107,6 @@ describe('a creation', () => {
     stopTime(new Date(world.now.getTime() + 61_500));
     expect((await create({ account: { ledgerEntries: 5 } })).status).toBe(202);
   });
-
-  test('of an end-user being removed is a conflict; being blocked comes first', async () => {
-    putEndUser(memory, anEndUser({ deletingAt: world.now.toISOString() }));
-    expect(await create()).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
-
-    memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { blockedAt: world.now.toISOString() });
-    expect((await create()).status).toBe(403);
-  });
-
-  test('whose content filter fails is a 500 and not debited', async () => {
-    bedrock.on(ApplyGuardrailCommand).rejects(new Error('no guardrail'));
-
-    const { status, body } = await create();
-
-    expect([status, body.error.code]).toEqual([500, 'internal_error']);
-    expect(memory.transactions).toEqual([]);
-  });
 });
 
 describe('a creation with an Idempotency-Key', () => {
@@ -148,18 +131,5 @@ describe('a creation with an Idempotency-Key', () => {
     for (const [index, [status]] of REFUSALS.slice(0, 4).entries()) {
       expect((await create({ ...REFUSALS[index]?.[2] }, key)).status).toBe(status);
     }
-  });
-
-  test('is read in the same round trip as the other facts', async () => {
-    await create({}, key);
-
-    // Two updates take and free a place in the content filter.
-    expect(memory.calls()).toEqual({
-      UpdateCommand: 3,
-      GetCommand: 1,
-      BatchGetCommand: 1,
-      QueryCommand: 1,
-      TransactWriteCommand: 1,
-    });
   });
 });

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newKey, revokeApiKey, SCOPES, type Scope } from '../../../core/accounts/api-keys.ts';
 import { type EndpointName, ROUTES } from '../../../core/routes.ts';
 import { endUserKey, endUserListing, ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
+import { type CallerEndpoint, OPERATIONS } from '../../../functions/openapi/operations.ts';
 import { ROUTES as DOCUMENTED } from '../../contract/support/routes.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aGenerationBody, aVideoBody } from '../builders/bodies.ts';
@@ -79,12 +80,7 @@ const send = async (name: EndpointName, headers: Record<string, string>, event: 
   const whole = { resource: name, headers, pathParameters, ...MOST_WORK[name], ...event };
   return read(await handlerOf(name)(anApiEvent(whole), aLambdaContext()));
 };
-const scopeOf = (name: EndpointName): Scope => {
-  const { method, path } = ROUTES[name];
-  const route = DOCUMENTED.find((each) => each.method === method && each.path === path);
-  if (!route) throw new Error(`${method} ${path} is not documented.`);
-  return route.scope as Scope;
-};
+const scopeOf = (name: EndpointName): Scope => OPERATIONS[name as CallerEndpoint].scope;
 const aForgedKey = (accountId: string) => ({ Authorization: `Bearer ${newKey(accountId).text}` });
 
 /** Every way in which a caller is refused after the text of the key has been found well-formed. */
@@ -190,3 +186,20 @@ describe.each(CALLER_ROUTES.filter((name) => ROUTES[name].path.includes('{')))('
     },
   );
 });
+
+test.each(CALLER_ROUTES.filter((name) => ROUTES[name].path.includes('{email}')))(
+  '%s answers 404 to an unknown end-user, and 400 to an invalid address',
+  async (name) => {
+    const { headers } = await aCaller(memory);
+    const answerTo = async (email: string) => send(name, headers, { pathParameters: { email } });
+
+    expect(await answerTo('nobody%40example.com')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found' } },
+    });
+    expect(await answerTo('nobody')).toMatchObject({
+      status: 400,
+      body: { error: { fields: { email: 'must be an email address' } } },
+    });
+  },
+);

@@ -8,7 +8,7 @@ import { readImageBody } from '../../../functions/openai/read-calls.ts';
 import { anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { type ApiEvent, RouteWorld } from '../builders/route-world.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { bucket } from '../fakes/fresh-bucket.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
 interface Ending {
@@ -30,136 +30,96 @@ interface CallOptions extends Ending {
   meanwhile?: (second: number) => Promise<void> | void;
 }
 
-/** Calls of OpenAI's clients, in a time that passes when they wait. */
-export class OpenAiCalls {
-  private readonly world: RouteWorld;
-  private readonly bucket: MemoryBucket;
-  private readonly files = new LoopbackServer();
+/** Calls of OpenAI's clients in a time that passes when they wait, with their world and its bucket: all new before each test. */
+export const useOpenAiCalls = () => {
+  const world = new RouteWorld();
+  const { memory, executions } = world;
+  const files = new LoopbackServer();
   /** Seconds that have passed since the world's time. */
-  private passed = 0;
-
-  constructor(world: RouteWorld, bucket: MemoryBucket) {
-    this.world = world;
-    this.bucket = bucket;
-  }
-
+  let passed = 0;
   /** Of the one caller that calls without others. */
-  private headers: Promise<Record<string, string>> | undefined;
-
-  /** Serves the bucket's files at the URLs that are signed from now on. */
-  async serveFiles(): Promise<void> {
-    process.env.FILE_DELIVERY_BASE_URL = (await this.files.start()).url;
+  let headersOfOne: Promise<Record<string, string>> | undefined;
+  beforeAll(async () => {
+    process.env.FILE_DELIVERY_BASE_URL = (await files.start()).url;
     process.env.ALLOW_PRIVATE_TARGETS = 'true';
-  }
-
-  stop(): Promise<void> {
-    return this.files.close();
-  }
-
-  reset(): void {
-    this.passed = 0;
-    this.headers = undefined;
-    this.files.respond = ({ path }, response) => {
-      const object = this.bucket.objects.get(path.slice(1).split('?', 1)[0] ?? '');
+  });
+  afterAll(() => files.close());
+  beforeEach(() => {
+    world.reset();
+    passed = 0;
+    headersOfOne = undefined;
+    files.respond = ({ path }, response) => {
+      const object = bucket.objects.get(path.slice(1).split('?', 1)[0] ?? '');
       response.writeHead(object ? 200 : 403).end(object?.bytes);
     };
-  }
+  });
 
-  /** Lets seconds pass. */
-  wait(seconds: number): void {
-    this.passed += seconds;
-  }
-
-  /** `POST /openai/v1/images/generations`; `requestId` is that of the newest request. Throws its errors. */
-  make(body: unknown, options: CallOptions = {}) {
-    return this.call({ body }, { name: 'create-openai-image', read: readImageBody }, options);
-  }
-
-  /** `POST /openai/v1/images/edits`. */
-  edit(event: ApiEvent, options: CallOptions = {}) {
-    return this.call(event, EDIT_OPENAI_IMAGE, options);
-  }
-
-  private async call(
-    event: ApiEvent,
-    endpoint: ImageEndpoint,
-    { headers: given, retry = 0, defaultEndUser, meanwhile, ...ending }: CallOptions,
-  ) {
-    const { memory, executions } = this.world;
-    const headers = given ?? (await this.caller(defaultEndUser));
-    memory.client.resetHistory();
-    const before = executions.started.length;
-    const newest = () => executions.started.slice(before).at(-1)?.name ?? '';
-    const from = this.passed;
-    const pace = {
-      now: () => this.now(),
-      sleep: async (milliseconds: number) => {
-        this.passed += milliseconds / 1000;
-        const second = this.passed - from;
-        await meanwhile?.(second);
-        if (second >= (ending.endsAfterSeconds ?? Number.POSITIVE_INFINITY)) this.succeed(newest(), ending);
-      },
-    };
-    const whole = {
-      ...event,
-      headers: { ...event.headers, ...headers, 'X-Stainless-Retry-Count': String(retry) },
-    };
-    const request = new ApiRequest(anApiEvent(whole), this.now());
-    return { ...read(await makeImages(request, endpoint, pace)), requestId: newest() };
-  }
-
-  private caller(defaultEndUser: string | undefined): Promise<Record<string, string>> {
-    const create = async () => {
-      const { keyId, headers } = await aCaller(this.world.memory);
-      if (defaultEndUser !== undefined) this.world.memory.patch(apiKeyKey(keyId), { defaultEndUser });
-      return headers;
-    };
-    this.headers ??= create();
-    return this.headers;
-  }
-
-  private now(): Date {
-    return new Date(this.world.now.getTime() + this.passed * 1000);
-  }
+  const now = () => new Date(world.now.getTime() + passed * 1000);
+  /** The requests that were created, oldest first. */
+  const created = (): string[] => executions.started.map(({ name }) => name);
 
   /** Ends a request: its files hold their own names. */
-  succeed(requestId: string, { sizeBytes, notStored = [], expiresAt }: Ending = {}): void {
-    const { memory } = this.world;
+  const succeed = (requestId: string, { sizeBytes, notStored = [], expiresAt }: Ending = {}): void => {
     const { images = 0 } = memory.get(requestKey(requestId)) as { images?: number };
     const outputs = Array.from({ length: images }, (_, index) => {
       if (notStored.includes(index)) return { index };
       const objectKey = `outputs/${requestId}/${index}.png`;
-      this.bucket.put(objectKey);
+      bucket.put(objectKey);
       return { index, objectKey, sizeBytes: sizeBytes ?? objectKey.length };
     });
-    const finishedAt = this.now().toISOString();
-    const until = expiresAt ?? new Date(this.now().getTime() + 82_800_000).toISOString();
+    const finishedAt = now().toISOString();
+    const until = expiresAt ?? new Date(now().getTime() + 82_800_000).toISOString();
     memory.patch(requestKey(requestId), { status: 'succeeded', outputs, finishedAt, expiresAt: until });
-  }
+  };
 
-  /** Fails a request. */
-  fail(requestId: string, code: ErrorCode): void {
-    const error = { code, message: 'no' };
-    const finishedAt = this.now().toISOString();
-    this.world.memory.patch(requestKey(requestId), { status: 'failed', finishedAt, error });
-  }
-}
+  const aNewCaller = async (defaultEndUser: string | undefined) => {
+    const { keyId, headers } = await aCaller(memory);
+    if (defaultEndUser !== undefined) memory.patch(apiKeyKey(keyId), { defaultEndUser });
+    return headers;
+  };
 
-/** The world of a test file, its bucket, and calls in it; all are new before each test. */
-export const useOpenAiCalls = () => {
-  const world = new RouteWorld();
-  const bucket = new MemoryBucket();
-  const calls = new OpenAiCalls(world, bucket);
-  beforeAll(() => calls.serveFiles());
-  afterAll(() => calls.stop());
-  beforeEach(() => {
-    world.reset();
-    bucket.reset();
-    calls.reset();
-  });
-  const { memory, executions } = world;
-  /** The requests that were created, oldest first. */
-  const created = (): string[] => executions.started.map(({ name }) => name);
+  const call = async (
+    event: ApiEvent,
+    endpoint: ImageEndpoint,
+    { headers: given, retry = 0, defaultEndUser, meanwhile, ...ending }: CallOptions = {},
+  ) => {
+    if (!given) headersOfOne ??= aNewCaller(defaultEndUser);
+    const headers = given ?? (await headersOfOne);
+    memory.client.resetHistory();
+    const before = created().length;
+    const newest = () => created().slice(before).at(-1) ?? '';
+    const from = passed;
+    const pace = {
+      now,
+      sleep: async (milliseconds: number) => {
+        passed += milliseconds / 1000;
+        const second = passed - from;
+        await meanwhile?.(second);
+        if (second >= (ending.endsAfterSeconds ?? Number.POSITIVE_INFINITY)) succeed(newest(), ending);
+      },
+    };
+    const own = { ...event.headers, ...headers, 'X-Stainless-Retry-Count': String(retry) };
+    const request = new ApiRequest(anApiEvent({ ...event, headers: own }), now());
+    return { ...read(await makeImages(request, endpoint, pace)), requestId: newest() };
+  };
+
+  const calls = {
+    /** `POST /openai/v1/images/generations`; `requestId` is that of the newest request. Throws its errors. */
+    make: (body: unknown, options?: CallOptions) =>
+      call({ body }, { name: 'create-openai-image', read: readImageBody }, options),
+    /** `POST /openai/v1/images/edits`. */
+    edit: (event: ApiEvent, options?: CallOptions) => call(event, EDIT_OPENAI_IMAGE, options),
+    /** Lets seconds pass. */
+    wait: (seconds: number): void => {
+      passed += seconds;
+    },
+    succeed,
+    /** Fails a request. */
+    fail: (requestId: string, code: ErrorCode): void => {
+      const ended = { status: 'failed', finishedAt: now().toISOString(), error: { code, message: 'no' } };
+      memory.patch(requestKey(requestId), ended);
+    },
+  };
   return { world, memory, executions, bucket, calls, created };
 };
 

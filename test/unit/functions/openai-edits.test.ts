@@ -8,7 +8,7 @@ import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { EMAIL } from '../builders/entities.ts';
 import type { ApiEvent } from '../builders/route-world.ts';
-import { useOpenAiCalls } from './openai-calls.ts';
+import { requestIn, useOpenAiCalls } from './openai-calls.ts';
 
 const { memory, bucket, calls } = useOpenAiCalls();
 
@@ -70,6 +70,18 @@ describe('POST /openai/v1/images/edits', () => {
     expect(references.map((url) => new URL(url).pathname.slice(1))).toEqual(
       [...bucket.objects.keys()].slice(0, 3),
     );
+  });
+
+  test('with an Idempotency-Key is one request by its files, whose URLs are new in each call', async () => {
+    const { headers } = await aCaller(memory);
+    const key = { headers: { ...headers, 'Idempotency-Key': 'a key' } };
+    const event = async () => form([...TEXTS, ['image', paddedPng(20)]]);
+    const first = await calls.edit(await event(), key);
+    calls.succeed(first.requestId);
+
+    expect(requestIn(await calls.edit(await event(), key))).toBe(first.requestId);
+    const other = await form([...TEXTS, ['image', paddedPng(21)]]);
+    await expect(calls.edit(other, key)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   test('takes files of 4 MiB', async () => {

@@ -3,7 +3,6 @@ import { describe, expect, test } from '@jest/globals';
 import { accountKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as createGeneration } from '../../../functions/api/create-generation.ts';
 import { handler as create } from '../../../functions/api/create-openai-image.ts';
-import { handler as getModel } from '../../../functions/api/get-openai-model.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
@@ -44,13 +43,11 @@ describe('POST /openai/v1/images/generations', () => {
     expect(memory.get(requestKey(requestId))).toMatchObject({ endUserEmail: EMAIL, images: 2, size: '2K' });
   });
 
-  test('answers with signed URLs if asked, and for an image that no longer fits into the answer', async () => {
-    const asked = await calls.make({ ...BODY, response_format: 'url' }, { endsAfterSeconds: 0 });
-    const large = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 0, sizeBytes: 16_000_000 });
+  test('answers with a signed URL for an image that no longer fits into the answer', async () => {
+    const { body } = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 0, sizeBytes: 16_000_000 });
 
     const url = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/outputs\/img_\w+\/\d\.png\?Expires=/);
-    expect(asked.body.data).toEqual([{ url }]);
-    expect(large.body.data).toEqual([{ b64_json: expect.any(String) }, { url }]);
+    expect(body.data).toEqual([{ b64_json: expect.any(String) }, { url }]);
   });
 
   test('leaves out an image that could not be stored, and tells that expired ones are gone', async () => {
@@ -90,9 +87,9 @@ describe('POST /openai/v1/images/generations', () => {
     expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([5]);
     expect(memory.calls()).toEqual({
       UpdateCommand: 1,
-      GetCommand: 2,
+      GetCommand: 3,
       BatchGetCommand: 1,
-      QueryCommand: 2,
+      QueryCommand: 1,
       PutCommand: 1,
       TransactWriteCommand: 1,
     });
@@ -207,40 +204,5 @@ describe('POST /openai/v1/images/generations', () => {
     memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ deletingAt: world.now.toISOString() }));
     const { status, headers } = await world.call(create, { body: BODY });
     expect([status, headers['x-should-retry']]).toEqual([409, 'false']);
-  });
-
-  test.each([
-    ['content_policy', 400, 'moderation_blocked'],
-    ['provider_error', 500, 'provider_error'],
-    ['provider_timeout', 500, 'provider_timeout'],
-  ] as const)('tells a request that failed with %s as %i %s', async (code, status, told) => {
-    const { headers } = await aCaller(memory);
-    const key = { ...headers, 'Idempotency-Key': 'a key' };
-    const { requestId } = await calls.make(BODY, { headers: key });
-    calls.fail(requestId, code);
-
-    const answer = read(await create(anApiEvent({ headers: key, body: BODY }), aLambdaContext()));
-    expect([answer.status, answer.body.error.code]).toEqual([status, told]);
-  });
-});
-
-describe('GET /openai/v1/models/{model}', () => {
-  test('has a model that can be dispatched, and no other', async () => {
-    const get = (model: string) => world.call(getModel, { pathParameters: { model } });
-
-    expect(await get('xQI3Pro')).toMatchObject({ status: 200, body: { id: 'xQI3Pro', object: 'model' } });
-    expect(await get('gpt-image-1')).toMatchObject({
-      status: 404,
-      body: { error: { code: 'model_not_found', param: 'model' } },
-    });
-  });
-
-  test('its function answers unknown paths', async () => {
-    const { status, body } = await world.call(getModel, { resource: '/openai/v1/{proxy+}' });
-
-    expect([status, body.error]).toEqual([
-      404,
-      { message: 'There is no such route.', type: 'invalid_request_error', param: null, code: 'not_found' },
-    ]);
   });
 });

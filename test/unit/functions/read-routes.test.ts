@@ -1,24 +1,24 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { CATALOG, DEFAULT_RATES } from '../../../core/models/catalog.ts';
+import { DEFAULT_RATES } from '../../../core/models/catalog.ts';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { inFlightKey, ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as getBalance } from '../../../functions/api/get-balance.ts';
 import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
 import { handler as getUsage } from '../../../functions/api/get-usage.ts';
-import { handler as listBalanceHistory } from '../../../functions/api/list-balance-history.ts';
+import { handler as getVideo } from '../../../functions/api/get-video.ts';
 import { handler as listModels } from '../../../functions/api/list-models.ts';
-import { NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
   aLedgerEntry,
   anImageRequest,
   aStoredOutput,
+  aVideoRequest,
   putModelSettings,
   REQUEST_ID,
+  VIDEO_ID,
 } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { RouteWorld } from '../builders/route-world.ts';
-import { stopTime } from '../builders/stop-time.ts';
 
 const world = new RouteWorld();
 const { memory, secrets } = world;
@@ -27,23 +27,6 @@ const call = world.call.bind(world);
 const inSeconds = world.inSeconds.bind(world);
 
 describe('GET /v1/balance', () => {
-  test('returns the balance as a decimal and when it last changed, nothing else', async () => {
-    const account = { balanceThousandths: 12_345, balanceUpdatedAt: '2026-11-19T08:00:00.000Z' };
-
-    expect((await call(getBalance, {}, { account })).body).toStrictEqual({
-      xTokens: 12.345,
-      updatedAt: '2026-11-19T08:00:00.000Z',
-    });
-  });
-
-  test('adds whose it is with include=account, and refuses to include anything else', async () => {
-    const read = (include: string) =>
-      call(getBalance, { query: { include: [include] } }, { account: { name: 'Acme' } });
-
-    expect((await read('account')).body.account).toEqual({ accountId: ACCOUNT_ID, name: 'Acme' });
-    expect((await read('input')).body.error.fields).toEqual({ include: 'must be account' });
-  });
-
   test.each([{}, { query: { include: ['account'] } }])('takes one round trip: %j', async (given) => {
     await call(getBalance, given);
 
@@ -119,81 +102,14 @@ describe('GET /v1/usage', () => {
   });
 });
 
-describe('GET /v1/balance/history', () => {
-  const history = (query: Record<string, string[]> = {}) => {
-    for (let number = 1; number <= 45; number++) {
-      memory.put(ledgerEntryKey(ACCOUNT_ID, number), aLedgerEntry(number));
-    }
-    return call(listBalanceHistory, { query }, { account: { ledgerEntries: 45 } });
-  };
-  const numbers = (items: { id: string }[]) => items.map(({ id }) => Number(id.slice(4)));
-
-  test('returns the newest 20 entries first, in the format of the contract', async () => {
-    const { body } = await history();
-
-    expect(Object.keys(body)).toEqual(['items', 'page', 'pageSize', 'hasMore']);
-    expect(body).toMatchObject({ page: 1, pageSize: 20, hasMore: true });
-    expect(numbers(body.items)).toEqual(Array.from({ length: 20 }, (_, index) => 45 - index));
-    expect(body.items[0]).toStrictEqual({
-      id: 'led_45',
-      type: 'credit',
-      reason: 'topup',
-      amount: 1,
-      balanceAfter: 45,
-      reference: 'invoice',
-      createdAt: NOW.toISOString(),
-    });
-  });
-
-  test.each([
-    ['3', '20', [5, 4, 3, 2, 1], false],
-    ['9', '5', [5, 4, 3, 2, 1], false],
-    ['8', '5', [10, 9, 8, 7, 6], true],
-    ['4', '20', [], false],
-  ])('answers page %s of %s', async (page, pageSize, expected, hasMore) => {
-    const { body } = await history({ page: [page], pageSize: [pageSize] });
-
-    expect(numbers(body.items)).toEqual(expected);
-    expect(body).toMatchObject({ page: Number(page), pageSize: Number(pageSize), hasMore });
-  });
-});
-
 describe('GET /v1/models', () => {
   const ids = async () => (await call(listModels)).body.data.map(({ id }: { id: string }) => id);
-
-  test('returns the catalog entries of the models with a route to a provider', async () => {
-    const { body } = await call(listModels);
-
-    expect(Object.keys(body)).toEqual(['data']);
-    expect(body.data).toStrictEqual(JSON.parse(JSON.stringify(CATALOG.slice(0, 6))));
-  });
 
   test('leaves out models that cannot be dispatched now', async () => {
     secrets.set('arn:modelark-key', undefined);
     putModelSettings(memory, { model: 'xZI1.0Pro', enabled: false });
 
     expect(await ids()).toEqual(['xQI3Pro', 'xW2.7S', 'xW3.0s']);
-  });
-
-  test('keeps models with an operator’s rate or switched on', async () => {
-    const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
-    putModelSettings(memory, { model: 'xQI3Pro', enabled: true, rate });
-
-    expect(await ids()).toEqual(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s']);
-    expect(JSON.stringify((await call(listModels)).body)).not.toMatch(/xTokens|rate/i);
-  });
-
-  test('shows the rate of each model where the operator publishes rates: the operator’s, else the default', async () => {
-    const own = { perSecond: { '720p': 7, '1080p': 9 } };
-    putModelSettings(memory, { model: 'xW2.7S', rate: own });
-
-    const { body } = await withEnvironment({ PUBLISH_RATES: 'true' }, () => call(listModels));
-
-    const rates = body.data.map(({ id, rate }: { id: string; rate: unknown }) => [id, rate]);
-    const { 'xW3.0sPro': _unrouted, ...routed } = DEFAULT_RATES;
-    expect(Object.fromEntries(rates)).toEqual({ ...routed, 'xW2.7S': own });
-    const models = body.data.map(({ rate, ...model }: { rate: unknown }) => model);
-    expect(models).toEqual(CATALOG.slice(0, 6));
   });
 
   test('shows an account its own rates, and no model whose price cannot be read', async () => {
@@ -223,40 +139,6 @@ describe('GET /v1/generations/{requestId}', () => {
     ttl: Date.parse(inSeconds(expiresInSeconds + 86_400)) / 1000,
   });
 
-  test('adds what was asked with include=input, and refuses to include anything else', async () => {
-    given({ size: '2K', references: ['https://example.com/a.png?sig=secret'] });
-    const read = (include: string) =>
-      call(getGeneration, { pathParameters: { requestId: REQUEST_ID }, query: { include: [include] } });
-
-    expect((await get()).body).not.toHaveProperty('input');
-    expect((await read('input')).body.input).toEqual({
-      ...{ size: '2K', aspectRatio: 'auto', n: 1, references: ['https://example.com/a.png'] },
-    });
-    expect((await read('outputs')).body.error.fields).toEqual({ include: 'must be input' });
-  });
-
-  test('returns the record with a signed URL for each stored image', async () => {
-    given(succeeded(100));
-
-    const { status, body } = await get();
-
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ status: 'succeeded', cost: 4, finishedAt: inSeconds(-60) });
-    expect(body.images).toMatchObject([
-      { id: `${REQUEST_ID}_0`, expiresAt: inSeconds(100) },
-      { id: `${REQUEST_ID}_1`, error: { code: 'storage_failed' } },
-    ]);
-    const url = new URL(body.images[0].url);
-    expect(url.origin + url.pathname).toBe(`https://files.example.com/${aStoredOutput(0).objectKey}`);
-    expect(url.searchParams.get('Expires')).toBe(String(Date.parse(inSeconds(100)) / 1000));
-  });
-
-  test('returns a queued record with its URL', async () => {
-    given({});
-
-    expect((await get()).body.pollUrl).toBe(`https://api.example.com/v1/generations/${REQUEST_ID}`);
-  });
-
   test.each<[Partial<ImageRequest>, string | undefined]>([
     [{}, '5'],
     [{ status: 'processing' }, '5'],
@@ -280,38 +162,6 @@ describe('GET /v1/generations/{requestId}', () => {
     expect([answer.status, answer.body.status]).toEqual([status, expected]);
   });
 
-  test('gives no URL from its expiry on, and none of a removed request, although it was signed before', async () => {
-    given(succeeded(2));
-    const [before] = (await get()).body.images;
-    stopTime(new Date(inSeconds(2)));
-    const expired = await get();
-    memory.remove(requestKey(REQUEST_ID));
-
-    expect(before.url).toContain('Signature=');
-    expect(expired).toMatchObject({ status: 200, body: { status: 'expired' } });
-    expect(JSON.stringify(expired.body)).not.toContain('Signature=');
-    expect((await get()).status).toBe(404);
-  });
-
-  test.each<[string, string]>([
-    ['is unknown', 'img_01JD4KXQ8M0000000000000007'],
-    ['is a video', 'vid_01JD4KXQ8M0000000000000001'],
-    ['is no id at all', 'x'],
-  ])('answers 404 to an id that %s', async (_, requestId) => {
-    memory.put(requestKey('vid_01JD4KXQ8M0000000000000001'), anImageRequest());
-
-    expect(await get(requestId)).toMatchObject({
-      status: 404,
-      body: { error: { code: 'not_found', message: 'There is no such generation.' } },
-    });
-  });
-
-  test("answers 404 to another account's id", async () => {
-    given({ accountId: 'acc_01JD4KXQ8M0000000000000009' });
-
-    expect((await get()).status).toBe(404);
-  });
-
   test('takes one round trip to the table and never writes to the request', async () => {
     given({});
     await get();
@@ -319,4 +169,13 @@ describe('GET /v1/generations/{requestId}', () => {
     expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 2 });
     expect(memory.get(requestKey(REQUEST_ID))).toEqual({ ...requestKey(REQUEST_ID), ...anImageRequest() });
   });
+});
+
+test("GET /v1/videos/{requestId} of another account's video queries no provider", async () => {
+  const theirs = aVideoRequest({ accountId: 'acc_01JD4KXQ8M0000000000000009', status: 'processing' });
+  memory.put(requestKey(VIDEO_ID), theirs);
+
+  expect((await call(getVideo, { pathParameters: { requestId: VIDEO_ID } })).status).toBe(404);
+  // A query is claimed by a write.
+  expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 3 });
 });

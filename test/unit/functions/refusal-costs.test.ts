@@ -104,7 +104,7 @@ const KEY: Costs = { calls: '1 UpdateItem, 1 GetItem', reads: 1, writes: 1 };
 const KEY_AND = (reads: number): Costs => ({ ...KEY, calls: `${KEY.calls}, 1 BatchGetItem`, reads });
 const FILTERED: Costs = { calls: '3 UpdateItem, 1 GetItem, 1 BatchGetItem', reads: 4, writes: 3 };
 const MEASURED = (reads: number, writes: number): Costs => ({
-  calls: `${writes} UpdateItem, 1 GetItem, ${reads - 3} BatchGetItem`,
+  calls: `${writes} UpdateItem, ${reads - 3} GetItem, 1 BatchGetItem`,
   reads,
   writes,
 });

@@ -32,6 +32,7 @@ const rejectedBy = (schema: string, body: Body): string[] => {
 /** The fields that the service refuses: the first name of each path. */
 const refusedBy = (parse: Parse, body: Body): string[] => {
   const parsed = parse(body, false);
+  if (!parsed.ok) expect(Object.keys(parsed.error.fields)).not.toEqual([]);
   return parsed.ok ? [] : Object.keys(parsed.error.fields).map((path) => path.split(/[.[]/)[0] ?? '');
 };
 
@@ -112,45 +113,6 @@ describe.each(KINDS)('%s', (schema, parse, type) => {
     const { example } = document.paths[path].post.requestBody.content['application/json'];
 
     expect(refusedBy(parse, example)).toEqual([]);
-  });
-});
-
-const IMAGES = { model: 'xSD4.5', prompt: 'a lighthouse', endUserEmail: 'ada@example.com' };
-const VIDEO = { ...IMAGES, model: 'xW3.0s' };
-const URL = 'https://example.com/a.png';
-
-describe('what the document says in words only', () => {
-  test.each<[field: string, Body]>([
-    ['model', { ...IMAGES, model: 'xW3.0s' }],
-    ['prompt', { ...IMAGES, prompt: 'x'.repeat(4001) }],
-    ['endUserEmail', { ...IMAGES, endUserEmail: 'ada' }],
-    ['webhookUrl', { ...IMAGES, webhookUrl: 'https://10.0.0.1/' }],
-    ['size', { ...IMAGES, size: '1K' }],
-    ['size', { ...IMAGES, size: '64x64' }],
-    ['aspectRatio', { ...IMAGES, size: '2048x2048', aspectRatio: 'square' }],
-    ['n', { ...IMAGES, model: 'xZI1.0Pro', n: 2 }],
-    ['references', { ...IMAGES, model: 'xZI1.0Pro', references: [URL] }],
-    ['sequential', { ...IMAGES, model: 'xZI1.0Pro', sequential: 'auto' }],
-    ['sequentialOptions', { ...IMAGES, sequentialOptions: { maxImages: 1 } }],
-  ])('is refused for images: %s', (field, body) => {
-    expect(rejectedBy('NewGeneration', body)).toEqual([]);
-    expect(refusedBy(parseImageRequest, body)).toEqual([field]);
-    expect(document.components.schemas.NewGeneration.properties[field].description).toMatch(/\.$/);
-  });
-
-  test.each<[field: string, Body]>([
-    ['resolution', { ...VIDEO, resolution: '8k' }],
-    ['durationSec', { ...VIDEO, model: 'xW2.7S', image: URL, durationSec: 16 }],
-    ['image', { ...VIDEO, model: 'xW2.7S' }],
-    ['lastFrame', { ...VIDEO, lastFrame: URL }],
-    ['ratio', { ...VIDEO, ratio: '7:1' }],
-    ['referenceImages', { ...VIDEO, image: URL, referenceImages: [URL] }],
-    ['referenceVideos', { ...VIDEO, referenceVideos: Array(6).fill(URL) }],
-    ['referenceAudios', { ...VIDEO, model: 'xW2.7S', image: URL, referenceAudios: [URL] }],
-  ])('is refused for a video: %s', (field, body) => {
-    expect(rejectedBy('NewVideo', body)).toEqual([]);
-    expect(refusedBy(parseVideoRequest, body)).toEqual([field]);
-    expect(document.components.schemas.NewVideo.properties[field].description).toMatch(/\.$/);
   });
 });
 

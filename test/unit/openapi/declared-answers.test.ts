@@ -47,52 +47,26 @@ describe('an answer as the document declares it passes', () => {
 describe('an answer is refused', () => {
   const { images: _images, ...incomplete } = succeeded as typeof succeeded & { images: unknown };
   const [item] = (succeeded as { images: object[] }).images;
+  const withFields = { error: { ...REFUSALS.not_found.error, fields: {} } };
+  const withBoth = { ...succeeded, images: [{ ...item, error: { code: 'storage_failed' } }] };
+  const inSeconds = { ...queued, createdAt: '2026-11-22T01:57:28Z' };
+  const halfASecond = { ...ID, 'retry-after': '0.5' };
   test.each<[what: string, ...Parameters<typeof check>]>([
     ['with a status of another operation', 'GET', '/v1/balance', 404, REFUSALS.not_found],
     ['with a status of none', 'GET', READ, 418, REFUSALS.not_found],
     ['with the code of another status', 'GET', READ, 404, REFUSALS.conflict],
     ['with a code of records', 'GET', READ, 500, REFUSALS.provider_error],
-    [
-      'with fields that only a validation error has',
-      'GET',
-      READ,
-      404,
-      {
-        error: { ...REFUSALS.not_found.error, fields: {} },
-      },
-    ],
+    ['with fields that only a validation error has', 'GET', READ, 404, withFields],
     ['with a field that is not declared', 'GET', READ, 200, { ...succeeded, accountId: 'acc_1' }],
     ['with the fields of another status', 'GET', READ, 200, { ...IMAGE_RECORDS.processing, cost: 1 }],
     ['without a field', 'GET', READ, 200, incomplete],
     ['with a rate inside', 'GET', '/v1/models', 200, { data: [{ perImage: 1 }] }],
-    [
-      'with an item that has both a URL and an error',
-      'GET',
-      READ,
-      200,
-      {
-        ...succeeded,
-        images: [{ ...item, error: { code: 'storage_failed' } }],
-      },
-    ],
-    [
-      'with an instant without milliseconds',
-      'GET',
-      READ,
-      200,
-      { ...queued, createdAt: '2026-11-22T01:57:28Z' },
-    ],
+    ['with an item that has both a URL and an error', 'GET', READ, 200, withBoth],
+    ['with an instant without milliseconds', 'GET', READ, 200, inSeconds],
     ['with a record that a creation does not answer', 'POST', '/v1/generations', 202, succeeded, CREATED],
     ['without a header', 'POST', '/v1/generations', 202, queued, ID],
     ['without a request id', 'GET', READ, 200, succeeded, {}],
-    [
-      'with a wait of no whole seconds',
-      'GET',
-      READ,
-      429,
-      REFUSALS.rate_limited,
-      { ...ID, 'retry-after': '0.5' },
-    ],
+    ['with a wait of no whole seconds', 'GET', READ, 429, REFUSALS.rate_limited, halfASecond],
     ['with a header that is not declared', 'GET', READ, 200, succeeded, { ...ID, location: '/' }],
   ])('%s', (_what, ...answer) => {
     expect(() => check(...answer)).toThrow(/^(GET|POST) \/v1\//);

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
@@ -7,7 +6,6 @@ import { ERROR_STATUS } from '../../../core/errors.ts';
 import { CATALOG } from '../../../core/models/catalog.ts';
 import { type EndpointName, ROUTES, routeText } from '../../../core/routes.ts';
 import { openApiText } from '../../../functions/openapi/document.ts';
-import { OPERATIONS } from '../../../functions/openapi/operations.ts';
 import { typesText } from '../../../functions/openapi/typescript.ts';
 import { codeIn, PROJECT_ROOT, readDocument, tableRows } from '../docs/documents.ts';
 
@@ -32,13 +30,6 @@ const operations = new Map(
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation]),
   ),
 );
-const endpoints = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[];
-const operationOf = (name: EndpointName): OperationObject => {
-  const found = operations.get(routeText(name));
-  if (!found) throw new Error(`The document lacks ${routeText(name)}.`);
-  return found;
-};
-
 /** The owner has chosen no licence yet, so the document names none. */
 const WITHOUT_LICENCE = ['--skip-rule', 'info-license'];
 
@@ -81,19 +72,6 @@ describe('docs/openapi.json', () => {
     }
   });
 
-  test('has for each operation the scope that its function asks for', () => {
-    const sourceOf = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
-    for (const name of endpoints) {
-      const own = sourceOf(`functions/api/${name}.ts`);
-      const source = own.includes('creationRoute(') ? sourceOf('functions/http/creation-route.ts') : own;
-      const scopes = [
-        ...source.matchAll(/authorize(?:Key)?\((?:identifyCaller\(request\)|caller), '([a-z:-]+)'/g),
-      ].map(([, scope]) => scope);
-
-      expect([name, operationOf(name).security]).toEqual([name, [{ apiKey: scopes }]]);
-    }
-  });
-
   test('has for each operation the scope, the status and the refusals of docs/api.md', () => {
     const rows = tableRows(readDocument('docs/api.md'), 'route', 'scope');
     const everywhere = ['400', '401', '403', '429', '500'];
@@ -125,18 +103,6 @@ describe('docs/openapi.json', () => {
         expect(declared.map((each) => ERROR_STATUS[each])).toEqual(declared.map(() => Number(status)));
       }
     }
-  });
-
-  test('names every parameter of a path, and its operations apart', () => {
-    for (const [path, methods] of Object.entries(paths)) {
-      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      for (const { parameters = [] } of Object.values(methods)) {
-        const declared = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
-        expect(declared).toEqual(named);
-      }
-    }
-    const ids = [...operations.values()].map(({ operationId }) => operationId);
-    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test('has a full discriminator on every union of records, models and events', () => {

@@ -1,7 +1,6 @@
 import '../builders/environment.ts';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { ROUTES } from '../../../core/routes.ts';
 import { endUserKey, ledgerEntryKey, pauseKey, requestKey } from '../../../core/table/keys.ts';
@@ -28,35 +27,22 @@ import {
   VIDEO_ID,
 } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
-import { aSigningKey } from '../builders/signing-key.ts';
-import { stopTime } from '../builders/stop-time.ts';
+import { loadHandlers, RouteWorld } from '../builders/route-world.ts';
 import { tableError } from '../builders/table-errors.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
-import { MemorySecrets } from '../fakes/memory-secrets.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { bucket } from '../fakes/fresh-bucket.ts';
 
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
-const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
+const world = new RouteWorld();
+const { memory } = world;
+const handlerOf = await loadHandlers();
 const bedrock = mockClient(BedrockRuntimeClient);
 const succeeded = { status: 'succeeded', finishedAt: NOW.toISOString(), costThousandths: 4_000 } as const;
-let now = NOW;
 let send: jest.Spied<typeof table.send> | undefined;
 
 const reset = (): void => {
-  memory.reset();
-  secrets.reset();
-  for (const name of ['modelark-key', 'modelstudio-key']) secrets.set(`arn:${name}`, 'key');
-  secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
-  executions.reset();
+  world.reset();
   bucket.reset();
   bedrock.reset();
-  // Credentials are cached for 5 min: each call is an hour later.
-  now = new Date(now.getTime() + 3_600_000);
-  stopTime(now);
-  const expiresAt = new Date(now.getTime() + 3_600_000).toISOString();
+  const expiresAt = world.inSeconds(3_600);
   putRequest(memory, anImageRequest({ ...succeeded, outputs: [aStoredOutput(0)], expiresAt }));
   putRequest(memory, aVideoRequest({ ...succeeded, outputs: [aStoredVideo()], expiresAt }));
   putEndUser(memory, anEndUser({ activeRequests: 0 }));
@@ -92,14 +78,11 @@ const CALLS: Record<CallerEndpoint, Parameters<typeof anApiEvent>[0]> = {
 };
 const NAMES = Object.keys(CALLS) as CallerEndpoint[];
 
-type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
-
 /** Calls a route's handler and holds the answer to the document. `broken` is the number of the call to the table that fails. */
 const call = async (
   name: CallerEndpoint,
   broken?: number,
 ): Promise<{ status: number; tableCalls: number }> => {
-  const { handler } = (await import(`../../../functions/api/${name}.ts`)) as { handler: Handler };
   const { headers } = await aCaller(memory);
   const real = table.send.bind(table);
   let tableCalls = 0;
@@ -107,7 +90,7 @@ const call = async (
     tableCalls += 1;
     return tableCalls === broken ? Promise.reject(new Error('The table is broken.')) : real(...given);
   }) as typeof table.send);
-  const answer = read(await handler(anApiEvent({ headers, ...CALLS[name] }), aLambdaContext()));
+  const answer = read(await handlerOf(name)(anApiEvent({ headers, ...CALLS[name] }), aLambdaContext()));
   send.mockRestore();
   const { method, path } = ROUTES[name];
   const stringHeaders = Object.entries(answer.headers).map(([key, value]) => [key, String(value)]);
@@ -152,8 +135,7 @@ describe('what needs a filter, a pause or half a deletion is declared', () => {
     ['create-generation', 'xQI3Pro'],
     ['create-video', 'xW3.0s'],
   ] as const)('of %s, paused after a time-out: 503', async (name, model) => {
-    const until = new Date(now.getTime() + 61_500).toISOString();
-    memory.put(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model }), { until });
+    memory.put(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model }), { until: world.inSeconds(61.5) });
 
     expect((await call(name)).status).toBe(503);
   });

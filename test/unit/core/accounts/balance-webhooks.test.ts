@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setBalanceWebhook } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import { deleteAccount } from '../../../../core/accounts/delete-account.ts';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';
 import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { logger } from '../../../../core/observability.ts';
@@ -20,7 +20,7 @@ import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
 import { lookAtDue } from '../../builders/runs.ts';
-import { anImageSubmission, creationFacts } from '../../builders/submissions.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
@@ -43,8 +43,7 @@ const stored = () => toAccount(memory.get(accountKey(ACCOUNT_ID)) ?? {});
 const create = (
   n = 1,
   { key, at = NOW, account = stored() }: { key?: string; at?: Date; account?: Account } = {},
-) =>
-  createImages(account, { ...anImageSubmission({ n }, { idempotencyKey: key }), now: at }, creationFacts());
+) => createRequest(account, { ...anImageSubmission({ n }, { idempotencyKey: key }), now: at }, theFacts());
 const events = () =>
   memory
     .partition(accountPartition(ACCOUNT_ID))

@@ -1,27 +1,15 @@
 import '../../builders/environment.ts';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
-import { beforeEach, expect, jest } from '@jest/globals';
+import { beforeEach, jest } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import type { ClipMeasure, Clips } from '../../../../core/creation/clip-measuring.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
 import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';
-import type { ProviderId } from '../../../../core/provider-names.ts';
-import { accountKey, ledgerPartition } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
-import { aVideoSubmission } from '../../builders/submissions.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { anAccount } from '../../builders/entities.ts';
+import { aVideoSubmission, theFacts } from '../../builders/submissions.ts';
 
-export const memory = new MemoryTable(table);
-export const executions = new MemoryExecutions();
 export const bedrock = mockClient(BedrockRuntimeClient);
-beforeEach(() => {
-  memory.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  executions.reset();
-  discard.mockClear();
-});
+beforeEach(() => void discard.mockClear());
 
 /** Measures these seconds, or finds these problems. */
 export const measuring = (...seconds: (number | string)[]) =>
@@ -35,15 +23,6 @@ export const measuring = (...seconds: (number | string)[]) =>
   );
 /** Removals of copies that no request was written for. */
 export const discard = jest.fn(async (_clips: Clips): Promise<void> => undefined);
-/** What is known of a creation that nothing is against. */
-export const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
-  endUser: undefined,
-  settings: undefined,
-  credentials: new Set<ProviderId>(['modelstudio']),
-  pausedSeconds: undefined,
-  idempotencyRecord: undefined,
-  ...overrides,
-});
 /** Creates a video of this body. */
 export const create = async (
   body: Record<string, unknown> = {},
@@ -51,12 +30,6 @@ export const create = async (
   { facts = {}, account = {} }: { facts?: Partial<CreationFacts>; account?: Partial<typeof POOR> } = {},
 ) => {
   const submission = aVideoSubmission(body, facts.idempotencyRecord && { idempotencyKey: 'key-1' });
-  return createVideo(anAccount(account), submission, theFacts(facts), measure, undefined, discard);
+  return createVideo(anAccount(account), submission, theFacts(facts), measure, discard);
 };
 const POOR = { balanceThousandths: 1 };
-export const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-/** Expects that nothing was debited and no execution started. */
-export const nothingWritten = () => {
-  expect(memory.transactions).toEqual([]);
-  expect(executions.started).toEqual([]);
-};

@@ -1,20 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
-import type { FieldErrors } from '../../../../core/errors.ts';
 import { aGenerationBody, references } from '../../builders/bodies.ts';
-
-/** The wrong fields of the minimal body with these fields set. */
-const problems = (overrides: Record<string, unknown>): FieldErrors => {
-  const parsed = parseImageRequest(aGenerationBody(overrides), false);
-  return parsed.ok ? {} : parsed.error.fields;
-};
-
-const accepted = (overrides: Record<string, unknown>) => {
-  const parsed = parseImageRequest(aGenerationBody(overrides), false);
-  if (!parsed.ok) throw parsed.error;
-  return parsed.creation;
-};
+import { accepted, problems } from './parsed-images.ts';
 
 describe('size and aspect ratio', () => {
   test.each([

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { describe, expect, test } from '@jest/globals';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import type { EndUser } from '../../../../core/end-users/end-users.ts';
 import {
   AccountBlockedError,
@@ -8,37 +8,16 @@ import {
   ForbiddenError,
   RateLimitedError,
 } from '../../../../core/errors.ts';
-import type { ProviderId } from '../../../../core/provider-names.ts';
-import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
+import { accountKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
-import { executions } from '../../fakes/fresh-executions.ts';
-import { memory } from '../../fakes/fresh-table.ts';
-
-jest.spyOn(Math, 'random').mockReturnValue(0);
-beforeEach(() => {
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-});
+import { account, endUser, entries, executions, memory } from './a-creation.ts';
 
 /** Creates one image of 6 xTokens for an account as it was read. */
-const create = (seen = anAccount(), seenEndUser?: EndUser, key?: string) => {
-  const credentials = new Set<ProviderId>(['modelstudio']);
-  const facts = {
-    endUser: seenEndUser,
-    settings: undefined,
-    credentials,
-    pausedSeconds: undefined,
-    idempotencyRecord: undefined,
-  };
-  return createImages(seen, anImageSubmission({}, { idempotencyKey: key }), facts);
-};
-
-const account = () => memory.get(accountKey(ACCOUNT_ID));
-const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
-const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const starts = () => executions.started;
+const create = (seen = anAccount(), endUser?: EndUser, idempotencyKey?: string) =>
+  createRequest(seen, anImageSubmission({}, { idempotencyKey }), theFacts({ endUser }));
 
 describe('a creation that races another process', () => {
   const meanwhile = (change: () => void) => {
@@ -49,7 +28,7 @@ describe('a creation that races another process', () => {
   const nothingKept = (requestsBefore?: number) => {
     expect(entries()).toEqual([]);
     expect(endUser()?.totalRequests).toBe(requestsBefore);
-    expect(starts()).toEqual([]);
+    expect(executions.started).toEqual([]);
   };
 
   test('builds on the balance it finds', async () => {
@@ -118,66 +97,64 @@ describe('a creation that races another process', () => {
     nothingKept();
   });
 
-  test('is accepted once when the response of the committed attempt was lost', async () => {
-    memory.afterTransaction = (attempt) => {
-      if (attempt === 1) throw tableError('TransactionInProgressException');
-    };
-
-    const { requestId } = (await create()).request;
-
-    expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-    expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
-    expect(starts()).toHaveLength(1);
-  });
-
-  test.each([
-    ['the account was blocked', { blockedAt: NOW.toISOString() }],
-    ['the balance was spent', { balanceThousandths: 0 }],
-  ])('is accepted when it was committed unheard, and %s after it', async (_, change) => {
+  /** Commits the first attempt and loses its answer with an error. Later attempts find this change and meet an error themselves. */
+  const unheard = (
+    lost: Error,
+    change: Record<string, unknown> = {},
+    later = cancelled('TransactionConflict'),
+  ) => {
     memory.afterTransaction = () => {
       memory.beforeTransaction = () => {
         memory.patch(accountKey(ACCOUNT_ID), change);
-        throw cancelled('TransactionConflict');
+        throw later;
       };
-      throw tableError('TransactionInProgressException');
+      throw lost;
     };
+  };
+  const IN_PROGRESS = tableError('TransactionInProgressException');
+  const repeatedBySdk = cancelled('ThrottlingError');
+  repeatedBySdk.$metadata.attempts = 2;
+  const answeredOnce = (lost: Error) => {
+    memory.afterTransaction = (attempt) => {
+      if (attempt === 1) throw lost;
+    };
+  };
+
+  test.each<[string, () => void, attempts: number | undefined]>([
+    ['the response of the committed attempt was lost', () => answeredOnce(IN_PROGRESS), undefined],
+    ['its only attempt was committed and not answered', () => answeredOnce(tableError('TimeoutError')), 1],
+    [
+      'its only attempt was committed and got a 500',
+      () => answeredOnce(tableError('InternalServerError')),
+      1,
+    ],
+    ['the account is blocked after it', () => unheard(IN_PROGRESS, { blockedAt: 'x' }), undefined],
+    ['the balance is spent after it', () => unheard(IN_PROGRESS, { balanceThousandths: 0 }), undefined],
+    [
+      'its answer was lost between the SDK’s attempts and the table is busy after it',
+      () => unheard(repeatedBySdk, {}, cancelled('ThrottlingError')),
+      undefined,
+    ],
+  ])('is accepted once when %s', async (_, given, attempts) => {
+    given();
 
     const { requestId } = (await create()).request;
 
-    expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-    expect(starts()).toHaveLength(1);
+    expect(entries()).toMatchObject([{ number: 4, balanceAfterThousandths: 94_000, reference: requestId }]);
+    expect(account()).toMatchObject({ ledgerEntries: 4 });
+    expect(executions.started).toHaveLength(1);
+    if (attempts !== undefined) expect(memory.transactions).toHaveLength(attempts);
   });
 
   test('with a key is no replay of itself when it was committed unheard and took the balance', async () => {
-    memory.afterTransaction = () => {
-      memory.beforeTransaction = () => {
-        memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 0 });
-        throw cancelled('TransactionConflict');
-      };
-      throw tableError('TransactionInProgressException');
-    };
+    unheard(IN_PROGRESS, { balanceThousandths: 0 });
 
     const { request, replayed } = await create(anAccount(), undefined, 'key-1');
 
     expect(replayed).toBe(false);
     expect(entries()).toMatchObject([{ number: 4, reference: request.requestId }]);
-    expect(starts()).toHaveLength(1);
+    expect(executions.started).toHaveLength(1);
   });
-
-  test.each(['TimeoutError', 'InternalServerError'])(
-    'is accepted when its only attempt was committed and answered %s',
-    async (name) => {
-      memory.afterTransaction = () => {
-        throw tableError(name);
-      };
-
-      const { requestId } = (await create()).request;
-
-      expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-      expect(starts()).toHaveLength(1);
-      expect(memory.transactions).toHaveLength(1);
-    },
-  );
 
   test('answers 429 and writes nothing while the account stays contended', async () => {
     let others = 3;
@@ -185,22 +162,6 @@ describe('a creation that races another process', () => {
 
     await expect(create()).rejects.toThrow(RateLimitedError);
     nothingKept();
-  });
-
-  test('is accepted when its answer was lost between the SDK’s attempts and the table is busy after it', async () => {
-    memory.afterTransaction = () => {
-      const busy = cancelled('ThrottlingError');
-      busy.$metadata.attempts = 2;
-      memory.beforeTransaction = () => {
-        throw cancelled('ThrottlingError');
-      };
-      throw busy;
-    };
-
-    const { requestId } = (await create()).request;
-
-    expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
-    expect(starts()).toHaveLength(1);
   });
 
   const afterFourTries = cancelled('ThrottlingError');
@@ -233,6 +194,6 @@ describe('a creation that races another process', () => {
     );
     expect(account()).toMatchObject({ balanceThousandths: 0, ledgerEntries: 15 });
     expect(endUser()).toMatchObject({ totalRequests: 15, spentThousandths: 90_000 });
-    expect(starts()).toHaveLength(15);
+    expect(executions.started).toHaveLength(15);
   });
 });

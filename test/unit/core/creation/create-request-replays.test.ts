@@ -1,22 +1,14 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { toAccount } from '../../../../core/accounts/accounts.ts';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import { loadCreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { writeCreation } from '../../../../core/creation/write-creation.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { toRequest } from '../../../../core/requests/requests.ts';
-import {
-  accountKey,
-  endUserKey,
-  idempotencyKey,
-  ledgerPartition,
-  pauseKey,
-  requestKey,
-} from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
+import { accountKey, endUserKey, idempotencyKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -28,61 +20,43 @@ import {
   putModelSettings,
 } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
-import { tableError } from '../../builders/table-errors.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemorySecrets } from '../../fakes/memory-secrets.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-const secrets = new MemorySecrets();
-const executions = new MemoryExecutions();
-jest.spyOn(Math, 'random').mockReturnValue(0);
-beforeEach(() => {
-  memory.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  secrets.reset();
-  secrets.set('arn:modelark-key', 'key');
-  secrets.set('arn:modelstudio-key', 'key');
-  executions.reset();
-});
+import '../../fakes/fresh-secrets.ts';
+import { account, endUser, entries, executions, memory } from './a-creation.ts';
 
 const KEY = 'key-1';
 const keyItem = () => idempotencyKey(ACCOUNT_ID, idempotencyOf(KEY, '', {}).keyDigest);
-const account = () => toAccount(memory.get(accountKey(ACCOUNT_ID)) ?? {});
-const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const starts = () => executions.started;
+const theAccount = () => toAccount(account() ?? {});
 
 /** Creates as the route does: reads, then the creation. `seen` is the account as it was read. */
 const create = async (
   body: Record<string, unknown> = {},
   now = NOW,
-  seen = account(),
+  seen = theAccount(),
   key: string | undefined = KEY,
 ) => {
   const submission = anImageSubmission(body, { idempotencyKey: key, now });
-  return createImages(seen, submission, await loadCreationFacts(ACCOUNT_ID, submission));
+  return createRequest(seen, submission, await loadCreationFacts(ACCOUNT_ID, submission));
 };
 const changedNothing = async (act: () => Promise<unknown>) => {
-  const before = structuredClone([
-    account(),
-    entries(),
-    memory.get(endUserKey(ACCOUNT_ID, EMAIL)),
-    starts().length,
-  ]);
+  const before = structuredClone([account(), entries(), endUser(), executions.started.length]);
   await act();
-  expect([account(), entries(), memory.get(endUserKey(ACCOUNT_ID, EMAIL)), starts().length]).toEqual(before);
+  expect([account(), entries(), endUser(), executions.started.length]).toEqual(before);
 };
 
 describe('a creation with an Idempotency-Key', () => {
-  test('writes the record of the key last, in the transaction of the debit', async () => {
+  test('writes the record of the key in the transaction of the debit', async () => {
     const { request, replayed } = await create();
 
     expect(replayed).toBe(false);
     expect(memory.transactions).toHaveLength(1);
     expect(memory.transactions[0]?.TransactItems).toHaveLength(5);
-    expect(memory.transactions[0]?.TransactItems?.[4]?.Put).toMatchObject({
-      Item: { ...keyItem(), requestId: request.requestId },
-      ConditionExpression: 'attribute_not_exists(PK) OR keptUntil <= :now',
+    expect(memory.get(keyItem())).toEqual({
+      PK: `IDEMPOTENCY#${ACCOUNT_ID}`,
+      SK: expect.stringMatching(/^KEY#[0-9a-f]{64}$/),
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      requestId: request.requestId,
+      keptUntil: atSeconds(86_400).toISOString(),
+      ttl: NOW.getTime() / 1000 + 86_400,
     });
   });
 
@@ -172,8 +146,8 @@ describe('a creation with an Idempotency-Key', () => {
 
     const facts = await loadCreationFacts(other, anImageSubmission({}, { idempotencyKey: KEY }));
     expect(facts.idempotencyRecord).toBeUndefined();
-    expect((await create({}, NOW, account(), 'key-2')).request.requestId).not.toBe(request.requestId);
-    expect((await create({}, NOW, account(), 'KEY-1')).replayed).toBe(false);
+    expect((await create({}, NOW, theAccount(), 'key-2')).request.requestId).not.toBe(request.requestId);
+    expect((await create({}, NOW, theAccount(), 'KEY-1')).replayed).toBe(false);
   });
 
   test('that was refused is not remembered: it can be repeated', async () => {
@@ -197,8 +171,8 @@ describe('creations with one key at the same time', () => {
     expect(created.filter(({ replayed }) => replayed)).toHaveLength(9);
     expect(entries()).toMatchObject([{ reference: [...ids][0], amountThousandths: 6_000 }]);
     expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
-    expect(memory.get(endUserKey(ACCOUNT_ID, EMAIL))).toMatchObject({ totalRequests: 1, activeRequests: 1 });
-    expect(starts()).toHaveLength(1);
+    expect(endUser()).toMatchObject({ totalRequests: 1, activeRequests: 1 });
+    expect(executions.started).toHaveLength(1);
     for (const { request } of created) {
       expect(toRequest(memory.get(requestKey(request.requestId)) ?? {})).toMatchObject(request);
     }
@@ -222,7 +196,7 @@ describe('creations with one key at the same time', () => {
     const again = await writeCreation({
       kind: 'judged',
       request: { ...request, requestId: 'img_again' },
-      ...{ account: account(), endUser: undefined, idempotency: submission.idempotency },
+      ...{ account: theAccount(), endUser: undefined, idempotency: submission.idempotency },
       ...{ work: [], keyId: KEY_ID, now: NOW },
     });
 
@@ -238,17 +212,5 @@ describe('creations with one key at the same time', () => {
     );
     expect(outcomes).toEqual([false, 'conflict', true, 'conflict']);
     expect(entries()).toHaveLength(1);
-  });
-
-  test('are one when the response of the committed attempt was lost', async () => {
-    memory.afterTransaction = (attempt) => {
-      if (attempt === 1) throw tableError('TransactionInProgressException');
-    };
-
-    const { request, replayed } = await create();
-
-    expect(replayed).toBe(false);
-    expect(entries()).toMatchObject([{ reference: request.requestId }]);
-    expect(starts()).toHaveLength(1);
   });
 });

@@ -1,54 +1,29 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';
 import { logger } from '../../../../core/observability.ts';
-import type { ProviderId } from '../../../../core/provider-names.ts';
-import {
-  accountKey,
-  dueListing,
-  endUserKey,
-  ledgerPartition,
-  requestKey,
-} from '../../../../core/table/keys.ts';
+import { dueListing, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { references } from '../../builders/bodies.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
-import { executions } from '../../fakes/fresh-executions.ts';
-import { memory } from '../../fakes/fresh-table.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
+import { account, endUser, entries, executions, memory } from './a-creation.ts';
 
-jest.spyOn(Math, 'random').mockReturnValue(0);
 const logged = jest.spyOn(logger, 'error');
-beforeEach(() => {
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  logged.mockReset();
-});
+beforeEach(() => void logged.mockReset());
 
-const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
-  endUser: undefined,
-  settings: undefined,
-  credentials: new Set<ProviderId>(['modelark', 'modelstudio']),
-  pausedSeconds: undefined,
-  idempotencyRecord: undefined,
-  ...overrides,
-});
 const create = async (
   body: Record<string, unknown> = {},
   facts: Partial<CreationFacts> = {},
-  account = anAccount(),
+  seen = anAccount(),
 ) => {
-  const { request, replayed } = await createImages(account, anImageSubmission(body), theFacts(facts));
+  const { request, replayed } = await createRequest(seen, anImageSubmission(body), theFacts(facts));
   expect(replayed).toBe(false);
   return request;
 };
-
-const account = () => memory.get(accountKey(ACCOUNT_ID));
-const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
-const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const starts = () => executions.started;
 
 describe('an accepted creation', () => {
   test('is counted, by its model; a refused one is not', async () => {
@@ -118,7 +93,7 @@ describe('an accepted creation', () => {
   test('starts its execution, named by its id and with only the id as input', async () => {
     const { requestId } = await create();
 
-    expect(starts()).toEqual([
+    expect(executions.started).toEqual([
       { machine: 'generation', name: requestId, input: { requestId }, status: 'RUNNING' },
     ]);
   });
@@ -176,13 +151,6 @@ describe('an accepted creation', () => {
       unitPriceThousandths: 125,
       debitThousandths: 375,
     });
-  });
-
-  test('may spend the whole balance', async () => {
-    memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
-    await create({}, {}, anAccount({ balanceThousandths: 6_000 }));
-
-    expect(account()).toMatchObject({ balanceThousandths: 0 });
   });
 });
 

@@ -1,13 +1,14 @@
 import '../../builders/environment.ts';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
-import type { ClipMeasure, Clips, MeasureClips } from '../../../../core/creation/clip-measuring.ts';
+import type { ClipMeasure, Clips } from '../../../../core/creation/clip-measuring.ts';
 import { CLIP_PLACES, createVideo } from '../../../../core/creation/create-video.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
 import { urlsOf } from '../../builders/bodies.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
-import { aVideoSubmission } from '../../builders/submissions.ts';
-import { create, discard, measuring, memory, nothingWritten, theFacts } from './a-video-creation.ts';
+import { aVideoSubmission, theFacts } from '../../builders/submissions.ts';
+import { memory, nothingWritten } from './a-creation.ts';
+import { create, discard, measuring } from './a-video-creation.ts';
 
 describe('copies of reference videos', () => {
   const body = { referenceVideos: urlsOf('mp4', 2), resolution: '480p' };
@@ -51,8 +52,8 @@ describe('copies of reference videos', () => {
 
   test('are removed when the same key created the request meanwhile', async () => {
     const submission = aVideoSubmission(body, { idempotencyKey: 'key-1' });
-    const twin = async (measure: MeasureClips) =>
-      createVideo(anAccount(), submission, theFacts(), measure, undefined, discard);
+    const twin = async (measure: (clips: Clips) => Promise<ClipMeasure[]>) =>
+      createVideo(anAccount(), submission, theFacts(), measure, discard);
     let first: string | undefined;
     const measure = jest.fn(async (clips: Clips): Promise<ClipMeasure[]> => {
       first = (await twin(measuring(1, 1))).request.requestId;
@@ -92,14 +93,8 @@ describe('clips that are being measured', () => {
   const attempt = (accountId: string, host: string, measure: ReturnType<typeof holding>['measure']) => {
     const account = anAccount({ accountId, balanceThousandths: 10_000_000 });
     memory.put(accountKey(accountId), account);
-    return createVideo(
-      account,
-      aVideoSubmission(clipsOn(host)),
-      theFacts(),
-      measure,
-      undefined,
-      discard,
-    ).catch((error) => error);
+    const submission = aVideoSubmission(clipsOn(host));
+    return createVideo(account, submission, theFacts(), measure, discard).catch((error) => error);
   };
   const until = async (isTrue: () => boolean) => {
     while (!isTrue()) await new Promise(setImmediate);

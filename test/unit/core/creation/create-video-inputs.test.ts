@@ -27,17 +27,9 @@ describe('frames', () => {
     });
   });
 
-  test.each(['image', 'lastFrame'])('are https URLs without user information: %s', (name) => {
-    const withFirst = (url: string) => ({ image: IMAGE, [name]: url });
-
-    expect(problems(withFirst('http://media.example.com/a.png'))).toEqual({
+  test.each(['image', 'lastFrame'])('are https URLs: %s', (name) => {
+    expect(problems({ image: IMAGE, [name]: 'http://media.example.com/a.png' })).toEqual({
       [name]: 'must be an absolute https URL',
-    });
-    expect(problems(withFirst('https://u:p@media.example.com/a.png'))).toEqual({
-      [name]: 'must not carry user information',
-    });
-    expect(problems(withFirst(`https://media.example.com/${'a'.repeat(2048)}`))).toEqual({
-      [name]: 'must be at most 2048 characters',
     });
   });
 });

@@ -1,6 +1,5 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
 import { CATALOG } from '../../../../core/models/catalog.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
@@ -147,26 +146,7 @@ describe('a creation of a video', () => {
   test('that is refused still carries its model and end-user', () => {
     const parsed = parseVideoRequest(aVideoBody({ endUserEmail: ' Ada@Example.com', durationSec: 0 }), false);
 
-    expect(parsed).toMatchObject({ ok: false, model: 'xW3.0s', endUserEmail: 'ada@example.com' });
-  });
-
-  test('is parsed without throwing, for any JSON: accepted, or refused with a field', () => {
-    const anything = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(IMAGE, '1080p', 5, [IMAGE]));
-    const body = fc
-      .record(Object.fromEntries([...FIELDS, 'surprise'].map((name) => [name, anything])))
-      .chain((fields) => fc.subarray(Object.entries(fields), { maxLength: 3 }));
-    const outcomes = { accepted: 0, refused: 0 };
-
-    fc.assert(
-      fc.property(body, (fields) => {
-        const parsed = parseVideoRequest(aVideoBody(Object.fromEntries(fields)), false);
-        outcomes[parsed.ok ? 'accepted' : 'refused']++;
-        if (!parsed.ok) expect(Object.keys(parsed.error.fields).length).toBeGreaterThan(0);
-      }),
-      { numRuns: 1000 },
-    );
-    expect(outcomes.accepted).toBeGreaterThan(0);
-    expect(outcomes.refused).toBeGreaterThan(0);
+    expect(parsed).toMatchObject({ ok: false, model: { id: 'xW3.0s' }, endUserEmail: 'ada@example.com' });
   });
 });
 

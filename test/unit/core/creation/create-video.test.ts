@@ -1,23 +1,14 @@
 import '../../builders/environment.ts';
-import { ApplyGuardrailCommand } from '@aws-sdk/client-bedrock-runtime';
 import { describe, expect, jest, test } from '@jest/globals';
 import { CLIP_PLACES } from '../../../../core/creation/create-video.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anEndUser, aVideoRequest, EMAIL } from '../../builders/entities.ts';
+import { ACCOUNT_ID, aVideoRequest, EMAIL } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import {
-  bedrock,
-  create,
-  discard,
-  entries,
-  executions,
-  measuring,
-  memory,
-  nothingWritten,
-} from './a-video-creation.ts';
+import { entries, executions, memory, nothingWritten } from './a-creation.ts';
+import { create, discard, measuring } from './a-video-creation.ts';
 
 describe('an accepted video', () => {
   test('is a queued request with every given field, priced by the second, with its execution started', async () => {
@@ -145,21 +136,6 @@ describe('a video from reference videos', () => {
     );
   });
 
-  test.each<[string, string, Parameters<typeof create>[2], Record<string, unknown>?]>([
-    ['a wrong field', 'validation_error', {}, { ratio: '21:9' }],
-    ['its model', 'validation_error', { facts: { credentials: new Set() } }],
-    ['its key', 'conflict', { facts: { idempotencyRecord: { requestId: 'vid_1', fingerprint: 'another' } } }],
-    ['its end-user', 'forbidden', { facts: { endUser: anEndUser({ blockedAt: 'x' }) } }],
-    ['a pause', 'temporarily_unavailable', { facts: { pausedSeconds: 9 } }],
-    ['the price of its output alone', 'payment_required', { account: { balanceThousandths: 14_999 } }],
-  ])('is refused for %s before anything is measured', async (_, code, situation, wrong = {}) => {
-    const measure = measuring(3, 'is no video');
-
-    await expect(create({ ...body, ...wrong }, measure, situation)).rejects.toMatchObject({ code });
-    expect(measure).not.toHaveBeenCalled();
-    nothingWritten();
-  });
-
   test('is refused for its clips before the price of their seconds', async () => {
     const account = { balanceThousandths: 15_000 };
 
@@ -170,16 +146,6 @@ describe('a video from reference videos', () => {
       code: 'payment_required',
     });
     nothingWritten();
-  });
-
-  test('is judged by the content filter before anything is measured', async () => {
-    const measure = measuring(3, 3);
-    bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED', assessments: [] } as never);
-
-    await withEnvironment({ GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1' }, async () => {
-      await expect(create(body, measure)).rejects.toMatchObject({ code: 'content_policy' });
-    });
-    expect(measure).not.toHaveBeenCalled();
   });
 
   test('is answered with the first one when repeated, without measuring', async () => {

@@ -1,25 +1,18 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { itemBytes } from '../../../../bench/costs/table-units.ts';
 import { setKeyBudget } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import type { Budget } from '../../../../core/budgets/budget-rules.ts';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { toEndUser } from '../../../../core/end-users/end-users.ts';
 import { ConflictError } from '../../../../core/errors.ts';
-import {
-  accountKey,
-  endUserKey,
-  ledgerPartition,
-  requestKey,
-  spentKey,
-} from '../../../../core/table/keys.ts';
+import { accountKey, endUserKey, requestKey, spentKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, KEY_ID, putEndUser } from '../../builders/entities.ts';
-import { anImageSubmission, creationFacts } from '../../builders/submissions.ts';
-import { memory } from '../../fakes/fresh-table.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
+import { entries, memory } from './a-creation.ts';
 
-jest.spyOn(Math, 'random').mockReturnValue(0);
 const DAY = NOW.toISOString().slice(0, 10);
 const MONTH = NOW.toISOString().slice(0, 7);
 const { endUserId } = anEndUser();
@@ -40,11 +33,11 @@ const giveKey = (budget: Budget | undefined) =>
   setKeyBudget({ accountId: ACCOUNT_ID, keyId: KEY_ID }, budget);
 /** Creates images of 6 xTokens each, as the account is when the call comes. */
 const create = async ({ n = 1, account = theAccount() }: { n?: number; account?: Account } = {}) =>
-  createImages(account, anImageSubmission({ n }), theFacts());
+  createRequest(account, anImageSubmission({ n }), theirFacts());
 /** The facts of a creation, with the end-user as stored. */
-const theFacts = () => {
+const theirFacts = () => {
   const item = memory.get(keyOf.endUser);
-  return creationFacts({ endUser: item && toEndUser(item) });
+  return theFacts({ endUser: item && toEndUser(item) });
 };
 const spentBy = (owner: string) => ({
   day: memory.get(spentKey(ACCOUNT_ID, owner, DAY))?.spentThousandths,
@@ -52,7 +45,7 @@ const spentBy = (owner: string) => ({
 });
 const nothingWritten = (balance = 1_000_000) => {
   expect(memory.get(keyOf.account)).toMatchObject({ balanceThousandths: balance });
-  expect(memory.partition(ledgerPartition(ACCOUNT_ID))).toEqual([]);
+  expect(entries()).toEqual([]);
 };
 
 describe('a creation of an end-user with a budget', () => {
@@ -160,11 +153,11 @@ describe('a creation of an end-user with a budget', () => {
   test('that repeats one which took the last of the budget is that one', async () => {
     given({ perDayThousandths: 6_000 });
     const twin = anImageSubmission({ n: 1 }, { idempotencyKey: 'order-17' });
-    const both = theFacts();
+    const both = theirFacts();
     const account = anAccount({ balanceThousandths: 1_000_000 });
 
-    const first = await createImages(account, twin, both);
-    const second = await createImages(account, twin, both);
+    const first = await createRequest(account, twin, both);
+    const second = await createRequest(account, twin, both);
 
     expect(second).toEqual({
       request: expect.objectContaining({ requestId: first.request.requestId }),
@@ -276,7 +269,7 @@ describe('a creation without budgets, webhooks and idempotency key', () => {
 
     const { request } = await create({ account });
 
-    const [entry] = memory.partition(ledgerPartition(ACCOUNT_ID));
+    const [entry] = entries();
     const { account: ofAccount, endUser } = keyOf;
     const items = [
       memory.get(ofAccount),

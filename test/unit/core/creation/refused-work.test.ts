@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Account, getAccount } from '../../../../core/accounts/accounts.ts';
 import { tooManyClips } from '../../../../core/creation/clip-measuring.ts';
 import { FILTER_PLACES } from '../../../../core/creation/content-filter.ts';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
 import { urlsOf } from '../../builders/bodies.ts';
@@ -12,8 +12,9 @@ import { atSeconds } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { stopTime } from '../../builders/stop-time.ts';
-import { anImageSubmission, aVideoSubmission } from '../../builders/submissions.ts';
-import { bedrock, discard, measuring, memory, theFacts } from './a-video-creation.ts';
+import { anImageSubmission, aVideoSubmission, theFacts } from '../../builders/submissions.ts';
+import { memory } from './a-creation.ts';
+import { bedrock, discard, measuring } from './a-video-creation.ts';
 
 /** The instant at which each test begins: half an hour before an hour ends. */
 const BEGIN = 30 * 60;
@@ -32,21 +33,18 @@ const answering = (action: string) =>
 const passing = () => answering('NONE');
 const blocking = () => answering('GUARDRAIL_INTERVENED');
 
-const facts = () => theFacts({ credentials: new Set(['modelark', 'modelstudio']) });
 const account = () => getAccount(ACCOUNT_ID);
 const createImage = async (from?: Account) =>
   withEnvironment(FILTERED, async () =>
-    createImages(from ?? (await account()), anImageSubmission({}, { now: at }), facts()),
+    createRequest(from ?? (await account()), anImageSubmission({}, { now: at }), theFacts()),
   );
-const clock = { now: () => at };
 const createFromClips = async (measure: ReturnType<typeof measuring>, variables = UNFILTERED) =>
   withEnvironment(variables, async () =>
     createVideo(
       await account(),
       aVideoSubmission({ referenceVideos: urlsOf('mp4', 2), resolution: '480p' }, { now: at }),
-      facts(),
+      theFacts(),
       measure,
-      clock,
       discard,
     ),
   );

@@ -1,23 +1,16 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
 import { clipProblems } from '../../../../core/creation/create-video-rules.ts';
 import { earlyProblems, judgeCreation } from '../../../../core/creation/judge-creation.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
-import { NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, KEY_ID } from '../../builders/entities.ts';
+import { ACCOUNT_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
+import { accepted } from './parsed-images.ts';
 
 const Z_IMAGE = KNOWN_LIMITS['z-image-turbo'] as UpstreamLimits;
-const creation = (body: object) => {
-  const parsed = parseImageRequest(
-    { model: 'xZI1.0Pro', prompt: 'a fox', endUserEmail: 'ada@example.com', ...body },
-    false,
-  );
-  if (!parsed.ok) throw parsed.error;
-  return parsed.creation;
-};
+const creation = (body: object) => accepted({ model: 'xZI1.0Pro', ...body });
 
 describe('a creation within the catalog’s limits', () => {
   test.each([
@@ -55,14 +48,7 @@ describe('a creation within the catalog’s limits', () => {
   });
 
   test('is judged by a route that refuses early, and by no other', async () => {
-    const facts = {
-      ...{ endUser: undefined, settings: undefined, pausedSeconds: undefined, idempotencyRecord: undefined },
-      credentials: new Set(['modelstudio'] as const),
-    };
-    const submission = {
-      ...({ ok: true, creation: creation({ prompt: 'a'.repeat(801) }) } as const),
-      ...{ idempotency: undefined, keyId: KEY_ID, now: NOW },
-    };
+    const submission = anImageSubmission({ model: 'xZI1.0Pro', prompt: 'a'.repeat(801) });
     const judgeWith = (more: object) =>
       withEnvironment(
         {
@@ -70,7 +56,7 @@ describe('a creation within the catalog’s limits', () => {
             'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo', ...more },
           }),
         },
-        async () => judgeCreation(ACCOUNT_ID, submission, facts),
+        async () => judgeCreation(ACCOUNT_ID, submission, theFacts()),
       );
 
     await expect(judgeWith({ refusesEarly: true })).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { loadCreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { blockEndUser } from '../../../../core/end-users/end-users.ts';
@@ -34,7 +34,7 @@ beforeEach(given);
 const id = { accountId: ACCOUNT_ID, email: EMAIL };
 const submission = anImageSubmission();
 const facts = () => loadCreationFacts(ACCOUNT_ID, submission);
-const create = async () => createImages(anAccount(), submission, await facts());
+const create = async () => createRequest(anAccount(), submission, await facts());
 const remove = () => deleteEndUser(id, new StoppedClock());
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { providerCostsOf } from '../../../../core/ending/end-rules.ts';
@@ -48,7 +48,7 @@ const made = (outcome: AttemptOutcome, route = ROUTE) => {
 
 describe('a creation', () => {
   test('keeps what an image of its size costs by the route of its model, and by no other', async () => {
-    const { request } = await createImages(anAccount(), anImageSubmission({ n: 2 }), facts(COSTS));
+    const { request } = await createRequest(anAccount(), anImageSubmission({ n: 2 }), facts(COSTS));
 
     expect(memory.get(requestKey(request.requestId))).toMatchObject({ routeCosts: { [ROUTE]: 1_500 } });
   });
@@ -65,7 +65,7 @@ describe('a creation', () => {
     ['its route has none', { 'other/upstream': COSTS['other/upstream'] as never }],
     ['the cost is of videos', { [ROUTE]: COSTS[VIDEO_ROUTE] as never }],
   ])('has nothing more where %s', async (_, costs) => {
-    const { request } = await createImages(anAccount(), anImageSubmission({}), facts(costs));
+    const { request } = await createRequest(anAccount(), anImageSubmission({}), facts(costs));
 
     expect(memory.get(requestKey(request.requestId))).not.toHaveProperty('routeCosts');
   });
@@ -107,7 +107,7 @@ describe('what the calls of a request cost', () => {
 describe('the costs of an account', () => {
   const create = async (n = 1, costs: RouteCosts | undefined = COSTS) => {
     const account = memory.get(accountKey(ACCOUNT_ID)) as ReturnType<typeof anAccount>;
-    const { request } = await createImages(account, anImageSubmission({ n }), facts(costs));
+    const { request } = await createRequest(account, anImageSubmission({ n }), facts(costs));
     return request.requestId;
   };
   const end = async (requestId: string, { produced, stored }: { produced: number; stored: number }) => {

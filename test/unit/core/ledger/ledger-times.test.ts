@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { LedgerEntry } from '../../../../core/ledger/ledger.ts';
@@ -15,7 +15,7 @@ import {
   EMAIL,
   putRequest,
 } from '../../builders/entities.ts';
-import { anImageSubmission, creationFacts } from '../../builders/submissions.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import '../../fakes/fresh-executions.ts';
 
@@ -39,7 +39,7 @@ const write = async (writer: (typeof WRITERS)[number], skew: number, index: numb
     await failRequest(refundedId(index), failure, new StoppedClock(now));
     return [refundedId(index)];
   }
-  const { request } = await createImages(account(), anImageSubmission({}, { now }), creationFacts());
+  const { request } = await createRequest(account(), anImageSubmission({}, { now }), theFacts());
   return [request.requestId];
 };
 

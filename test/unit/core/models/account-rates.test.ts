@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { putAccountRate } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import { auditWrite } from '../../../../core/audit/audit.ts';
-import { createImages } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
 import { NotFoundError, ValidationError } from '../../../../core/errors.ts';
 import { DEFAULT_RATES } from '../../../../core/models/catalog.ts';
 import type { AccountRate, Rate } from '../../../../core/models/rate-schemas.ts';
@@ -11,7 +11,7 @@ import { accountRateOf } from '../../../../core/models/rates.ts';
 import { accountKey, auditKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
-import { anImageSubmission } from '../../builders/submissions.ts';
+import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const GENERAL: Rate = {
@@ -64,17 +64,10 @@ describe('the rate of an account', () => {
 });
 
 describe('a creation of an account with a price of its own', () => {
-  const facts = {
-    endUser: undefined,
-    settings: undefined,
-    credentials: new Set(['modelstudio'] as const),
-    pausedSeconds: undefined,
-    idempotencyRecord: undefined,
-  };
   const create = (own: unknown) => {
     const account = anAccount({ rates: { xQI3Pro: own } });
     memory.put(accountKey(ACCOUNT_ID), account);
-    return createImages(account, anImageSubmission({ n: 2 }), facts);
+    return createRequest(account, anImageSubmission({ n: 2 }), theFacts());
   };
 
   test('is debited by it, and costs no call more', async () => {

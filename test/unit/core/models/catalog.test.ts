@@ -20,6 +20,14 @@ const referenceInputs = {
   maxCombinedSeconds: 30,
 };
 
+const bounds = (
+  minTotalPixels: number,
+  maxTotalPixels: number,
+  minAspectRatio: number,
+  maxAspectRatio: number,
+  sides = {},
+) => ({ minTotalPixels, maxTotalPixels, minAspectRatio, maxAspectRatio, ...sides });
+
 /** The tables of the public contract, written out. */
 const PUBLISHED = [
   {
@@ -27,12 +35,7 @@ const PUBLISHED = [
     id: 'xSD4.5',
     sizePresets: ['2K', '4K'],
     defaultSize: '2K',
-    explicitSize: {
-      minTotalPixels: 3686400,
-      maxTotalPixels: 16777216,
-      minAspectRatio: 0.0625,
-      maxAspectRatio: 16,
-    },
+    explicitSize: bounds(3686400, 16777216, 0.0625, 16),
     maxReferences: 10,
     maxImagesPerRequest: 15,
     capabilities: { sequential: true },
@@ -42,12 +45,7 @@ const PUBLISHED = [
     id: 'xSD5Pro',
     sizePresets: ['1K', '1.5K', '2K'],
     defaultSize: '2K',
-    explicitSize: {
-      minTotalPixels: 921600,
-      maxTotalPixels: 4624220,
-      minAspectRatio: 0.0625,
-      maxAspectRatio: 16,
-    },
+    explicitSize: bounds(921600, 4624220, 0.0625, 16),
     maxReferences: 10,
     maxImagesPerRequest: 15,
     capabilities: { sequential: false },
@@ -57,12 +55,7 @@ const PUBLISHED = [
     id: 'xQI3Pro',
     sizePresets: ['1K', '1.5K', '2K'],
     defaultSize: '2K',
-    explicitSize: {
-      minTotalPixels: 262144,
-      maxTotalPixels: 4194304,
-      minAspectRatio: 0.125,
-      maxAspectRatio: 8,
-    },
+    explicitSize: bounds(262144, 4194304, 0.125, 8),
     maxReferences: 3,
     maxImagesPerRequest: 6,
     capabilities: { sequential: false },
@@ -72,14 +65,7 @@ const PUBLISHED = [
     id: 'xZI1.0Pro',
     sizePresets: ['1K', '2K'],
     defaultSize: '1K',
-    explicitSize: {
-      minTotalPixels: 65536,
-      maxTotalPixels: 6553600,
-      minAspectRatio: 0.1,
-      maxAspectRatio: 10,
-      minSide: 256,
-      maxSide: 2560,
-    },
+    explicitSize: bounds(65536, 6553600, 0.1, 10, { minSide: 256, maxSide: 2560 }),
     maxReferences: 0,
     maxImagesPerRequest: 1,
     capabilities: { sequential: false },

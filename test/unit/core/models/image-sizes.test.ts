@@ -7,7 +7,6 @@ import {
   pricedPixels,
   sizeProblem,
 } from '../../../../core/models/image-sizes.ts';
-import type { AspectRatio } from '../../../../core/models/size-presets.ts';
 
 const model = (id: string): ImageModel => {
   const found = findImageModel(id);
@@ -16,25 +15,12 @@ const model = (id: string): ImageModel => {
 };
 
 describe('the size of an image', () => {
+  // One model for each bound; the catalog's own test has the figures of all.
   test.each([
-    // xSD4.5: 3686400 to 16777216 pixels, 1:16 to 16:1
     ['xSD4.5', '1920x1920', 'the fewest pixels'],
     ['xSD4.5', '4096x4096', 'the most pixels'],
     ['xSD4.5', '7680x480', 'the widest shape, with the fewest pixels'],
     ['xSD4.5', '480x7680', 'the tallest shape, with the fewest pixels'],
-    ['xSD4.5', '16384x1024', 'the widest shape, with the most pixels'],
-    // xSD5Pro: 921600 to 4624220 pixels, 1:16 to 16:1
-    ['xSD5Pro', '960x960', 'the fewest pixels'],
-    ['xSD5Pro', '1634x2830', 'the most pixels'],
-    ['xSD5Pro', '4085x1132', 'the most pixels'],
-    ['xSD5Pro', '3840x240', 'the widest shape'],
-    ['xSD5Pro', '240x3840', 'the tallest shape'],
-    // xQI3Pro: 262144 to 4194304 pixels, 1:8 to 8:1
-    ['xQI3Pro', '512x512', 'the fewest pixels'],
-    ['xQI3Pro', '2048x2048', 'the most pixels'],
-    ['xQI3Pro', '1456x182', 'the widest shape'],
-    ['xQI3Pro', '182x1456', 'the tallest shape'],
-    // xZI1.0Pro: 65536 to 6553600 pixels, 1:10 to 10:1, sides 256 to 2560
     ['xZI1.0Pro', '256x256', 'the fewest pixels and the shortest sides'],
     ['xZI1.0Pro', '2560x2560', 'the most pixels and the longest sides'],
     ['xZI1.0Pro', '2560x256', 'the widest shape'],
@@ -45,30 +31,13 @@ describe('the size of an image', () => {
 
   test.each([
     ['xSD4.5', '1919x1921', /pixels/],
-    ['xSD4.5', '1717x2147', /pixels/],
-    ['xSD4.5', '4097x4096', /pixels/],
     ['xSD4.5', '4096x4097', /pixels/],
     ['xSD4.5', '7681x480', /aspect ratio/],
     ['xSD4.5', '480x7681', /aspect ratio/],
-    ['xSD5Pro', '959x961', /pixels/],
-    ['xSD5Pro', '1635x2830', /pixels/],
-    ['xSD5Pro', '2180x2122', /pixels/],
-    ['xSD5Pro', '3841x240', /aspect ratio/],
-    ['xSD5Pro', '240x3841', /aspect ratio/],
-    ['xQI3Pro', '511x513', /pixels/],
-    ['xQI3Pro', '1985x2113', /pixels/],
-    ['xQI3Pro', '2048x2049', /pixels/],
-    ['xQI3Pro', '1457x182', /aspect ratio/],
-    ['xQI3Pro', '182x1457', /aspect ratio/],
-    ['xZI1.0Pro', '255x257', /pixels/],
     ['xZI1.0Pro', '255x258', /side below 256/],
     ['xZI1.0Pro', '258x255', /side below 256/],
     ['xZI1.0Pro', '2561x2559', /side above 2,560/],
     ['xZI1.0Pro', '2559x2561', /side above 2,560/],
-    ['xZI1.0Pro', '2141x3061', /pixels/],
-    ['xZI1.0Pro', '2560x2561', /pixels/],
-    ['xZI1.0Pro', '2570x256', /aspect ratio/],
-    ['xZI1.0Pro', '256x2570', /aspect ratio/],
   ])('is refused by %s as %s, just outside: %p', (id, size, problem) => {
     expect(sizeProblem(model(id), size)).toMatch(problem);
   });
@@ -175,7 +144,7 @@ describe('the pixels of a size', () => {
     ['2K', 2048, [2560, 1440], [1440, 2560]],
     ['4K', 4096, [5120, 2880], [2880, 5120]],
   ])('of %s follow from its side %p and the aspect ratio', (preset, side, landscape, portrait) => {
-    const shape = (aspectRatio: AspectRatio) => {
+    const shape = (aspectRatio: string) => {
       const { width, height } = dimensionsOf(preset, aspectRatio);
       return [width, height];
     };
@@ -201,7 +170,7 @@ describe('the pixels of a size', () => {
   });
 
   test('are unknown for any other text', () => {
-    expect(() => pricedPixels('3K')).toThrow('3K is no image size.');
+    expect(() => pricedPixels('3K')).toThrow('the size 3K in');
     expect(() => dimensionsOf('3K', 'auto')).toThrow('the size 3K in auto');
     expect(() => dimensionsOf('2K', 'cinema')).toThrow('the size 2K in cinema');
   });

@@ -6,6 +6,8 @@ import {
   listModelSettings,
   putEnabled,
   putRate,
+  putRouteCost,
+  routeCostsIn,
 } from '../../../../core/models/model-settings.ts';
 import { modelSettingsKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
@@ -63,6 +65,14 @@ describe('the settings of a model', () => {
         ['xQI3Pro', DISABLED],
       ]),
     );
+  });
+
+  test('hold what routes cost, each set and taken back on its own', async () => {
+    await putRouteCost('one', rate);
+    await putRouteCost('other', rate);
+    await putRouteCost('one', undefined);
+
+    expect(routeCostsIn(await listModelSettings())).toEqual({ other: rate });
   });
 
   test('are absent when none were set', async () => {

@@ -1,24 +1,11 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
-import { endUserKey, requestKey } from '../../../core/table/keys.ts';
-import { handler as blockEndUser } from '../../../functions/api/block-end-user.ts';
+import { requestKey } from '../../../core/table/keys.ts';
 import { handler as bulkDelete } from '../../../functions/api/bulk-delete-generations.ts';
-import { handler as deleteEndUser } from '../../../functions/api/delete-end-user.ts';
-import { handler as deleteGeneration } from '../../../functions/api/delete-generation.ts';
-import { handler as unblockEndUser } from '../../../functions/api/unblock-end-user.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
-import {
-  ACCOUNT_ID,
-  anEndUser,
-  anImageRequest,
-  aStoredOutput,
-  EMAIL,
-  putEndUser,
-  putRequest,
-  REQUEST_ID,
-} from '../builders/entities.ts';
-import { type Handler, RouteWorld } from '../builders/route-world.ts';
+import { anImageRequest, aStoredOutput, putRequest } from '../builders/entities.ts';
+import { RouteWorld } from '../builders/route-world.ts';
 import { stopTime } from '../builders/stop-time.ts';
 import { cancelled, tableError } from '../builders/table-errors.ts';
 import '../fakes/fresh-bucket.ts';
@@ -44,35 +31,6 @@ const given = (requestId: string, overrides: Partial<ImageRequest> = {}): void =
       ...overrides,
     }),
   );
-const ofRequest = (requestId: string) => ({ pathParameters: { requestId } });
-const ofEndUser = (email: string) => ({ pathParameters: { email } });
-
-describe('DELETE /v1/generations/{requestId}', () => {
-  const remove = (requestId = REQUEST_ID) => call(deleteGeneration, ofRequest(requestId));
-
-  test('returns the number of files removed, then 404', async () => {
-    given(REQUEST_ID);
-
-    expect(await remove()).toMatchObject({ status: 200 });
-    expect(await remove()).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
-    given(REQUEST_ID);
-    expect((await remove()).body).toStrictEqual({ requestId: REQUEST_ID, deleted: true, removedObjects: 1 });
-  });
-
-  test('answers 409 while it is unfinished', async () => {
-    given(REQUEST_ID, { status: 'processing' });
-
-    expect(await remove()).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
-  });
-
-  test.each(['x', 'img_', `${REQUEST_ID}%00`, `${REQUEST_ID}#ATTEMPT`])(
-    'answers 404 to %j without reading a request',
-    async (requestId) => {
-      expect((await remove(requestId)).status).toBe(404);
-      expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });
-    },
-  );
-});
 
 describe('POST /v1/generations/bulk-delete', () => {
   const remove = (body: unknown) => call(bulkDelete, { body });
@@ -159,75 +117,5 @@ describe('POST /v1/generations/bulk-delete', () => {
     [{ requestIds: [], ids: [] }, { ids: 'is not a known field' }],
   ])('refuses %j', async (body, fields) => {
     expect(await remove(body)).toMatchObject({ status: 400, body: { error: { fields } } });
-  });
-});
-
-describe('/v1/end-users/{email}', () => {
-  const stored = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
-
-  test('accepts the address in any case and encoding', async () => {
-    const email = 'jürgen+tag%1@bücher.example';
-    putEndUser(memory, anEndUser({ email, activeRequests: 0 }));
-    const encoded = encodeURIComponent('JÜRGEN+tag%1@Bücher.example');
-
-    expect((await call(blockEndUser, ofEndUser(encoded))).body).toStrictEqual({
-      email,
-      blockedAt: NOW.toISOString(),
-    });
-    expect((await call(deleteEndUser, ofEndUser(` ${encoded}`))).body.email).toBe(email);
-  });
-
-  test('blocks and unblocks repeatedly', async () => {
-    putEndUser(memory, anEndUser());
-    const blockedAt = NOW.toISOString();
-
-    expect((await call(blockEndUser, ofEndUser(EMAIL))).body).toStrictEqual({ email: EMAIL, blockedAt });
-    stopTime(atSeconds(5));
-    expect((await call(blockEndUser, ofEndUser(EMAIL))).body.blockedAt).toBe(atSeconds(5).toISOString());
-    for (let time = 0; time < 2; time++) {
-      expect(await call(unblockEndUser, ofEndUser(EMAIL))).toMatchObject({
-        status: 200,
-        body: { email: EMAIL, blockedAt: null },
-      });
-    }
-    expect(stored()).not.toHaveProperty('blockedAt');
-  });
-
-  test('are removed with everything they own', async () => {
-    putEndUser(memory, anEndUser({ activeRequests: 0 }));
-    given(idOf(1));
-
-    expect((await call(deleteEndUser, ofEndUser(EMAIL))).body).toStrictEqual({
-      email: EMAIL,
-      deleted: true,
-      removedRequests: 1,
-      removedObjects: 1,
-    });
-    expect(stored()).toBeUndefined();
-  });
-
-  test('are not removed while requests are unfinished', async () => {
-    putEndUser(memory, anEndUser({ activeRequests: 1 }));
-
-    expect(await call(deleteEndUser, ofEndUser(EMAIL))).toMatchObject({
-      status: 409,
-      body: { error: { code: 'conflict' } },
-    });
-  });
-
-  test.each<[string, Handler]>([
-    ['block', blockEndUser],
-    ['unblock', unblockEndUser],
-    ['DELETE', deleteEndUser],
-  ])('%s answers 404 to an unknown end-user, 400 to an invalid address', async (_, handler) => {
-    expect(await call(handler, ofEndUser(EMAIL))).toMatchObject({
-      status: 404,
-      body: { error: { code: 'not_found' } },
-    });
-    expect(await call(handler, ofEndUser('nobody'))).toMatchObject({
-      status: 400,
-      body: { error: { fields: { email: 'must be an email address' } } },
-    });
-    expect(stored()).toBeUndefined();
   });
 });

@@ -1,0 +1,20 @@
+import type { Account } from '../../core/accounts/accounts.ts';
+import { CATALOG, type CatalogModel } from '../../core/models/catalog.ts';
+import { currentModelSettings } from '../../core/models/model-settings.ts';
+import type { Rate } from '../../core/models/rate-schemas.ts';
+import { accountRateOf } from '../../core/models/rates.ts';
+import { listCredentials } from '../../core/provider-calls/credentials.ts';
+import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
+
+/** The models that can be dispatched now, in the catalog's order, each with what the account pays for it. */
+export const listOffered = async (
+  account: Account,
+  now: Date,
+): Promise<{ model: CatalogModel; rate: Rate }[]> => {
+  const [settings, credentials] = await Promise.all([currentModelSettings(now), listCredentials(now)]);
+  return CATALOG.flatMap((model) => {
+    const own = settings.get(model.id);
+    const rate = accountRateOf(model.id, own, account);
+    return !rate || dispatchProblem(model, own, credentials) ? [] : [{ model, rate }];
+  });
+};
