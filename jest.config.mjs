@@ -19,6 +19,9 @@ const project = (name, settings = {}) => ({
   ...settings,
 });
 
+/** The environment of functions, before a test file loads any of them: the logger reads its level when it is created. */
+const functionsEnvironment = { setupFiles: ['<rootDir>/test/unit/builders/environment.ts'] };
+
 /** Local runs that test files share, and operators' commands without a process for each. */
 const sharedServices = {
   globalSetup: '<rootDir>/test/contract/support/global-setup.ts',
@@ -42,8 +45,10 @@ export default {
   collectCoverageFrom: ['{core,functions,providers,lib,ops}/**/*.ts', 'packages/*/src/**/*.ts'],
   coverageReporters: ['text-summary'],
   projects: [
-    ...['unit', 'local', 'simulation'].map((name) => project(name)),
-    ...['workflow', 'infra'].map((name) => project(name, sharedSyntheses)),
+    ...['local', 'simulation'].map((name) => project(name)),
+    project('unit', functionsEnvironment),
+    project('workflow', { ...functionsEnvironment, ...sharedSyntheses }),
+    project('infra', sharedSyntheses),
     project('packages', {
       testMatch: ['<rootDir>/packages/*/test/**/*.test.ts'],
       testPathIgnorePatterns: ['/test/long/'],

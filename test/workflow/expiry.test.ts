@@ -1,4 +1,3 @@
-import '../unit/builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { expireRequests } from '../../core/deletion/expire-requests.ts';
 import {

@@ -1,4 +1,3 @@
-import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { leaveGate } from '../../core/admission/admission.ts';
 import type { GateState } from '../../core/admission/gate-rules.ts';

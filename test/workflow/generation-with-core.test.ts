@@ -1,4 +1,3 @@
-import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
 import { queryProvider } from '../../core/waiting/query-provider.ts';

@@ -1,4 +1,3 @@
-import '../unit/builders/environment.ts';
 import type { ProviderRouteOf } from '../../core/provider-calls/providers.ts';
 import { runReconciler } from '../../core/reconciler/loop.ts';
 import { MemoryFunctions } from '../unit/fakes/memory-functions.ts';

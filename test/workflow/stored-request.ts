@@ -1,4 +1,3 @@
-import '../unit/builders/environment.ts';
 import type { Context } from 'aws-lambda';
 import { giveOwnPermitBack } from '../../core/admission/admission.ts';
 import { awaitCapacity } from '../../core/admission/await-capacity.ts';

@@ -1,4 +1,3 @@
-import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   LedgerBatch,

@@ -1,4 +1,3 @@
-import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { nameReconciler } from '../../core/executions/reconciler-run.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';

@@ -1,4 +1,3 @@
-import '../unit/builders/environment.ts';
 import { callbackUrl } from '../../core/provider-calls/provider-urls.ts';
 import { findProviderWait } from '../../core/provider-calls/provider-waits.ts';
 import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';

@@ -1,4 +1,3 @@
-import '../unit/builders/environment.ts';
 import { PassThrough } from 'node:stream';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';

@@ -1,8 +1,8 @@
 import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../../core/provider-names.ts';
 
 /**
- * The functions' environment, as the infrastructure sets it. Import it before anything in `core`: the logger reads its
- * level when it is created. No address in it is reachable, so an unmocked call fails instead of using the network.
+ * The functions' environment, as the infrastructure sets it. Outside the projects `unit` and `workflow`, import it before anything in
+ * `core`: the logger reads its level when it is created. No address in it is reachable, so an unmocked call fails instead of using the network.
  */
 Object.assign(process.env, {
   AWS_REGION: 'us-east-1',

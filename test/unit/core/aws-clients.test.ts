@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { createServer, type Server, type Socket } from 'node:net';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 
 process.env.POWERTOOLS_METRICS_DISABLED = 'false';

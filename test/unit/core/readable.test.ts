@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger, METRIC, readable } from '../../../core/observability.ts';
 import { metricsCounted } from '../fakes/metrics.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { readSecret } from '../../../core/secrets.ts';

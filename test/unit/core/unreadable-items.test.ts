@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { listAuditEntries, putAuditEntry } from '../../../core/audit/audit.ts';
 import { hostDigest } from '../../../core/concurrency/in-flight.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newKey, revokeApiKey } from '../../../core/accounts/api-keys.ts';
 import { ValidationError } from '../../../core/errors.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { requestKey } from '../../../core/table/keys.ts';

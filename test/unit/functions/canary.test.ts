@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../core/observability.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';

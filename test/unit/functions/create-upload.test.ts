@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { inFlightKey } from '../../../core/table/keys.ts';
 import { ownerOf } from '../../../core/uploads/upload-urls.ts';

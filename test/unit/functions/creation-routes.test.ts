@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { requestKey } from '../../../core/table/keys.ts';
 import { handler as createGeneration } from '../../../functions/api/create-generation.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { listWebhookAttempts } from '../../../core/webhooks/webhook-attempts.ts';

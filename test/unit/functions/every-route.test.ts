@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newKey, revokeApiKey, SCOPES, type Scope } from '../../../core/accounts/api-keys.ts';
 import { type EndpointName, ROUTES } from '../../../core/routes.ts';

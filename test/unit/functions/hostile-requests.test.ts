@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { EndpointName } from '../../../core/routes.ts';
 import { aGenerationBody, aVideoBody } from '../builders/bodies.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { handler as listEndUsers } from '../../../functions/api/list-end-users.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 
 // Lines are then written as in Lambda, with the console that a test can listen to.

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../core/observability.ts';
 import { handler } from '../../../functions/media/measure-clips.ts';

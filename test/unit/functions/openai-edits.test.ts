@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from '@jest/globals';
 import { requestKey } from '../../../core/table/keys.ts';

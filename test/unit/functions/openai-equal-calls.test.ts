@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { idempotencyPartition } from '../../../core/table/keys.ts';
 import { ACCOUNT_ID, EMAIL } from '../builders/entities.ts';

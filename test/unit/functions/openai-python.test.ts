@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { requestKey } from '../../../core/table/keys.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { accountKey, requestKey } from '../../../core/table/keys.ts';

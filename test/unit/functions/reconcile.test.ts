@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { accountKey, dueListing, endUserKey, requestKey } from '../../../core/table/keys.ts';

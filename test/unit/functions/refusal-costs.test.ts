@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { consumeApiKey } from '../../../core/accounts/consume-api-key.ts';

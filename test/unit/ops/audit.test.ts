@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { userInfo } from 'node:os';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';

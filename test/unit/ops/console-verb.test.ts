@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { expect, test } from '@jest/globals';
 import { describeLocalRun } from './local-run.ts';
 

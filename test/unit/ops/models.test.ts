@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { findModel } from '../../../core/models/catalog.ts';
 import { listModelSettings, putRate } from '../../../core/models/model-settings.ts';

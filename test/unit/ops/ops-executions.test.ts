@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ledgerPartition, requestKey } from '../../../core/table/keys.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { accountKey, accountListing, ledgerEntryKey } from '../../../core/table/keys.ts';
 import { ACCOUNT_ID, aLedgerEntry, anAccount } from '../builders/entities.ts';

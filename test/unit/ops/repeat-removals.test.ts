@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { accountKey, deletedRequestKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import type { Removals } from '../../../ops/restore/compare-tables.ts';

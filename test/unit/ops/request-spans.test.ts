@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { AttemptOutcome } from '../../../core/provider-calls/provider-attempts.ts';
 import type { RequestReport } from '../../../ops/request-report.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { ExecutionDoesNotExist, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { settleRequest } from '../../../core/ending/settle-request.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newRequestId } from '../../../core/ids.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { DescribeExecutionCommand, ExecutionDoesNotExist } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { retryWebhook } from '../../../ops/retry-webhook.ts';
 import { atSeconds, NOW, StoppedClock } from '../builders/clocks.ts';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { gateOf } from '../../../core/admission/gate-rules.ts';
 import { takePermit } from '../../../core/admission/gates.ts';

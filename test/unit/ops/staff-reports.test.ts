@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { LedgerEntry } from '../../../core/ledger/ledger.ts';
 import { accountKey, accountListing, ledgerEntryKey } from '../../../core/table/keys.ts';

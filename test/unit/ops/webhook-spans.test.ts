@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { WebhookAttempt } from '../../../core/webhooks/webhook-attempts.ts';
 import type { RequestReport } from '../../../ops/request-report.ts';

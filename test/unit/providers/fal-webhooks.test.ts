@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkCallback } from '../../../providers/callback-checks.ts';

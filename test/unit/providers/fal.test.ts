@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { Fal } from '../../../providers/fal/fal.ts';
 import { SUBMIT_OUTCOMES, submitOutcomeOf } from '../../../providers/fal/outcomes.ts';

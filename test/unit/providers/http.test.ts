@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import dns from 'node:dns';
 import { once } from 'node:events';

@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
 import { ModelArk } from '../../../providers/modelark/modelark.ts';

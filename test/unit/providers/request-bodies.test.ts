@@ -1,4 +1,3 @@
-import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderPlan } from '../../../core/provider-calls/providers.ts';
 import type { ImageRequest, VideoRequest } from '../../../core/requests/request-rules.ts';

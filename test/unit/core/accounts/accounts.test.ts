@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';

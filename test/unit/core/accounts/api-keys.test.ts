@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';

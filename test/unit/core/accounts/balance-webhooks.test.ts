@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setBalanceWebhook } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { gateKey, requestKey } from '../../../../core/table/keys.ts';
 import { memory } from '../../fakes/fresh-table.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, test } from '@jest/globals';

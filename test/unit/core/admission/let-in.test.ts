@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { leaveRoute } from '../../../../core/admission/admission.ts';
 import { removeWaiter } from '../../../../core/admission/waiters.ts';

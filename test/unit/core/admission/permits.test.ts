@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { giveOwnPermitBack, leaveGate } from '../../../../core/admission/admission.ts';

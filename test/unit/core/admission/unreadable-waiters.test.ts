@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { readGates } from '../../../../core/admission/gates.ts';
 import { logger } from '../../../../core/observability.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { expect, test } from '@jest/globals';
 import { claimProbe } from '../../../../core/circuits/circuits.ts';
 import { circuitKey } from '../../../../core/table/keys.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, jest, test } from '@jest/globals';
 import { readCircuits } from '../../../../core/circuits/circuits.ts';
 import { type CallsMade, reportCalls, reportTasks } from '../../../../core/circuits/route-signs.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Pace } from '../../../../core/concurrency/pace.ts';
 import { elapsed, fakeTime, passing, wait } from '../../builders/runs.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, expect, jest } from '@jest/globals';
 import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { ACCOUNT_ID, anAccount, EMAIL } from '../../builders/entities.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, jest } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { expect, jest, test } from '@jest/globals';
 import { table } from '../../../../core/table/table.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import {
   ApplyGuardrailCommand,
   type ApplyGuardrailCommandOutput,

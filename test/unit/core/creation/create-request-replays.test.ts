@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { toAccount } from '../../../../core/accounts/accounts.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';

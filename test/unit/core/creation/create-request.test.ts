@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { ClipMeasure, Clips } from '../../../../core/creation/clip-measuring.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { urlsOf } from '../../builders/bodies.ts';
 import { accepted, IMAGE, LAST, least, MODELS, problems } from './parsed-videos.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
 import { CATALOG } from '../../../../core/models/catalog.ts';

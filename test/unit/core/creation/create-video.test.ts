@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, jest, test } from '@jest/globals';
 import { CLIP_PLACES } from '../../../../core/creation/create-video.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';

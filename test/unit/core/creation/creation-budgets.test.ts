@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { itemBytes } from '../../../../bench/costs/table-units.ts';
 import { setKeyBudget } from '../../../../core/accounts/account-terms.ts';

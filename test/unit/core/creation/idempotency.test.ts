@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { CALL_LIMITS } from '../../../../core/aws-clients.ts';

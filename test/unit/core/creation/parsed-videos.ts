@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { type NewVideoRequest, parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
 import type { FieldErrors } from '../../../../core/errors.ts';
 import { aVideoBody } from '../../builders/bodies.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';

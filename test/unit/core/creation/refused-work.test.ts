@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { ApplyGuardrailCommand, type ApplyGuardrailCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Account, getAccount } from '../../../../core/accounts/accounts.ts';

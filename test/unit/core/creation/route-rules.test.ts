@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { clipProblems } from '../../../../core/creation/create-video-rules.ts';
 import { earlyProblems, judgeCreation } from '../../../../core/creation/judge-creation.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, jest } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { logger } from '../../../../core/observability.ts';

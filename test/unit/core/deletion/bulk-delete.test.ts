@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import {

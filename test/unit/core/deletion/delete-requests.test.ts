@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, jest, test } from '@jest/globals';
 import { claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';
 import {

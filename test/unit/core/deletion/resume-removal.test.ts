@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';

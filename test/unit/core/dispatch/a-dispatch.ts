@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { afterEach, beforeEach, expect, jest } from '@jest/globals';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';

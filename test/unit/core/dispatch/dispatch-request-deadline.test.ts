@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';

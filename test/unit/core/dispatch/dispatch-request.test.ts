@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
 import { callbackUrl } from '../../../../core/provider-calls/provider-urls.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { stepWhileBusy } from '../../../../core/dispatch/dispatch-rules.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import type { NextStep } from '../../../../core/executions/step-rules.ts';
 import type {

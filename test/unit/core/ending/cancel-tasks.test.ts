@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';

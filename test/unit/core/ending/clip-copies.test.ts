@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';

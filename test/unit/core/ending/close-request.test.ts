@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { closeRequest as closeSettled } from '../../../../core/ending/close-request.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { reconcileRequest } from '../../../../core/ending/end-lost-request.ts';
 import type { VideoRequest } from '../../../../core/requests/request-rules.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';

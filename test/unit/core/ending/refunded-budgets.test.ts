@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { endRequest } from '../../../../core/ending/end-request.ts';
 import { METRIC } from '../../../../core/observability.ts';

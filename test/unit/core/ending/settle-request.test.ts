@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { failRequest } from '../../../../core/ending/fail-request.ts';

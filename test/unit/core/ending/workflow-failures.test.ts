@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { failureOfWorkflow } from '../../../../core/ending/fail-request.ts';
 import { logger } from '../../../../core/observability.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import {
   beginRun,

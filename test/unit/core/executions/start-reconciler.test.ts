@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { removeObjects } from '../../../../core/files/bucket.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { type KeyObject, verify } from 'node:crypto';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';

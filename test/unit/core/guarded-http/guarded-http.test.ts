@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, Socket } from 'node:net';
 import { json, text } from 'node:stream/consumers';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openFile } from '../../../../core/guarded-http/http-files.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { NotFoundError, ServiceError } from '../../../../core/errors.ts';
 import { newRequestId } from '../../../../core/ids.ts';

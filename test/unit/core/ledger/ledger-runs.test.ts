@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { expect, test } from '@jest/globals';
 import { verifyLedgerBatch } from '../../../../core/ledger/ledger-runs.ts';
 import { accountKey, ledgerEntryKey } from '../../../../core/table/keys.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { callbackUrl, isCallbackToken } from '../../../../core/provider-calls/provider-urls.ts';

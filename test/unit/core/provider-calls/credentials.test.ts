@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listCredentials } from '../../../../core/provider-calls/credentials.ts';

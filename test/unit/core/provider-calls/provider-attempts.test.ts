@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type ClaimNotes, claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {

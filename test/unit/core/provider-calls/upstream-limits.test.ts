@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { CATALOG, findModel } from '../../../../core/models/catalog.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, jest } from '@jest/globals';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';

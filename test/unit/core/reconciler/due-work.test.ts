@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { DueWork, type Kept } from '../../../../core/reconciler/due-work.ts';
 import type { DueItem } from '../../../../core/requests/due-items.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { requestKey } from '../../../../core/table/keys.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';

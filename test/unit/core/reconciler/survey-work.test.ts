@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { gateOf } from '../../../../core/admission/gate-rules.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { closeDeletion } from '../../../../core/requests/deleted-requests.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newRequestId } from '../../../../core/ids.ts';
 import { removeRequest } from '../../../../core/requests/deleted-requests.ts';

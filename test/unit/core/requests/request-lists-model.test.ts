@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { renderRecord } from '../../../../core/requests/render-record.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { encodeTime } from 'ulid';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { expireRequests } from '../../../../core/deletion/expire-requests.ts';

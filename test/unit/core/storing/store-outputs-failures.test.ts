@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { Readable } from 'node:stream';
 import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { StoppedClock } from '../../builders/clocks.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { providerAttemptKey } from '../../../../core/table/keys.ts';

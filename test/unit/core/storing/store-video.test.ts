@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { Readable } from 'node:stream';
 import { GetObjectCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from '@jest/globals';

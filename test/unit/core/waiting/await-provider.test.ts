@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../../core/observability.ts';
 import { findProviderWait, type ProviderWait } from '../../../../core/provider-calls/provider-waits.ts';

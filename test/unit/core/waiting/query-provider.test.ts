@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { UnknownAddressError } from '../../../../core/provider-calls/provider-urls.ts';

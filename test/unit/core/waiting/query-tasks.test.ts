@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
 import { logger } from '../../../../core/observability.ts';

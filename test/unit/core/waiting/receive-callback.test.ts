@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { createHmac } from 'node:crypto';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';

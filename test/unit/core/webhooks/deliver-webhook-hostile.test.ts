@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import * as dns from 'node:dns';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { accountLimit, hostLimit, takePlace } from '../../../../core/concurrency/in-flight.ts';
 import { accountKey, webhookAttemptKey, webhookAttemptPartition } from '../../../../core/table/keys.ts';

@@ -1,4 +1,3 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { main } from '../../../../ops/upgrade/program.ts';
 import { describeStacks } from '../a-stack.ts';
