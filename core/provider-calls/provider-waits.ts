@@ -108,8 +108,8 @@ export const beginCallbackQuery = (
     values: { ':planned': plannedAt },
   });
 
-/** Part of a condition: the provider did not ask to be left alone, or for no longer than until now. */
-const NOT_HELD_OFF = '(attribute_not_exists(notBefore) OR notBefore <= :now)';
+/** The condition that the provider did not ask to be left alone, or for no longer than until now. */
+const NOT_HELD_OFF = 'attribute_not_exists(notBefore) OR notBefore <= :now';
 
 /**
  * Access pattern 51: notes a query. Undefined, refused, when the provider asked not to be queried before later, unless
@@ -150,7 +150,7 @@ export const claimQuery = (
   now: Date,
 ): Promise<ProviderWait | undefined> =>
   note(requestId, { queriedAt: toInstant(now) }, now, {
-    condition: `(attribute_not_exists(queriedAt) OR queriedAt <= :before) AND ${NOT_HELD_OFF}`,
+    condition: `(attribute_not_exists(queriedAt) OR queriedAt <= :before) AND (${NOT_HELD_OFF})`,
     values: { ':before': addSeconds(toInstant(now), -seconds), ':now': toInstant(now) },
   });
 

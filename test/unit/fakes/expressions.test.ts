@@ -60,6 +60,19 @@ describe('An update', () => {
 });
 
 describe('A mistake', () => {
+  test.each(['((a = :x))', 'a = :x AND ((a = :x OR b = :x))', '((a = :x) OR b = :x) AND ((b = :x))'])(
+    'is refused: a group within a group, as in %s',
+    (condition) => {
+      expect(() => holds(condition, { a: 1 }, { ':x': 1 })).toThrow(
+        'The expression has redundant parentheses.',
+      );
+    },
+  );
+
+  test('is none: two groups within a group', () => {
+    expect(holds('((a = :x) OR (b = :x))', { a: 1 }, { ':x': 1 })).toBe(true);
+  });
+
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['a missing value', { a: 1 }, {}],
     ['an unused value', { a: 1 }, { ':x': 1, ':y': 2 }],

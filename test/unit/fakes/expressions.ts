@@ -1,6 +1,6 @@
 /**
  * Evaluates DynamoDB's condition, key and update expressions, as far as the service uses them. Anything else throws, as
- * does an unused or missing placeholder: DynamoDB refuses both.
+ * does an unused or missing placeholder, and a group within a group: DynamoDB refuses these.
  */
 
 /** A DynamoDB item as the document client returns it. */
@@ -53,6 +53,18 @@ class Reader {
     if (token === undefined || !wanted.includes(token)) return undefined;
     this.place++;
     return token;
+  }
+
+  /** Throws, as DynamoDB does, where a group is all that the group around it holds. The place is after the outer parenthesis. */
+  refuseRedundantGroup(): void {
+    if (this.peek() !== '(') return;
+    let depth = 0;
+    const end = this.tokens.findIndex((token, index) => {
+      if (index < this.place) return false;
+      depth += token === '(' ? 1 : token === ')' ? -1 : 0;
+      return depth === 0;
+    });
+    if (this.tokens[end + 1] === ')') throw new Error('The expression has redundant parentheses.');
   }
 
   expect(wanted: string): void {
@@ -130,6 +142,7 @@ const TYPE_NAMES: Record<string, string> = { number: 'N', string: 'S', boolean: 
 
 const one = (reader: Reader, item: Item): boolean => {
   if (reader.take('(')) {
+    reader.refuseRedundantGroup();
     const result = anyOf(reader, item);
     reader.expect(')');
     return result;
