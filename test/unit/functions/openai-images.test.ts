@@ -167,6 +167,12 @@ describe('POST /openai/v1/images/generations', () => {
     ['a key that is out of calls', [429, null, 'rate_limit_exceeded'], { isExhausted: true }, {}],
     ['no balance', [429, null, 'insufficient_quota'], { account: { balanceThousandths: 0 } }, {}],
     ['an unknown query parameter', [400, 'x', 'unknown_parameter'], {}, { query: { x: ['1'] } }],
+    [
+      'a repeated query parameter with a name that objects have',
+      [400, 'constructor', 'invalid_value'],
+      {},
+      { query: { constructor: ['1', '2'] } },
+    ],
   ])('refuses %s in the shape of OpenAI', async (_, refusal, options, rest) => {
     expect(await refuse(BODY, rest, options)).toEqual(refusal);
   });
