@@ -1,16 +1,15 @@
 import type { Account } from '../accounts/accounts.ts';
 import { insertExhaustedEvent } from '../accounts/balance-events.ts';
 import type { CreationWork } from '../concurrency/work-allowance.ts';
-import { ConflictError, PaymentRequiredError, ValidationError } from '../errors.ts';
+import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
-import { accountRateOf } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { screenPrompt } from './content-filter.ts';
 import { repeatedRequestId } from './idempotency.ts';
-import { type CreationFacts, judgeCreation, NOT_DISPATCHABLE } from './judge-creation.ts';
+import { type CreationFacts, judgeCreation } from './judge-creation.ts';
 import { newRequest } from './new-request.ts';
 import type { Submission } from './submission.ts';
 import {
@@ -85,14 +84,12 @@ const judge = async (
   const { idempotency, keyId, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
-  const creation = judgeCreation(account.accountId, submission, facts);
-  // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
-  const rate = accountRateOf(creation.model.id, facts.settings, account);
-  if (!rate) throw new ValidationError({ model: NOT_DISPATCHABLE });
+  const { creation, rate } = judgeCreation(account, submission, facts);
   const { endUser, routeCosts } = facts;
   const id = requestId ?? newRequestId(creation.model.type, now);
   const request = newRequest(id, account.accountId, creation, { rate, routeCosts }, now);
   const { debitThousandths: price } = request;
+  // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   if (price > account.balanceThousandths) throw new PaymentRequiredError(price, account.balanceThousandths);
   const work: CreationWork[] = hasClips(request) ? ['clips'] : [];
   if (await screenPrompt(account, creation.prompt)) work.push('filter');

@@ -10,6 +10,9 @@ type SdkError = Parameters<typeof isThrottlingError>[0];
 /** Longest wait for a removal, cold start included. The function goes on without its caller. */
 const DISCARD_MS = 2_000;
 
+/** The most characters of another answer that are logged: untrusted files made it. */
+const MOST_SAID = 1_000;
+
 const lambda = new LambdaClient(clientOptions('measuring'));
 
 /** The function `measure-clips` failed, or returned something else than a measure for each URL. */
@@ -24,14 +27,17 @@ class ClipsNotMeasuredError extends Error {
  * does not answer.
  */
 export const invokeMeasureClips = async (clips: Clips): Promise<ClipMeasure[]> => {
-  const { FunctionError, Payload } = await invoke(clips, CALL_LIMITS.measuring.totalMs);
+  const { Payload } = await invoke(clips, CALL_LIMITS.measuring.totalMs);
   const answer = Payload?.transformToString() ?? '';
-  const measures = FunctionError === undefined ? measuresIn(answer) : undefined;
-  if (!measures || measures.length !== clips.urls.length)
-    throw new ClipsNotMeasuredError(`measure-clips did not measure ${clips.urls.length} videos: ${answer}`);
+  const measures = measuresIn(answer);
+  if (measures?.length !== clips.urls.length) {
+    const said = answer.slice(0, MOST_SAID);
+    throw new ClipsNotMeasuredError(`measure-clips did not measure ${clips.urls.length} videos: ${said}`);
+  }
   return measures;
 };
 
+/** Undefined when there are none, as in the answer of a function that failed. */
 const measuresIn = (answer: string): ClipMeasure[] | undefined => {
   try {
     return ClipMeasures.parse(JSON.parse(answer)).measures;

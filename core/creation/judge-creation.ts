@@ -1,7 +1,9 @@
+import type { Account } from '../accounts/accounts.ts';
 import { type EndUser, toEndUser } from '../end-users/end-users.ts';
 import { pauseSecondsLeft } from '../end-users/pauses.ts';
 import { requiredEnv } from '../environment.ts';
 import { ConflictError, type FieldErrors, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
+import type { CatalogModel } from '../models/catalog.ts';
 import { dimensionsOf, figure } from '../models/image-sizes.ts';
 import {
   currentModelSettings,
@@ -9,6 +11,8 @@ import {
   type RouteCosts,
   routeCostsIn,
 } from '../models/model-settings.ts';
+import type { Rate } from '../models/rate-schemas.ts';
+import { accountRateOf } from '../models/rates.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
 import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import { takesPixels, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
@@ -66,34 +70,40 @@ export const loadCreationFacts = async (
 };
 
 /** Why a model is refused that has no route, provider or price now. */
-export const NOT_DISPATCHABLE = 'cannot be dispatched now';
+const NOT_DISPATCHABLE = 'cannot be dispatched now';
 
 /**
- * Checks a new submission, except price, content filter and reference videos, and returns its creation. The
+ * Checks a new submission, except price, content filter and reference videos, and returns its creation and the account's rate. The
  * checks, in this order: fields and a model that cannot be dispatched (`ValidationError`); a used key
  * (`ConflictError`); the end-user (`ForbiddenError` if blocked, `ConflictError` if being removed); a pause
  * (`ServiceError` with `temporarily_unavailable`).
  */
 export const judgeCreation = (
-  accountId: string,
+  account: Account,
   submission: Submission,
   facts: CreationFacts,
-): NewRequest => {
-  const { model } = submission.ok ? submission.creation : submission;
-  const problem = model && dispatchProblem(model, facts.settings, facts.credentials);
-  const fields = submission.ok ? {} : submission.error.fields;
-  if (problem) throw new ValidationError({ model: NOT_DISPATCHABLE, ...fields });
-  if (!submission.ok) throw submission.error;
+): { creation: NewRequest; rate: Rate } => {
+  const { settings, credentials } = facts;
+  const rateFor = (model: CatalogModel): Rate | undefined =>
+    dispatchProblem(model, settings, credentials) ? undefined : accountRateOf(model.id, settings, account);
+  if (!submission.ok) {
+    const { model, error } = submission;
+    throw model && !rateFor(model)
+      ? new ValidationError({ model: NOT_DISPATCHABLE, ...error.fields })
+      : error;
+  }
   const { creation } = submission;
+  const rate = rateFor(creation.model);
+  if (!rate) throw new ValidationError({ model: NOT_DISPATCHABLE });
   const unfit = {
-    ...earlyProblems(creation, earlyLimitsOf(creation.model.id, facts.credentials)),
-    ...uploadProblems(creation, accountId, submission.now),
+    ...earlyProblems(creation, earlyLimitsOf(creation.model.id, credentials)),
+    ...uploadProblems(creation, account.accountId, submission.now),
   };
   if (Object.keys(unfit).length > 0) throw new ValidationError(unfit);
   if (facts.idempotencyRecord) throw keyConflict();
   if (facts.endUser) checkEndUser(facts.endUser);
   if (facts.pausedSeconds !== undefined) throw paused(facts.pausedSeconds);
-  return creation;
+  return { creation, rate };
 };
 
 /** Errors by field for uploads of another account, and for own ones that have expired. */

@@ -35,7 +35,10 @@ const ERRORS: Record<ErrorCode, OpenAiError> = {
 };
 
 /** Fields of a creation that have another name here. */
-const NAMES: Record<string, string> = { endUserEmail: 'user', references: 'image' };
+const NAMES = new Map([
+  ['endUserEmail', 'user'],
+  ['references', 'image'],
+]);
 
 const USER_PROBLEM =
   'must be the email address of your own user, unless the API key has a default end-user. Operators give it one.';
@@ -72,7 +75,7 @@ const detailsOf = (error: ServiceError): { message?: string; param?: string; cod
   if (!(error instanceof ValidationError)) return {};
   const [field = 'body', problem = ''] = Object.entries(error.fields)[0] ?? [];
   if (field === 'body') return {};
-  const param = problem === UNKNOWN ? field : (NAMES[field.replace(/\[.*/s, '')] ?? field);
+  const param = problem === UNKNOWN ? field : (NAMES.get(field.replace(/\[.*/s, '')) ?? field);
   const said = param === 'user' && field !== 'user' ? USER_PROBLEM : problem;
   return { message: `'${param}' ${said}`, param, code: CODE_OF_PROBLEM[problem] ?? 'invalid_value' };
 };

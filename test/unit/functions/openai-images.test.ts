@@ -8,7 +8,7 @@ import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
 import type { ApiEvent } from '../builders/route-world.ts';
 import { useOpenAiCalls } from './openai-calls.ts';
 
-const { world, memory, executions, calls } = useOpenAiCalls();
+const { world, memory, executions, bucket, calls } = useOpenAiCalls();
 
 const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
 const refuse = async (body: unknown, rest: ApiEvent = {}, options = {}) => {
@@ -47,6 +47,16 @@ describe('POST /openai/v1/images/generations', () => {
 
     const url = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/outputs\/img_\w+\/\d\.png\?Expires=/);
     expect(body.data).toEqual([{ b64_json: expect.any(String) }, { url }]);
+  });
+
+  test('fails when the file of an image is not served: an error page is no image', async () => {
+    const { headers } = await aCaller(memory);
+    const key = { headers: { ...headers, 'Idempotency-Key': 'a key' } };
+    const { requestId } = await calls.make(BODY, key);
+    calls.succeed(requestId);
+    bucket.objects.clear();
+
+    await expect(calls.make(BODY, key)).rejects.toThrow('The file server answered 403.');
   });
 
   test('leaves out an image that could not be stored, and tells that expired ones are gone', async () => {
@@ -167,6 +177,12 @@ describe('POST /openai/v1/images/generations', () => {
     ['a key that is out of calls', [429, null, 'rate_limit_exceeded'], { isExhausted: true }, {}],
     ['no balance', [429, null, 'insufficient_quota'], { account: { balanceThousandths: 0 } }, {}],
     ['an unknown query parameter', [400, 'x', 'unknown_parameter'], {}, { query: { x: ['1'] } }],
+    [
+      'a repeated query parameter with a name that objects have',
+      [400, 'constructor', 'invalid_value'],
+      {},
+      { query: { constructor: ['1', '2'] } },
+    ],
   ])('refuses %s in the shape of OpenAI', async (_, refusal, options, rest) => {
     expect(await refuse(BODY, rest, options)).toEqual(refusal);
   });

@@ -68,6 +68,13 @@ describe('measuring by the function `measure-clips`', () => {
     });
   });
 
+  test('fails with no more than the beginning of a long answer', async () => {
+    functions.answer('x'.repeat(100_000));
+    const error = await measure().catch((cause: Error) => cause);
+
+    expect(error).toMatchObject({ message: expect.stringMatching(/^.{1000,1100}$/) });
+  });
+
   test.each<[string, string]>([
     ['nothing', ''],
     ['no JSON', '{'],

@@ -3,7 +3,7 @@ import { clipProblems } from '../../../../core/creation/create-video-rules.ts';
 import { earlyProblems, judgeCreation } from '../../../../core/creation/judge-creation.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
-import { ACCOUNT_ID } from '../../builders/entities.ts';
+import { anAccount } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { accepted } from './parsed-images.ts';
@@ -55,14 +55,14 @@ describe('a creation within the catalog’s limits', () => {
             'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo', ...more },
           }),
         },
-        async () => judgeCreation(ACCOUNT_ID, submission, theFacts()),
+        async () => judgeCreation(anAccount(), submission, theFacts()),
       );
 
     await expect(judgeWith({ refusesEarly: true })).rejects.toMatchObject({
       code: 'validation_error',
       fields: { prompt: 'must be at most 800 characters long' },
     });
-    await expect(judgeWith({})).resolves.toMatchObject({ prompt: 'a'.repeat(801) });
+    await expect(judgeWith({})).resolves.toMatchObject({ creation: { prompt: 'a'.repeat(801) } });
   });
 
   test('with reference videos that are longer together than the route takes is refused on them', () => {

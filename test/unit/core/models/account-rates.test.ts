@@ -9,7 +9,7 @@ import type { AccountRate, Rate } from '../../../../core/models/rate-schemas.ts'
 import { accountRateOf } from '../../../../core/models/rates.ts';
 import { accountKey, auditKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { ACCOUNT_ID, anAccount, anEndUser } from '../../builders/entities.ts';
 import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
@@ -63,10 +63,10 @@ describe('the rate of an account', () => {
 });
 
 describe('a creation of an account with a price of its own', () => {
-  const create = (own: unknown) => {
+  const create = (own: unknown, n = 2, facts = theFacts()) => {
     const account = anAccount({ rates: { xQI3Pro: own } });
     memory.put(accountKey(ACCOUNT_ID), account);
-    return createRequest(account, anImageSubmission({ n: 2 }), theFacts());
+    return createRequest(account, anImageSubmission({ n }), facts);
   };
 
   test('is debited by it, and costs no call more', async () => {
@@ -82,6 +82,16 @@ describe('a creation of an account with a price of its own', () => {
       expect.objectContaining({ name: ValidationError.name, fields: { model: 'cannot be dispatched now' } }),
     );
     expect(memory.transactions).toEqual([]);
+  });
+
+  test('whose price cannot be read is refused for all that is wrong with it, and before its end-user', async () => {
+    const facts = theFacts({ endUser: anEndUser({ blockedAt: NOW.toISOString() }) });
+    const model = 'cannot be dispatched now';
+
+    await expect(create({ perToken: 1 }, 2, facts)).rejects.toMatchObject({ fields: { model } });
+    await expect(create({ perToken: 1 }, 0)).rejects.toMatchObject({
+      fields: { model, n: 'must be at least 1' },
+    });
   });
 });
 
