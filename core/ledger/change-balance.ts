@@ -60,10 +60,10 @@ export const changeBalance = async (
       }
       const { entry, writes, eventWrites } = balanceChangeWrites(head, { ...change, entryId }, now);
       attempted = entry;
-      if (idempotencyKey === undefined) return [...writes, ...eventWrites, ...beside];
+      const all = [...writes, ...eventWrites, ...beside];
+      if (idempotencyKey === undefined) return all;
       const kept = { ...keyOf(accountId, idempotencyKey), accountId, entryNumber: entry.number };
-      const key = putWrite(kept, { ConditionExpression: 'attribute_not_exists(PK)' });
-      return [...writes, ...eventWrites, key, ...beside];
+      return [...all, putWrite(kept, { ConditionExpression: 'attribute_not_exists(PK)' })];
     });
   } catch (error) {
     if (!attempted || error instanceof ConflictError) throw error;

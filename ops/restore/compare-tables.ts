@@ -223,9 +223,8 @@ class Comparing {
 
   private countsOf(item: Item): EntityCounts {
     const entity = entityOf(item);
-    const counts = this.entities.get(entity) ?? {
-      ...{ entity, restored: 0, living: 0, added: 0, gone: 0, changed: 0 },
-    };
+    const none: EntityCounts = { entity, restored: 0, living: 0, added: 0, gone: 0, changed: 0 };
+    const counts = this.entities.get(entity) ?? none;
     this.entities.set(entity, counts);
     return counts;
   }

@@ -53,8 +53,8 @@ export const MONEY = bugs('money', [
   [
     "an operator's idempotency key is not kept",
     'core/ledger/change-balance.ts',
-    'if (idempotencyKey === undefined) return [...writes, ...eventWrites, ...beside];',
-    'return [...writes, ...eventWrites, ...beside];',
+    'if (idempotencyKey === undefined) return all;',
+    'return all;',
   ],
   [
     'an entry is dated by the clock of its writer alone',

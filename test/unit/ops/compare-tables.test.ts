@@ -1,12 +1,12 @@
 import { BatchGetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { apiKeyKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, apiKeyKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { toEpochSeconds } from '../../../core/time.ts';
 import { compareTables } from '../../../ops/restore/compare-tables.ts';
 import { NOW } from '../builders/clocks.ts';
-import { anEndUser, anImageRequest } from '../builders/entities.ts';
+import { ACCOUNT_ID, anAccount, anEndUser, anImageRequest, EMAIL } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 
 /** Compares a restored table of these items with a living one of those. */
@@ -35,6 +35,27 @@ test('a key is revoked again when it was revoked since, not when it is revoked i
   const living = [key('key_since', { revokedAt }), key('key_before', { revokedAt }), key('key_used')];
 
   expect((await compare(restored, living)).removals.keys).toEqual([{ keyId: 'key_since', revokedAt }]);
+});
+
+test('a block is repeated when it was made since, not when it is in both tables; a new webhook secret with the one before', async () => {
+  const blockedAt = NOW.toISOString();
+  const secrets = { previousWebhookSecret: 'whsec_before', previousValidUntil: NOW.toISOString() };
+  const items = (changes: object, accountChanges = {}) => [
+    { ...accountKey(ACCOUNT_ID), ...anAccount(), ...changes, ...accountChanges },
+    { ...endUserKey(ACCOUNT_ID, EMAIL), ...anEndUser(), ...changes },
+  ];
+  const living = items({ blockedAt }, { webhookSecret: 'whsec_new', ...secrets });
+
+  expect((await compare(items({}), living)).removals).toMatchObject({
+    accountBlocks: [{ accountId: ACCOUNT_ID, blockedAt }],
+    endUserBlocks: [{ accountId: ACCOUNT_ID, email: EMAIL, blockedAt }],
+    webhookSecrets: [{ accountId: ACCOUNT_ID, webhookSecret: 'whsec_new', ...secrets }],
+  });
+  expect((await compare(living, living)).removals).toMatchObject({
+    accountBlocks: [],
+    endUserBlocks: [],
+    webhookSecrets: [],
+  });
 });
 
 test('an end-user is removed again while the removal is under way, or when another has the address', async () => {

@@ -110,7 +110,9 @@ describe('requests watch', () => {
   });
 
   test('draws a table in place on a terminal, as high and as wide as that', async () => {
-    for (let second = 0; second < 30; second++) put(idOf(second), second);
+    for (let second = 0; second < 30; second++) {
+      put(idOf(second), second, { status: second % 2 === 0 ? 'queued' : 'processing' });
+    }
 
     const { stdout } = await opsOn({ columns: 80, rows: 12 }, ...watch, '--for', '3s');
 

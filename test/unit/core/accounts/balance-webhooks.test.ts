@@ -114,18 +114,18 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(events()).toEqual([]);
   });
 
-  test('is told when staff makes it, by the reconciler', async () => {
-    await changeBalance(
-      ACCOUNT_ID,
-      { amountThousandths: -20_000, reason: 'admin_adjustment', reference: '' },
-      NOW,
-    );
-    expect(events()).toHaveLength(1);
-    expect(deliveries()).toEqual([]);
+  test.each([undefined, 'correction-7'])(
+    'is told when staff makes it, by the reconciler: key %s',
+    async (key) => {
+      const change = { amountThousandths: -20_000, reason: 'admin_adjustment', reference: '' } as const;
+      await changeBalance(ACCOUNT_ID, { ...change, idempotencyKey: key }, NOW);
+      expect(events()).toHaveLength(1);
+      expect(deliveries()).toEqual([]);
 
-    await reconcile();
-    expect(deliveries()).toEqual([`${ACCOUNT_ID}_low_4`]);
-  });
+      await reconcile();
+      expect(deliveries()).toEqual([`${ACCOUNT_ID}_low_4`]);
+    },
+  );
 
   test('is told once by creations at the same time', async () => {
     const account = stored();

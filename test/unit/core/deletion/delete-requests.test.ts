@@ -2,6 +2,7 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { finishDeletion } from '../../../../core/deletion/finish-deletion.ts';
 import { outputObjectKey } from '../../../../core/object-keys.ts';
 import {
   deletedRequestKey,
@@ -40,6 +41,13 @@ describe('deleting a request', () => {
     expect(memory.get(webhookAttemptsEndKey(REQUEST_ID))).toBeDefined();
     for (const key of others) expect(memory.get(key)).toBeDefined();
     expect([...bucket.objects.keys()]).toEqual(['outputs/another']);
+  });
+
+  test('never removes a record that is there, whatever a mark says', async () => {
+    given();
+    await finishDeletion({ accountId: ACCOUNT_ID, requestId: REQUEST_ID, deletedAt: NOW.toISOString() });
+
+    expect(everything()).toEqual([expect.objectContaining(requestKey(REQUEST_ID))]);
   });
 
   test('removes the record before the files, so that no read returns the URL of a removed file', async () => {

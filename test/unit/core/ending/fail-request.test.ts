@@ -1,5 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { describe, expect, test } from '@jest/globals';
+import { countAt } from '../../../../core/circuits/circuit-rules.ts';
 import {
   closeStoredRequest,
   failRequest,
@@ -8,10 +9,16 @@ import {
 } from '../../../../core/ending/fail-request.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
-import { dueListing } from '../../../../core/table/keys.ts';
+import {
+  circuitKey,
+  dueListing,
+  gateKey,
+  permitAttribute,
+  providerAttemptKey,
+} from '../../../../core/table/keys.ts';
 import { putWrite } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
-import { aStoredOutput, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { anAttempt, aStoredOutput, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { bucket } from '../../fakes/fresh-bucket.ts';
 import '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -36,6 +43,23 @@ describe('failing a request that has no files', () => {
     const { status, GSI1PK, GSI1SK } = request() ?? {};
     expect({ status, GSI1PK, GSI1SK }).toEqual({ status: 'failed', ...expected });
   });
+});
+
+test('failing a request counts its failed task once, and gives its permit back when that was left undone', async () => {
+  const route = 'modelstudio/qwen-image';
+  const permit = { used: 1, [permitAttribute(REQUEST_ID)]: { takenMs: 1, weight: 1 } };
+  given({ gate: route });
+  const outcome = { kind: 'failed', failure: FAILURE } as const;
+  const attempt = anAttempt({ taskId: 'task-1', circuit: 'failures', outcome });
+  memory.put(providerAttemptKey(REQUEST_ID, 0, 0), attempt);
+
+  for (let run = 0; run < 2; run++) {
+    memory.put(gateKey(route), permit);
+    await failRequest(REQUEST_ID, FAILURE, clock);
+
+    expect(memory.get(gateKey(route))).toEqual({ ...gateKey(route), used: 0 });
+    expect(memory.get(circuitKey(route))).toMatchObject({ [countAt('tasks', 'bad', clock.now())]: 1 });
+  }
 });
 
 describe('failing a request that may have files', () => {

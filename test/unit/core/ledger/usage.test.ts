@@ -179,6 +179,10 @@ describe('entries of earlier releases', () => {
       ['ada@example.com', 1, 2_000, 500],
       [null, 1, 3_000, 0],
     ]);
+    expect(await usage(['model'])).toEqual([
+      ['xQI3Pro', 1, 2_000, 500],
+      [null, 1, 3_000, 0],
+    ]);
   });
 
   test('are not told by the request of another account', async () => {
