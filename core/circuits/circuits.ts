@@ -140,9 +140,8 @@ export const closeCircuit = async (route: string, requestId: string, now: Date):
 
 /** Access pattern 65: leaves a route out for longer after a probe that failed. Does nothing unless this request tries it. */
 export const reopenCircuit = async (route: string, requestId: string, now: Date): Promise<void> => {
-  const circuit = (await readCircuits([route])).get(route) ?? CLOSED;
-  if (circuit.probe !== requestId) return;
-  const pauseSeconds = pauseAfter(circuit.pauseSeconds);
+  const circuit = (await readCircuits([route])).get(route);
+  const pauseSeconds = pauseAfter(circuit?.pauseSeconds);
   await change(route, {
     UpdateExpression: 'SET openUntil = :until, pauseSeconds = :pause REMOVE probe, probeUntil',
     ConditionExpression: 'probe = :request',

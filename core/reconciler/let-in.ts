@@ -211,11 +211,10 @@ export const letElsewhere = async (
   const now = options.clock.now();
   const circuitOf = (name: string): Circuit => circuits.get(name) ?? CLOSED;
   const wakeFor = async (suits: (other: Circuit) => boolean, most: number): Promise<number> => {
-    const suited = new Set(others.filter((other) => suits(circuitOf(other))));
-    if (suited.size === 0) return 0;
-    return drainGate(gate.name, seen, { ...options, most }, ({ routes = [] }) =>
-      routes.some((name) => suited.has(name)),
-    );
+    const isSuited = (name: string): boolean => name !== route && suits(circuitOf(name));
+    if (!others.some(isSuited)) return 0;
+    // A waiter names the routes of its model when it began to wait. It may have others by now.
+    return drainGate(gate.name, seen, { ...options, most }, ({ routes = [] }) => routes.some(isSuited));
   };
   if ((await wakeFor((other) => !isLeftOut(other), MOVED_AT_ONCE)) > 0) return;
   const isToTry = mayProbe(circuitOf(route), now);

@@ -225,7 +225,7 @@ class Run {
 
   private async look(kept: Kept): Promise<void> {
     kept.isBeingLookedAt = true;
-    const asBefore = { kind: 'open', nextMs: kept.nextMs, rest: kept.rest } as const;
+    const asBefore = { kind: 'open', nextMs: kept.nextMs } as const;
     const again = { kind: 'open', nextMs: this.nowMs() + LOOK_AGAIN_SECONDS * 1000 } as const;
     const lookInTime = (): Promise<Looked> =>
       this.lookAt(kept).catch((error) => (error === RUN_HAS_ENDED ? asBefore : Promise.reject(error)));

@@ -348,6 +348,15 @@ describe('a gate without room for the next request is audited', () => {
     }));
 });
 
+test('a request that failed leaves the gate in its record, though its model has that no more', () =>
+  at({ maxRunning: 1 }, async (route) => {
+    await route.take('a1');
+    const request = anImageRequest({ model: 'xQI3Pro', status: 'failed', gate: route.gate.name });
+    await leaveRoute({ ...request, requestId: 'a1', accountId: 'a' }, route.clock);
+
+    expect(await route.holders()).toEqual([]);
+  }));
+
 test('a request that failed leaves the queue, and the gate of its model', () =>
   at({ maxRunning: 1 }, async (route) => {
     await waitInTurn(route, 'b1');

@@ -202,6 +202,27 @@ describe('where starts are limited', () => {
       { numRuns: 40 },
     ));
 
+  test('all that start within five seconds are let in at once', () =>
+    at({ requestsPerSecond: 2 }, async (route) => {
+      const ids = Array.from({ length: 14 }, (_, index) => `a${10 + index}`);
+      for (const [index, id] of ids.entries()) await route.wait(id, { seconds: index });
+      await route.tick();
+
+      expect(route.woken).toEqual(ids.slice(0, 11));
+    }));
+
+  test('a request that waited does not shorten a pause that the provider asked for meanwhile', () =>
+    at({ requestsPerSecond: 2 }, async (route) => {
+      for (let index = 0; index < 3; index++) await route.take(`a${index}`);
+      await route.wait('b1');
+      const seen = await route.state();
+      const untilMs = route.clock.now().getTime() + 60_000;
+      await postponeStarts(route.gate.name, untilMs);
+
+      expect(await takePermitFor(route.gate, route.waiter('b1'), seen, route.clock.now())).toBeUndefined();
+      expect((await route.state()).nextStartMs).toBe(untilMs);
+    }));
+
   test('a request whose turn comes has a permit until it starts', () =>
     at({ requestsPerSecond: 2 }, async (route) => {
       for (let index = 0; index < 11; index++) await route.take(`a${index}`);

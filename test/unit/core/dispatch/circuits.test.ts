@@ -106,11 +106,32 @@ describe('a route whose calls fail', () => {
     },
   );
 
+  test('is left out after failures within five minutes', async () => {
+    const two = new TwoRoutes();
+    two.answers[FIRST] = BROKEN;
+    await burst(two, 4);
+    two.clock.advance(299);
+    await burst(two, 4);
+
+    expect(callsOf(two, FIRST)).toBe(5);
+  });
+
+  test('is left out after failures that a clock a minute ahead counted', async () => {
+    const two = new TwoRoutes();
+    two.answers[FIRST] = BROKEN;
+    two.clock.advance(60);
+    await burst(two, 4);
+    two.clock.advance(-60);
+    await burst(two, 4);
+
+    expect(callsOf(two, FIRST)).toBe(5);
+  });
+
   test('of more than five minutes ago is not left out, and their counts are removed', async () => {
     const two = new TwoRoutes();
     two.answers[FIRST] = BROKEN;
     await burst(two, 4);
-    two.clock.advance(360);
+    two.clock.advance(300);
     await burst(two, 4);
 
     expect(callsOf(two, FIRST)).toBe(8);
@@ -195,7 +216,8 @@ describe('a route that is left out', () => {
 
     expect(two.called).toEqual([FIRST]);
     expect(attempts()).toMatchObject([{ circuit: 'probe' }]);
-    expect(two.circuit(FIRST)).toMatchObject({ cause: 'tasks', probe: attempts()[0]?.requestId });
+    const probeUntil = new Date(two.clock.now().getTime() + 600_000).toISOString();
+    expect(two.circuit(FIRST)).toMatchObject({ cause: 'tasks', probe: REQUEST_ID, probeUntil });
   });
 
   test('can be tried by others when the request that was to try it has ended', async () => {
@@ -251,11 +273,13 @@ describe('a route that is left out', () => {
     expect(attempts()).toMatchObject([{ passedOver: [{ route: FIRST, why: 'another request tries it' }] }]);
   });
 
-  test('with all others lets a request wait at the first', async () => {
+  test('with all others lets a request wait at the first, without a permit', async () => {
     const two = new TwoRoutes();
+    two.configure(FIRST, { maxRunning: 1 });
     for (const route of [FIRST, SECOND]) two.open(route);
 
     expect(await two.dispatch()).toMatchObject({ next: 'queue', gate: `${FIRST}#0`, weight: 1, starts: 1 });
     expect(two.called).toEqual([]);
+    expect(memory.get(gateKey(`${FIRST}#0`))).toBeUndefined();
   });
 });

@@ -78,6 +78,13 @@ describe('at a route that is left out, the control loop', () => {
     expect(woken).toEqual(['img_02']);
   });
 
+  test('lets one choose again whose model has this route no more, and had another one', async () => {
+    await wait(UNLIMITED, 1, [FIRST, 'modelstudio/three']);
+
+    await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: CLOSED });
+    expect(woken).toEqual(['img_00']);
+  });
+
   test.each([
     ['without a limit', UNLIMITED],
     ['with a limit', LIMITED],

@@ -66,31 +66,54 @@ describe('requests that wait at a gate', () => {
       expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
     }));
 
-  test('choose again when their route is left out, though it is full', () => {
+  describe('of a route that is one of two', () => {
     const [wan, other] = ['modelstudio/wan', 'fal/wan'];
-    const both = {
-      MODEL_ROUTES: JSON.stringify({
-        'xW3.0s': [
-          { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 1 },
-          { provider: 'fal', upstreamModel: 'wan' },
-        ],
-      }),
-    };
-    return withEnvironment(both, async () => {
-      const id = await waitAt(WAN, [wan, other]);
-      memory.patch(gateKey(WAN), { used: 1 });
-      memory.put(circuitKey(wan), {
+    const leaveOut = (route: string) =>
+      memory.put(circuitKey(route), {
         cause: 'calls',
         openedAt: at(-60),
         openUntil: at(600),
         pauseSeconds: 30,
       });
+    const underBoth = (limits: object, during: () => Promise<void>) => {
+      const first = { provider: 'modelstudio', upstreamModel: 'wan', ...limits };
+      const routes = { 'xW3.0s': [first, { provider: 'fal', upstreamModel: 'wan' }] };
+      return withEnvironment({ MODEL_ROUTES: JSON.stringify(routes) }, during);
+    };
 
-      await run(idle);
+    test('choose again when it is left out, though it is full', () =>
+      underBoth({ maxRunning: 1 }, async () => {
+        const id = await waitAt(WAN, [wan, other]);
+        memory.patch(gateKey(WAN), { used: 1 });
+        leaveOut(wan);
 
-      expect(woken()).toEqual([id]);
-      expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
-    });
+        await run(idle);
+
+        expect(woken()).toEqual([id]);
+        expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
+      }));
+
+    test('go on waiting while both are left out', () =>
+      underBoth({}, async () => {
+        await waitAt(WAN, [wan, other]);
+        for (const route of [wan, other]) leaveOut(route);
+
+        await run(idle);
+
+        expect(woken()).toEqual([]);
+      }));
+
+    test('are all dispatched once it is used again, without permits when it has no limit', () =>
+      underBoth({}, async () => {
+        const ids = [await waitAt(WAN, [wan, other]), await waitAt(WAN, [wan, other])];
+        leaveOut(other);
+
+        await run(idle);
+
+        expect(woken().toSorted()).toEqual(ids.toSorted());
+        expect(memory.get(gateKey(WAN))).not.toHaveProperty('used');
+        expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+      }));
   });
 
   test('are dispatched when their gate is not configured any more', async () => {
