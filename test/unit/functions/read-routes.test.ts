@@ -32,6 +32,13 @@ describe('GET /v1/balance', () => {
 
     expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });
   });
+
+  test('says whose it is only where that is asked for', async () => {
+    const { body } = await call(getBalance, { query: { include: ['account'] } });
+
+    expect(body).toMatchObject({ account: { accountId: ACCOUNT_ID, name: 'demo' } });
+    expect((await call(getBalance)).body).not.toHaveProperty('account');
+  });
 });
 
 describe('GET /v1/usage', () => {

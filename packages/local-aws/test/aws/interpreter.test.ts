@@ -429,6 +429,7 @@ describe('a definition is refused', () => {
       task({ 'a.$': '$.list[*].b' }),
       'the path $.list[*].b cannot be run',
     ],
+    ['the item of a Map', task({ 'a.$': '$$.Map.Item.Value' }), 'the path $$.Map.Item.Value cannot be run'],
     ['an intrinsic function', task({ 'a.$': 'States.UUID()' }), 'the path States.UUID() cannot be run'],
     ['a state of another type', { Type: 'Parallel' }, 'a state of type Parallel'],
     ['a type that objects have', { Type: 'constructor' }, 'a state of type constructor'],
