@@ -178,6 +178,12 @@ describe('GET /v1/generations/{requestId}', () => {
   });
 });
 
+test("GET /v1/generations/{requestId} of another account's image is 404", async () => {
+  memory.put(requestKey(REQUEST_ID), anImageRequest({ accountId: 'acc_01JD4KXQ8M0000000000000009' }));
+
+  expect((await call(getGeneration, { pathParameters: { requestId: REQUEST_ID } })).status).toBe(404);
+});
+
 test("GET /v1/videos/{requestId} of another account's video queries no provider", async () => {
   const theirs = aVideoRequest({ accountId: 'acc_01JD4KXQ8M0000000000000009', status: 'processing' });
   memory.put(requestKey(VIDEO_ID), theirs);
