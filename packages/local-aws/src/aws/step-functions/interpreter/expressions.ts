@@ -25,7 +25,8 @@ export const readPath = (path: string): Path => {
   const found = known.get(path);
   if (found) return found;
   const [, isContext, text] = PATH.exec(path) ?? [];
-  if (text === undefined || path.startsWith('$$.Map')) throw new Error(`the path ${path} cannot be run locally`);
+  if (text === undefined || path.startsWith('$$.Map'))
+    throw new Error(`the path ${path} cannot be run locally`);
   const steps = [...text.matchAll(STEP)].map(([, name, index, quoted]) => name ?? index ?? quoted ?? '');
   const read = { isContext: isContext !== undefined, steps };
   known.set(path, read);
