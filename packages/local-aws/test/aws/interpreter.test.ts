@@ -7,6 +7,7 @@ import { TaskError } from '../../src/aws/step-functions/interpreter/errors.ts';
 import type { RunEvent } from '../../src/aws/step-functions/interpreter/events.ts';
 import type { Host } from '../../src/aws/step-functions/interpreter/host.ts';
 import { runDefinition } from '../../src/aws/step-functions/interpreter/run.ts';
+import { TemplateError } from '../../src/template/assembly.ts';
 import { caught, single, task } from './open-machine.ts';
 
 /** A clock that jumps to the next timer once nothing else can go on. */
@@ -460,9 +461,10 @@ describe('a definition is refused', () => {
       'it leads to "Nowhere"',
     ],
   ])('with %s', (_what, state, message) => {
-    expect(() => readDefinition('machine', JSON.stringify(single(state)))).toThrow(
-      `State machine machine: state "Only": ${message}`,
-    );
+    const read = () => readDefinition('machine', JSON.stringify(single(state)));
+
+    expect(read).toThrow(TemplateError);
+    expect(read).toThrow(`State machine machine: state "Only": ${message}`);
   });
 
   test.each([
