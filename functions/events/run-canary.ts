@@ -1,11 +1,10 @@
 import { buffer, text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { requiredEnv, userAgent } from '../../core/environment.ts';
 import { exchange } from '../../core/http-exchange.ts';
 import { countMetric, logger, METRIC, measure } from '../../core/observability.ts';
 import { readSecret } from '../../core/secrets.ts';
-import { type Clock, systemClock } from '../../core/time.ts';
+import { type Clock, sleep, systemClock } from '../../core/time.ts';
 import { eventHandler } from '../event-handler.ts';
 
 /** One image, its queue included; a run has 5 min. */

@@ -81,8 +81,6 @@ export class Evidence {
   readonly untoldTasks = new Set<string>();
   /** From when on a provider may be asked about a task again, by its id, and when it said so. */
   readonly heldOff = new Map<string, { untilMs: number; atMs: number }>();
-  /** The queries that came before that although nothing went wrong inside the service. */
-  readonly hastyQueries: string[] = [];
   /** When a model last lost its route, in epoch milliseconds. */
   readonly unroutedAt = new Map<string, number>();
   /** When functions last got another configuration, in epoch milliseconds. */

@@ -108,7 +108,7 @@ export class Http extends Part {
     const [first] = evidence.callsOfTask(task);
     const dueMs = first && first.sentAt + deadlineMs(first.requestId.startsWith('vid_') ? 'video' : 'image');
     if (dueMs !== undefined && scheduler.now >= dueMs - CLOCKS_APART_MS) return;
-    evidence.hastyQueries.push(
+    this.report(
       `[hasty] ${task} was asked about ${held.untilMs - scheduler.now} ms before its provider wants to be asked`,
     );
   }

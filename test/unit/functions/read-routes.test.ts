@@ -32,6 +32,13 @@ describe('GET /v1/balance', () => {
 
     expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });
   });
+
+  test('says whose it is only where that is asked for', async () => {
+    const { body } = await call(getBalance, { query: { include: ['account'] } });
+
+    expect(body).toMatchObject({ account: { accountId: ACCOUNT_ID, name: 'demo' } });
+    expect((await call(getBalance)).body).not.toHaveProperty('account');
+  });
 });
 
 describe('GET /v1/usage', () => {
@@ -169,6 +176,12 @@ describe('GET /v1/generations/{requestId}', () => {
     expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 2 });
     expect(memory.get(requestKey(REQUEST_ID))).toEqual({ ...requestKey(REQUEST_ID), ...anImageRequest() });
   });
+});
+
+test("GET /v1/generations/{requestId} of another account's image is 404", async () => {
+  memory.put(requestKey(REQUEST_ID), anImageRequest({ accountId: 'acc_01JD4KXQ8M0000000000000009' }));
+
+  expect((await call(getGeneration, { pathParameters: { requestId: REQUEST_ID } })).status).toBe(404);
 });
 
 test("GET /v1/videos/{requestId} of another account's video queries no provider", async () => {

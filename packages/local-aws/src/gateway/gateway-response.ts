@@ -7,11 +7,6 @@ import { type ExpressionContext, mapHeaders, renderTemplate } from './expression
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 const RESPONSE_TYPES = {
-  API_CONFIGURATION_ERROR: {
-    statusCode: 500,
-    message: 'Internal server error',
-    errorType: 'InternalServerErrorException',
-  },
   // A failed function or a malformed response is a 502 in practice; the documented 504 is for other integrations.
   INTEGRATION_FAILURE: {
     statusCode: 502,
@@ -50,11 +45,6 @@ const RESPONSE_TYPES = {
     statusCode: 413,
     message: 'HTTP content length exceeded 10485760 bytes.',
     errorType: 'RequestTooLargeException',
-  },
-  UNSUPPORTED_MEDIA_TYPE: {
-    statusCode: 415,
-    message: 'Unsupported Media Type',
-    errorType: 'BadRequestException',
   },
 } as const;
 

@@ -1,5 +1,5 @@
 /** The media type in a `Content-Type` header, or the first in an `Accept` header; lower case, without parameters. */
-export const mediaTypeOf = (header: string | undefined): string | undefined =>
+const mediaTypeOf = (header: string | undefined): string | undefined =>
   header?.split(',')[0]?.split(';')[0]?.trim().toLowerCase() || undefined;
 
 /** Whether the header's media type is one of `mediaTypes`, which may hold wildcards such as `image/*`. */

@@ -52,14 +52,15 @@ const ALPHABETS = [
 ];
 
 /** A value as Secrets Manager's GetRandomPassword makes it, with at least one character of each type. Throws `TemplateError` for an option that is not known. */
-const generateSecret = (options: Record<string, unknown>): string => {
+const generateSecret = (owner: string, options: Record<string, unknown>): string => {
   const { PasswordLength = 32, ExcludePunctuation = false, ...others } = options;
   const [unknown] = Object.keys(others);
-  if (unknown) throw new TemplateError(`GenerateSecretString: ${unknown} is not known to the local run`);
+  if (unknown)
+    throw new TemplateError(`${owner}: ${unknown} of GenerateSecretString is not known to the local run`);
   const alphabets = ExcludePunctuation ? ALPHABETS.slice(0, -1) : ALPHABETS;
   const length = Number(PasswordLength);
   if (length < alphabets.length)
-    throw new TemplateError(`GenerateSecretString cannot draw ${length} characters`);
+    throw new TemplateError(`${owner}: GenerateSecretString cannot draw ${length} characters`);
   const all = alphabets.join('');
   // Drawing again keeps all valid values equally likely.
   for (;;) {
@@ -77,6 +78,6 @@ export const secretSpecs = (resolver: Resolver): SecretSpec[] =>
       arn: resolver.reference(logicalId),
       name: resolver.nameOf(logicalId),
       ...(SecretString !== undefined && { initialValue: resolver.text(SecretString) }),
-      ...(generate && { initialValue: generateSecret(generate) }),
+      ...(generate && { initialValue: generateSecret(logicalId, generate) }),
     };
   });

@@ -7,6 +7,7 @@ import { TaskError } from '../../src/aws/step-functions/interpreter/errors.ts';
 import type { RunEvent } from '../../src/aws/step-functions/interpreter/events.ts';
 import type { Host } from '../../src/aws/step-functions/interpreter/host.ts';
 import { runDefinition } from '../../src/aws/step-functions/interpreter/run.ts';
+import { TemplateError } from '../../src/template/assembly.ts';
 import { caught, single, task } from './open-machine.ts';
 
 /** A clock that jumps to the next timer once nothing else can go on. */
@@ -429,6 +430,7 @@ describe('a definition is refused', () => {
       task({ 'a.$': '$.list[*].b' }),
       'the path $.list[*].b cannot be run',
     ],
+    ['the item of a Map', task({ 'a.$': '$$.Map.Item.Value' }), 'the path $$.Map.Item.Value cannot be run'],
     ['an intrinsic function', task({ 'a.$': 'States.UUID()' }), 'the path States.UUID() cannot be run'],
     ['a state of another type', { Type: 'Parallel' }, 'a state of type Parallel'],
     ['a type that objects have', { Type: 'constructor' }, 'a state of type constructor'],
@@ -459,9 +461,10 @@ describe('a definition is refused', () => {
       'it leads to "Nowhere"',
     ],
   ])('with %s', (_what, state, message) => {
-    expect(() => readDefinition('machine', JSON.stringify(single(state)))).toThrow(
-      `State machine machine: state "Only": ${message}`,
-    );
+    const read = () => readDefinition('machine', JSON.stringify(single(state)));
+
+    expect(read).toThrow(TemplateError);
+    expect(read).toThrow(`State machine machine: state "Only": ${message}`);
   });
 
   test.each([

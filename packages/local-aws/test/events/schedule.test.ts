@@ -17,4 +17,9 @@ describe('a schedule expression', () => {
   ])('%s is refused by name', (expression) => {
     expect(() => readSchedule(expression)).toThrow(`${expression} is not a rate`);
   });
+
+  test('that no timer of Node.js can keep is refused by name', () => {
+    expect(readSchedule('rate(24 days)').everyMilliseconds).toBeLessThan(2 ** 31);
+    expect(() => readSchedule('rate(25 days)')).toThrow('rate(25 days) is longer than 24 days');
+  });
 });

@@ -169,7 +169,9 @@ describe('a generated secret', () => {
   test('is refused when it is too short for that, and with an option that is not known', () => {
     expect(() => draw({ PasswordLength: 3 })).toThrow(/cannot draw 3/);
     expect(draw({ PasswordLength: 3, ExcludePunctuation: true })).toMatch(/^[a-zA-Z0-9]{3}$/);
-    expect(() => draw({ ExcludeCharacters: 'abc' })).toThrow(/ExcludeCharacters is not known/);
+    expect(() => draw({ ExcludeCharacters: 'abc' })).toThrow(
+      /^Thing: ExcludeCharacters of GenerateSecretString/,
+    );
   });
 });
 

@@ -1,3 +1,4 @@
+import { TemplateError } from '../../../template/assembly.ts';
 import { messageOf } from '../../errors.ts';
 import { readPath } from './expressions.ts';
 import { type DistributedMap, readDistributedMap } from './map-run.ts';
@@ -158,7 +159,7 @@ const readStates = ({ StartAt, States }: Json, seen: Set<string>): Definition =>
 };
 
 /**
- * Reads ASL text (JSONPath). Throws, naming the state, when a target does not exist or something cannot run locally.
+ * Reads ASL text (JSONPath). Throws `TemplateError`, naming the state, when a target does not exist or something cannot run locally.
  */
 export const readDefinition = (machineName: string, text: string): Definition => {
   try {
@@ -170,6 +171,6 @@ export const readDefinition = (machineName: string, text: string): Definition =>
       ...(typeof TimeoutSeconds === 'number' && { timeoutSeconds: TimeoutSeconds }),
     };
   } catch (cause) {
-    throw new Error(`State machine ${machineName}: ${messageOf(cause)}`, { cause });
+    throw new TemplateError(`State machine ${machineName}: ${messageOf(cause)}`, { cause });
   }
 };

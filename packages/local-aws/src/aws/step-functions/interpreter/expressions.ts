@@ -19,13 +19,14 @@ const known = new Map<string, Path>();
 
 /**
  * The names of a path, outermost first. Throws for what does not run locally: wildcards, filters and whatever else selects several
- * values, and intrinsic functions.
+ * values, intrinsic functions, and the item of a Map.
  */
 export const readPath = (path: string): Path => {
   const found = known.get(path);
   if (found) return found;
   const [, isContext, text] = PATH.exec(path) ?? [];
-  if (text === undefined) throw new Error(`the path ${path} cannot be run locally`);
+  if (text === undefined || path.startsWith('$$.Map'))
+    throw new Error(`the path ${path} cannot be run locally`);
   const steps = [...text.matchAll(STEP)].map(([, name, index, quoted]) => name ?? index ?? quoted ?? '');
   const read = { isContext: isContext !== undefined, steps };
   known.set(path, read);
