@@ -86,6 +86,7 @@ describe('A mistake', () => {
     ['SET a = b, c = :x', 'an assignment from an absent attribute'],
     ['DELETE a :x', 'an unknown clause'],
     ['SET a = :x a', 'trailing tokens'],
+    ['SET a = :x SET b = :x', 'a clause that stands twice'],
   ])('is refused: %s, %s', (expression) => {
     expect(() => update(expression, {}, { ':x': 1 })).toThrow();
   });

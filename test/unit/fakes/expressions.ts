@@ -1,6 +1,6 @@
 /**
  * Evaluates DynamoDB's condition, key and update expressions, as far as the service uses them. Anything else throws, as
- * does an unused or missing placeholder, and a group within a group: DynamoDB refuses these.
+ * does an unused or missing placeholder, a group within a group, and a clause that stands twice: DynamoDB refuses these.
  */
 
 /** A DynamoDB item as the document client returns it. */
@@ -259,9 +259,12 @@ export const evaluate = (
   const update = new Reader(expressions.update, placeholders, unused);
   let changed: Item = {};
   const removed = new Set<string>();
+  const clauses = new Set<string>();
   // If the condition fails, the update may use absent attributes.
   while (holds && update.peek() !== undefined) {
     const clause = update.next();
+    if (clauses.has(clause)) throw new Error(`The clause ${clause} stands twice.`);
+    clauses.add(clause);
     if (clause === 'SET') changed = { ...changed, ...assignments(update, item) };
     else if (clause === 'ADD') changed = { ...changed, ...additions(update, item) };
     else if (clause === 'REMOVE') {
