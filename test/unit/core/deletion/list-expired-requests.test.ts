@@ -15,8 +15,8 @@ import { memory } from '../../fakes/fresh-table.ts';
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
 const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
 /** Puts a succeeded request that expires at this second; returns its id. */
-const given = (seconds: number): string => {
-  const requestId = aRequestId(atSeconds(seconds - 1_000));
+const given = (seconds: number, prefix: 'img' | 'vid' = 'img'): string => {
+  const requestId = aRequestId(atSeconds(seconds - 1_000), prefix);
   putRequest(memory, anImageRequest({ requestId, status: 'succeeded', expiresAt: at(seconds) }));
   memory.patch(requestKey(requestId), dueListing('EXPIRE', requestId, at(seconds)));
   return requestId;
@@ -32,8 +32,10 @@ const idsOn = ({ batches }: ExpiredPage): string[] => batches.flatMap(({ request
 const handedOn = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 describe('a page of expired requests', () => {
-  test('holds them in batches of 100, longest expired first', async () => {
-    const expected = Array.from({ length: 250 }, (_, index) => given(index - 300));
+  test('holds them in batches of 100, images and videos, longest expired first', async () => {
+    const expected = Array.from({ length: 250 }, (_, index) =>
+      given(index - 300, index % 2 === 0 ? 'img' : 'vid'),
+    );
 
     const page = await listExpiredRequests(FIRST_PAGE, clockAt(0));
 
