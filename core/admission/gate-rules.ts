@@ -110,8 +110,9 @@ export const isLongUnused = ({ startMs, takenMs }: Permit, nowMs: number): boole
   nowMs >= (startMs ?? takenMs) + UNUSED_PERMIT_MS / 2;
 
 /**
- * Whether the permit of an unfinished request at a gate can be taken back: its calls are finished or under way at another route, those made
- * with this permit were refused, or it made none for a minute. `latest` are the latest attempts of its calls, `here` those of this route.
+ * Whether the permit of an unfinished request at a gate can be taken back: the calls made with it have ended, or some may have been taken at
+ * another route, or it made none for a minute. `latest` are the latest attempts of its calls, `here` those of this route. They may be of
+ * different instants, and some be missing, unless the request, read before them, names this permit.
  */
 export const isSpare = (
   permit: Permit,
@@ -120,9 +121,11 @@ export const isSpare = (
   nowMs: number,
 ): boolean => {
   if (hasOpenTask(here)) return false;
-  const isToMake = latest.length === 0 || latest.some(isBusyAttempt);
   const isUsed = permitMs === permit.takenMs;
-  return !isToMake || isUsed || nowMs >= (permit.startMs ?? permit.takenMs) + UNUSED_PERMIT_MS;
+  const isElsewhere = latest.some(
+    (attempt) => !here.includes(attempt) && !isBusyAttempt(attempt) && attempt.outcome?.kind !== 'failed',
+  );
+  return isUsed || isElsewhere || nowMs >= (permit.startMs ?? permit.takenMs) + UNUSED_PERMIT_MS;
 };
 
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */

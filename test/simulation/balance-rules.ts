@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 /** The ids of the events that are due: one for each debit that crossed the threshold of an account's webhook. */
 const dueEvents = (world: World): string[] => {
   const entries = world.items('ENTRY#').toSorted((a, b) => Number(a.number) - Number(b.number));
-  return world.items('ACCOUNT').flatMap(({ accountId, balanceWebhook }) => {
+  return world.accounts().flatMap(({ accountId, balanceWebhook }) => {
     if (balanceWebhook === undefined) return [];
     const below = Number((balanceWebhook as { belowThousandths: number }).belowThousandths);
     let before = 0;

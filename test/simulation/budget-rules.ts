@@ -145,7 +145,7 @@ export class Budgets extends Part {
         .items('END_USER#')
         .filter(({ budget }) => budget)
         .map(({ endUserId }) => endUserId),
-      ...this.world.items('ACCOUNT').flatMap(({ keyBudgets = {} }) => Object.keys(keyBudgets as object)),
+      ...this.world.accounts().flatMap(({ keyBudgets = {} }) => Object.keys(keyBudgets as object)),
     ]);
     return this.world.items('SPENT#').flatMap(({ SK, spentThousandths }) => {
       const [, owner = '', period = ''] = String(SK).split('#');

@@ -21,7 +21,7 @@ const sum = (entries: readonly Entry[]): number =>
  * of each account's ledger.
  */
 export const ledgerProblems = (world: World): string[] =>
-  world.items('ACCOUNT').flatMap((account) => {
+  world.accounts().flatMap((account) => {
     const isOwn = ({ accountId }: { accountId?: unknown }): boolean => accountId === account.accountId;
     const entries = world
       .items('ENTRY#')

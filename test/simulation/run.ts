@@ -190,8 +190,7 @@ export class Run {
     const { scheduler } = this.world;
     // What was begun may block again: it comes to its end first.
     await this.idle();
-    const isBlocked = (): boolean =>
-      this.world.items('ACCOUNT').some(({ blockedAt }) => blockedAt !== undefined);
+    const isBlocked = (): boolean => this.world.accounts().some(({ blockedAt }) => blockedAt !== undefined);
     do {
       for (const account of this.simulation.callers.keys())
         this.simulation.begin({ do: 'unblock-account', account });

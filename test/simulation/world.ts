@@ -155,6 +155,11 @@ export class World {
     return [...this.table.items.values()].filter(({ SK }) => String(SK).startsWith(sortPrefix));
   }
 
+  /** The items of accounts. */
+  accounts(): Item[] {
+    return this.items('ACCOUNT').filter(({ SK }) => SK === 'ACCOUNT');
+  }
+
   /** A provider calls back, and again when it is not answered with 200. */
   receiveCallback(url: string, attempt = 1): void {
     const [provider, requestId, token] = new URL(url).pathname.split('/').slice(PLACE_OF_PARAMETERS);

@@ -107,13 +107,22 @@ describe('a permit taken at 1,000 ms', () => {
   const BUSY = { kind: 'busy', reason: 'full' } as const;
   const DONE = anAttemptHere(aDone('a'));
   const ELSEWHERE = anAttempt({ outcome: OPEN, upstreamModel: 'other' });
+  const REFUSED = {
+    kind: 'failed',
+    failure: { code: 'provider_error', message: 'no' },
+    taken: 'no',
+  } as const;
+  const REFUSED_ELSEWHERE = anAttempt({ outcome: REFUSED, upstreamModel: 'other' });
 
   test.each<[string, ProviderAttempt[], number | undefined, number, boolean]>([
     ['with a call that is being made is kept', [anAttemptHere(undefined)], 1_000, 9_999_999, false],
     ['with an open task is kept, however old', [anAttemptHere(OPEN)], 1_000, 9_999_999, false],
     ['with an open task beside a finished one is kept', [DONE, anAttemptHere(OPEN)], 1_000, 9_999_999, false],
-    ['whose calls are finished is spare', [DONE], undefined, 1_000, true],
+    ['whose calls are finished is spare', [DONE], 1_000, 1_000, true],
+    // Another call of the same claim may not be among what was read.
+    ['with a finished call of a claim that the request did not name yet is kept', [DONE], 999, 60_999, false],
     ['whose calls are under way at another route is spare', [ELSEWHERE], undefined, 1_000, true],
+    ['whose calls were refused at another route is kept', [REFUSED_ELSEWHERE], undefined, 60_999, false],
     ['whose calls were refused is spare', [anAttemptHere(BUSY)], 1_000, 1_000, true],
     ['whose calls were refused with an earlier permit is kept', [anAttemptHere(BUSY)], 999, 60_999, false],
     ['without a call is kept for a minute', [], undefined, 60_999, false],

@@ -1,10 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { leaveRoute } from '../../../../core/admission/admission.ts';
+import { gateNameOf, type Permit } from '../../../../core/admission/gate-rules.ts';
 import { removeWaiter } from '../../../../core/admission/waiters.ts';
 import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
+import { routeNameOf } from '../../../../core/provider-names.ts';
 import {
   gateKey,
   gateWaiterKey,
+  permitAttribute,
   providerAttemptKey,
   requestKey,
   waitingAccountKey,
@@ -277,11 +280,13 @@ describe('a run that dies', () => {
 });
 
 describe('a gate without room for the next request is audited', () => {
-  const attempt = (requestId: string, outcome: AttemptOutcome | undefined, upstreamModel?: string) =>
-    memory.put(
-      providerAttemptKey(requestId, 0, 0),
-      anAttempt({ requestId, ...UPSTREAM, outcome, ...(upstreamModel && { upstreamModel }) }),
-    );
+  /** Puts a call of a request, and into its record the permit that it was made with, unless that is another route's. */
+  const attempt = (requestId: string, outcome: AttemptOutcome | undefined, upstreamModel?: string) => {
+    const made = anAttempt({ requestId, ...UPSTREAM, outcome, ...(upstreamModel && { upstreamModel }) });
+    memory.put(providerAttemptKey(requestId, 0, 0), made);
+    const permit = memory.get(gateKey(gateNameOf(routeNameOf(made))))?.[permitAttribute(requestId)];
+    if (permit) memory.patch(requestKey(requestId), { permitMs: (permit as Permit).takenMs });
+  };
   const TASK = { kind: 'accepted', taskId: 'task-1' } as const;
   const spoil = () => memory.patch(requestKey('a1'), { status: 'failed', accountId: 7 });
 
