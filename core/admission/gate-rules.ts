@@ -110,23 +110,26 @@ export const isLongUnused = ({ startMs, takenMs }: Permit, nowMs: number): boole
   nowMs >= (startMs ?? takenMs) + UNUSED_PERMIT_MS / 2;
 
 /**
- * Whether the permit of an unfinished request at a gate can be taken back: the calls made with it have ended, or some may have been taken at
- * another route, or it made none for a minute. `latest` are the latest attempts of its calls, `here` those of this route. They may be of
- * different instants, and some be missing, unless the request, read before them, names this permit.
+ * Whether the permit of an unfinished request at a gate can be taken back: the calls made with it have ended, or it made none for a minute.
+ * `unless-claimed`: all its calls have ended or are under way at another route, unless some of the calls with this permit were not read yet:
+ * then the request, read anew, names the permit. `latest` are the latest attempts of its calls, read after the request and perhaps of different
+ * instants; `here` are those of this route.
  */
 export const isSpare = (
   permit: Permit,
   { permitMs }: Pick<StoredRequest, 'permitMs'>,
   { latest, here }: { latest: readonly ProviderAttempt[]; here: readonly ProviderAttempt[] },
   nowMs: number,
-): boolean => {
+): boolean | 'unless-claimed' => {
   if (hasOpenTask(here)) return false;
-  const isUsed = permitMs === permit.takenMs;
-  const isElsewhere = latest.some(
-    (attempt) => !here.includes(attempt) && !isBusyAttempt(attempt) && attempt.outcome?.kind !== 'failed',
-  );
-  return isUsed || isElsewhere || nowMs >= (permit.startMs ?? permit.takenMs) + UNUSED_PERMIT_MS;
+  if (permitMs === permit.takenMs || nowMs >= (permit.startMs ?? permit.takenMs) + UNUSED_PERMIT_MS)
+    return true;
+  return latest.length > 0 && !latest.some(isToRepeat) && 'unless-claimed';
 };
+
+/** Whether a call may be made again: at its route, or after a refusal of our key or account at another one. */
+const isToRepeat = (attempt: ProviderAttempt): boolean =>
+  isBusyAttempt(attempt) || (attempt.outcome?.kind === 'failed' && attempt.outcome.obstacle !== undefined);
 
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */
 export type Entrant = Pick<GateWaiter, 'requestId' | 'accountId' | 'weight' | 'starts'>;

@@ -29,7 +29,7 @@ import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../provider-names.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequests, lookAtQueued } from '../requests/requests.ts';
+import { findRequest, findRequests, lookAtQueued } from '../requests/requests.ts';
 import { type Clock, toInstant } from '../time.ts';
 
 /** Most permits, and most accounts with permits, that are looked at in one tick. */
@@ -157,7 +157,11 @@ const takeSpareBack = async (
         const attempts = await Promise.all(latest.map((attempt) => recordIfDead(attempt, clock)));
         // An operator may have led its model elsewhere between its permit and its calls.
         const here = attempts.filter((attempt) => gateNameOf(routeNameOf(attempt)) === gateName);
-        if (!isSpare(permit, request, { latest: attempts, here }, clock.now().getTime())) return;
+        const spare = isSpare(permit, request, { latest: attempts, here }, clock.now().getTime());
+        if (spare === 'unless-claimed') {
+          const read = await findRequest(requestId);
+          if (read?.permitMs === permit.takenMs) return;
+        } else if (!spare) return;
       }
       logger.warn('a permit was taken back', { requestId, gate: gateName });
       state = (await leaveGate(gateName, { ...permit, requestId }, clock, permit.takenMs)) ?? state;

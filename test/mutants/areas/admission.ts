@@ -47,14 +47,14 @@ export const ADMISSION = bugs('admission', [
   [
     'the permit of a request that stores its files is kept until it ends',
     'core/admission/gate-rules.ts',
-    'isUsed || isElsewhere ||',
-    'isElsewhere ||',
+    'permitMs === permit.takenMs || nowMs',
+    'nowMs',
   ],
   [
     'a permit is taken back though a call of its claim was not read yet',
-    'core/admission/gate-rules.ts',
-    'isUsed || isElsewhere ||',
-    'isUsed || here.length > 0 || isElsewhere ||',
+    'core/reconciler/let-in.ts',
+    'if (read?.permitMs === permit.takenMs) return;',
+    'if (!read) return;',
   ],
   [
     'a gate is unmarked though a request has begun to wait',

@@ -99,7 +99,7 @@ describe('the next account', () => {
 describe('a permit taken at 1,000 ms', () => {
   const permit: Permit = { accountId: 'a', weight: 1, takenMs: 1_000 };
   /** Whether it can be taken back when the latest attempts have these outcomes. */
-  const spareAt = (nowMs: number, latest: ProviderAttempt[], permitMs?: number, taken = permit): boolean =>
+  const spareAt = (nowMs: number, latest: ProviderAttempt[], permitMs?: number, taken = permit) =>
     isSpare(taken, { permitMs }, { latest, here: latest.filter(isHere) }, nowMs);
   const isHere = ({ upstreamModel }: ProviderAttempt): boolean => upstreamModel !== 'other';
   const anAttemptHere = (outcome: AttemptOutcome | undefined) => anAttempt({ outcome });
@@ -108,20 +108,31 @@ describe('a permit taken at 1,000 ms', () => {
   const DONE = anAttemptHere(aDone('a'));
   const ELSEWHERE = anAttempt({ outcome: OPEN, upstreamModel: 'other' });
   const REFUSED = {
-    kind: 'failed',
+    ...{ kind: 'failed', taken: 'no', obstacle: 'access' },
     failure: { code: 'provider_error', message: 'no' },
-    taken: 'no',
   } as const;
   const REFUSED_ELSEWHERE = anAttempt({ outcome: REFUSED, upstreamModel: 'other' });
 
-  test.each<[string, ProviderAttempt[], number | undefined, number, boolean]>([
+  test.each<[string, ProviderAttempt[], number | undefined, number, ReturnType<typeof isSpare>]>([
     ['with a call that is being made is kept', [anAttemptHere(undefined)], 1_000, 9_999_999, false],
     ['with an open task is kept, however old', [anAttemptHere(OPEN)], 1_000, 9_999_999, false],
     ['with an open task beside a finished one is kept', [DONE, anAttemptHere(OPEN)], 1_000, 9_999_999, false],
     ['whose calls are finished is spare', [DONE], 1_000, 1_000, true],
     // Another call of the same claim may not be among what was read.
-    ['with a finished call of a claim that the request did not name yet is kept', [DONE], 999, 60_999, false],
-    ['whose calls are under way at another route is spare', [ELSEWHERE], undefined, 1_000, true],
+    [
+      'with finished calls that it may not be of is spare unless claimed',
+      [DONE],
+      999,
+      60_999,
+      'unless-claimed',
+    ],
+    [
+      'whose calls are at another route is spare unless claimed',
+      [ELSEWHERE],
+      undefined,
+      1_000,
+      'unless-claimed',
+    ],
     ['whose calls were refused at another route is kept', [REFUSED_ELSEWHERE], undefined, 60_999, false],
     ['whose calls were refused is spare', [anAttemptHere(BUSY)], 1_000, 1_000, true],
     ['whose calls were refused with an earlier permit is kept', [anAttemptHere(BUSY)], 999, 60_999, false],

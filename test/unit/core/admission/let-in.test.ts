@@ -311,6 +311,21 @@ describe('a gate without room for the next request is audited', () => {
       }),
   );
 
+  test('and keeps the permit of a request whose claim came between its reads, and was not read whole', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      await route.take('a1', 2);
+      await route.wait('b1');
+      // Of two calls that are claimed after the request was read, the one that has ended is seen.
+      let calls = 0;
+      memory.beforeCall = () => {
+        if (calls++ === 3) attempt('a1', aDone('https://files.example/1'));
+      };
+      await route.tick();
+
+      expect(route.woken).toEqual([]);
+      expect(await route.holders()).toEqual(['a1']);
+    }));
+
   test('though it has room for fewer calls than that request makes', () =>
     at({ maxRunning: 3 }, async (route) => {
       await route.take('a1', 2);
