@@ -107,10 +107,10 @@ describe('a permit taken at 1,000 ms', () => {
   const BUSY = { kind: 'busy', reason: 'full' } as const;
   const DONE = anAttemptHere(aDone('a'));
   const ELSEWHERE = anAttempt({ outcome: OPEN, upstreamModel: 'other' });
-  const REFUSED = {
-    ...{ kind: 'failed', taken: 'no', obstacle: 'access' },
+  const REFUSED: AttemptOutcome = {
+    ...({ kind: 'failed', taken: 'no', obstacle: 'access' } as const),
     failure: { code: 'provider_error', message: 'no' },
-  } as const;
+  };
   const REFUSED_ELSEWHERE = anAttempt({ outcome: REFUSED, upstreamModel: 'other' });
 
   test.each<[string, ProviderAttempt[], number | undefined, number, ReturnType<typeof isSpare>]>([
