@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { hasOpenTask, isBusyAttempt } from '../provider-calls/attempt-rules.ts';
+import { hasOpenTask, isMovable } from '../provider-calls/attempt-rules.ts';
 import type { ConfiguredRoute } from '../provider-calls/model-routes.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -111,9 +111,8 @@ export const isLongUnused = ({ startMs, takenMs }: Permit, nowMs: number): boole
 
 /**
  * Whether the permit of an unfinished request at a gate can be taken back: the calls made with it have ended, or it made none for a minute.
- * `unless-claimed`: all its calls have ended or are under way at another route, unless some of the calls with this permit were not read yet:
- * then the request, read anew, names the permit. `latest` are the latest attempts of its calls, read after the request and perhaps of different
- * instants; `here` are those of this route.
+ * `unless-claimed`: no call that was read is to be made again. Calls claimed with this permit may be missing; the request, read again, names
+ * the permit then. `latest` are the latest attempts of its calls, read after the request; `here` are those of this route.
  */
 export const isSpare = (
   permit: Permit,
@@ -124,12 +123,8 @@ export const isSpare = (
   if (hasOpenTask(here)) return false;
   if (permitMs === permit.takenMs || nowMs >= (permit.startMs ?? permit.takenMs) + UNUSED_PERMIT_MS)
     return true;
-  return latest.length > 0 && !latest.some(isToRepeat) && 'unless-claimed';
+  return latest.length > 0 && !latest.some(isMovable) && 'unless-claimed';
 };
-
-/** Whether a call may be made again: at its route, or after a refusal of our key or account at another one. */
-const isToRepeat = (attempt: ProviderAttempt): boolean =>
-  isBusyAttempt(attempt) || (attempt.outcome?.kind === 'failed' && attempt.outcome.obstacle !== undefined);
 
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */
 export type Entrant = Pick<GateWaiter, 'requestId' | 'accountId' | 'weight' | 'starts'>;

@@ -9,14 +9,14 @@ import {
   whyLeftOut,
 } from '../circuits/circuit-rules.ts';
 import { currentCircuits } from '../circuits/circuits.ts';
-import { attemptsHere, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import { attemptsHere, isMovable, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { type ConfiguredRoute, routesFor, routesOf } from '../provider-calls/model-routes.ts';
 import { originOf, type PassedOver, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderRoute, ProviderRouteOf, RouteOrOrigin } from '../provider-calls/providers.ts';
 import { type ProviderId, routeNameOf } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { isSecretEmpty, SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
-import { isMovable, whyLeaving } from './dispatch-rules.ts';
+import { whyLeaving } from './dispatch-rules.ts';
 
 /** Where a request goes. */
 export interface Choice {

@@ -2,7 +2,7 @@ import type { WorkflowSettings } from '../environment.ts';
 import type { Failure } from '../errors.ts';
 import { deadlineOf, type NextStep, type PlaceInQueue, PROVIDER_BUSY } from '../executions/step-rules.ts';
 import type { RequestKind } from '../ids.ts';
-import { isBusyAttempt, latestAttempts, repeatableAt, takenOf } from '../provider-calls/attempt-rules.ts';
+import { isMovable, latestAttempts, repeatableAt } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { addSeconds, type Instant } from '../time.ts';
 
@@ -11,16 +11,6 @@ const UNREACHED_TRIES = 3;
 const UNREACHED_MS = 30_000;
 /** How long a request waits for a provider that is too busy. */
 const THROTTLED_MS = 120_000;
-
-/**
- * Whether an attempt may be made at another route: it was surely not taken, and not for a reason that is the request's own, such as
- * a content decision.
- */
-export const isMovable = (attempt: ProviderAttempt): boolean => {
-  const { outcome } = attempt;
-  if (outcome?.kind === 'failed') return takenOf(attempt) === 'no' && outcome.obstacle !== undefined;
-  return isBusyAttempt(attempt);
-};
 
 /**
  * Why a request leaves its route, in words for an operator; undefined while it stays. It leaves only while every call there may

@@ -70,3 +70,13 @@ export const takenOf = ({ taskId, outcome }: Pick<ProviderAttempt, 'taskId' | 'o
       return 'unknown';
   }
 };
+
+/**
+ * Whether an attempt may be made at another route: it was surely not taken, and not for a reason that is the request's own, such as
+ * a content decision.
+ */
+export const isMovable = (attempt: ProviderAttempt): boolean => {
+  const { outcome } = attempt;
+  if (outcome?.kind === 'failed') return takenOf(attempt) === 'no' && outcome.obstacle !== undefined;
+  return isBusyAttempt(attempt);
+};

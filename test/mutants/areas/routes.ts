@@ -4,7 +4,7 @@ import { bugs } from '../mutant.ts';
 export const ROUTES = bugs('routes', [
   [
     'a request is called elsewhere after an answer that was lost',
-    'core/dispatch/dispatch-rules.ts',
+    'core/provider-calls/attempt-rules.ts',
     'return isBusyAttempt(attempt);',
     "return outcome?.kind !== 'done';",
   ],
@@ -16,7 +16,7 @@ export const ROUTES = bugs('routes', [
   ],
   [
     'a request is called elsewhere after a content decision',
-    'core/dispatch/dispatch-rules.ts',
+    'core/provider-calls/attempt-rules.ts',
     "takenOf(attempt) === 'no' && outcome.obstacle !== undefined",
     "takenOf(attempt) === 'no'",
   ],
