@@ -196,9 +196,12 @@ export class Capacity extends Part {
     });
   }
 
-  private weightOf(requestId: string, { limit }: Route): number {
-    const life = this.world.witness.lives.get(requestId);
-    return Math.min(limit, life ? this.world.witness.plannedCallsOf(life) : 1);
+  /** How many calls a request makes at once at a route. It may have been elsewhere before, where it made fewer. */
+  private weightOf(requestId: string, { name, limit }: Route): number {
+    const { witness } = this.world;
+    const life = witness.lives.get(requestId);
+    const [provider] = name.split('/');
+    return Math.min(limit, life ? witness.plannedCallsOf(life, provider) : 1);
   }
 
   /** The route of a request's calls; before the first call, the route of its model. */

@@ -90,11 +90,14 @@ export class Witness extends Part {
     return Number(last.ttl) * 1000 - CLOCKS_APART_MS < this.world.scheduler.now;
   }
 
-  /** The number of calls of a request at its provider: the provider of its latest claim, else the first one of its model. */
-  plannedCallsOf({ requestId, accepted }: Life): number {
-    const model = String(accepted.model);
-    const provider = this.world.evidence.claimedFor.get(requestId) ?? listModelRoutes()[model]?.[0]?.provider;
+  /** The number of calls of a request at a provider. */
+  plannedCallsOf({ requestId, accepted }: Life, provider = this.providerOf(requestId, accepted)): number {
     return accepted.kind === 'image' && provider === 'modelark' ? Number(accepted.images) : 1;
+  }
+
+  /** The provider of the latest claim, else the first one of the model. */
+  private providerOf(requestId: string, { model }: Item): string | undefined {
+    return this.world.evidence.claimedFor.get(requestId) ?? listModelRoutes()[String(model)]?.[0]?.provider;
   }
 
   private see(key: string, before: Item | undefined, after: Item | undefined): void {
