@@ -5,15 +5,7 @@ import { NotFoundError } from '../errors.ts';
 import { ACCOUNT_ID_PATTERN } from '../ids.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { insertNew, updateExisting } from '../table/outcomes.ts';
-import {
-  getItem,
-  listedItems,
-  type StoredItem,
-  setAll,
-  table,
-  type UpdateParts,
-  updateOf,
-} from '../table/table.ts';
+import { getItem, listedItems, type StoredItem, setAll, type UpdateParts } from '../table/table.ts';
 import type { Beside } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
@@ -111,11 +103,10 @@ export const listApiKeys = async (accountId: string): Promise<ApiKey[]> =>
 /** Access pattern 11: gives every key of an account a full bucket of these limits. */
 export const setKeyLimits = async (accountId: string, limits: RequestLimits): Promise<void> => {
   for (const { keyId } of await listApiKeys(accountId)) {
-    await table.send(
-      updateOf(apiKeyKey(keyId), {
-        ...setAll({ ...bucketOf(limits), tat: undefined, allowAt: undefined }),
-        ConditionExpression: 'attribute_exists(PK)',
-      }),
+    // One that was deleted since stays so.
+    await updateExisting(
+      apiKeyKey(keyId),
+      setAll({ ...bucketOf(limits), tat: undefined, allowAt: undefined }),
     );
   }
 };

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { anImage } from '../../packages/media/test/images.ts';
-import { type Caller, newCaller, sharedService, unique, withScopes } from './support/client.ts';
+import { type Caller, eventually, newCaller, sharedService, unique, withScopes } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { history } from './support/ledger.ts';
 import { ops } from './support/local-service.ts';
@@ -179,8 +179,8 @@ describe("The client's own retry collects an image", () => {
 
   test('whose connection broke, without a second debit', async () => {
     const before = await debits();
-    const client = clientOf(caller, { timeout: 2_500, maxRetries: 4 });
-    const { data } = await client.images.generate(anAskedImage({ prompt: unique('[delay=5]') }));
+    const client = clientOf(caller, { fetch: breakingAt(before + 1), maxRetries: 4 });
+    const { data } = await client.images.generate(anAskedImage({ prompt: unique('[delay=3]') }));
 
     expect(data).toHaveLength(1);
     expect(await debits()).toBe(before + 1);
@@ -188,11 +188,24 @@ describe("The client's own retry collects an image", () => {
 
   test('of each of two equal calls at once whose connections broke', async () => {
     const before = await debits();
-    const client = clientOf(caller, { timeout: 3_500, maxRetries: 4 });
-    const ask = anAskedImage({ prompt: unique('[delay=5]') });
+    const client = clientOf(caller, { fetch: breakingAt(before + 2), maxRetries: 4 });
+    const ask = anAskedImage({ prompt: unique('[delay=3]') });
     const answers = await Promise.all([1, 2].map(() => client.images.generate(ask).withResponse()));
 
     expect(new Set(answers.map(requestIn)).size).toBe(2);
     expect(await debits()).toBe(before + 2);
   });
 });
+
+/** A `fetch` by which the connection of each first attempt breaks once the caller was debited so often. */
+const breakingAt =
+  (count: number) =>
+  async (url: string, init: RequestInit): Promise<Response> => {
+    if (new Headers(init.headers).get('x-stainless-retry-count') !== '0') return fetch(url, init);
+    const connection = new AbortController();
+    const answer = caught(fetch(url, { ...init, signal: connection.signal }));
+    await eventually(debits, (counted) => counted === count);
+    connection.abort();
+    await answer;
+    throw new TypeError('The connection broke.');
+  };

@@ -147,6 +147,18 @@ describe('the limits of an account', () => {
     expect(memory.get(apiKeyKey(other.keyId))).toEqual(before);
   });
 
+  test('bring no key back that is deleted meanwhile', async () => {
+    const keys = [await aKey(), await aKey()];
+    memory.client.on(UpdateCommand).callsFake((input) => {
+      for (const { keyId } of keys) memory.remove(apiKeyKey(keyId));
+      return memory.update(input);
+    });
+
+    await setKeyLimits(ACCOUNT_ID, LIMITS);
+
+    expect(keys.map(({ keyId }) => memory.get(apiKeyKey(keyId)))).toEqual([undefined, undefined]);
+  });
+
   test.each([
     [{ requestsPerSecond: 1, burst: 1 }, 1],
     [{ requestsPerSecond: 2, burst: 4 }, 4],
