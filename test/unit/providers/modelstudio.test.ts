@@ -85,6 +85,11 @@ describe('a task of Model Studio', () => {
       { duration: 8.1, input_video_duration: 3.1, output_video_duration: 5 },
       { usage: { inputSeconds: 3.1, outputSeconds: 5 } },
     ],
+    [
+      'seconds of the input, and of both together',
+      { duration: 8.1, input_video_duration: 3.1 },
+      { usage: { inputSeconds: 3.1 } },
+    ],
     ['seconds of the output alone', { duration: 5, video_count: 1 }, { usage: { outputSeconds: 5 } }],
     ['nothing of them', { duration: '5', input_video_duration: null }, { usage: {} }],
     ['null', null, {}],

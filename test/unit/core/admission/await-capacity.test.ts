@@ -1,5 +1,5 @@
 import { InvokeCommand } from '@aws-sdk/client-lambda';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, test } from '@jest/globals';
 import { awaitCapacity } from '../../../../core/admission/await-capacity.ts';
 import { putWaiter } from '../../../../core/admission/waiters.ts';
@@ -66,6 +66,19 @@ test('a request whose wait dies before the queue knows of it is looked at as soo
 
     await expect(awaitIt()).rejects.toThrow('died');
     expect(place()).toEqual(placeAt('START', 45));
+  }));
+
+test('a request whose wait dies behind its place in the queue is queued by the next try of the same invocation', () =>
+  withEnvironment(LIMITED, async () => {
+    memory.client.on(UpdateCommand).rejects(new Error('died'));
+    await expect(awaitIt()).rejects.toThrow('died');
+    expect([waiter(), memory.get(gateKey(GATE))]).toEqual([expect.anything(), undefined]);
+    memory.client.on(UpdateCommand).callsFake((input) => memory.update(input));
+
+    await awaitIt();
+
+    expect(memory.get(gateKey(GATE))).toHaveProperty('queued');
+    expect(place()).toEqual(placeAt('LOOK', 3_660));
   }));
 
 test.each([
