@@ -137,6 +137,14 @@ test.each<[string, ProviderAttempt['outcome']]>([
   expect(stored()).not.toHaveProperty('probe');
 });
 
+test('a call for which our quota is used up counts as a failure, one that its own input was refused for as none', async () => {
+  await tell([anAttempt({ outcome: { ...FAILED, taken: 'no' } })], {});
+  expect(countsOf('calls-bad')).toEqual([]);
+
+  await tell([anAttempt({ outcome: { ...FAILED, taken: 'no', obstacle: 'quota' } })], {});
+  expect(countsOf('calls-bad')).toEqual([1]);
+});
+
 test('a request that waited in vain for its provider counts as one failure', async () => {
   const busy = { kind: 'busy', reason: 'full', obstacle: 'throttled' } as const;
 

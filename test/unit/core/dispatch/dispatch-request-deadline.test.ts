@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
+import { gateKey } from '../../../../core/table/keys.ts';
 import { at, atSeconds, clockAt, tickingClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
 import { MODEL, RouteUnderTest, withLimits } from '../admission/a-route.ts';
 import { ACCEPTED, BUSY, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
+import { FIRST, SECOND, TwoRoutes } from './two-routes.ts';
 
 describe('the deadline of a request', () => {
   /** The provider was busy for the first call at `NOW`, from when the deadline counts. */
@@ -46,6 +48,18 @@ describe('the deadline of a request', () => {
       });
       expect(route.queue()).toEqual([expect.stringMatching(/^ACCOUNT#/)]);
     }));
+
+  test('takes no permit once it has passed', async () => {
+    const two = new TwoRoutes();
+    for (const route of [FIRST, SECOND]) two.configure(route, { maxRunning: 1 });
+    two.answers[FIRST] = BUSY;
+    expect(await two.dispatch()).toMatchObject({ next: 'retry' });
+    two.clock.advance(600);
+
+    expect(await two.dispatch()).toMatchObject({ next: 'fail' });
+    expect(memory.get(gateKey(`${FIRST}#0`))).toMatchObject({ used: 0 });
+    expect(memory.get(gateKey(`${SECOND}#0`))).toBeUndefined();
+  });
 
   test('leaves an open task one more query', async () => {
     givenAttempt({ taskId: 'task-1', outcome: ACCEPTED });

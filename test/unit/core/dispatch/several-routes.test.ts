@@ -95,6 +95,17 @@ describe('a request of a model with two routes', () => {
     await expect(two.dispatch()).rejects.toThrow('No provider of xQI3Pro has a key.');
   });
 
+  test('is dispatched again when a route cannot be looked up for another reason than a missing key', async () => {
+    const two = new TwoRoutes();
+    two.errors[FIRST] = new Error('no adapter');
+
+    await expect(two.dispatch()).rejects.toThrow('no adapter');
+    delete two.errors[FIRST];
+    await two.dispatch();
+
+    expect(two.called).toEqual([FIRST]);
+  });
+
   test.each<[string, ProviderAnswer, string[], string]>([
     ['refused our key', NO_ACCESS, [FIRST, SECOND], 'wait'],
     ['refused its content', CONTENT, [FIRST], 'fail'],

@@ -48,6 +48,8 @@ export class TwoRoutes {
   readonly answers: Record<string, ProviderAnswer> = { [FIRST]: ACCEPTED, [SECOND]: ACCEPTED };
   /** Providers without a key. */
   readonly keyless = new Set<string>();
+  /** Routes that cannot be looked up, each with the error. */
+  readonly errors: Record<string, Error> = {};
   /** How many calls a request takes at each route. */
   readonly calls: Record<string, number> = { [FIRST]: 1, [SECOND]: 1 };
   mode: ProviderPlan['mode'] = 'asynchronous';
@@ -68,6 +70,7 @@ export class TwoRoutes {
   private readonly routeOf = async (_: string, route?: RouteOrOrigin): Promise<ProviderRoute> => {
     const { provider, upstreamModel } = route ?? { provider: 'modelark', upstreamModel: 'one' };
     const name = `${provider}/${upstreamModel}`;
+    if (this.errors[name]) throw this.errors[name];
     if (this.keyless.has(provider)) throw new SecretUnreadableError('It has no value.');
     const adapter = aProvider(this.mode, this.calls[name] ?? 1, async () => {
       this.called.push(name);

@@ -1,3 +1,4 @@
+import { SendTaskSuccessCommand } from '@aws-sdk/client-sfn';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { waitAtGate } from '../../../../core/admission/admission.ts';
@@ -54,6 +55,21 @@ describe('requests that wait at a gate', () => {
       expect(woken()).toEqual([first, second]);
       expect(end).toBeLessThan(30);
       expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+    }));
+
+  test('are let in by one look at their gate at a time, however long it takes', () =>
+    withEnvironment(limited, async () => {
+      const id = await waitAt(WAN);
+      const wokenAt: number[] = [];
+      executions.client.on(SendTaskSuccessCommand).callsFake(async () => {
+        wokenAt.push(elapsed());
+        await wait(7);
+        return {};
+      });
+
+      await run(idle);
+
+      expect([id, wokenAt.length]).toEqual([id, 1]);
     }));
 
   test('are no reason to go on once they were let in, though their gate is full', () =>
