@@ -103,7 +103,7 @@ export interface ToldError {
 
 /**
  * The answer for a creation call that the provider refused, by the error in its body; undefined when it has none. By default a 4xx, even from
- * a gateway, was surely not taken, and a 5xx may have been.
+ * a gateway, was surely not taken. After a 5xx, or when the connection ended on the way, it may have been.
  */
 export const refusedCreation = (
   provider: ProviderId,
@@ -142,7 +142,7 @@ export const refusedCreation = (
 
 const takenByStatus = (status: number): Taken => {
   if (status < 400) return 'yes';
-  return status < 500 ? 'no' : 'unknown';
+  return status < 500 && status !== 408 && status !== 499 ? 'no' : 'unknown';
 };
 
 const isOfInput = (errorClass: ErrorClass): boolean => errorClass === 'input' || errorClass === 'slow-input';

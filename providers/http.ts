@@ -23,6 +23,9 @@ export type HttpAnswer =
   | { kind: 'broken'; reason: string };
 export type Answered = Extract<HttpAnswer, { kind: 'answered' }>;
 
+/** Answers are a few KB. A longer one would end a process that looks after all other tasks, too. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
 /**
  * Sends JSON and reads JSON. Never rejects for a network fault or an HTTP status. Has no time limit of its
  * own: a synchronous image call runs for minutes, and the caller's signal limits it. Reuses no connection: a
@@ -40,6 +43,7 @@ export const callProvider = async (
       headers: { 'content-type': 'application/json', 'user-agent': userAgent(), ...options.headers },
       body: options.body && JSON.stringify(options.body),
       signal: options.signal,
+      maxResponseBytes: MAX_ANSWER_BYTES,
       onConnected: () => {
         isConnected = true;
       },

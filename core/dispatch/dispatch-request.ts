@@ -73,8 +73,9 @@ const dispatchOnce = async (
   checkStatus(request);
   const settings = workflowSettings();
   const stored = await Promise.all(latestAttempts(all).map((one) => recordIfDead(one, clock)));
-  const inFlight = stored.find(({ outcome }) => outcome === undefined);
-  if (inFlight) throw new ProviderCallInFlightError(`Call ${inFlight.call} of ${requestId} is being made.`);
+  // All calls are claimed together. If one before another is missing, it was claimed during the read.
+  if (stored.some(({ call, outcome }, index) => outcome === undefined || call !== index))
+    throw new ProviderCallInFlightError(`A call of ${requestId} is being made.`);
   const now = clock.now();
   const firstCall = { kind: request.kind, firstCallAt: firstCallAt(all) ?? toInstant(now) };
   const deadline = deadlineOf(firstCall, settings);

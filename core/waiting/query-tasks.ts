@@ -14,7 +14,7 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { addSeconds, type Clock, type Instant, toInstant } from '../time.ts';
 
-/** A task is new for so long, and a provider may not know it everywhere yet. */
+/** A task is new for so long after its call was last marked alive, and a provider may not know it everywhere yet. */
 const UNKNOWN_TASK_MS = 30_000;
 /**
  * A refusal is final after so long: by then every function has read a key that was changed, so it is no rotation of
@@ -62,7 +62,7 @@ export const queryTasks = async (
 /**
  * As `queryTasks`, whether or not the provider asked not to be queried. Each task is queried where it was created, and its outcome recorded;
  * writes nothing for one that is unfinished. A query that fails changes nothing. That a provider does not know a task counts as a failed
- * query for 30 s after the call began; that it refuses us, for 5 min after it first did. Concurrent queries are safe: the first final
+ * query for 30 s after its call ended, or up to 5 s less; that it refuses us, for 5 min after it first did. Concurrent queries are safe: the first final
  * outcome stands.
  */
 export const queryAttempts = async (
@@ -128,7 +128,7 @@ const queryTask = async (
       return { attempt: await endTask(attempt, refused, now), answered: true };
     }
     case 'lost': {
-      if (!isSince(attempt.startedAt, UNKNOWN_TASK_MS)) return { attempt, answered: false };
+      if (!isSince(attempt.aliveAt, UNKNOWN_TASK_MS)) return { attempt, answered: false };
       const recorded = await endTask(attempt, answer, now);
       if (recorded.outcome?.kind === 'lost') {
         const reason = 'the task is not known';

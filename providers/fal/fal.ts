@@ -85,8 +85,7 @@ export class Fal extends HttpProvider {
 
   /** What a status means. Every request ends as completed, whatever became of it; mostly only its result tells. */
   private readState(answer: HttpAnswer): ProviderAnswer | 'completed' {
-    if (answer.kind === 'answered' && answer.status === 404) return unknownTask();
-    const isTold = answer.kind === 'answered' && (answer.status === 200 || answer.status === 202);
+    const isTold = answer.kind === 'answered' && [200, 202, 404].includes(answer.status);
     const state = isTold ? readBody(State, answer.body) : undefined;
     if (!state) return untoldTask(this.id, answer, falErrorOf(answer)?.code, classifyFalError);
     const { status, error: message, error_type: code } = state;
@@ -94,6 +93,8 @@ export class Fal extends HttpProvider {
       case 'IN_QUEUE':
       case 'IN_PROGRESS':
         return { kind: 'waiting' };
+      case 'NOT_FOUND':
+        return unknownTask();
       case 'COMPLETED':
         return code === undefined
           ? 'completed'

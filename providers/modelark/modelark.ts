@@ -125,7 +125,7 @@ const noneProduced = (outputs: ProviderOutput[], images: readonly ImageItem[]): 
 /** The state of a task from the answer to a query; undefined when the answer has none. */
 const readTaskOf = (answer: HttpAnswer): ProviderAnswer | undefined => {
   if (answer.kind !== 'answered') return undefined;
-  if (answer.status === 404) return unknownTask();
+  if (answer.status === 404 && errorOf(answer)) return unknownTask();
   const task = answer.status === 200 ? readBody(TaskBody, answer.body) : undefined;
   if (!task) return undefined;
   const { status, error, content, duration: outputSeconds } = task;

@@ -50,6 +50,15 @@ describe('a call of a provider', () => {
     }
   };
 
+  test('whose answer does not end is given up at 16 MiB, and may have reached it', async () => {
+    const answer = callOf('http', (socket) => {
+      socket.on('error', () => undefined).write('HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n');
+      socket.write(Buffer.alloc(16 * 1024 * 1024 + 1));
+    });
+
+    expect(await answer).toEqual({ kind: 'broken', reason: 'RESPONSE_TOO_LARGE' });
+  });
+
   test.each<[string, (socket: Socket) => void, string]>([
     ['ends', (socket) => socket.destroy(), 'ECONNRESET'],
     ['does not succeed', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), 'EPROTO'],

@@ -84,11 +84,25 @@ describe('a call', () => {
   });
 
   test('that was lost does not prevent the other calls of its plan', async () => {
-    givenAttempt({ call: 1, ...DEAD });
+    for (const call of [0, 1, 2]) givenAttempt({ call, ...(call === 1 ? DEAD : { outcome: BUSY }) });
     const provider = aProvider('synchronous', 3);
 
     expect(await run(provider)).toEqual({ next: 'store' });
     expect(provider.submit.mock.calls.map(([{ path }]) => path)).toEqual(['/0', '/2']);
+  });
+
+  test('that another run claimed while the calls were read is waited for, not made', async () => {
+    // A query may read a call before the claim, and the next one after its answer.
+    givenAttempt({ call: 1, outcome: BUSY });
+    let calls = 0;
+    memory.beforeCall = () => {
+      calls += 1;
+      if (calls === 2) givenAttempt({ call: 0, outcome: aDone('a') });
+    };
+    const provider = aProvider('synchronous', 2);
+
+    await expect(run(provider)).rejects.toThrow(ProviderCallInFlightError);
+    expect(provider.submit).not.toHaveBeenCalled();
   });
 
   test('that the provider was too busy for is made again as the next attempt', async () => {

@@ -99,6 +99,17 @@ describe('querying the tasks of a request', () => {
     expect(counted()).toEqual(isFinal ? [['ProviderCallLost', { provider: 'modelark' }]] : []);
   });
 
+  test('does not believe it of a task that its provider took long to accept, for 30 s from then', async () => {
+    request.withAttempt({ ...accepted(), aliveAt: at(55) });
+    const lost = leadingTo(answering({ kind: 'lost', failure: FAILURE }));
+
+    expect(await query(lost, 84.999)).toMatchObject({ answered: false, attempts: [accepted()] });
+    expect(await query(lost, 85)).toMatchObject({
+      answered: true,
+      attempts: [{ outcome: { kind: 'lost' } }],
+    });
+  });
+
   test('notes the query before it is made', async () => {
     const provider = answering(async () => {
       expect(request.wait()).toMatchObject({ queriedAt: at(20) });

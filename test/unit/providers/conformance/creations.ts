@@ -183,6 +183,13 @@ export const describeVerdicts = (wire: Wire): void => {
       ['an error that is no error', { ...errors.content, status: 200 }, { failure: FAILURE.content }, 'yes'],
       ['no JSON', { status: 200, body: 'ok' }, { kind: 'lost' }, 'unknown'],
       ['a gateway', { status: 502, body: '<html></html>' }, { kind: 'lost' }, 'unknown'],
+      [
+        'a gateway that waited in vain',
+        { status: 408, body: '<html></html>' },
+        { kind: 'failed' },
+        'unknown',
+      ],
+      ['a gateway that was left', { status: 499, body: '<html></html>' }, { kind: 'failed' }, 'unknown'],
       ...(wire.outcomes ?? []),
     ])('for %s', async (_, answer, expected, taken) => {
       const counted = metricsCounted();

@@ -105,7 +105,8 @@ export const describeTasks = (wire: Wire): void => {
       },
     );
 
-    test.each([401, 403])('whose query is refused with %p and no code is refused', async (status) => {
+    // A gateway does not know what its provider knows: such a 404 loses no task.
+    test.each([401, 403, 404])('whose query is refused with %p and no code is refused', async (status) => {
       server.answer(status, '<html>no</html>');
 
       expect(await query()).toEqual({ kind: 'refused' });
