@@ -136,9 +136,8 @@ export const email = (value: string): string => {
   throw new InvalidArgumentError('It must be an email address.');
 };
 
-/** The address of an end-user, normalized; undefined for `none`. */
-export const emailOrNone = (value: string): string | undefined =>
-  value === 'none' ? undefined : email(value);
+/** The address of an end-user, normalized, or `none`. Not undefined: Commander would make that an empty text. */
+export const emailOrNone = (value: string): string => (value === 'none' ? value : email(value));
 
 /** A month like 2026-11: its beginning, and that of the next. */
 export const month = (value: string): { from: Instant; to: Instant } => {

@@ -172,17 +172,19 @@ const setBudget: Verb<{ keyId: string; perDay?: Thousandths; perMonth?: Thousand
   return { value: shown, text: (columns) => formatFields(shown, columns) };
 };
 
-const setEndUser: Verb<{ keyId: string; endUser: string | undefined }> = async (
+const setEndUser: Verb<{ keyId: string; endUser: string }> = async (
   { keyId, endUser },
   connected,
   { recorder },
 ) => {
+  const address = endUser === 'none' ? undefined : endUser;
   await connected();
   const found = await getApiKey(keyId);
-  const detail = `end-user ${endUser ?? 'none'}`;
+  // Without the address: the record outlives the end-user.
+  const detail = `end-user ${address === undefined ? 'none' : 'set'}`;
   const beside = (await recorder()).write({ accountId: found.accountId, subject: keyId, detail });
-  await setDefaultEndUser(keyId, endUser, beside);
-  const value = { keyId, endUser: endUser ?? null };
+  await setDefaultEndUser(keyId, address, beside);
+  const value = { keyId, endUser: address ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };
 

@@ -17,7 +17,7 @@ import {
   restoredTableName,
   restoreTable,
 } from '../restore/restored-table.ts';
-import type { Perform, Surroundings, Verb } from '../verb.ts';
+import type { Perform, Recorder, Surroundings, Verb } from '../verb.ts';
 
 /** `table restore`, `rehearse` */
 export const addTableVerbs = (table: Command, perform: Perform): void => {
@@ -46,7 +46,7 @@ interface RestoreOptions {
   acceptProblems?: true;
 }
 
-const restore: Verb<RestoreOptions> = async ({ at, yes, acceptProblems }, connected, { say }) => {
+const restore: Verb<RestoreOptions> = async ({ at, yes, acceptProblems }, connected, { say, recorder }) => {
   await connected();
   const living = requiredEnv('TABLE_NAME');
   const examined = await examine(await restoreBeside(living, at, '', say), say);
@@ -60,7 +60,7 @@ const restore: Verb<RestoreOptions> = async ({ at, yes, acceptProblems }, connec
     await compare(examined, say);
     return result(examined, [], `${failure} Give another instant, or --accept-problems.`);
   }
-  return adopt(living, examined, say);
+  return adopt(living, examined, say, await recorder());
 };
 
 /** Restores beside the living table, and waits. */
@@ -82,9 +82,14 @@ const restoreBeside = async (
  * 1. Refuse while requests are worked on: their executions would write to the living table, and stop halfway.
  * 2. Deny writes to the living table, then compare: nothing is lost that the comparison does not show.
  * 3. Do again what was removed in the living table since.
- * 4. Give the restored table its settings, and verify its ledgers once more.
+ * 4. Give the restored table its settings, record there who adopted it, and verify its ledgers once more.
  */
-const adopt = async (living: string, examined: Examined, say: Surroundings['say']): Promise<Result> => {
+const adopt = async (
+  living: string,
+  examined: Examined,
+  say: Surroundings['say'],
+  { put }: Recorder,
+): Promise<Result> => {
   const { name } = examined;
   if (await runsAny(requiredEnv('GENERATION_STATE_MACHINE_ARN'))) {
     throw new ConflictError('Executions run: end them first by executions stop-all.');
@@ -99,6 +104,7 @@ const adopt = async (living: string, examined: Examined, say: Surroundings['say'
     return result(examined, [], `Not adopted: ${left.join(', ')}. ${way}`);
   }
   await copySettings(living, name);
+  await onTable(name, () => put({ subject: name }));
   examined.ledger = await verifyTable(name, say);
   examined.adopted = true;
   const { problems } = examined.ledger;

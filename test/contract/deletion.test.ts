@@ -1,15 +1,16 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type AnyRecord, type Caller, newCaller, settled, sharedService } from './support/client.ts';
+import { type AnyRecord, type Caller, newCaller, sharedService } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { expectUnbrokenChain, history } from './support/ledger.ts';
 import {
   bulkRemove,
+  busy,
+  endBusy,
   endUserOf,
   failed,
   type ListPage,
-  processing,
   remove,
   succeeded,
   uniqueEmail,
@@ -74,25 +75,25 @@ describe('Deleting one request', () => {
   });
 
   test('is refused with 409 while it is processing, without effect', async () => {
-    const { requestId } = await processing(caller, 4);
+    const { requestId } = await busy(caller);
 
     expect(refusal(await removeOne(requestId))).toEqual([409, 'conflict']);
 
-    expect((await settled(caller, requestId)).status).toBe('failed');
+    await endBusy(caller, requestId);
     expect((await removeOne(requestId)).status).toBe(200);
   });
 });
 
 describe('Deleting several requests', () => {
   test('reports the outcome of each', async () => {
-    const [made, refused, busy, others] = await Promise.all([
+    const [made, refused, working, others] = await Promise.all([
       succeeded(caller),
       failed(caller),
-      processing(caller, 6),
+      busy(caller),
       failed(other),
     ]);
     const missing = [UNKNOWN, UNKNOWN_VIDEO, 'latest', '', others.requestId, '__proto__'];
-    const distinct = [made.requestId, ...missing, busy.requestId, refused.requestId];
+    const distinct = [made.requestId, ...missing, working.requestId, refused.requestId];
     const ids = [...distinct, made.requestId, UNKNOWN];
 
     const { status, body } = await bulkRemove(caller, ids);
@@ -102,12 +103,12 @@ describe('Deleting several requests', () => {
       requested: distinct.length,
       deleted: 2,
       removedObjects: 1,
-      conflicts: [busy.requestId],
+      conflicts: [working.requestId],
       notFound: missing,
     });
     await Promise.all([made, refused].map(expectGone));
     expect((await other.get(pathOf(others.requestId))).status).toBe(200);
-    await settled(caller, busy.requestId);
+    await endBusy(caller, working.requestId);
   });
 
   test('by concurrent calls counts each request once in total', async () => {

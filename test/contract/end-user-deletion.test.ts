@@ -6,17 +6,17 @@ import {
   anUndrawnGeneration,
   type Caller,
   newCaller,
-  settled,
   sharedService,
 } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { balance, expectUnbrokenChain, history } from './support/ledger.ts';
 import {
+  busy,
+  endBusy,
   endUserOf,
   endUserPath,
   failed,
   type ListPage,
-  processing,
   remove,
   succeeded,
   uniqueEmail,
@@ -81,7 +81,7 @@ describe('Deleting an end-user', () => {
   test('is refused with 409 while a request is processing, without effect', async () => {
     const email = uniqueEmail();
     const done = await succeeded(caller, { endUserEmail: email });
-    const { requestId } = await processing(caller, 4, { endUserEmail: email });
+    const { requestId } = await busy(caller, { endUserEmail: email });
     const before = await endUserOf(caller, email);
 
     expect(refusal(await remove(caller, endUserPath(email)))).toEqual([409, 'conflict']);
@@ -89,15 +89,15 @@ describe('Deleting an end-user', () => {
     expect(await endUserOf(caller, email)).toEqual(before);
     expect((await fetchFile(done.images?.[0]?.url)).status).toBe(200);
     expect((await create(email)).status).toBe(202);
-    await settled(caller, requestId);
+    await endBusy(caller, requestId);
   });
 
   test('works after blocking, waiting and repeating the call', async () => {
     const email = uniqueEmail();
-    const { requestId } = await processing(caller, 3, { endUserEmail: email });
+    const { requestId } = await busy(caller, { endUserEmail: email });
     await caller.post(`${endUserPath(email)}/block`, undefined);
     expect(refusal(await remove(caller, endUserPath(email)))).toEqual([409, 'conflict']);
-    await settled(caller, requestId);
+    await endBusy(caller, requestId);
 
     expect((await remove(caller, endUserPath(email))).body).toMatchObject({ email, removedRequests: 1 });
   });

@@ -14,6 +14,7 @@ import { DeleteCommand, DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/l
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { findAccount, getAccount } from '../../core/accounts/accounts.ts';
 import { listApiKeys } from '../../core/accounts/api-keys.ts';
+import { listAuditEntries } from '../../core/audit/audit.ts';
 import { writeCreation } from '../../core/creation/write-creation.ts';
 import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
 import { deleteRequest } from '../../core/deletion/delete-requests.ts';
@@ -329,6 +330,13 @@ describe('table restore --yes', () => {
         webhookSecret: living?.webhookSecret,
         previousWebhookSecret: living?.previousWebhookSecret,
       });
+    });
+  });
+
+  test('records in the restored table who adopted it', async () => {
+    await onRestored(async () => {
+      const { value } = await listAuditEntries({}).next();
+      expect(value).toMatchObject({ action: 'table restore', subject: first.table });
     });
   });
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { poll, useSandbox } from './sandbox-client.ts';
 
-const sandbox = useSandbox({ plainImages: true, callbackTiming: { acknowledgeMilliseconds: 300 } });
+const sandbox = useSandbox({ plainImages: true });
 const KEY = { authorization: 'Key test-key' };
 const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = KEY) => {
   const response = await sandbox.call(method, `/fal${path}`, body, headers);
@@ -34,7 +34,7 @@ const resultOf = async (endpoint: string, input: Record<string, unknown>) => {
 
 describe('a request to fal', () => {
   test('is queued, runs and ends, and its URLs have the application alone', async () => {
-    const { body } = await call('POST', SEEDREAM, { prompt: 'a fox [delay=0.3] [queued=1]' });
+    const { body } = await call('POST', SEEDREAM, { prompt: 'a fox [queued=60]' });
     const path = `/fal-ai/bytedance/requests/${body.request_id}`;
 
     expect(body).toMatchObject({
@@ -47,11 +47,12 @@ describe('a request to fal', () => {
       status: 400,
       body: { detail: 'Request is still in progress' },
     });
-    await poll(
-      () => call('GET', `${path}/status`),
-      (answer) => answer.body.status === 'IN_PROGRESS' && answer.status === 202,
-    );
-    expect((await untilCompleted(path)).status).toBe(200);
+    const running = await submit(SEEDREAM, { prompt: 'a fox [queued=0] [fail=timeout]' });
+    expect(await call('GET', `${running}/status`)).toMatchObject({
+      ...{ status: 202, body: { status: 'IN_PROGRESS' } },
+    });
+    const ended = await submit(SEEDREAM, { prompt: 'a fox [delay=0]' });
+    expect((await untilCompleted(ended)).status).toBe(200);
   });
 
   test('makes as many images as it asks for, of its size', async () => {
@@ -127,17 +128,19 @@ describe('a request to fal', () => {
     expect(await call('PUT', `${queued}/cancel`)).toEqual({ status: 200, body: { status: 'OK' } });
     expect((await untilCompleted(queued)).body).toMatchObject({ error_type: 'client_cancelled' });
 
-    const running = await submit(SEEDREAM, { prompt: 'a fox [queued=0] [delay=0.4]' });
+    const running = await submit(SEEDREAM, { prompt: 'a fox [queued=0] [fail=timeout]' });
     expect(await call('PUT', `${running}/cancel`)).toEqual({
       status: 202,
       body: { status: 'CANCELLATION_REQUESTED' },
     });
-    await untilCompleted(running);
-    expect(await call('GET', running)).toMatchObject({ status: 200 });
-    expect(await call('PUT', `${running}/cancel`)).toEqual({
+    expect((await call('GET', `${running}/status`)).body).toMatchObject({ status: 'IN_PROGRESS' });
+    const ended = await submit(SEEDREAM, { prompt: 'a fox [delay=0]' });
+    await untilCompleted(ended);
+    expect(await call('PUT', `${ended}/cancel`)).toEqual({
       status: 400,
       body: { status: 'ALREADY_COMPLETED' },
     });
+    expect(await call('GET', ended)).toMatchObject({ status: 200 });
   });
 });
 

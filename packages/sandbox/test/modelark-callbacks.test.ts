@@ -3,7 +3,9 @@ import { anArkVideo, aReceiver, aSandbox, poll, taskIdOf, useSandbox } from './s
 
 type Receiver = Awaited<ReturnType<typeof aReceiver>>;
 
-const sandbox = useSandbox({ callbackTiming: { acknowledgeMilliseconds: 300, lateMilliseconds: 3_000 } });
+const sandbox = useSandbox({ callbackTiming: { lateMilliseconds: 3_000 } });
+/** For callbacks that are repeated: other receivers have the usual five seconds, however busy the machine is. */
+const impatient = useSandbox({ callbackTiming: { acknowledgeMilliseconds: 600 } });
 
 const receivers: Receiver[] = [];
 afterEach(() => {
@@ -20,28 +22,30 @@ const submit = async (prompt: string, callback_url?: string, through = sandbox):
     await through.arkVideo(anArkVideo({ prompt, ...(callback_url !== undefined && { callback_url }) })),
   );
 const taskOf = (id: string) => sandbox.arkTask<{ status: string; updated_at: number }>(id);
+/** Sorted: two callbacks soon after each other may overtake each other. */
 const statusesOf = ({ calls }: Receiver, id: string) =>
-  calls.filter((call) => call.id === id).map(({ status }) => status);
+  calls.flatMap((call) => (call.id === id ? [call.status] : [])).toSorted();
 const untilCalled = (receiver: Receiver, id: string, status: string, times = 1) =>
   poll(
     async () => statusesOf(receiver, id).filter((seen) => seen === status).length,
     (count) => count >= times,
   );
 
-/** The attempts in the journal, once there are at least `count`. */
-const attemptsOf = async (id: string, count: number) => {
+/** The attempts in the journal by their time, once there are at least `count`. */
+const attemptsOf = async (id: string, count: number, through = sandbox) => {
   const journal = await poll(
-    () => sandbox.journalOf(id),
+    () => through.journalOf(id),
     (record) => (record?.callbacks.length ?? 0) >= count,
   );
-  return journal?.callbacks ?? [];
+  return (journal?.callbacks ?? []).toSorted(
+    (one, other) => Date.parse(one.sentAt) - Date.parse(other.sentAt),
+  );
 };
 
 describe('a ModelArk callback', () => {
   test('is not sent for a task that was cancelled', async () => {
     const receiver = await openReceiver();
     const id = await submit('a fox [queued=0.5] [delay=0]', receiver.url);
-    await untilCalled(receiver, id, 'queued');
 
     const answer = await sandbox.call('DELETE', `/api/v3/contents/generations/tasks/${id}`);
     expect([answer.status, await answer.json()]).toEqual([200, {}]);
@@ -57,11 +61,11 @@ describe('a ModelArk callback', () => {
     const receiver = await openReceiver();
     const id = await submit('a fox', receiver.url);
 
-    await untilCalled(receiver, id, 'succeeded');
+    const attempts = await attemptsOf(id, 3);
 
     expect(statusesOf(receiver, id)).toEqual(['queued', 'running', 'succeeded']);
-    expect(receiver.calls.at(-1)).toEqual(await taskOf(id));
-    expect(await attemptsOf(id, 3)).toEqual(
+    expect(receiver.calls.find(({ status }) => status === 'succeeded')).toEqual(await taskOf(id));
+    expect(attempts).toEqual(
       ['queued', 'running', 'succeeded'].map((status) => ({
         status,
         attempt: 1,
@@ -77,38 +81,43 @@ describe('a ModelArk callback', () => {
 
     await untilCalled(receiver, id, 'failed');
 
-    expect(receiver.calls.at(-1)).toMatchObject({
+    expect(receiver.calls.find(({ status }) => status === 'failed')).toMatchObject({
       id,
       status: 'failed',
       error: { code: 'OutputVideoSensitiveContentDetected' },
     });
   });
 
-  test.each([
-    ['an error', 500, 500],
-    ['a redirect', 307, 307],
-    ['no response', 'never', 'TimeoutError'],
-  ] as const)('has three attempts after %s', async (_, answer, recorded) => {
-    const receiver = await openReceiver(() => answer);
-    const id = await submit('a fox [delay=0]', receiver.url);
+  test('has three attempts after an error, a redirect and no response', async () => {
+    const answers = [
+      [500, 500],
+      [307, 307],
+      ['never', 'TimeoutError'],
+    ] as const;
+    // At once, so that each may take its time.
+    const three = answers.map(async ([answer, recorded]) => {
+      const receiver = await openReceiver(() => answer);
+      const id = await submit('a fox [delay=0]', receiver.url, impatient);
 
-    const attempts = await attemptsOf(id, 3);
-    // Once a later task has had its three attempts, the first one cannot have a fourth.
-    const later = await submit('a later fox [delay=0]', receiver.url);
-    await attemptsOf(later, 3);
+      const attempts = await attemptsOf(id, 3, impatient);
+      // Once a later task has had its three attempts, the first one cannot have a fourth.
+      const later = await submit('a later fox [delay=0]', receiver.url, impatient);
+      await attemptsOf(later, 3, impatient);
 
-    const expected = [1, 2, 3].map((attempt) => ({ status: 'succeeded', attempt, answer: recorded }));
-    expect(attempts).toMatchObject(expected);
-    expect(await attemptsOf(id, 3)).toHaveLength(3);
-    expect(receiver.calls.filter((call) => call.id === id)).toHaveLength(3);
+      const expected = [1, 2, 3].map((attempt) => ({ status: 'succeeded', attempt, answer: recorded }));
+      expect(attempts).toMatchObject(expected);
+      expect(await attemptsOf(id, 3, impatient)).toHaveLength(3);
+      expect(receiver.calls.filter((call) => call.id === id)).toHaveLength(3);
+    });
+    await Promise.all(three);
   });
 
   test('is not repeated after a 2xx', async () => {
     const receiver = await openReceiver((call) => (call === 0 ? 503 : 204));
-    const id = await submit('a fox [delay=0]', receiver.url);
+    const id = await submit('a fox [delay=0]', receiver.url, impatient);
 
-    expect(await attemptsOf(id, 2)).toMatchObject([{ answer: 503 }, { answer: 204 }]);
-    const later = await submit('a later fox [delay=0.5]', receiver.url);
+    expect(await attemptsOf(id, 2, impatient)).toMatchObject([{ answer: 503 }, { answer: 204 }]);
+    const later = await submit('a later fox [delay=0.7]', receiver.url);
     await untilCalled(receiver, later, 'succeeded');
 
     expect(statusesOf(receiver, id)).toEqual(['succeeded', 'succeeded']);
@@ -141,7 +150,7 @@ describe('a ModelArk callback', () => {
     const receiver = await openReceiver();
     const id = await submit('a fox [callback=twice]', receiver.url);
 
-    await untilCalled(receiver, id, 'succeeded', 2);
+    await attemptsOf(id, 6);
 
     const twice = ['queued', 'running', 'succeeded'].flatMap((status) => [status, status]);
     expect(statusesOf(receiver, id)).toEqual(twice);
@@ -150,8 +159,6 @@ describe('a ModelArk callback', () => {
   test('[callback=late] delays only the last callback', async () => {
     const receiver = await openReceiver();
     const id = await submit('a fox [callback=late]', receiver.url);
-
-    await untilCalled(receiver, id, 'succeeded');
 
     const attempts = await attemptsOf(id, 3);
     const { updated_at: endedAtSecond } = await taskOf(id);
@@ -166,7 +173,7 @@ describe('a ModelArk callback', () => {
     const receiver = await openReceiver();
     const id = await submit('a fox [status=in_review]', receiver.url);
 
-    await untilCalled(receiver, id, 'succeeded');
+    await attemptsOf(id, 3);
 
     expect(statusesOf(receiver, id)).toEqual(['in_review', 'in_review', 'succeeded']);
   });

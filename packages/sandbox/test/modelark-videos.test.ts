@@ -35,39 +35,35 @@ const untilStatus = (id: string, status: string) =>
 
 describe('a ModelArk video task', () => {
   test('is queued, running and succeeded, with the full task object', async () => {
-    const request = anArkVideo({
-      prompt: 'a fox [delay=5]',
+    const fields = {
       resolution: '1080p',
       ratio: '9:16',
       duration: 4,
       generate_audio: false,
       safety_identifier: 'user-1',
       execution_expires_after: 3_600,
-    });
-    const id = await submit(request);
+    };
+    const make = (directive: string) => submit(anArkVideo({ prompt: `a fox ${directive}`, ...fields }));
     const common = {
-      id,
       model: 'dreamina-seedance-2-0-260128',
       error: null,
       created_at: expect.closeTo(Date.now() / 1000, -1),
       updated_at: expect.closeTo(Date.now() / 1000, -1),
       seed: expect.any(Number),
-      resolution: '1080p',
-      ratio: '9:16',
-      duration: 4,
       framespersecond: 24,
-      generate_audio: false,
       service_tier: 'default',
-      execution_expires_after: 3_600,
-      safety_identifier: 'user-1',
+      ...fields,
     };
 
-    expect(await sandbox.arkTask<Task>(id)).toEqual({ ...common, status: 'queued' });
-    expect(await untilStatus(id, 'running')).toEqual({ ...common, status: 'running' });
+    const waits = await make('[queued=60]');
+    expect(await sandbox.arkTask<Task>(waits)).toEqual({ ...common, id: waits, status: 'queued' });
+    const runs = await make('[queued=0] [fail=timeout]');
+    expect(await sandbox.arkTask<Task>(runs)).toEqual({ ...common, id: runs, status: 'running' });
+    const id = await make('[delay=0]');
     const succeeded = await untilStatus(id, 'succeeded');
 
     expect(succeeded).toEqual({
-      ...common,
+      ...{ ...common, id },
       status: 'succeeded',
       content: {
         video_url: expect.stringMatching(`^${sandbox.url}/outputs/[0-9a-f-]{36}\\.mp4$`),

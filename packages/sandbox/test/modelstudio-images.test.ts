@@ -177,22 +177,24 @@ describe('Model Studio images, synchronous', () => {
 
 describe('Model Studio images, asynchronous', () => {
   test('a task is pending, running and succeeded, with a choice for each image', async () => {
-    const created = await answerOf(
-      await sandbox.studioTask(aStudioRequest({ prompt: 'a fox [delay=2]', parameters: { n: 2 } })),
-    );
+    const requested = (directive: string) =>
+      aStudioRequest({ prompt: `a fox ${directive}`, parameters: { n: 2 } });
+    const created = await answerOf(await sandbox.studioTask(requested('[queued=60]')));
     expect(created).toEqual({
       status: 200,
       request_id: UUID,
       output: { task_id: UUID, task_status: 'PENDING' },
     });
-    const { task_id: id } = (created as unknown as Task).output;
+    const { task_id: waits } = (created as unknown as Task).output;
 
-    const pending = await taskOf(id);
+    const pending = await taskOf(waits);
     expect(pending).toEqual({
       request_id: UUID,
-      output: { task_id: id, task_status: 'PENDING', submit_time: TIME },
+      output: { task_id: waits, task_status: 'PENDING', submit_time: TIME },
     });
-    await poll(() => taskOf(id), statusIs('RUNNING'));
+    const runs = await submit(requested('[queued=0] [fail=timeout]'));
+    expect(statusIs('RUNNING')(await taskOf(runs))).toBe(true);
+    const id = await submit(requested('[delay=0]'));
     const succeeded = await poll(() => taskOf(id), statusIs('SUCCEEDED'));
 
     expect(succeeded).toEqual({

@@ -33,21 +33,20 @@ const endOf = (id: string) =>
 
 describe('a Model Studio video task', () => {
   test('is pending, running and succeeded, with its video and usage', async () => {
-    const id = await submit(
-      aStudioVideo({
-        prompt: 'a fox [delay=2]',
-        parameters: { resolution: '720P', ratio: '9:16', duration: 7, watermark: false, seed: -1 },
-      }),
-    );
+    const parameters = { resolution: '720P', ratio: '9:16', duration: 7, watermark: false, seed: -1 };
+    const make = (directive: string) => submit(aStudioVideo({ prompt: `a fox ${directive}`, parameters }));
 
-    expect(await taskOf(id)).toEqual({
+    const waits = await make('[queued=60]');
+    expect(await taskOf(waits)).toEqual({
       request_id: UUID,
-      output: { task_id: id, task_status: 'PENDING', submit_time: TIME },
+      output: { task_id: waits, task_status: 'PENDING', submit_time: TIME },
     });
-    expect(await untilStatus(id, 'RUNNING')).toEqual({
+    const runs = await make('[queued=0] [fail=timeout]');
+    expect(await taskOf(runs)).toEqual({
       request_id: UUID,
-      output: { task_id: id, task_status: 'RUNNING', submit_time: TIME, scheduled_time: TIME },
+      output: { task_id: runs, task_status: 'RUNNING', submit_time: TIME, scheduled_time: TIME },
     });
+    const id = await make('[delay=0]');
     const succeeded = await untilStatus(id, 'SUCCEEDED');
 
     expect(succeeded).toEqual({
@@ -58,7 +57,7 @@ describe('a Model Studio video task', () => {
         submit_time: TIME,
         scheduled_time: TIME,
         end_time: TIME,
-        orig_prompt: 'a fox [delay=2]',
+        orig_prompt: 'a fox [delay=0]',
         video_url: expect.stringMatching(`^${sandbox.url}/outputs/[0-9a-f-]{36}\\.mp4$`),
       },
       usage: {

@@ -166,7 +166,7 @@ export const aReceiver = async (statusOf: (call: number) => number | 'never' = (
 export const poll = async <Answer>(
   query: () => Promise<Answer>,
   accept: (answer: Answer) => boolean,
-  withinMilliseconds = 10_000,
+  withinMilliseconds = 60_000,
 ): Promise<Answer> => {
   const until = Date.now() + withinMilliseconds;
   for (;;) {

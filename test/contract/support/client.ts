@@ -155,7 +155,7 @@ const POLL_MILLISECONDS = 200;
 export const eventually = async <T>(
   look: () => Promise<T>,
   done: (value: T) => boolean,
-  patienceSeconds = 50,
+  patienceSeconds = 110,
 ): Promise<T> => {
   const giveUpAt = Date.now() + patienceSeconds * 1000;
   for (;;) {

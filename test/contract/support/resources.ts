@@ -1,5 +1,6 @@
 import { type Answer, refusal } from './answers.ts';
 import { type AnyRecord, accepted, type Caller, eventually, send, settled, unique } from './client.ts';
+import { ops } from './local-service.ts';
 
 /** A page of any list. */
 export interface ListPage<T> {
@@ -82,6 +83,14 @@ export const processing = async (
     ({ status }) => status === 'processing',
   );
 };
+
+/** A request in `processing` that ends by `endBusy`, however long a test takes. */
+export const busy = (caller: Caller, body: Record<string, unknown> = {}): Promise<AnyRecord> =>
+  processing(caller, 600, { model: 'xQI3Pro', ...body });
+
+/** Fails a request that is busy. */
+export const endBusy = (caller: Caller, requestId: string): Promise<AnyRecord> =>
+  ops(caller.service, 'requests', 'fail', requestId);
 
 /** A record without its URLs, which are signed afresh for each answer. */
 export const withoutUrls = ({ images, ...record }: AnyRecord) => ({

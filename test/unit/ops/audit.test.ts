@@ -75,6 +75,8 @@ describe('every change by staff is recorded with who made it', () => {
 
   test.each([
     ['set-budget', ['--per-day', '2.5'], { detail: 'per day 2.5, per month any' }],
+    ['set-end-user', ['--end-user', EMAIL], { detail: 'end-user set' }],
+    ['set-end-user', ['--end-user', 'none'], { detail: 'end-user none' }],
     ['revoke', [], {}],
   ])('keys %s, with the account of the key', async (verb, options, told) => {
     process.env.TABLE_NAME = 'table';

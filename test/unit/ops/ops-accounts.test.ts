@@ -44,6 +44,18 @@ describe('an operation on an account', () => {
     expect(memory.get(apiKeyKey(apiKey.keyId))).toMatchObject({ intervalMs: 400, spareMs: 800 });
   });
 
+  test('set-end-user of a key prints and stores its default end-user, and takes it away', async () => {
+    process.env.TABLE_NAME = 'table';
+    const limits = { requestsPerSecond: 50, burst: 100 };
+    const { keyId } = (await insertApiKey(ACCOUNT_ID, { scopes: [], label: '', limits }, NOW)).apiKey;
+    const set = (endUser: string) => run.json('keys', 'set-end-user', keyId, '--end-user', endUser);
+
+    expect(await set(' Ada@Example.com')).toEqual({ keyId, endUser: 'ada@example.com' });
+    expect(memory.get(apiKeyKey(keyId))).toMatchObject({ defaultEndUser: 'ada@example.com' });
+    expect(await set('none')).toEqual({ keyId, endUser: null });
+    expect(memory.get(apiKeyKey(keyId))).not.toHaveProperty('defaultEndUser');
+  });
+
   test('rotate-webhook-secret prints the new secret and when the previous one expires', async () => {
     const value = await jsonOf('rotate-webhook-secret');
 

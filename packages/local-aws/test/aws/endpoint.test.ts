@@ -290,7 +290,8 @@ describe('starting and stopping', () => {
     );
     const startedClosing = Date.now();
     await first.close();
-    expect(Date.now() - startedClosing).toBeLessThan(2_000);
+    // It waits for no connection that is kept for later: two minutes.
+    expect(Date.now() - startedClosing).toBeLessThan(20_000);
 
     const second = await startEndpoint(again);
 

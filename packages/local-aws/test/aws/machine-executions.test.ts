@@ -87,7 +87,8 @@ describe('executions over a restart', () => {
     );
     const closing = Date.now();
     await before.close();
-    expect(Date.now() - closing).toBeLessThan(2_000);
+    // It waits for no connection that is kept for later: two minutes.
+    expect(Date.now() - closing).toBeLessThan(20_000);
 
     const after = await startEndpoint(options);
     await after.startStateMachines(

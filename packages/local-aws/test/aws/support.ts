@@ -150,16 +150,16 @@ export const invoker =
 /** An error as a function throws it. */
 export const failure = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
-/** Repeats `ask` until its answer passes; fails after ten seconds. */
+/** Repeats `ask` until its answer passes; fails after a minute. */
 export const eventually = async <T>(
   ask: () => Promise<T> | T,
   isWanted: (answer: T) => boolean,
 ): Promise<T> => {
-  const giveUpAt = Date.now() + 10_000;
+  const giveUpAt = Date.now() + 60_000;
   for (;;) {
     const answer = await ask();
     if (isWanted(answer)) return answer;
-    if (Date.now() > giveUpAt) throw new Error(`still ${JSON.stringify(answer)} after ten seconds`);
+    if (Date.now() > giveUpAt) throw new Error(`still ${JSON.stringify(answer)} after a minute`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 };

@@ -36,7 +36,7 @@ const environmentOf = async (run: LocalAws): Promise<Record<string, string>> => 
   return ((await response.json()) as { environment: Record<string, string> }).environment;
 };
 
-beforeAll(() => synthesizeFixture(assembly), 60_000);
+beforeAll(() => synthesizeFixture(assembly));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 beforeEach(() => {
   dataDir = mkdtempSync(join(root, 'data-'));

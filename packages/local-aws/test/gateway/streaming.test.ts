@@ -29,7 +29,8 @@ const streamed = (route: RouteSpec): RouteSpec => ({
 const routes = [
   streamed(aRoute('GET', '/streamed', 'stream')),
   streamed(aRoute('GET', '/plain', 'plain')),
-  streamed(aRoute('GET', '/short', 'stream', 300)),
+  streamed(aRoute('GET', '/short', 'stream', 550)),
+  streamed(aRoute('GET', '/shortest', 'stream', 50)),
   aRoute('GET', '/buffered', 'stream'),
 ];
 const { open } = useDoors();
@@ -86,7 +87,7 @@ describe('Instead of a streamed response the gateway answers', () => {
     ['more than 16 KB of metadata', '/streamed', 'too much metadata', 502],
     ['a function that does not stream', '/plain', '', 502],
     ['a function that streams where it must not', '/buffered', 'empty', 502],
-    ['a function that takes too long', '/short', 'hang', 504],
+    ['a function that takes too long', '/shortest', 'hang', 504],
   ])('%s', async (_title, path, behaviour, status) => {
     expect((await answerTo(path, behaviour)).statusCode).toBe(status);
   });

@@ -11,7 +11,7 @@ let stack: Stack;
 beforeAll(() => {
   synthesizeFixture(folder);
   stack = readStack(folder);
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const functionNamed = (prefix: string) => {
