@@ -26,6 +26,7 @@ import { letIntoDispatch } from '../executions/executions.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
+import { routesOf } from '../provider-calls/model-routes.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../provider-names.ts';
 import { isTerminal } from '../requests/request-rules.ts';
@@ -207,18 +208,20 @@ const TICKS_PER_TRY = 10;
  * nothing can be done. `circuits` are those of the route and the others, by name.
  */
 export const letElsewhere = async (
-  { route, gate, others }: Queue,
+  { route, gate, models, others }: Queue,
   seen: QueuedGate,
   circuits: ReadonlyMap<string, Circuit>,
   options: LetInOptions,
 ): Promise<void> => {
   const now = options.clock.now();
   const circuitOf = (name: string): Circuit => circuits.get(name) ?? CLOSED;
+  const areSeveral = models.every((model) => routesOf(model).length > 1);
   const wakeFor = async (suits: (other: Circuit) => boolean, most: number): Promise<number> => {
     const isSuited = (name: string): boolean => name !== route && suits(circuitOf(name));
     if (!others.some(isSuited)) return 0;
-    // A waiter names the routes of its model when it began to wait. It may have others by now.
-    return drainGate(gate.name, seen, { ...options, most }, ({ routes = [] }) => routes.some(isSuited));
+    // A waiter names the routes of its model when it began to wait, if there were several. It may have others by now.
+    const choosesAgain = ({ routes }: GateWaiter): boolean => routes?.some(isSuited) ?? areSeveral;
+    return drainGate(gate.name, seen, { ...options, most }, choosesAgain);
   };
   if ((await wakeFor((other) => !isLeftOut(other), MOVED_AT_ONCE)) > 0) return;
   const isToTry = mayProbe(circuitOf(route), now);

@@ -35,8 +35,8 @@ export const ROUTES = bugs('routes', [
   [
     'requests that wait at a route that is left out stay there',
     'core/reconciler/let-in.ts',
-    'routes.some(isSuited)',
-    'routes.every(isSuited)',
+    'routes?.some(isSuited)',
+    'routes?.every(isSuited)',
   ],
   [
     'a full route is passed over',

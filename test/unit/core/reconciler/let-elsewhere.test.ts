@@ -8,6 +8,7 @@ import { isQueued, letElsewhere } from '../../../../core/reconciler/let-in.ts';
 import { gatePartition, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { at, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const [FIRST, SECOND] = ['modelark/one', 'fal/two'] as const;
@@ -34,14 +35,14 @@ const wake = async (token: string): Promise<boolean> => {
 const wait = async (
   gate: Gate,
   count: number,
-  routes: string[] = [FIRST, SECOND],
+  routes: string[] | null = [FIRST, SECOND],
   from = 0,
 ): Promise<void> => {
   for (let index = from; index < from + count; index++) {
     const requestId = `img_${String(index).padStart(2, '0')}`;
     const waiter = {
       ...{ requestId, accountId: `acc_${index % 3}`, createdAt: at(index) },
-      ...{ taskToken: requestId, tokenOrder: '1', weight: 1, starts: 1, routes },
+      ...{ taskToken: requestId, tokenOrder: '1', weight: 1, starts: 1, ...(routes && { routes }) },
     };
     await waitAtGate(gate.name, waiter, new StoppedClock());
   }
@@ -83,6 +84,22 @@ describe('at a route that is left out, the control loop', () => {
 
     await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: CLOSED });
     expect(woken).toEqual(['img_00']);
+  });
+
+  test.each([
+    ['when it has another one now', 2, ['img_00']],
+    ['while it has no other one', 1, []],
+  ])('lets one whose model had this route alone choose again %s', async (_, count, expected) => {
+    const routes = [FIRST, SECOND].slice(0, count).map((name) => {
+      const [provider, upstreamModel] = name.split('/');
+      return { provider, upstreamModel };
+    });
+    await wait(LIMITED, 1, null);
+
+    await withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xSD4.5': routes }) }, () =>
+      tick(LIMITED, { [FIRST]: { ...CLOSED, leftAt: at(0) }, [SECOND]: CLOSED }),
+    );
+    expect(woken).toEqual(expected);
   });
 
   test.each([
