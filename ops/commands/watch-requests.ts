@@ -61,12 +61,12 @@ const watch: Verb<WatchOptions> = async (options, connected, { streams, json, qu
   const startedAt = systemClock.now().getTime();
   const endsAt = options.for === undefined ? Number.POSITIVE_INFINITY : startedAt + options.for * 1000;
   while (await look()) {
-    if (interrupt?.aborted || systemClock.now().getTime() >= endsAt) break;
-    await pause(options.every * 1000, undefined, interrupt && { signal: interrupt }).catch(
-      (error: unknown) => {
-        if (!interrupt?.aborted) throw error;
-      },
-    );
+    const leftMs = endsAt - systemClock.now().getTime();
+    if (interrupt?.aborted || leftMs <= 0) break;
+    const pauseMs = Math.min(options.every * 1000, leftMs);
+    await pause(pauseMs, undefined, interrupt && { signal: interrupt }).catch((error: unknown) => {
+      if (!interrupt?.aborted) throw error;
+    });
     if (interrupt?.aborted) break;
   }
   return undefined;

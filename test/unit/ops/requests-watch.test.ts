@@ -125,6 +125,20 @@ describe('requests watch', () => {
     for (const line of first.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
+  test('ends after its time with a last look, however long its pauses are', async () => {
+    let readings = 0;
+    // Five milliseconds are left until the last look.
+    jest.spyOn(systemClock, 'now').mockImplementation(() => {
+      readings += 1;
+      if (readings === 1) return atSeconds(60);
+      return readings < 5 ? new Date(atSeconds(61).getTime() - 5) : atSeconds(62);
+    });
+
+    const { status } = await ops('requests', 'watch', '--every', '1d', '--for', '1s');
+
+    expect([status, readings]).toEqual([0, 6]);
+  });
+
   test('ends with 0 on Ctrl-C, also during a pause', async () => {
     put(idOf(1), 1);
     const interrupt = new AbortController();
