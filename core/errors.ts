@@ -123,19 +123,21 @@ export class ForbiddenError extends ServiceError {
   }
 }
 
-/** The balance does not cover the price; the message says both. Nothing was written. */
+/** The balance does not cover the price; the message says both. `ledgerEntries` counts the account's entries then. Nothing was written. */
 export class PaymentRequiredError extends ServiceError {
   override name = 'PaymentRequiredError';
   readonly price: Thousandths;
   readonly balance: Thousandths;
+  readonly ledgerEntries: number;
 
-  constructor(price: Thousandths, balance: Thousandths) {
+  constructor(price: Thousandths, balance: Thousandths, ledgerEntries: number) {
     super(
       'payment_required',
       `This request costs ${amountText(price)}; the balance is ${amountText(balance)}.`,
     );
     this.price = price;
     this.balance = balance;
+    this.ledgerEntries = ledgerEntries;
   }
 }
 

@@ -71,8 +71,8 @@ const EXHAUSTED_PAUSE_SECONDS = 3_600;
  * Undefined, with nothing written, without a webhook, within an hour of the last such event, and while no ledger entry has been made since.
  */
 export const insertExhaustedEvent = async (
-  { accountId, balanceWebhook, exhaustedTold, ledgerEntries }: Account,
-  { price, balance }: PaymentRequiredError,
+  { accountId, balanceWebhook, exhaustedTold }: Account,
+  { price, balance, ledgerEntries }: PaymentRequiredError,
   now: Date,
 ): Promise<string | undefined> => {
   const at = toInstant(now);

@@ -89,8 +89,9 @@ const judge = async (
   const id = requestId ?? newRequestId(creation.model.type, now);
   const request = newRequest(id, account.accountId, creation, { rate, routeCosts }, now);
   const { debitThousandths: price } = request;
+  const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
-  if (price > account.balanceThousandths) throw new PaymentRequiredError(price, account.balanceThousandths);
+  if (price > balance) throw new PaymentRequiredError(price, balance, ledgerEntries);
   const work: CreationWork[] = hasClips(request) ? ['clips'] : [];
   if (await screenPrompt(account, creation.prompt)) work.push('filter');
   return { kind: 'judged', request, account, endUser, idempotency, keyId, work, now };

@@ -110,8 +110,9 @@ export const writeCreation = async ({
     const found = await accountFoundInstead(accountId, refusals, ACCOUNT_WRITE);
     if (found?.blockedAt !== undefined) throw new AccountBlockedError();
     head = found ?? head;
-    if (head.balanceThousandths < debitThousandths) {
-      return unlessRepeated(new PaymentRequiredError(debitThousandths, head.balanceThousandths));
+    const { balanceThousandths, ledgerEntries } = head;
+    if (balanceThousandths < debitThousandths) {
+      return unlessRepeated(new PaymentRequiredError(debitThousandths, balanceThousandths, ledgerEntries));
     }
     const endUserId = endUserIdOf(request, foundEndUser);
     const attempted = owners;

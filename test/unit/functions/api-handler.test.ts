@@ -140,7 +140,7 @@ describe('an error', () => {
     expect(logged).toHaveBeenCalledTimes(1);
   });
 
-  test.each([new PaymentRequiredError(4_000, 0), new ConflictError('no'), new ValidationError({})])(
+  test.each([new PaymentRequiredError(4_000, 0, 1), new ConflictError('no'), new ValidationError({})])(
     'a caller makes is not logged as ours: $name',
     async (error) => {
       await throwing(error);
@@ -152,7 +152,7 @@ describe('an error', () => {
   test.each([
     new ServiceError('conflict', ''),
     new ValidationError({}),
-    new PaymentRequiredError(4_000, 0),
+    new PaymentRequiredError(4_000, 0, 1),
     new RateLimitedError(1),
     new NotFoundError(''),
     new ConflictError(''),

@@ -205,6 +205,23 @@ describe('a creation that is refused for want of balance', () => {
     expect(deliveries()).toHaveLength(1);
   });
 
+  test('is told once while the balance stays as it is, also when the transaction found it lower than it was read', async () => {
+    const account = anAccount({ balanceWebhook, balanceThousandths: 50_000, ledgerEntries: 2 });
+    await refused(NOW, account);
+    await refused(atSeconds(7_200));
+
+    expect(events()).toHaveLength(1);
+  });
+
+  test('is told when another creation took the balance of which it was told before', async () => {
+    await refused();
+    const account = { ...stored(), balanceThousandths: 50_000 };
+    await changeBalance(ACCOUNT_ID, { amountThousandths: 1, reason: 'topup', reference: '' }, NOW);
+    await refused(atSeconds(7_200), account);
+
+    expect(events()).toHaveLength(2);
+  });
+
   test('is told at most once an hour, however often the balance changes', async () => {
     await refused();
     for (const minutes of [10, 20, 30, 59]) {
