@@ -1,5 +1,6 @@
 import { ConnectionError, UploadError } from './errors.ts';
 import type { CallOptions } from './http.ts';
+import { abortedBy } from './sleep.ts';
 import type { Upload } from './types.ts';
 
 type FileField = 'references' | 'image' | 'lastFrame' | 'referenceImages' | 'referenceVideos';
@@ -27,7 +28,7 @@ export const withUrls = async (
   return Object.fromEntries(await Promise.all(fields));
 };
 
-/** Sends a file by the form of its upload. Throws `UploadError` when it is refused, and `ConnectionError`. */
+/** Sends a file by the form of its upload. Throws `UploadError` when it is refused, `ConnectionError` and `AbortedError`. */
 export const sendFile = async (
   file: Blob,
   { upload: { url, fields } }: Upload,
@@ -37,11 +38,13 @@ export const sendFile = async (
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.append(name, value);
   body.append('file', file);
-  const response = await fetch(url, { method: 'POST', body, signal }).catch((error) => {
-    throw signal?.aborted
-      ? error
-      : new ConnectionError(`The file could not be sent: POST ${url}`, { cause: error });
-  });
-  const answer = await response.text();
-  if (!response.ok) throw new UploadError(`${response.status}: ${answer}`);
+  try {
+    const response = await fetch(url, { method: 'POST', body, signal });
+    const answer = await response.text();
+    if (!response.ok) throw new UploadError(`${response.status}: ${answer}`);
+  } catch (error) {
+    if (signal?.aborted) throw abortedBy(signal);
+    if (error instanceof UploadError) throw error;
+    throw new ConnectionError(`The file could not be sent: POST ${url}`, { cause: error });
+  }
 };

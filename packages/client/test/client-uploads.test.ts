@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { UploadError } from '../src/index.ts';
+import { AbortedError, ConnectionError, UploadError } from '../src/index.ts';
 import { accepted, BODY, startServer } from './a-client.ts';
 import { json } from './server.ts';
 
@@ -38,6 +38,33 @@ describe('an upload', () => {
       .catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UploadError);
     expect(error.message).toMatch(/400.*EntityTooLarge/);
+  });
+
+  test('that is aborted while its file is sent is an AbortedError', async () => {
+    server.answer(form(`${server.url}/bucket`));
+    const caller = new AbortController();
+    const sending: typeof fetch = async (url, init) => {
+      if (!String(url).endsWith('/bucket')) return fetch(url, init);
+      caller.abort(new Error('enough'));
+      throw caller.signal.reason;
+    };
+
+    const error = await aClient({ fetch: sending })
+      .upload(PICTURE, { signal: caller.signal })
+      .catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(AbortedError);
+    expect(error.cause).toBe(caller.signal.reason);
+  });
+
+  test('whose answer breaks off is a ConnectionError', async () => {
+    server.answer(form(`${server.url}/bucket`));
+    const broken = new ReadableStream({
+      start: (controller) => controller.error(new TypeError('terminated')),
+    });
+    const sending: typeof fetch = async (url, init) =>
+      String(url).endsWith('/bucket') ? new Response(broken) : fetch(url, init);
+
+    await expect(aClient({ fetch: sending }).upload(PICTURE)).rejects.toBeInstanceOf(ConnectionError);
   });
 
   test('is made for each file of a creation, and its URL is sent instead', async () => {
