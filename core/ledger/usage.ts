@@ -90,7 +90,7 @@ export const usageOf = async (
   return { groups, total: totalOf(groups) };
 };
 
-/** Entries with what they leave to others: the key of a refund to its debit; model, end-user and the number of that debit to the request in earlier releases. */
+/** Completes entries: the key of a refund is in its debit. Entries of earlier releases have model, end-user and the number of that debit in their request. */
 const completed = async (accountId: string, entries: readonly UsageEntry[]): Promise<UsageEntry[]> => {
   const former = entries.filter(({ model }) => model === undefined);
   const requests = await findUsageOfRequests(
