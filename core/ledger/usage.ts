@@ -62,8 +62,8 @@ export const usageOf = async (
   checkLimit('ledger entries', end - first, limits.entries);
   const tally = new UsageTally(by);
   const ofRequest = by.includes('model') || by.includes('endUser');
-  const isUntold = ({ model, debitNumber }: UsageEntry): boolean =>
-    (ofRequest && model === undefined) || (by.includes('key') && debitNumber !== undefined);
+  const isUntold = ({ model, reason }: UsageEntry): boolean =>
+    (ofRequest && model === undefined) || (by.includes('key') && reason === 'refund');
   await Promise.all(
     partsOf(first, end, PARALLEL).map(async ([firstOfPart, lastOfPart]) => {
       let untold: UsageEntry[] = [];
@@ -90,23 +90,27 @@ export const usageOf = async (
   return { groups, total: totalOf(groups) };
 };
 
-/** Entries with what they leave to others: model and end-user to the request in earlier releases, the key of a refund to its debit. */
+/** Entries with the key of a refund from its debit, and in earlier releases with model, end-user and the number of that debit from the request. */
 const completed = async (accountId: string, entries: readonly UsageEntry[]): Promise<UsageEntry[]> => {
   const former = entries.filter(({ model }) => model === undefined);
-  const debits = new Set(entries.flatMap(({ debitNumber }) => debitNumber ?? []));
-  const [requests, found] = await Promise.all([
-    findUsageOfRequests(
-      accountId,
-      former.map(({ reference }) => reference),
-    ),
-    findLedgerEntries(accountId, [...debits]),
-  ]);
-  const keys = new Map(found.map(({ number, keyId }) => [number, keyId]));
-  return entries.map((entry) => {
-    const { model, endUserId } = entry.model === undefined ? (requests.get(entry.reference) ?? entry) : entry;
-    const keyId = entry.debitNumber === undefined ? entry.keyId : keys.get(entry.debitNumber);
-    return { ...entry, model, endUserId, keyId };
+  const requests = await findUsageOfRequests(
+    accountId,
+    former.map(({ reference }) => reference),
+  );
+  const told = entries.map((entry) => {
+    const request = requests.get(entry.reference);
+    const { model, endUserId } = entry.model === undefined ? (request ?? entry) : entry;
+    const debitNumber =
+      entry.reason === 'refund' ? (entry.debitNumber ?? request?.debitEntryNumber) : undefined;
+    return { ...entry, model, endUserId, debitNumber };
   });
+  const debits = new Set(told.flatMap(({ debitNumber }) => debitNumber ?? []));
+  const found = await findLedgerEntries(accountId, [...debits]);
+  const keys = new Map(found.map(({ number, keyId }) => [number, keyId]));
+  return told.map((entry) => ({
+    ...entry,
+    keyId: entry.debitNumber === undefined ? entry.keyId : keys.get(entry.debitNumber),
+  }));
 };
 
 const checkLimit = (what: string, found: number, most = Number.POSITIVE_INFINITY): void => {

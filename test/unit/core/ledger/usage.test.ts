@@ -185,6 +185,19 @@ describe('entries of earlier releases', () => {
     ]);
   });
 
+  test('count by the key of their debit when that is of this release and they were made after going back', async () => {
+    put(
+      debit(4_000, '2026-11-02T00:00:00.000Z', { ...OF_ADA, reference: ADA }),
+      refund(1_000, '2026-11-02T00:00:01.000Z', { reference: ADA }),
+    );
+    putRequest(memory, anImageRequest({ requestId: ADA, endUserId: ADA, debitEntryNumber: 4 }));
+
+    expect(await usage(['key'])).toEqual([
+      ['key_1', 1, 4_000, 1_000],
+      [null, 2, 5_000, 500],
+    ]);
+  });
+
   test('are not told by the request of another account', async () => {
     putRequest(memory, anImageRequest({ accountId: 'acc_2' }));
 
@@ -192,7 +205,7 @@ describe('entries of earlier releases', () => {
   });
 
   test('cost no read of requests where nobody asks for these', async () => {
-    await usage(['day', 'key']);
+    await usage(['day']);
 
     expect(JSON.stringify(memory.client.calls().map(({ args }) => args[0].input))).not.toContain('REQUEST#');
   });
