@@ -48,7 +48,7 @@ export const Account = z.object({
   limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
-  /** Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Each change of the balance asserts it, so that none goes by former ones. */
+  /** Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Each change of the balance asserts it, so that none goes by former ones; a creation under way keeps its price. */
   terms: z.optional(z.number()),
   /** What creations with its keys may spend, by key id, each a `Budget`. While one is there, what they spend is counted. */
   keyBudgets: z.optional(z.record(z.string(), z.unknown())),

@@ -125,9 +125,12 @@ const removeRequestsOf = async (
     // A later end-user may have the same address.
     isWanted: ({ endUserId }) => endUserId === removal.endUserId,
   });
-  const done = [...deletions.values()].filter((deletion) => deletion.outcome === 'deleted');
+  const all = [...deletions.values()];
+  const done = all.filter((deletion) => deletion.outcome === 'deleted');
+  // None is unfinished: such a request has a status of another version, and stays until that is back.
+  const isLeft = all.some(({ outcome }) => outcome === 'conflict');
   const removedObjects = done.reduce((sum, deletion) => sum + deletion.removedObjects, 0);
-  return { removed: { removedRequests: done.length, removedObjects }, complete };
+  return { removed: { removedRequests: done.length, removedObjects }, complete: complete && !isLeft };
 };
 
 /** Ids of the requests that may be of the removed end-user, as far as the index shows them. */

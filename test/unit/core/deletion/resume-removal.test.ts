@@ -71,6 +71,37 @@ describe('after an end-user was removed', () => {
     expect(isThere(late)).toBe(false);
   });
 
+  describe('while a request of theirs has ended in a status of another version', () => {
+    let parked = '';
+    const setStatus = (status: string) => memory.patch(requestKey(parked), { status });
+    beforeEach(() => {
+      parked = given({ refundThousandths: 4_000 });
+      setStatus('parked');
+    });
+
+    test('they are kept, until that version is back', async () => {
+      await expect(remove()).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+      await reconcileAt(60);
+      expect(endUser()).toBeDefined();
+
+      setStatus('failed');
+      await reconcileAt(DAY);
+      expect([isThere(parked), endUser()]).toEqual([false, undefined]);
+    });
+
+    test('no pass over the removal is the last', async () => {
+      hide(parked);
+      await remove();
+      memory.unindexed.clear();
+      await reconcileAt(DAY);
+      expect(removals()).toHaveLength(1);
+
+      setStatus('failed');
+      await reconcileAt(2 * DAY);
+      expect([isThere(parked), removals()]).toEqual([false, []]);
+    });
+  });
+
   test('the removal stays open until the last pass is complete', async () => {
     await remove();
     const open: number[] = [];
