@@ -113,7 +113,7 @@ export const resumeRemoval = async (
 
 /**
  * Deletes the requests of a claimed end-user that the index lists, until `keepGoing` returns false. Returns
- * how many this call removed, and whether it took all.
+ * how many this call removed, and whether it took all. Throws `ConflictError`.
  */
 const removeRequestsOf = async (
   removal: EndUserRemoval,
@@ -128,9 +128,10 @@ const removeRequestsOf = async (
   const all = [...deletions.values()];
   const done = all.filter((deletion) => deletion.outcome === 'deleted');
   // None is unfinished: such a request has a status of another version, and stays until that is back.
-  const isLeft = all.some(({ outcome }) => outcome === 'conflict');
+  if (all.some(({ outcome }) => outcome === 'conflict'))
+    throw new ConflictError('A request of this end-user cannot be removed yet: try again later.');
   const removedObjects = done.reduce((sum, deletion) => sum + deletion.removedObjects, 0);
-  return { removed: { removedRequests: done.length, removedObjects }, complete: complete && !isLeft };
+  return { removed: { removedRequests: done.length, removedObjects }, complete };
 };
 
 /** Ids of the requests that may be of the removed end-user, as far as the index shows them. */

@@ -1,7 +1,7 @@
 import { blockAccount, putWebhookSecrets } from '../../core/accounts/accounts.ts';
 import { revokeApiKey } from '../../core/accounts/api-keys.ts';
 import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
-import { deleteRequests } from '../../core/deletion/delete-requests.ts';
+import { deleteRequests, whileInTime } from '../../core/deletion/delete-requests.ts';
 import { blockEndUser, type EndUserId } from '../../core/end-users/end-users.ts';
 import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { type Failure, NotFoundError, ServiceError } from '../../core/errors.ts';
@@ -48,16 +48,17 @@ const deleteAgain = async (
     .map((id) => `request ${id} could not be deleted`);
 };
 
-/** One call of a removal takes a limited number of requests, and says when it is to be repeated. */
+/** One call of a removal takes a limited time, and says when it is to be repeated. Said in time, that means a request beyond removal. */
 const removeAgain = async (id: EndUserId, clock: Clock): Promise<string[]> => {
   for (;;) {
+    const isInTime = whileInTime(clock.now(), clock);
     try {
       await deleteEndUser(id, clock);
       return [];
     } catch (error) {
       if (error instanceof NotFoundError) return [];
       if (!(error instanceof ServiceError)) throw error;
-      if (error.code !== 'temporarily_unavailable') {
+      if (error.code !== 'temporarily_unavailable' || isInTime()) {
         return [`an end-user of account ${id.accountId} could not be removed: ${error.message}`];
       }
     }

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { accountKey, deletedRequestKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import type { Removals } from '../../../ops/restore/compare-tables.ts';
 import { repeatRemovals } from '../../../ops/restore/repeat-removals.ts';
@@ -72,6 +72,22 @@ describe('a removal that is done again', () => {
       expect.stringMatching(new RegExp(`^an end-user of account ${ACCOUNT_ID} could not be removed: `)),
     ]);
     expect(memory.get(endUserKey(ACCOUNT_ID, EMAIL))).not.toHaveProperty('removalId');
+  });
+
+  test('names an end-user’s account where a request cannot be read, in place of trying for ever', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    putEndUser(memory, anEndUser({ activeRequests: 0 }));
+    memory.patch(requestKey(REQUEST_ID), { prompt: 7 });
+    let calls = 0;
+    memory.beforeCall = () => {
+      if (++calls > 200) throw new Error('It tries for ever.');
+    };
+
+    const problems = await repeat({ endUsers: [{ accountId: ACCOUNT_ID, email: EMAIL }] });
+
+    expect(problems).toEqual([
+      expect.stringMatching(new RegExp(`^an end-user of account ${ACCOUNT_ID} could not be removed: `)),
+    ]);
   });
 
   test('fails as the table does, for an end-user too', async () => {
