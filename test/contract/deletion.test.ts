@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type AnyRecord, type Caller, newCaller, sharedService } from './support/client.ts';
+import { type AnyRecord, type Caller, newCaller, settled, sharedService } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { expectUnbrokenChain, history } from './support/ledger.ts';
 import {
@@ -80,6 +80,7 @@ describe('Deleting one request', () => {
     expect(refusal(await removeOne(requestId))).toEqual([409, 'conflict']);
 
     await endBusy(caller, requestId);
+    expect((await settled(caller, requestId)).status).toBe('failed');
     expect((await removeOne(requestId)).status).toBe(200);
   });
 });
