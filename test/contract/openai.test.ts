@@ -88,10 +88,15 @@ describe("OpenAI's client", () => {
   test('names a model by an alias of the operators, and edits images by URL, in JSON', async () => {
     const alias = unique('gpt-image-').replaceAll(' ', '-');
     await ops(caller.service, 'models', 'alias', 'set', alias, '--model', 'xSD4.5');
-    // Settings are cached for 5 s.
+    // Each function caches settings for 5 s.
+    for (const path of ['/images/generations', '/images/edits'])
+      await eventually(
+        () => caught(openai.post(path, { body: { model: alias, images: [] } })),
+        (error) => (error as { param?: string }).param !== 'model',
+      );
     await eventually(
       () => openai.models.list(),
-      ({ data }) => data.some(({ id }) => id === alias),
+      ({ data: models }) => models.some(({ id }) => id === alias),
     );
     const size = '2048x2048';
     const hints = { quality: 'hd', style: 'vivid' };
