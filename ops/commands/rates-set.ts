@@ -111,7 +111,7 @@ const resultOf = (
   const { value, rows } = shownRate(model, settings, account);
   const shown = changes.map((change) => ({ ...change, factor: factorOf(change) }));
   return {
-    value: { ...value, changes: shown },
+    value,
     text: (columns) => {
       const cells = shown.map(({ of, before, after, factor }) => [of, before, after, factor]);
       const changed = formatTable(['of', 'before', 'now', 'factor'], cells, columns);
