@@ -128,14 +128,20 @@ export const bindCalls = (
     clipMeasuring: ClipMeasuring;
     context: StackContext;
   },
-  { api, task, creators, modelListers, readers, providerCallers, admitters }: Functions,
+  { api, task, creators, openAiCreators, modelListers, readers, providerCallers, admitters }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
   secrets.bindRoutes(admitters);
   secrets.bindProviderStatus([...creators, ...modelListers]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
-  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request'], ...creators]);
+  fileDelivery.bindSigning([
+    ...readers,
+    webhook,
+    task['dispatch-request'],
+    api['create-video'],
+    ...openAiCreators,
+  ]);
   fileDelivery.bindAddresses(creators);
   fileDelivery.bindBaseUrl([api['create-upload']]);
   httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);

@@ -5,7 +5,8 @@ import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { namedInputs, type StoredRequest, type VideoRequest } from '../requests/request-rules.ts';
+import { inputFilesOf } from '../requests/input-files.ts';
+import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { inputsExpiry } from '../uploads/own-inputs.ts';
 import { screenPrompt } from './content-filter.ts';
@@ -87,7 +88,7 @@ const judge = async (
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const { creation, rate } = judgeCreation(account, submission, facts);
   const { endUser, routeCosts, requestsNamed = [] } = facts;
-  const inputsExpireAt = inputsExpiry(namedInputs(creation), requestsNamed);
+  const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
   const id = requestId ?? newRequestId(creation.model.type, now);
   const request = newRequest(id, account.accountId, creation, { rate, routeCosts, inputsExpireAt }, now);
   const { debitThousandths: price } = request;

@@ -16,7 +16,8 @@ import { listCredentials } from '../provider-calls/credentials.ts';
 import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import { takesPixels, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
 import type { ProviderId } from '../provider-names.ts';
-import { namedInputs, type StoredRequest } from '../requests/request-rules.ts';
+import { inputFilesOf } from '../requests/input-files.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequests } from '../requests/requests.ts';
 import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
 import { batchGet } from '../table/table.ts';
@@ -55,7 +56,7 @@ export const loadCreationFacts = async (
     idempotencyRecord: idempotency && idempotencyKey(accountId, idempotency.keyDigest),
   };
   const present = Object.values(keys).filter((key) => key !== undefined);
-  const inputs = submission.ok ? namedInputs(submission.creation) : [];
+  const inputs = submission.ok ? inputFilesOf(submission.creation) : [];
   const [items, settings, credentials, named] = await Promise.all([
     batchGet(present),
     currentModelSettings(now),
@@ -119,9 +120,9 @@ export const judgeCreation = (
 /** Errors by field for files of ours that the account cannot use. */
 const ownInputProblems = (creation: NewRequest, context: InputContext): FieldErrors =>
   Object.fromEntries(
-    namedInputs(creation).flatMap((input) => {
+    inputFilesOf(creation).flatMap((input) => {
       const problem = ownInputProblem(input, context);
-      return problem === undefined ? [] : [[input.name, problem]];
+      return problem === undefined ? [] : [[input.field, problem]];
     }),
   );
 

@@ -2,7 +2,7 @@ import { allowPrivateTargets } from '../environment.ts';
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import type { ReadBody } from '../fields.ts';
 import { toHandle } from '../files/file-handles.ts';
-import { withInputs } from '../requests/request-rules.ts';
+import { withInputFiles } from '../requests/input-files.ts';
 import { type NewImageRequest, parseImageRequest } from './create-image-rules.ts';
 import { type NewVideoRequest, parseVideoRequest } from './create-video-rules.ts';
 import type { NewCreation, ParsedCreation } from './creation-fields.ts';
@@ -46,9 +46,9 @@ const submissionBy =
     // Only a valid body gets a fingerprint: any other can be nested without limit.
     const idempotency =
       body.ok && idempotencyKey !== undefined
-        ? idempotencyOf(idempotencyKey, route, sent ?? withInputs(body.body, toHandle))
+        ? idempotencyOf(idempotencyKey, route, sent ?? withInputFiles(body.body, toHandle))
         : undefined;
-    return { ok: true, creation: withInputs(parsed.creation, toHandle), idempotency, keyId, now };
+    return { ok: true, creation: withInputFiles(parsed.creation, toHandle), idempotency, keyId, now };
   };
 
 const unreadable = (error: ValidationError, fields: FieldErrors): ParsedCreation<never> => ({

@@ -1,6 +1,7 @@
 import { parseHandle } from '../files/file-handles.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
-import { clipsOf, namedInputs, type StoredRequest, withInputs } from '../requests/request-rules.ts';
+import { inputFilesOf, withInputFiles } from '../requests/input-files.ts';
+import { clipsOf, type StoredRequest } from '../requests/request-rules.ts';
 import { addSeconds, type Instant } from '../time.ts';
 
 /** How much longer than until the deadline a provider can fetch inputs: its clock may differ. */
@@ -16,12 +17,12 @@ export const withSignedInputs = async <Request extends StoredRequest>(
   deadline: Instant,
 ): Promise<Request> => {
   const clips = clipsOf(request);
-  const isOwn = (text: string): boolean => parseHandle(text) !== undefined;
-  if (clips.length === 0 && !namedInputs(request).some(({ text }) => isOwn(text))) return request;
+  const isOwn = (url: string): boolean => parseHandle(url) !== undefined;
+  if (clips.length === 0 && !inputFilesOf(request).some(({ url }) => isOwn(url))) return request;
   const sign = await loadUrlSigner();
   const until = addSeconds(deadline, SLACK_SECONDS);
   const { inputsExpireAt = until } = request;
   const ownUntil = inputsExpireAt < until ? inputsExpireAt : until;
-  const signed = withInputs(request, (text) => (isOwn(text) ? sign(text, ownUntil) : text));
+  const signed = withInputFiles(request, (url) => (isOwn(url) ? sign(url, ownUntil) : url));
   return clips.length === 0 ? signed : { ...signed, referenceVideos: clips.map((key) => sign(key, until)) };
 };

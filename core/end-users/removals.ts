@@ -89,7 +89,7 @@ export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUser
     if (endUser.activeRequests > 0) return [];
     const { accountId, email, endUserId } = endUser;
     removal = { accountId, email, removalId, endUserId };
-    const due = dueListing('LOOK', removalId, addSeconds(toInstant(now), CALL_SECONDS));
+    const due = dueListing('CHECK', removalId, addSeconds(toInstant(now), CALL_SECONDS));
     return [
       updateWrite(endUserKey(accountId, email), {
         ...setAll({ deletingAt: toInstant(now), removalId }, { ':none': 0, ':endUser': endUserId }),
@@ -114,7 +114,7 @@ export const removeClaimedEndUser = async (
 ): Promise<string> => {
   const { accountId, email, removalId } = removal;
   const removedAt = toInstant(now);
-  const due = dueListing('LOOK', removalId, nextPassAt(removedAt, removedAt) ?? removedAt);
+  const due = dueListing('CHECK', removalId, nextPassAt(removedAt, removedAt) ?? removedAt);
   let removedBy = by;
   await transact(async (refusals) => {
     if (refusedBy(refusals, 0)) {

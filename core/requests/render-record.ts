@@ -5,6 +5,7 @@ import { toXTokens } from '../money.ts';
 import { outputObjectPrefix } from '../object-keys.ts';
 import { routePath } from '../routes.ts';
 import type { Instant } from '../time.ts';
+import { withInputFiles } from './input-files.ts';
 import type { ImageInput, RequestRecord, VideoInput } from './records.ts';
 import {
   ASKED_OF_IMAGES,
@@ -14,7 +15,6 @@ import {
   type StoredRequest,
   statusAt,
   type VideoRequest,
-  withInputs,
 } from './request-rules.ts';
 
 export interface RenderContext {
@@ -96,7 +96,7 @@ const stateOf = <Outputs extends object>(
     }
     case 'failed':
       if (!error || !finishedAt) throw incomplete(request);
-      return { status, error, finishedAt };
+      return { status, error: { code: error.code, message: error.message }, finishedAt };
     case 'expired':
       if (!finishedAt) throw incomplete(request);
       return { status, finishedAt };
@@ -133,7 +133,7 @@ const askedOf = <Name extends keyof Request & string, Request extends StoredRequ
     name === 'webhookUrl' ? unsigned(`${request[name]}`) : request[name],
   ]);
   const show = (text: string): string => (isUrl(text) ? unsigned(text) : inputUrl(text));
-  return withInputs(Object.fromEntries(values) as Pick<Request, Name>, show);
+  return withInputFiles(Object.fromEntries(values) as Pick<Request, Name>, show);
 };
 
 const isUrl = (text: string): boolean => /^https?:/i.test(text);

@@ -122,55 +122,6 @@ export const ASKED_OF_VIDEO = {
 };
 export type AskedOfVideo = z.infer<z.ZodMiniObject<typeof ASKED_OF_VIDEO>>;
 
-/** What a file holds that a request names. */
-export type InputKind = 'image' | 'video' | 'audio';
-
-/** The fields that name files, by URL or by the handle of a file of ours, each with what the file holds. */
-export const INPUT_FIELDS = {
-  references: 'image',
-  image: 'image',
-  lastFrame: 'image',
-  referenceImages: 'image',
-  referenceVideos: 'video',
-  referenceAudios: 'audio',
-} as const satisfies Partial<Record<keyof AskedOfImages | keyof AskedOfVideo, InputKind>>;
-
-/** A file that a request or creation names. `name` is its field, with its position in a list: `references[2]`. */
-export interface NamedInput {
-  name: string;
-  kind: InputKind;
-  text: string;
-}
-
-/** The files that a request or creation names, in the order of its fields. */
-export const namedInputs = (values: object): NamedInput[] => {
-  const found: NamedInput[] = [];
-  withInputs(values, (text, name, kind) => {
-    found.push({ name, kind, text });
-    return text;
-  });
-  return found;
-};
-
-/** The same values with each URL or handle of a file replaced. A value of another type stays as it is. */
-export const withInputs = <Values extends object>(
-  values: Values,
-  replace: (text: string, name: string, kind: InputKind) => string,
-): Values => {
-  const replaced = (value: unknown, name: string, kind: InputKind): unknown => {
-    if (Array.isArray(value)) return value.map((one, index) => replaced(one, `${name}[${index}]`, kind));
-    return typeof value === 'string' ? replace(value, name, kind) : value;
-  };
-  return Object.fromEntries(
-    Object.entries(values).map(([field, value]) => [
-      field,
-      Object.hasOwn(INPUT_FIELDS, field)
-        ? replaced(value, field, INPUT_FIELDS[field as keyof typeof INPUT_FIELDS])
-        : value,
-    ]),
-  ) as Values;
-};
-
 /**
  * A request for images as stored. `images` is the most it can deliver. Texts that this version does not know can be read, and are not
  * sent to a provider.

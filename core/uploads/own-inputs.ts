@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { Medium } from '../errors.ts';
 import { type FileHandle, isOwnAddress, parseHandle } from '../files/file-handles.ts';
 import { creationTimeOf } from '../ids.ts';
-import {
-  type InputKind,
-  isRemoved,
-  type NamedInput,
-  type StoredRequest,
-  statusAt,
-} from '../requests/request-rules.ts';
+import type { InputFile } from '../requests/input-files.ts';
+import { isRemoved, type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { kindOfExtension } from './upload-rules.ts';
 
@@ -26,10 +22,10 @@ export interface InputContext {
 }
 
 /** Ids of the requests whose outputs are named as inputs. */
-export const requestsNamed = (inputs: readonly NamedInput[]): string[] => [
+export const requestsNamed = (inputs: readonly InputFile[]): string[] => [
   ...new Set(
-    inputs.flatMap(({ text }) => {
-      const handle = parseHandle(text);
+    inputs.flatMap(({ url }) => {
+      const handle = parseHandle(url);
       return handle?.of === 'output' ? [handle.requestId] : [];
     }),
   ),
@@ -39,11 +35,11 @@ export const requestsNamed = (inputs: readonly NamedInput[]): string[] => [
  * Why an account cannot use the file of ours that it names; undefined for a URL elsewhere, and for a file that is its own, has not expired
  * and is of the kind that its field takes. Whether the file exists, and holds what it says, is found by measuring it.
  */
-export const ownInputProblem = ({ text, kind }: NamedInput, context: InputContext): string | undefined => {
-  const handle = parseHandle(text);
-  if (!handle) return isOwnAddress(text) ? 'is not an upload or an output of yours' : undefined;
+export const ownInputProblem = ({ url, medium }: InputFile, context: InputContext): string | undefined => {
+  const handle = parseHandle(url);
+  if (!handle) return isOwnAddress(url) ? 'is not an upload or an output of yours' : undefined;
   const problem = handle.of === 'upload' ? uploadProblem(handle, context) : outputProblem(handle, context);
-  return problem ?? kindProblem(handle.extension, kind);
+  return problem ?? kindProblem(handle.extension, medium);
 };
 
 const uploadProblem = (
@@ -65,9 +61,9 @@ const outputProblem = (
   return statusAt(request, now) === 'succeeded' ? undefined : 'is an output that has expired';
 };
 
-const NAMES = { image: 'an image', video: 'a video', audio: 'a sound' } as const;
+const NAMES = { image: 'an image', video: 'a video', audio: 'an audio' } as const;
 
-const kindProblem = (extension: string, wanted: InputKind): string | undefined => {
+const kindProblem = (extension: string, wanted: Medium): string | undefined => {
   const kind = kindOfExtension(extension);
   if (kind === wanted) return undefined;
   return kind ? `is ${NAMES[kind]}, not ${NAMES[wanted]}` : `is not ${NAMES[wanted]}`;
@@ -78,12 +74,12 @@ const expiryOf = (handle: FileHandle & { of: 'upload' }): Instant =>
 
 /** When the first of our files that a creation names is removed; undefined when it names none. */
 export const inputsExpiry = (
-  inputs: readonly NamedInput[],
+  inputs: readonly InputFile[],
   requests: readonly StoredRequest[],
 ): Instant | undefined =>
   inputs
-    .flatMap(({ text }) => {
-      const handle = parseHandle(text);
+    .flatMap(({ url }) => {
+      const handle = parseHandle(url);
       if (!handle) return [];
       if (handle.of === 'upload') return [expiryOf(handle)];
       return requests.find(({ requestId }) => requestId === handle.requestId)?.expiresAt ?? [];

@@ -92,7 +92,9 @@ describe('the input of a request', () => {
     const signed = 'https://example.com/a.png?X-Amz-Signature=secret&x=https://b.example/?y#secret';
     const plain = 'https://example.com/a.png';
 
-    expect(imageInput(anImageRequest({ references: [signed, plain], webhookUrl: signed }), fileUrl)).toMatchObject({
+    expect(
+      imageInput(anImageRequest({ references: [signed, plain], webhookUrl: signed }), fileUrl),
+    ).toMatchObject({
       references: [plain, plain],
       webhookUrl: plain,
     });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { Medium } from '../../../../core/errors.ts';
 import { newUploadId } from '../../../../core/ids.ts';
-import type { InputKind, StoredRequest } from '../../../../core/requests/request-rules.ts';
+import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import {
   inputsExpiry,
   ownerOf,
@@ -13,14 +14,14 @@ import { ACCOUNT_ID, anImageRequest, aVideoRequest } from '../../builders/entiti
 
 const THEIRS = 'acc_01JD4KXQ8M0000000000000001';
 const DAY_MS = 86_400_000;
-const after = (ms: number) => new Date(NOW.getTime() + ms).toISOString();
+const inMs = (ms: number) => new Date(NOW.getTime() + ms).toISOString();
 const upload = (extension = 'png', accountId = ACCOUNT_ID, ageMs = 0) =>
   `uploads/${ownerOf(accountId)}/${newUploadId(new Date(NOW.getTime() - ageMs))}.${extension}`;
 const madeOf = (request: StoredRequest, overrides: Partial<StoredRequest> = {}): StoredRequest => {
   const objectKey = `outputs/${request.requestId}/0.${request.kind === 'image' ? 'png' : 'mp4'}`;
   return {
     ...request,
-    ...{ status: 'succeeded', finishedAt: after(0), expiresAt: after(1), outputs: [{ index: 0, objectKey }] },
+    ...{ status: 'succeeded', finishedAt: inMs(0), expiresAt: inMs(1), outputs: [{ index: 0, objectKey }] },
     ...overrides,
   } as StoredRequest;
 };
@@ -28,8 +29,8 @@ const image = madeOf(anImageRequest());
 const video = madeOf(aVideoRequest());
 const outputOf = ({ requestId, kind }: StoredRequest, name = `0.${kind === 'image' ? 'png' : 'mp4'}`) =>
   `outputs/${requestId}/${name}`;
-const problemOf = (text: string, kind: InputKind = 'image', requests: readonly StoredRequest[] = []) =>
-  ownInputProblem({ name: 'x', text, kind }, { accountId: ACCOUNT_ID, requests, now: NOW });
+const problemOf = (url: string, medium: Medium = 'image', requests: readonly StoredRequest[] = []) =>
+  ownInputProblem({ field: 'x', url, medium }, { accountId: ACCOUNT_ID, requests, now: NOW });
 
 describe('an own file as an input', () => {
   test('can be an upload of two days, and of the kind of the field', () => {
@@ -39,7 +40,7 @@ describe('an own file as an input', () => {
     expect(problemOf(upload('png', ACCOUNT_ID, 2 * DAY_MS))).toBe('is an upload that has expired');
     expect(problemOf(upload('png', THEIRS))).toBe('is an upload of another account');
     expect(problemOf(upload('mp4'))).toBe('is a video, not an image');
-    expect(problemOf(upload('png'), 'audio')).toBe('is an image, not a sound');
+    expect(problemOf(upload('png'), 'audio')).toBe('is an image, not an audio');
     expect(problemOf(upload('exe'))).toBe('is not an image');
   });
 
@@ -54,8 +55,12 @@ describe('an own file as an input', () => {
     ['of another account', [madeOf(image, { accountId: THEIRS })], 'is not an output of yours'],
     ['that was not made', [madeOf(image, { outputs: [] })], 'is not an output of yours'],
     ['that could not be stored', [madeOf(image, { outputs: [{ index: 0 }] })], 'is not an output of yours'],
-    ['of a request past its retention', [madeOf(image, { ttl: NOW.getTime() / 1000 })], 'is not an output of yours'],
-    ['that has expired', [madeOf(image, { expiresAt: after(0) })], 'is an output that has expired'],
+    [
+      'of a request past its retention',
+      [madeOf(image, { ttl: NOW.getTime() / 1000 })],
+      'is not an output of yours',
+    ],
+    ['that has expired', [madeOf(image, { expiresAt: inMs(0) })], 'is an output that has expired'],
   ])('is refused where it is an output %s', (_, requests, problem) => {
     expect(problemOf(outputOf(image), 'image', requests)).toBe(problem);
   });
@@ -72,7 +77,7 @@ describe('an own file as an input', () => {
 
   test('is looked for by its request, each once', () => {
     const texts = [outputOf(image), upload(), 'https://a.example/0.png', outputOf(image, '1.png')];
-    const inputs = texts.map((text) => ({ name: 'x', kind: 'image' as const, text }));
+    const inputs = texts.map((url) => ({ field: 'x', medium: 'image' as const, url }));
 
     expect(requestsNamed(inputs)).toEqual([image.requestId]);
   });
@@ -80,14 +85,14 @@ describe('an own file as an input', () => {
   test('is gone when the first of those that are named is', () => {
     const expiry = (...texts: string[]) =>
       inputsExpiry(
-        texts.map((text) => ({ name: 'x', kind: 'image' as const, text })),
+        texts.map((url) => ({ field: 'x', medium: 'image' as const, url })),
         [image],
       );
 
     expect(expiry('https://a.example/0.png')).toBeUndefined();
-    expect(expiry(upload())).toBe(after(2 * DAY_MS));
-    expect(expiry(upload('png', ACCOUNT_ID, DAY_MS), upload())).toBe(after(DAY_MS));
-    expect(expiry(upload(), outputOf(image))).toBe(after(1));
+    expect(expiry(upload())).toBe(inMs(2 * DAY_MS));
+    expect(expiry(upload('png', ACCOUNT_ID, DAY_MS), upload())).toBe(inMs(DAY_MS));
+    expect(expiry(upload(), outputOf(image))).toBe(inMs(1));
   });
 
   test('never shows the account, and is of one account only', () => {
