@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
 import type {
   CancelAnswer,
+  InTurn,
   ProviderAnswer,
   ProviderOutput,
   ProviderPlan,
+  TaskListing,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { errorIn, type ToldError } from '../error-bodies.ts';
@@ -33,6 +35,7 @@ import { HttpProvider } from '../http-provider.ts';
 import { taskStateOf } from '../task-states.ts';
 import { ARK_ERRORS } from './errors.ts';
 import { planArkImages } from './images.ts';
+import { listUnfinishedOf } from './task-list.ts';
 import { planArkVideo, TASKS_PATH } from './videos.ts';
 
 const ImagesBody = z.object({
@@ -80,6 +83,10 @@ export class ModelArk extends HttpProvider {
 
   protected readTask(answer: HttpAnswer): ProviderAnswer {
     return readTaskOf(answer) ?? untoldTask(this.id, answer, errorOf(answer), ARK_ERRORS);
+  }
+
+  list(taskIds: readonly string[], inTurn: InTurn): Promise<TaskListing> {
+    return listUnfinishedOf(taskIds, (path) => inTurn((signal) => this.call('GET', path, signal)));
   }
 
   /**

@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
 import type {
   CancelAnswer,
+  InTurn,
   ProviderAnswer,
   ProviderPlan,
   ProviderUsage,
+  TaskListing,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { errorIn, type ToldError } from '../error-bodies.ts';
@@ -29,6 +31,7 @@ import { HttpProvider } from '../http-provider.ts';
 import { taskStateOf } from '../task-states.ts';
 import { MODEL_STUDIO_ERRORS, preciseError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
+import { listUnfinished } from './task-list.ts';
 import { planModelStudioVideo } from './videos.ts';
 
 const Content = z.array(z.catch(z.object({ image: optionalText() }), { image: undefined }));
@@ -106,6 +109,10 @@ export class ModelStudio extends HttpProvider {
       default:
         return unknownState(this.id, status);
     }
+  }
+
+  list(_: readonly string[], inTurn: InTurn): Promise<TaskListing> {
+    return listUnfinished((path) => inTurn((signal) => this.call('GET', path, signal)));
   }
 
   async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
