@@ -5,7 +5,7 @@ import { probeEnd } from '../circuits/circuit-rules.ts';
 import { claimProbe } from '../circuits/circuits.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { requiredNumberEnv } from '../environment.ts';
-import type { PlaceInQueue } from '../executions/step-rules.ts';
+import type { QueuePosition } from '../executions/step-rules.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { isBusyAttempt, repeatableAt } from '../provider-calls/attempt-rules.ts';
 import type { PlannedAttempt } from '../provider-calls/claim-attempts.ts';
@@ -48,7 +48,7 @@ interface Begun {
 export const beginRun = async (
   request: StoredRequest,
   { all, stored, deadline, providerRouteOf, clock, endMs }: Beginning,
-): Promise<Begun | PlaceInQueue> => {
+): Promise<Begun | QueuePosition> => {
   const { requestId, accountId } = request;
   const except = new Map<string, string>();
   const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
@@ -98,7 +98,7 @@ export const beginRun = async (
         // It holds the permit while it has a call or task under way.
         permit:
           pass && gate.permits !== undefined ? { gate: gate.name, takenMs: pass.permit.takenMs } : undefined,
-        lookAt: lookAfterQueue(request, clock),
+        checkAt: checkAfterQueue(request, clock),
         beginsProcessing: mode === 'synchronous',
         onAttempts: { ...(role && { circuit: role }), ...(passedOver?.length && { passedOver }) },
       },
@@ -116,9 +116,9 @@ export const silentUntil = (clock: Clock): Instant =>
  * The next due time of a request that waited for capacity and was due at the end of that wait; undefined for
  * any other.
  */
-const lookAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
+const checkAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
   const soon = silentUntil(clock);
-  return dueListOf(GSI1PK) === 'LOOK' && GSI1SK > soon ? soon : undefined;
+  return dueListOf(GSI1PK) === 'CHECK' && GSI1SK > soon ? soon : undefined;
 };
 
 /**

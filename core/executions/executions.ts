@@ -94,7 +94,7 @@ export const wakeExecution = (taskToken: string, step: FinalStep): Promise<boole
   succeed(taskToken, { result: step });
 
 /** Ends the wait for capacity under a task token: the request is dispatched again. False as for `wakeExecution`. */
-export const letIntoDispatch = (taskToken: string): Promise<boolean> => succeed(taskToken, {});
+export const admitToDispatch = (taskToken: string): Promise<boolean> => succeed(taskToken, {});
 
 const succeed = async (taskToken: string, output: object): Promise<boolean> => {
   try {

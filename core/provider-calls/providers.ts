@@ -46,7 +46,7 @@ type ProviderMeaning =
   /**
    * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that
    * failed has none: it was taken. Without an `obstacle`, no other provider is asked either. `blamesInput`: the request was at
-   * fault, such as by a file. That tells nothing of the provider.
+   * fault, such as by a file, and says nothing about the provider. The `input` of the failure then says what is wrong with which input.
    */
   | {
       kind: 'failed';

@@ -41,7 +41,7 @@ const FINISH_WITHIN_SECONDS = 60;
 export const markDeletedWrite = (deletion: DeletedRequest): TransactItem =>
   putWrite({
     ...deletedRequestKey(deletion.accountId, deletion.requestId),
-    ...dueListing('LOOK', deletion.requestId, addSeconds(deletion.deletedAt, FINISH_WITHIN_SECONDS)),
+    ...dueListing('CHECK', deletion.requestId, addSeconds(deletion.deletedAt, FINISH_WITHIN_SECONDS)),
     ...deletion,
   });
 

@@ -91,7 +91,7 @@ const stateOf = <Outputs extends object>(
     }
     case 'failed':
       if (!error || !finishedAt) throw incomplete(request);
-      return { status, error, finishedAt };
+      return { status, error: { code: error.code, message: error.message }, finishedAt };
     case 'expired':
       if (!finishedAt) throw incomplete(request);
       return { status, finishedAt };

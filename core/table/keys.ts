@@ -133,9 +133,9 @@ export const requestListing = (accountId: string, email: string) => ({
  * The lists of work left, ordered by next due time. An item is in at most one.
  *
  * `START`: requests that may have no execution. `EXPIRE`: succeeded requests whose files are left to remove at
- * `expiresAt`. `LOOK`: all other work.
+ * `expiresAt`. `CHECK`: all other work.
  */
-export type DueList = 'START' | 'LOOK' | 'EXPIRE';
+export type DueList = 'START' | 'CHECK' | 'EXPIRE';
 /** Number of partitions that each due list is spread over: every request is written there, and a partition takes 1,000 a second. */
 export const DUE_SHARDS = 4;
 /** Puts an item on a list by its next due time. `id` chooses the partition. */
@@ -147,7 +147,7 @@ export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
 export const dueListOf = (partition = ''): DueList | undefined =>
   DUE_PARTITION.exec(partition)?.[1] as DueList;
 export const DUE_PREFIX = 'DUE#';
-const DUE_PARTITION = /^DUE#(START|LOOK|EXPIRE)#/;
+const DUE_PARTITION = /^DUE#(START|CHECK|EXPIRE)#/;
 export const duePartition = (list: DueList, shard: number): string => `${dueListPrefix(list)}${shard}`;
 export const dueListPrefix = (list: DueList): string => `${DUE_PREFIX}${list}#`;
 const shardOf = (id: string): number => hashOf(id) % DUE_SHARDS;

@@ -74,7 +74,7 @@ describe('deleting a request', () => {
   });
 
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
-  const open = dueListing('LOOK', REQUEST_ID, atSeconds(65).toISOString());
+  const open = dueListing('CHECK', REQUEST_ID, atSeconds(65).toISOString());
 
   test('leaves a mark with its amounts for the ledger entries that name it, and nothing due', async () => {
     given();

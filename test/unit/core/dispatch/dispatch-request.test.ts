@@ -84,7 +84,7 @@ describe('dispatching a request', () => {
     provider.callsBack.mockReturnValue(callsBack);
     await run(provider);
 
-    const place = dueListing('LOOK', REQUEST_ID, atSeconds(seconds).toISOString());
+    const place = dueListing('CHECK', REQUEST_ID, atSeconds(seconds).toISOString());
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(place);
   });
 
