@@ -165,7 +165,7 @@ const MAX_LOGGED = 100;
 /** Logs the shape of an answer that cannot be read, once in this process: a task is queried again and again. */
 export const logUnreadable = (
   provider: ProviderId,
-  operation: 'creation' | 'query',
+  operation: 'creation' | 'query' | 'list',
   status: number,
   body: unknown,
 ): void => {

@@ -79,6 +79,18 @@ type ProviderMeaning =
  */
 export type CancelAnswer = { kind: 'cancelled' } | { kind: 'not-cancelled'; reason: string };
 
+/**
+ * A provider's list of tasks, as far as it was told. `unfinished` are the ids of tasks that it names as unfinished. Unless it
+ * `isComplete`, it has more than was read. `busy`: not now, as `ProviderAnswer` has it. `refused`: it lists nothing here.
+ */
+export type TaskListing =
+  | { kind: 'listed'; unfinished: ReadonlySet<string>; isComplete: boolean }
+  | { kind: 'busy'; retryAfterSeconds?: number }
+  | { kind: 'refused' };
+
+/** Makes a call when its turn comes, with a signal that ends it in time. */
+export type InTurn = <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+
 /** A callback as it came. */
 export interface SentCallback {
   /** The first value of a header; names are case-insensitive. */
@@ -118,6 +130,11 @@ export interface Provider {
   submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer>;
   /** Reads the state of a task. `busy` means the provider did not tell it. */
   query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer>;
+  /**
+   * Lists unfinished tasks, these among them, with each HTTP call in its turn. Absent where the provider has no list. Results come from
+   * `query` alone, and the list may be behind.
+   */
+  list?(taskIds: readonly string[], inTurn: InTurn): Promise<TaskListing>;
   /**
    * Cancels a task of an ended request. The providers cancel a task that is queued; of another one the record
    * may be deleted, so call it only when the request has ended.

@@ -46,6 +46,8 @@ const common = {
   model: z.string(),
   prompt: z.string(),
   webhookUrl: z.optional(z.string()),
+  /** When the first of our own files that it names is removed; absent when it names none. */
+  inputsExpireAt: z.optional(z.string()),
   unitPriceThousandths: z.number(),
   debitThousandths: z.number(),
   createdAt: z.string(),

@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
 import type {
   CancelAnswer,
+  InTurn,
   ProviderAnswer,
   ProviderOutput,
   ProviderPlan,
+  TaskListing,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import {
@@ -32,6 +34,7 @@ import {
 import { HttpProvider } from '../http-provider.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';
+import { listUnfinishedOf } from './task-list.ts';
 import { planArkVideo, TASKS_PATH } from './videos.ts';
 
 const ErrorBody = z.object({ error: z.object({ code: requiredText(), message: saidText() }) });
@@ -85,6 +88,10 @@ export class ModelArk extends HttpProvider {
 
   protected readTask(answer: HttpAnswer): ProviderAnswer {
     return readTaskOf(answer) ?? untoldTask(this.id, answer, errorOf(answer)?.code, classifyArkError);
+  }
+
+  list(taskIds: readonly string[], inTurn: InTurn): Promise<TaskListing> {
+    return listUnfinishedOf(taskIds, (path) => inTurn((signal) => this.call('GET', path, signal)));
   }
 
   /**

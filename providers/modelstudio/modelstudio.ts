@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
 import type {
   CancelAnswer,
+  InTurn,
   ProviderAnswer,
   ProviderPlan,
   ProviderUsage,
+  TaskListing,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import {
@@ -28,6 +30,7 @@ import {
 import { HttpProvider } from '../http-provider.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
+import { listUnfinished } from './task-list.ts';
 import { planModelStudioVideo } from './videos.ts';
 
 const Choices = z.array(
@@ -102,6 +105,10 @@ export class ModelStudio extends HttpProvider {
       default:
         return unknownState(this.id, status);
     }
+  }
+
+  list(_: readonly string[], inTurn: InTurn): Promise<TaskListing> {
+    return listUnfinished((path) => inTurn((signal) => this.call('GET', path, signal)));
   }
 
   async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
