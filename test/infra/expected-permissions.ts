@@ -41,7 +41,7 @@ const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, DELETED, WEBHO
   'REQUEST#*',
   'DELETED#*',
   'WEBHOOK_ATTEMPTS#*',
-  'CATALOG#*',
+  'CATALOG',
 ];
 /** These items, and writes that name no attributes but these and the primary key. */
 const naming = (items: string, ...attributes: string[]): string =>

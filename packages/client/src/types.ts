@@ -634,11 +634,11 @@ export interface Usage {
 export interface UsageItem {
   /** With `day`: a date in UTC. */
   readonly day?: string | undefined;
-  /** With `model`. Null for requests from before this was recorded. */
+  /** With `model`. Null if unknown. */
   readonly model?: string | null | undefined;
   /** With `endUser`. Null for end-users that were deleted. */
   readonly endUserEmail?: string | null | undefined;
-  /** With `key`. Null for requests from before this was recorded. */
+  /** With `key`. Null if unknown. */
   readonly keyId?: string | null | undefined;
   /** Requests that were debited. */
   readonly requests: number;
