@@ -8,7 +8,7 @@ const code = named('ErrorCode', 'Branch on this. The status follows from it.', F
 export const FailureAnswer = named(
   'Failure',
   'Why a request failed. Everything it was debited is refunded.',
-  Failure,
+  z.pick(Failure, { code: true, message: true }),
 );
 
 /** The error of an output whose file could not be stored. */

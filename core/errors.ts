@@ -25,14 +25,61 @@ export const STORAGE_FAILED = 'storage_failed';
 
 const errorCodes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 
-/** The code and message stored and shown for a failed request. */
-export const Failure = z.object({ code: z.enum(errorCodes), message: z.string() });
+/** Kinds of input files. */
+export const MEDIA = ['image', 'video', 'audio'] as const;
+export type Medium = (typeof MEDIA)[number];
+
+/**
+ * Reasons for which a provider refuses an input. `unfetched`: its server did not give the file, `slow`: not in time. `unreadable`: no file
+ * of its medium. `small`, `large`, `size` (either): in pixels or bytes. `rate`: frames a second. `value`: anything else that the model does not take. `content`:
+ * refused by the content filter.
+ */
+export const INPUT_REASONS = [
+  'unfetched',
+  'slow',
+  'unreadable',
+  'small',
+  'large',
+  'size',
+  'format',
+  'duration',
+  'ratio',
+  'rate',
+  'value',
+  'content',
+] as const;
+export type InputReason = (typeof INPUT_REASONS)[number];
+
+/**
+ * The input of a request that a provider refused, and why. `status` is what the file's server answered to the provider. `field` is the path
+ * of the input in a creation (`prompt`, `references[2]`). An adapter knows no request: in its place it may give `file`, the index among all input
+ * files of the request (`inputFilesOf`), and their `medium`.
+ */
+export const InputFault = z.object({
+  reason: z.enum(INPUT_REASONS),
+  status: z.optional(z.number()),
+  field: z.optional(z.string()),
+  file: z.optional(z.number()),
+  medium: z.optional(z.enum(MEDIA)),
+});
+export type InputFault = z.infer<typeof InputFault>;
+
+/**
+ * The code and message of a failed request, which its caller sees. With `input`, the provider refused an input: the same request would
+ * fail again.
+ */
+export const Failure = z.object({
+  code: z.enum(errorCodes),
+  message: z.string(),
+  input: z.optional(InputFault),
+});
 export type Failure = z.infer<typeof Failure>;
 
-/** A failure from the table or an execution. A code of another version reads as `internal_error`. */
+/** A failure from the table or an execution. A code of another version reads as `internal_error`, an input fault of another one as absent. */
 export const StoredFailure = z.object({
   code: z.catch(z.enum(errorCodes), 'internal_error'),
   message: z.string(),
+  input: z.catch(z.optional(InputFault), undefined),
 });
 
 /** The error that a caller sees for an unexpected one: no internals. */

@@ -11,6 +11,8 @@ interface Subject {
   /** An example of an id. */
   example: string;
   isRequired: boolean;
+  /** Whether errors leave its text out. */
+  isSecret: boolean;
 }
 
 const SUBJECTS = new WeakMap<Command, Subject[]>();
@@ -37,9 +39,15 @@ export const about = (
     isRequired = true,
     parse = text,
     choices,
-  }: { isRequired?: boolean; parse?: (value: string) => string; choices?: readonly string[] } = {},
+    isSecret = false,
+  }: {
+    isRequired?: boolean;
+    parse?: (value: string) => string;
+    choices?: readonly string[];
+    isSecret?: boolean;
+  } = {},
 ): Command => {
-  const subject = { name, what, example: EXAMPLES[name] ?? name, isRequired };
+  const subject = { name, what, example: EXAMPLES[name] ?? name, isRequired, isSecret };
   SUBJECTS.set(command, [...(SUBJECTS.get(command) ?? []), subject]);
   const option = new Option(`--${name} <id>`, `${what}; also as the argument`);
   return command
@@ -58,11 +66,11 @@ export const withSubjects = (
   options: Record<string, unknown>,
 ): Record<string, unknown> => {
   const subjects = SUBJECTS.get(command) ?? [];
-  const given = subjects.flatMap(({ name, what, example, isRequired }, index) => {
+  const given = subjects.flatMap(({ name, what, example, isRequired, isSecret }, index) => {
     const key = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     const [argument, option] = [args[index], options[key]];
     if (argument !== undefined && option !== undefined && argument !== option) {
-      throw new UsageError(`Give ${what} once: ${argument} is not ${option}.`);
+      throw new UsageError(`Give ${what} once${isSecret ? '' : `: ${argument} is not ${option}`}.`);
     }
     if (isRequired && argument === undefined && option === undefined) {
       const examples = subjects.slice(0, index + 1).map((subject) => subject.example);

@@ -13,6 +13,7 @@ import type { Beside } from '../table/transactions.ts';
 import { type Clock, systemClock } from '../time.ts';
 import { closeRequest, type Settling } from './close-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';
+import { nameInput } from './name-input.ts';
 import { settleRequest } from './settle-request.ts';
 
 /**
@@ -78,7 +79,9 @@ const endAsFailed = async (
   if (!request) return true;
   if (!isTerminal(request)) {
     const attempts = latestAttempts(await listAttempts(request.requestId));
-    const ending = await endRequest(request, attempts, { status: 'failed', error }, clock.now(), options);
+    const named = nameInput(error, request, attempts);
+    const state = { status: 'failed', error: named } as const;
+    const ending = await endRequest(request, attempts, state, clock.now(), options);
     if (ending === 'stored') return false;
     await onEnded?.(request.requestId, attempts, clock);
   }

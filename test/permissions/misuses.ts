@@ -209,7 +209,7 @@ export const MISUSES = {
   'list accounts': list(LISTING_INDEX, ACCOUNT_LISTING_PARTITION),
   'list end-users': list(LISTING_INDEX, endUserListingPartition(ACCOUNT)),
   'list expired requests': list(LISTING_INDEX, duePartition('EXPIRE', 0)),
-  'list due work': list(LISTING_INDEX, duePartition('LOOK', 0)),
+  'list due work': list(LISTING_INDEX, duePartition('CHECK', 0)),
   'list the queues of providers': list(LISTING_INDEX, GATE_LISTING_PARTITION),
   'list the requests of an account': list(REQUEST_INDEXES.byAccount, ACCOUNT),
   'list the requests of an end-user': list(REQUEST_INDEXES.byEndUser, `${ACCOUNT}#ada@example.com`),

@@ -4,7 +4,7 @@ import { waitAtGate } from '../../../../core/admission/admission.ts';
 import { type Gate, gateOf } from '../../../../core/admission/gate-rules.ts';
 import { readGates, takePermit } from '../../../../core/admission/gates.ts';
 import { type Circuit, CLOSED } from '../../../../core/circuits/circuit-rules.ts';
-import { isQueued, letElsewhere } from '../../../../core/reconciler/let-in.ts';
+import { isQueued, rerouteWaiting } from '../../../../core/reconciler/admit.ts';
 import { gatePartition, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { at, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
@@ -54,7 +54,7 @@ const tick = async (gate: Gate, circuits: Record<string, Circuit>, number = 0): 
   if (!isQueued(state)) return;
   const options = { clock: new StoppedClock(), tick: number, wake };
   const queue = { route: FIRST, gate, models: ['xSD4.5'], others: [SECOND] };
-  await letElsewhere(queue, state, new Map(Object.entries(circuits)), options);
+  await rerouteWaiting(queue, state, new Map(Object.entries(circuits)), options);
 };
 
 describe('at a route that is left out, the control loop', () => {

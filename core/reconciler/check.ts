@@ -26,43 +26,43 @@ import { wakeWhenFinished } from '../waiting/catch-up.ts';
 import { type During, queryAttempts } from '../waiting/query-tasks.ts';
 
 /** Options of a check of due work. */
-export interface LookOptions {
+export interface CheckOptions {
   providerRouteOf: ProviderRouteOf;
   keepGoing: () => boolean;
   clock: Clock;
 }
 
-/** The rest of a look: `act` goes at the pace of a provider, and makes each query `during` its turn. */
-export interface AtProvider {
+/** The rest of a check: `act` goes at the pace of a provider, and makes each query `during` its turn. */
+export interface ProviderQuery {
   id: string;
-  act: (during: During) => Promise<Looked>;
+  act: (during: During) => Promise<CheckResult>;
 }
 
-/** The outcome of a look. */
-export type Looked =
+/** The outcome of a check. */
+export type CheckResult =
   /** Closed, or listed for later. */
   | { kind: 'done' }
-  /** Still open: look again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. */
-  | { kind: 'open'; nextMs: number; rest?: AtProvider | undefined }
+  /** Still open: check again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. */
+  | { kind: 'open'; nextMs: number; rest?: ProviderQuery | undefined }
   /** Listed elsewhere: the index is behind. */
   | { kind: 'moved'; due: DueItem }
   /** Do the rest now. */
-  | { kind: 'provider'; rest: AtProvider };
+  | { kind: 'provider'; rest: ProviderQuery };
 
-const DONE: Looked = { kind: 'done' };
+const DONE: CheckResult = { kind: 'done' };
 /** An item that could not be settled is checked again after this long. */
-export const LOOK_AGAIN_SECONDS = 45;
+export const CHECK_AGAIN_SECONDS = 45;
 /** A call that is being made has its outcome soon. */
 const SOON_SECONDS = 2;
-const openFor = (seconds: number, clock: Clock): Looked => ({
+const openFor = (seconds: number, clock: Clock): CheckResult => ({
   kind: 'open',
   nextMs: clock.now().getTime() + seconds * 1000,
 });
 
 /** Checks a due item once. */
-export const lookAt = async (due: DueItem, options: LookOptions): Promise<Looked> => {
+export const checkDue = async (due: DueItem, options: CheckOptions): Promise<CheckResult> => {
   const { work, list } = due;
-  if (work.kind === 'request') return lookAtRequest(due, work.requestId, options);
+  if (work.kind === 'request') return checkRequest(due, work.requestId, options);
   if (work.kind === 'balance-event') {
     // Unless its writer has: the delivery is named by the event.
     await startWebhookDelivery(work.eventId);
@@ -71,38 +71,38 @@ export const lookAt = async (due: DueItem, options: LookOptions): Promise<Looked
   }
   const { clock, keepGoing } = options;
   // Removals take long. Rescheduled first, so that the next run continues if this one dies.
-  const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS));
+  const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), CHECK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
-  else await finishDeletion(toDeletedRequest(claimed.item), undefined, due.key);
+  else await finishDeletion(toDeletedRequest(claimed.item));
   return DONE;
 };
 
-const lookAtRequest = async (due: DueItem, requestId: string, options: LookOptions): Promise<Looked> => {
+const checkRequest = async (due: DueItem, requestId: string, options: CheckOptions): Promise<CheckResult> => {
   const { clock, providerRouteOf } = options;
   const { request, attempts: all } = await findRequestAndAttempts(requestId);
-  const place = placeOf(request);
-  if (!request || !place) return DONE;
-  if (!isDeepStrictEqual(place.place, due.place)) {
-    return { kind: 'moved', due: { ...due, ...place } };
+  const listed = dueKeyOf(request);
+  if (!request || !listed) return DONE;
+  if (!isDeepStrictEqual(listed.dueKey, due.dueKey)) {
+    return { kind: 'moved', due: { ...due, ...listed } };
   }
   if (isTerminal(request)) return closeEnded(request, options);
   if (request.status === 'queued') return checkExecution(due, requestId, clock);
   // It was dispatched, so it had an execution.
-  if (due.list === 'START') return lookLater(due, request.createdAt);
+  if (due.list === 'START') return checkLater(due, request.createdAt);
   const attempts = latestAttempts(all);
   const open = attempts.find(isOpenTask);
   if (!open) return wakeFinished(due, requestId, attempts, clock);
   const wait = await findProviderWait(requestId);
   const { waitingSince = request.dispatchedAt ?? request.createdAt, queriedAt = '', notBefore } = wait ?? {};
   const isLost = isCheckDue(waitingSince, clock) && !(await reconcileRequest(requestId, clock));
-  if (isLost) return openFor(LOOK_AGAIN_SECONDS, clock);
+  if (isLost) return openFor(CHECK_AGAIN_SECONDS, clock);
   if (attempts.some(({ outcome }) => outcome === undefined)) return openFor(SOON_SECONDS, clock);
   const { provider } = await providerRouteOf(request.model, originOf(open));
   if (provider.callsBack(request.kind)) {
     const lastNewsAt = later(waitingSince, queriedAt);
     if (!isOlder(lastNewsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS'), clock))
-      return lookLater(due, lastNewsAt);
+      return checkLater(due, lastNewsAt);
   }
   const from = firstCallAt(all) ?? request.createdAt;
   return {
@@ -112,34 +112,34 @@ const lookAtRequest = async (due: DueItem, requestId: string, options: LookOptio
 };
 
 /** Where a request is listed for the reconciler; undefined when it is not. */
-const placeOf = ({ GSI1PK, GSI1SK }: Partial<StoredRequest> = {}) => {
+const dueKeyOf = ({ GSI1PK, GSI1SK }: Partial<StoredRequest> = {}) => {
   const list = dueListOf(GSI1PK);
   if (GSI1PK === undefined || GSI1SK === undefined || list === undefined || list === 'EXPIRE')
     return undefined;
-  return { list, place: { GSI1PK, GSI1SK } };
+  return { list, dueKey: { GSI1PK, GSI1SK } };
 };
 
 /** Whether an instant is at least `seconds` ago. */
 const isOlder = (instant: Instant, seconds: number, clock: Clock): boolean =>
   addSeconds(instant, seconds) <= toInstant(clock.now());
 
-/** The first look of a run checks the execution of an open task when `CALLBACK_WAIT_SECONDS` have passed again since the run before. */
+/** The first check of a run checks the execution of an open task when `CALLBACK_WAIT_SECONDS` have passed again since the run before. */
 const isCheckDue = (since: Instant, clock: Clock): boolean => {
   const seconds = requiredNumberEnv('CALLBACK_WAIT_SECONDS');
   const elapsedSeconds = (clock.now().getTime() - Date.parse(since)) / 1000;
-  return elapsedSeconds >= seconds && elapsedSeconds % seconds < SECONDS_BETWEEN_FIRST_LOOKS;
+  return elapsedSeconds >= seconds && elapsedSeconds % seconds < SECONDS_BETWEEN_FIRST_CHECKS;
 };
-/** Runs are a minute apart, and the first look of one at a task is up to 15 s late: at its next query. */
-const SECONDS_BETWEEN_FIRST_LOOKS = 90;
+/** Runs are a minute apart, and the first check of one at a task is up to 15 s late: at its next query. */
+const SECONDS_BETWEEN_FIRST_CHECKS = 90;
 
 /** Goes on with a request that has ended: its tasks are cancelled at the pace of their provider. */
 const closeEnded = async (
   request: StoredRequest,
-  { clock, providerRouteOf }: LookOptions,
-): Promise<Looked> => {
-  const close = async (tasks?: (ended: StoredRequest) => Promise<boolean>): Promise<Looked> => {
+  { clock, providerRouteOf }: CheckOptions,
+): Promise<CheckResult> => {
+  const close = async (tasks?: (ended: StoredRequest) => Promise<boolean>): Promise<CheckResult> => {
     const isClosed = await closeStoredRequest(request.requestId, { clock, ...(tasks && { tasks }) });
-    return isClosed ? DONE : openFor(LOOK_AGAIN_SECONDS, clock);
+    return isClosed ? DONE : openFor(CHECK_AGAIN_SECONDS, clock);
   };
   const [abandoned] = await abandonedTasks(request);
   if (!abandoned) return close();
@@ -148,10 +148,10 @@ const closeEnded = async (
 };
 
 /** Starts or ends a request whose execution is lost; lists any other for later. */
-const checkExecution = async (due: DueItem, requestId: string, clock: Clock): Promise<Looked> =>
+const checkExecution = async (due: DueItem, requestId: string, clock: Clock): Promise<CheckResult> =>
   (await reconcileRequest(requestId, clock))
-    ? lookLater(due, toInstant(clock.now()))
-    : openFor(LOOK_AGAIN_SECONDS, clock);
+    ? checkLater(due, toInstant(clock.now()))
+    : openFor(CHECK_AGAIN_SECONDS, clock);
 
 /** Wakes the execution of a request whose calls are finished. If it does not wait, it is at work, or lost. */
 const wakeFinished = async (
@@ -159,14 +159,14 @@ const wakeFinished = async (
   requestId: string,
   attempts: readonly ProviderAttempt[],
   clock: Clock,
-): Promise<Looked> =>
+): Promise<CheckResult> =>
   (await wakeWhenFinished(requestId, attempts))
-    ? lookLater(due, toInstant(clock.now()))
+    ? checkLater(due, toInstant(clock.now()))
     : checkExecution(due, requestId, clock);
 
 /** Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after its creation or the last news of it. */
-const lookLater = async (due: DueItem, newsAt: Instant): Promise<Looked> => {
-  await reschedule(due, 'LOOK', addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS')));
+const checkLater = async (due: DueItem, newsAt: Instant): Promise<CheckResult> => {
+  await reschedule(due, 'CHECK', addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS')));
   return DONE;
 };
 
@@ -190,16 +190,16 @@ interface OpenTask {
  * Queries an open task, and wakes its execution when all tasks of the request have finished. A provider that calls back is queried
  * again only after `CALLBACK_WAIT_SECONDS`.
  */
-const queriesOf = (task: OpenTask, options: LookOptions): AtProvider => {
+const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
   const { due, request, provider } = task;
   const { clock, providerRouteOf } = options;
   const { requestId, kind } = request;
-  const openAs = (left: OpenTask): Looked => ({
+  const openAs = (left: OpenTask): CheckResult => ({
     kind: 'open',
     nextMs: nextQueryMs(left.from, left.notBefore, workflowSettings(), clock.now()),
     rest: queriesOf(left, options),
   });
-  const act = async (during: During): Promise<Looked> => {
+  const act = async (during: During): Promise<CheckResult> => {
     if ((task.notBefore ?? '') > toInstant(clock.now())) return openAs(task);
     const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
     const { attempts, notBefore } = await queryAttempts(task.attempts, query);
@@ -211,10 +211,10 @@ const queriesOf = (task: OpenTask, options: LookOptions): AtProvider => {
 };
 
 /** Longest pause between two queries of a task. */
-const MAX_LOOK_SECONDS = 15;
+const MAX_PAUSE_SECONDS = 15;
 
 /** A pause is this share of the task's age, so that a result is at most 5 % late once a task is older than 40 s. */
-const LOOK_SHARE = 1 / 20;
+const PAUSE_SHARE = 1 / 20;
 
 /**
  * When to query an unfinished task next, in epoch milliseconds: after a twentieth of its age, at least `pollIntervalSeconds` and at most
@@ -227,7 +227,7 @@ export const nextQueryMs = (
   now: Date,
 ): number => {
   const ageSeconds = (now.getTime() - Date.parse(firstCallAt)) / 1000;
-  const pauseSeconds = Math.max(pollIntervalSeconds, Math.min(MAX_LOOK_SECONDS, ageSeconds * LOOK_SHARE));
+  const pauseSeconds = Math.max(pollIntervalSeconds, Math.min(MAX_PAUSE_SECONDS, ageSeconds * PAUSE_SHARE));
   const heldOffMs = notBefore === undefined ? 0 : Date.parse(notBefore);
   return Math.max(now.getTime() + pauseSeconds * 1000, heldOffMs);
 };

@@ -16,13 +16,13 @@ import {
   findOldestWaiter,
   type GateWaiter,
   listWaitingAccounts,
-  noteServed,
+  recordServed,
   removeWaiter,
   removeWaitingAccount,
   type WaitingAccount,
 } from '../admission/waiters.ts';
 import { type Circuit, CLOSED, isLeftOut, mayProbe } from '../circuits/circuit-rules.ts';
-import { letIntoDispatch } from '../executions/executions.ts';
+import { admitToDispatch } from '../executions/executions.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
@@ -30,7 +30,7 @@ import { routesOf } from '../provider-calls/model-routes.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../provider-names.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequest, findRequests, lookAtQueued } from '../requests/requests.ts';
+import { checkQueuedAt, findRequest, findRequests } from '../requests/requests.ts';
 import { type Clock, toInstant } from '../time.ts';
 
 /** Most permits, and most accounts with permits, that are looked at in one tick. */
@@ -46,7 +46,7 @@ export type QueuedGate = GateState & { queued: string };
 export const isQueued = (state: GateState | undefined): state is QueuedGate => state?.queued !== undefined;
 
 /** Options of letting requests in. */
-export interface LetInOptions {
+export interface AdmitOptions {
   clock: Clock;
   /** The number of the tick: each looks at the next permits and accounts of a large gate. */
   tick: number;
@@ -68,7 +68,7 @@ export interface LetInOptions {
  * 3. Take a permit for the next request and note it on the waiter, in one transaction. Then wake the request and take it out of
  *    the queue.
  */
-export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions): Promise<void> => {
+export const admitWaiting = async (gate: Gate, seen: QueuedGate, options: AdmitOptions): Promise<void> => {
   const { clock, tick, most = Number.POSITIVE_INFINITY } = options;
   let accounts = await listWaitingAccounts(gate.name);
   if (accounts.length === 0) {
@@ -85,7 +85,7 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
       accounts = accounts.filter((one) => one !== account);
       return undefined;
     }
-    const hasPermit = head.letInMs !== undefined || state.permits.has(head.requestId);
+    const hasPermit = head.admittedMs !== undefined || state.permits.has(head.requestId);
     if (!hasPermit) return head;
     await wakeWaiter(gate.name, head, options);
     return undefined;
@@ -96,8 +96,8 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
   // A gate without a limit of running calls stores permits only until they are used.
   let isAudited = gate.permits === undefined || seen.used >= gate.permits;
   if (isAudited) state = await takeSpareBack(gate.name, seen, options);
-  let letInSoFar = 0;
-  while (letInSoFar < most && hasRoom(gate, state, 1, clock.now().getTime())) {
+  let admittedSoFar = 0;
+  while (admittedSoFar < most && hasRoom(gate, state, 1, clock.now().getTime())) {
     const account = chooseAccount(accounts, runningOf(state));
     if (!account) return;
     const head = await nextOf(account);
@@ -114,10 +114,10 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
     // The gate or the waiter has changed: the next tick reads both.
     if (!after) return;
     state = after;
-    letInSoFar++;
+    admittedSoFar++;
     await wakeWaiter(gate.name, head, options);
     const servedAt = toInstant(clock.now());
-    await noteServed(gate.name, account.accountId, clock.now());
+    await recordServed(gate.name, account.accountId, clock.now());
     accounts = accounts.map((one) => (one === account ? { ...one, servedAt } : one));
   }
 };
@@ -126,21 +126,21 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
 const wakeWaiter = async (
   gateName: string,
   waiter: GateWaiter,
-  { clock, wake = letIntoDispatch }: LetInOptions,
+  { clock, wake = admitToDispatch }: AdmitOptions,
 ): Promise<void> => {
   const woken = await wake(waiter.taskToken);
   const isRemoved = await removeWaiter(gateName, waiter);
   if (woken || !isRemoved) return;
   logger.warn('a request whose turn came did not wait', { requestId: waiter.requestId, gate: gateName });
   // Its execution may be lost.
-  await lookAtQueued(waiter.requestId, toInstant(clock.now()));
+  await checkQueuedAt(waiter.requestId, toInstant(clock.now()));
 };
 
 /** Takes back the permits whose turn it is that are spare, or whose requests have ended or are gone. Returns the gate afterwards. */
 const takeSpareBack = async (
   gateName: string,
   seen: GateState,
-  { tick, clock }: LetInOptions,
+  { tick, clock }: AdmitOptions,
 ): Promise<GateState> => {
   const audited = inTurn([...seen.permits], tick);
   const { requests, unreadable } = await findRequests(audited.map(([requestId]) => requestId));
@@ -178,7 +178,7 @@ const takeSpareBack = async (
 export const drainGate = async (
   gateName: string,
   { queued }: QueuedGate,
-  options: LetInOptions,
+  options: AdmitOptions,
   isChosen: (waiter: GateWaiter) => boolean = () => true,
 ): Promise<number> => {
   const accounts = await listWaitingAccounts(gateName);
@@ -207,11 +207,11 @@ const TICKS_PER_TRY = 10;
  * other route for anyone, lets one of them try this one, and now and then one try another, once it may be tried. Reads no queue while
  * nothing can be done. `circuits` are those of the route and the others, by name.
  */
-export const letElsewhere = async (
+export const rerouteWaiting = async (
   { route, gate, models, others }: Queue,
   seen: QueuedGate,
   circuits: ReadonlyMap<string, Circuit>,
-  options: LetInOptions,
+  options: AdmitOptions,
 ): Promise<void> => {
   const now = options.clock.now();
   const circuitOf = (name: string): Circuit => circuits.get(name) ?? CLOSED;
@@ -230,5 +230,5 @@ export const letElsewhere = async (
     return;
   }
   if (options.tick % TICKS_PER_TRY === 0) await wakeFor((other) => mayProbe(other, now), 1);
-  if (isToTry) await letIn(gate, seen, { ...options, most: 1 });
+  if (isToTry) await admitWaiting(gate, seen, { ...options, most: 1 });
 };

@@ -3,16 +3,11 @@ import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { outputObjectKey } from '../../../../core/object-keys.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
-import { lookAt } from '../../../../core/reconciler/look.ts';
+import { checkDue } from '../../../../core/reconciler/check.ts';
 import { listDue } from '../../../../core/requests/due-items.ts';
+import { AccountedRequest } from '../../../../core/requests/request-rules.ts';
 import { markProcessing } from '../../../../core/requests/requests.ts';
-import {
-  deletedRequestKey,
-  dueListing,
-  formerDeletedRequestKey,
-  providerWaitKey,
-  requestKey,
-} from '../../../../core/table/keys.ts';
+import { deletedRequestKey, dueListing, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
 import {
   ACCOUNT_ID,
   anImageRequest,
@@ -69,7 +64,7 @@ describe('a look at a request that may have no execution', () => {
 
     expect((await look(0)).looks).toEqual([later]);
     expect(commands()).toEqual(['DescribeExecutionCommand']);
-    expect(placeOf(requestId)).toEqual(listed('LOOK', 300, requestId));
+    expect(placeOf(requestId)).toEqual(listed('CHECK', 300, requestId));
   });
 
   test('does not even describe it when it was dispatched', async () => {
@@ -80,7 +75,7 @@ describe('a look at a request that may have no execution', () => {
 
     expect(commands()).toEqual([]);
     // Five minutes after its creation.
-    expect(placeOf(requestId)).toEqual(listed('LOOK', 240, requestId));
+    expect(placeOf(requestId)).toEqual(listed('CHECK', 240, requestId));
   });
 
   test('keeps the place that its dispatch gives it during the look', async () => {
@@ -92,7 +87,7 @@ describe('a look at a request that may have no execution', () => {
 
     await look(0);
 
-    expect(placeOf(requestId)).toEqual(listed('LOOK', 301, requestId));
+    expect(placeOf(requestId)).toEqual(listed('CHECK', 301, requestId));
   });
 });
 
@@ -122,7 +117,7 @@ describe('a look at an unfinished task', () => {
 
     expect((await look(4, aDone('a'))).looks).toEqual([later]);
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 304));
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
     await look(5);
     expect(executions.woken).toHaveLength(1);
   });
@@ -133,7 +128,7 @@ describe('a look at an unfinished task', () => {
 
     expect((await look(4)).provider.query).not.toHaveBeenCalled();
     expect(executions.woken).toHaveLength(1);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 304));
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
   });
 
   test('queries only the tasks that are still open the next time, and wakes the execution after the last', async () => {
@@ -193,7 +188,7 @@ describe('a look at the task of a provider that calls back', () => {
 
     expect(provider.query).toHaveBeenCalledTimes(queried ? 1 : 0);
     expect(executions.woken).toHaveLength(queried ? 1 : 0);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', next));
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', next));
   });
 
   test('queries an unfinished one again only after the limit that the deployment configures', async () => {
@@ -202,7 +197,7 @@ describe('a look at the task of a provider that calls back', () => {
     await withEnvironment({ CALLBACK_WAIT_SECONDS: '40' }, async () => {
       expect((await look(39, WAITING, true)).provider.query).not.toHaveBeenCalled();
       expect((await look(40, WAITING, true)).provider.query).toHaveBeenCalledTimes(1);
-      expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 80));
+      expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 80));
     });
   });
 });
@@ -235,7 +230,7 @@ describe('the execution of an unfinished task', () => {
 
     expect((await look(300)).provider.query).not.toHaveBeenCalled();
     expect(commands()).toContain('DescribeExecutionCommand');
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 600));
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 600));
   });
 });
 
@@ -246,7 +241,7 @@ describe('a look at a request whose execution stopped, unreported', () => {
     dueAt(0);
   });
 
-  const again = () => listed('LOOK', 300);
+  const again = () => listed('CHECK', 300);
   test.each<[string, () => void, () => object]>([
     ['its provider works', () => undefined, again],
     ['its task had finished', () => request.withAttempt({ outcome: aDone('a') }), () => ({})],
@@ -284,7 +279,7 @@ describe('a look at a request whose execution stopped, unreported', () => {
 
 describe('a look at other work', () => {
   test.each([
-    ['tells where an item has moved since it was listed', listed('LOOK', 20), 'moved'],
+    ['tells where an item has moved since it was listed', listed('CHECK', 20), 'moved'],
     [
       'is done with a request that waits for its expiry by now',
       dueListing('EXPIRE', VIDEO_ID, at(1000)),
@@ -293,12 +288,12 @@ describe('a look at other work', () => {
     ['is done with a request that is in no list any more', { GSI1PK: undefined, GSI1SK: undefined }, 'done'],
   ] as const)('%s, and does nothing else', async (_, place, kind) => {
     waiting();
-    const [due] = (await listDue('LOOK', at(0), 10)).items;
+    const [due] = (await listDue('CHECK', at(0), 10)).items;
     memory.patch(requestKey(VIDEO_ID), place);
     const provider = answering(aDone('a'));
     const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
 
-    const looked = due && (await lookAt(due, options));
+    const looked = due && (await checkDue(due, options));
     expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, place } } : { kind });
     expect(provider.query).not.toHaveBeenCalled();
     expect(placeOf(VIDEO_ID)).toEqual(place);
@@ -313,23 +308,21 @@ describe('a look at other work', () => {
     expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
   });
 
-  test.each([
-    ['an interrupted deletion', deletedRequestKey],
-    ['one that an earlier release began', formerDeletedRequestKey],
-  ])('resumes %s, and closes it once everything is removed', async (_, keyOf) => {
+  test('resumes an interrupted deletion, and closes it once everything is removed', async () => {
     const files = [outputObjectKey(VIDEO_ID, 0, 'mp4')];
-    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0) };
-    memory.put(keyOf(ACCOUNT_ID, VIDEO_ID), { ...listed('LOOK', 60), ...mark, files });
+    const accounted = AccountedRequest.parse(aVideoRequest(ended));
+    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), accounted };
+    memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('CHECK', 60), ...mark, files });
     memory.put(providerWaitKey(VIDEO_ID), { requestId: VIDEO_ID });
     for (const file of files) bucket.put(file);
     bucket.client.on(DeleteObjectsCommand).rejectsOnce(new Error('no bucket')).resolves({});
-    const left = () => memory.get(keyOf(ACCOUNT_ID, VIDEO_ID));
+    const left = () => memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID));
 
     await look(100);
-    expect(left()).toMatchObject({ files, ...listed('LOOK', 145) });
+    expect(left()).toMatchObject({ files, ...listed('CHECK', 145) });
     await look(145);
 
-    expect(left()).toEqual({ ...keyOf(ACCOUNT_ID, VIDEO_ID), ...mark });
+    expect(left()).toEqual({ ...deletedRequestKey(ACCOUNT_ID, VIDEO_ID), ...mark });
     expect(memory.get(requestKey(VIDEO_ID))).toBeUndefined();
     expect(request.wait()).toBeUndefined();
     expect(executions.started).toEqual([]);
@@ -337,8 +330,9 @@ describe('a look at other work', () => {
 
   test('is made by one of several runs: a removal or deletion is claimed', async () => {
     const files = [outputObjectKey(VIDEO_ID, 0, 'mp4')];
-    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), files };
-    memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('LOOK', 60), ...mark });
+    const accounted = AccountedRequest.parse(aVideoRequest(ended));
+    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), accounted, files };
+    memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('CHECK', 60), ...mark });
 
     await Promise.all([look(100), look(100), look(100)]);
 
