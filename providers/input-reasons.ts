@@ -24,6 +24,7 @@ const BY_MESSAGE: readonly [InputReason, RegExp][] = [
     'large',
     /too[ _]large|too big|exceed|larger than|less than|smaller than|at most|beyond (the )?limit|over ?size/i,
   ],
+  ['size', /sides? must|resolution|width|height|dimension/i],
   ['format', /format|content-type|file ?type|media type|\btype\b[^.]*not supported|codec|alpha|transparen/i],
   ['unfetched', /\burl\b/i],
 ];
