@@ -1,7 +1,6 @@
 import type { Account } from '../accounts/accounts.ts';
 import { type EndUser, toEndUser } from '../end-users/end-users.ts';
 import { pauseSecondsLeft } from '../end-users/pauses.ts';
-import { requiredEnv } from '../environment.ts';
 import { ConflictError, type FieldErrors, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
 import type { CatalogModel } from '../models/catalog.ts';
 import { dimensionsOf, figure } from '../models/image-sizes.ts';
@@ -17,9 +16,12 @@ import { listCredentials } from '../provider-calls/credentials.ts';
 import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import { takesPixels, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
 import type { ProviderId } from '../provider-names.ts';
+import { inputFilesOf } from '../requests/input-files.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { findRequests } from '../requests/requests.ts';
 import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
 import { batchGet } from '../table/table.ts';
-import { uploadProblem } from '../uploads/upload-urls.ts';
+import { type InputContext, ownInputProblem, requestsNamed } from '../uploads/own-inputs.ts';
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { NewRequest, Submission } from './submission.ts';
 
@@ -34,6 +36,8 @@ export interface CreationFacts {
   pausedSeconds: number | undefined;
   /** The request that the caller's `Idempotency-Key` created before. */
   idempotencyRecord: IdempotencyRecord | undefined;
+  /** The requests whose outputs the creation names as inputs, as far as they exist; absent for none. */
+  requestsNamed?: readonly StoredRequest[];
 }
 
 /**
@@ -52,10 +56,12 @@ export const loadCreationFacts = async (
     idempotencyRecord: idempotency && idempotencyKey(accountId, idempotency.keyDigest),
   };
   const present = Object.values(keys).filter((key) => key !== undefined);
-  const [items, settings, credentials] = await Promise.all([
+  const inputs = submission.ok ? inputFilesOf(submission.creation) : [];
+  const [items, settings, credentials, named] = await Promise.all([
     batchGet(present),
     currentModelSettings(now),
     listCredentials(now),
+    findRequests(requestsNamed(inputs)),
   ]);
   const item = (key: ItemKey | undefined) => (key === undefined ? undefined : items[present.indexOf(key)]);
   const endUser = item(keys.endUser);
@@ -66,6 +72,7 @@ export const loadCreationFacts = async (
     routeCosts: routeCostsIn(settings),
     pausedSeconds: pauseSecondsLeft(item(keys.pause), now),
     idempotencyRecord: toIdempotencyRecord(item(keys.idempotencyRecord), now),
+    requestsNamed: named.requests,
   };
 };
 
@@ -97,7 +104,11 @@ export const judgeCreation = (
   if (!rate) throw new ValidationError({ model: NOT_DISPATCHABLE });
   const unfit = {
     ...earlyProblems(creation, earlyLimitsOf(creation.model.id, credentials)),
-    ...uploadProblems(creation, account.accountId, submission.now),
+    ...ownInputProblems(creation, {
+      accountId: account.accountId,
+      requests: facts.requestsNamed ?? [],
+      now: submission.now,
+    }),
   };
   if (Object.keys(unfit).length > 0) throw new ValidationError(unfit);
   if (facts.idempotencyRecord) throw keyConflict();
@@ -106,24 +117,14 @@ export const judgeCreation = (
   return { creation, rate };
 };
 
-/** Errors by field for uploads of another account, and for own ones that have expired. */
-const uploadProblems = (creation: NewRequest, accountId: string, now: Date): FieldErrors => {
-  const filesUrl = requiredEnv('FILE_DELIVERY_BASE_URL');
-  return Object.fromEntries(
-    textsOf(creation).flatMap(([field, text]) => {
-      const problem = uploadProblem(text, accountId, filesUrl, now);
-      return problem === undefined ? [] : [[field, problem]];
+/** Errors by field for files of ours that the account cannot use. */
+const ownInputProblems = (creation: NewRequest, context: InputContext): FieldErrors =>
+  Object.fromEntries(
+    inputFilesOf(creation).flatMap((input) => {
+      const problem = ownInputProblem(input, context);
+      return problem === undefined ? [] : [[input.field, problem]];
     }),
   );
-};
-
-/** The texts of the fields of a creation that can be URLs of files, with their places in lists. */
-const textsOf = ({ model, prompt, endUserEmail, webhookUrl, ...fields }: NewRequest): [string, string][] =>
-  Object.entries(fields)
-    .flatMap(([field, value]): [string, unknown][] =>
-      Array.isArray(value) ? value.map((one, index) => [`${field}[${index}]`, one]) : [[field, value]],
-    )
-    .filter((entry): entry is [string, string] => typeof entry[1] === 'string');
 
 /** The refusal of an `Idempotency-Key` that was used with another body. */
 export const keyConflict = (): ConflictError =>

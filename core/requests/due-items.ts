@@ -7,6 +7,7 @@ import {
   DELETED_REQUEST_PREFIX,
   DUE_SHARDS,
   type DueList,
+  deletedRequestPartition,
   dueListing,
   duePartition,
   END_USER_REMOVAL_PREFIX,
@@ -51,8 +52,7 @@ const Entry = z.object({ PK: z.string(), SK: z.string(), GSI1PK: z.string(), GSI
 
 const workOf = ({ PK, SK }: ItemKey): DueWork => {
   if (SK.startsWith(DELETED_REQUEST_PREFIX)) {
-    // Marks of earlier releases are in the ledger's partition.
-    const accountId = PK.slice(PK.indexOf('#') + 1);
+    const accountId = PK.slice(deletedRequestPartition('').length);
     return { kind: 'deletion', accountId, requestId: SK.slice(DELETED_REQUEST_PREFIX.length) };
   }
   if (SK.startsWith(END_USER_REMOVAL_PREFIX)) {

@@ -7,6 +7,7 @@ import { recordUrl } from '../../core/requests/render-record.ts';
 import { type StoredRequest, statusAt } from '../../core/requests/request-rules.ts';
 import { toEpochSeconds } from '../../core/time.ts';
 import { json } from '../http/api-handler.ts';
+import { RefusedInputError } from './errors.ts';
 
 /** The most characters of images in an answer: beyond its first 6 MB, a function sends 2 MB a second. */
 const MAX_BASE64 = 40_000_000;
@@ -26,8 +27,9 @@ export const imagesResponse = async (
   now: Date,
 ): Promise<APIGatewayProxyResult> => {
   if (request.status === 'failed') {
-    const { code, message } = request.error ?? { code: 'internal_error', message: 'The request failed.' };
-    throw new ServiceError(code, message);
+    const { error } = request;
+    if (error?.input) throw new RefusedInputError(error, error.input);
+    throw new ServiceError(error?.code ?? 'internal_error', error?.message ?? 'The request failed.');
   }
   const { outputs = [], expiresAt } = request;
   if (expiresAt === undefined || statusAt(request, now) === 'expired')

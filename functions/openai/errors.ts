@@ -1,5 +1,11 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { type ErrorCode, ServiceError, ValidationError } from '../../core/errors.ts';
+import {
+  type ErrorCode,
+  type Failure,
+  type InputFault,
+  ServiceError,
+  ValidationError,
+} from '../../core/errors.ts';
 import { json, type RespondWithError } from '../http/api-handler.ts';
 
 /** An error as OpenAI's clients read it: the status picks its class, the rest is shown. */
@@ -56,6 +62,20 @@ export class NoSuchModelError extends ServiceError {
   }
 }
 
+/** The name of a creation's field here, without its index. */
+const paramOf = (field: string): string => NAMES.get(field.replace(/\[.*/s, '')) ?? field;
+
+/** A provider refused an input of a request, so that the same call would fail again: 400, which the clients do not repeat. */
+export class RefusedInputError extends ServiceError {
+  readonly param: string | undefined;
+
+  constructor({ code, message }: Failure, { field }: InputFault) {
+    const named = [...NAMES].reduce((text, [name, here]) => text.replaceAll(name, here), message);
+    super(code === 'content_policy' ? code : 'validation_error', named);
+    this.param = field === undefined ? undefined : paramOf(field);
+  }
+}
+
 /** The response for an error in OpenAI's format. Of several wrong parameters it names one. */
 export const openAiErrorResponse: RespondWithError = (error) => {
   const { status, type, code, shouldRetry } = ERRORS[error.code];
@@ -72,10 +92,11 @@ export const openAiErrorResponse: RespondWithError = (error) => {
 
 const detailsOf = (error: ServiceError): { message?: string; param?: string; code?: string } => {
   if (error instanceof NoSuchModelError) return { param: 'model', code: 'model_not_found' };
+  if (error instanceof RefusedInputError) return error.param === undefined ? {} : { param: error.param };
   if (!(error instanceof ValidationError)) return {};
   const [field = 'body', problem = ''] = Object.entries(error.fields)[0] ?? [];
   if (field === 'body') return {};
-  const param = problem === UNKNOWN ? field : (NAMES.get(field.replace(/\[.*/s, '')) ?? field);
+  const param = problem === UNKNOWN ? field : paramOf(field);
   const said = param === 'user' && field !== 'user' ? USER_PROBLEM : problem;
   return { message: `'${param}' ${said}`, param, code: CODE_OF_PROBLEM[problem] ?? 'invalid_value' };
 };

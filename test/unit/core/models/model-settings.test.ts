@@ -37,19 +37,6 @@ describe('the settings of a model', () => {
     expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
   });
 
-  test('of a stack that kept eight copies are found where the first copy is, and changed there', async () => {
-    for (let copy = 0; copy < 8; copy++) {
-      memory.put({ PK: `CATALOG#${copy}`, SK: 'MODEL#xQI3Pro' }, { ...DISABLED, rate });
-    }
-    expect(await listModelSettings()).toEqual(new Map([['xQI3Pro', { ...DISABLED, rate }]]));
-
-    await putEnabled('xQI3Pro', true);
-
-    expect(await listModelSettings()).toEqual(
-      new Map([['xQI3Pro', { model: 'xQI3Pro', enabled: true, rate }]]),
-    );
-  });
-
   test.each<[string, object]>([
     ['a rate of another version', { rate: { perImage: [{ maxPixels: null, xTokens: 3, from: 'noon' }] } }],
     ['no model', { model: undefined, rate }],
