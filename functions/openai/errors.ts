@@ -13,8 +13,6 @@ interface OpenAiError {
   status: number;
   type: string;
   code: string;
-  /** Whether the clients may retry, where that is not what the status says. */
-  shouldRetry?: boolean;
 }
 
 /** The errors of the service, in OpenAI's words. */
@@ -22,16 +20,10 @@ const ERRORS: Record<ErrorCode, OpenAiError> = {
   validation_error: { status: 400, type: 'invalid_request_error', code: 'invalid_value' },
   unauthorized: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
   account_blocked: { status: 401, type: 'invalid_request_error', code: 'account_deactivated' },
-  payment_required: {
-    status: 429,
-    type: 'insufficient_quota',
-    code: 'insufficient_quota',
-    shouldRetry: false,
-  },
+  payment_required: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
   forbidden: { status: 403, type: 'invalid_request_error', code: 'forbidden' },
   not_found: { status: 404, type: 'invalid_request_error', code: 'not_found' },
-  // The clients would send the same again, to the same end.
-  conflict: { status: 409, type: 'invalid_request_error', code: 'conflict', shouldRetry: false },
+  conflict: { status: 409, type: 'invalid_request_error', code: 'conflict' },
   content_policy: { status: 400, type: 'image_generation_user_error', code: 'moderation_blocked' },
   rate_limited: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
   provider_timeout: { status: 500, type: 'server_error', code: 'provider_timeout' },
@@ -55,10 +47,16 @@ const CODE_OF_PROBLEM: Record<string, string> = {
   [UNKNOWN]: 'unknown_parameter',
 };
 
+/** What is wrong with a model that is not on offer: its name and the names to choose from. */
+export const unknownModelProblem = (model: string, onOffer: readonly string[]): string => {
+  const choice = onOffer.length > 0 ? `choose ${onOffer.join(', ')}` : 'no model is';
+  return `${JSON.stringify(model.slice(0, 100).toWellFormed())} is not on offer: ${choice}`;
+};
+
 /** A model that is not there, in OpenAI's words. */
 export class NoSuchModelError extends ServiceError {
-  constructor(model: string) {
-    super('not_found', `The model '${model.slice(0, 100).toWellFormed()}' does not exist.`);
+  constructor(model: string, onOffer: readonly string[]) {
+    super('not_found', `The model ${unknownModelProblem(model, onOffer)}.`);
   }
 }
 
@@ -78,13 +76,15 @@ export class RefusedInputError extends ServiceError {
 
 /** The response for an error in OpenAI's format. Of several wrong parameters it names one. */
 export const openAiErrorResponse: RespondWithError = (error) => {
-  const { status, type, code, shouldRetry } = ERRORS[error.code];
+  const { status, type, code } = ERRORS[error.code];
   const { retryAfterSeconds } = error;
+  // The clients repeat 409 and 429, too, where the same call would come to the same end.
+  const isFinal = status < 500 && error.code !== 'rate_limited';
   return json(
     status,
     { error: { message: error.message, type, param: null, code, ...detailsOf(error) } },
     {
-      ...(shouldRetry !== undefined && { 'x-should-retry': String(shouldRetry) }),
+      ...(isFinal && { 'x-should-retry': 'false' }),
       ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
     },
   );

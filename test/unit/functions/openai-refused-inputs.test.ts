@@ -7,7 +7,7 @@ import { anImageRequest } from '../builders/entities.ts';
 
 const answerTo = (error: Failure) => {
   const failed = anImageRequest({ status: 'failed', error, finishedAt: NOW.toISOString() });
-  return imagesResponse(failed, false, NOW).then(
+  return imagesResponse(failed, { responseFormat: undefined, ignored: [] }, NOW).then(
     () => undefined,
     (thrown: unknown) => {
       if (!(thrown instanceof RefusedInputError)) throw thrown;
@@ -62,7 +62,7 @@ test.each<[Failure, object]>([
 
   expect(await answerTo(error)).toEqual({
     statusCode: 400,
-    shouldRetry: undefined,
+    shouldRetry: 'false',
     error: { type, ...told },
   });
 });
