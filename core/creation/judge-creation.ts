@@ -3,7 +3,7 @@ import { type EndUser, toEndUser } from '../end-users/end-users.ts';
 import { pauseSecondsLeft } from '../end-users/pauses.ts';
 import { ConflictError, type FieldErrors, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
 import type { CatalogModel } from '../models/catalog.ts';
-import { dimensionsOf, figure } from '../models/image-sizes.ts';
+import { dimensionsOf } from '../models/image-sizes.ts';
 import {
   currentModelSettings,
   type ModelSettings,
@@ -14,7 +14,7 @@ import type { Rate } from '../models/rate-schemas.ts';
 import { accountRateOf } from '../models/rates.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
 import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
-import { takesPixels, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
+import { pixelsProblem, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
 import type { ProviderId } from '../provider-names.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -157,16 +157,14 @@ export const earlyProblems = (creation: NewRequest, limits: readonly UpstreamLim
  */
 const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldErrors => {
   const fields: FieldErrors = {};
-  const { promptCharacters, minPixels = 1, maxPixels, groupImages } = limits;
+  const { promptCharacters, groupImages } = limits;
   if (promptCharacters !== undefined && [...creation.prompt].length > promptCharacters) {
     fields.prompt = `must be at most ${promptCharacters} characters long`;
   }
   if ('size' in creation) {
-    const { width, height } = dimensionsOf(creation.size, creation.aspectRatio);
-    if (!takesPixels(limits, width * height)) {
-      const most = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
-      fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${most}`;
-    }
+    const { model, size, aspectRatio } = creation;
+    const problem = pixelsProblem(limits, model, dimensionsOf(size, aspectRatio));
+    if (problem !== undefined) fields.size = problem;
     if (creation.sequential && groupImages !== undefined && creation.images > groupImages) {
       fields.sequentialOptions = `must ask for at most ${groupImages} images`;
     }

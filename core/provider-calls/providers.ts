@@ -69,8 +69,11 @@ type ProviderMeaning =
       ifRepeated?: Failure | undefined;
       upstream?: UpstreamError | undefined;
     }
-  /** Of a query: our credential or account was refused, so the task's state is not known. */
-  | { kind: 'refused' }
+  /**
+   * Of a query: the task's state is not known, and will not be while this goes on. Our credential or account was refused; with a `failure`,
+   * the answer could not be read.
+   */
+  | { kind: 'refused'; failure?: Failure | undefined }
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */
   | { kind: 'lost'; failure: Failure };
 

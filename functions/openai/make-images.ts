@@ -30,6 +30,7 @@ import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
 import { imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
+import { loadImageModels } from './models.ts';
 import { readParameters } from './parameters.ts';
 import type { AskedImages, FormFile } from './read-calls.ts';
 
@@ -70,13 +71,11 @@ export const makeImages = async (
   const asked = await read(request);
   const { accountId } = account;
   const { now } = request;
-  const parameters = readParameters(asked.given, apiKey.defaultEndUser);
+  const models = await loadImageModels(account, now);
+  const parameters = readParameters(asked.given, { defaultEndUser: apiKey.defaultEndUser, models });
   const { uploads, references } = namedUploads(asked.images, accountId, now);
   const route = routeText(name);
-  const wrong = wrongFields(
-    () => request.query({}),
-    () => request.idempotencyKey(),
-  );
+  const wrong = wrongFields(() => request.idempotencyKey());
   const sent = { given: asked.given, images: asked.images.map(digestOfImage) };
   const submission = imageSubmission({
     route,
@@ -110,7 +109,7 @@ export const makeImages = async (
       return stillMakingResponse();
     }
     const instead = call && (await requestInstead(call, found.requestId, pace.now()));
-    if (!instead) return imagesResponse(ended, parameters.wantsUrls, pace.now());
+    if (!instead) return imagesResponse(ended, parameters, pace.now());
     found = instead;
   }
 };

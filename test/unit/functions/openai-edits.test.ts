@@ -158,7 +158,7 @@ describe('POST /openai/v1/images/edits', () => {
   });
 
   test.each([
-    ['another type', { headers: { 'content-type': 'application/json' }, body: '{}' }],
+    ['another type', { headers: { 'content-type': 'text/plain' }, body: '{}' }],
     ['no boundary', { headers: { 'content-type': 'multipart/form-data; x=y' }, body: 'x' }],
     ['no end', { headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }, body: UNENDED }],
     [

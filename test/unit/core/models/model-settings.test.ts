@@ -1,8 +1,10 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
+  aliasesIn,
   currentModelSettings,
   listModelSettings,
+  putAlias,
   putEnabled,
   putRate,
   putRouteCost,
@@ -59,6 +61,18 @@ describe('the settings of a model', () => {
     await putRouteCost('one', undefined);
 
     expect(routeCostsIn(await listModelSettings())).toEqual({ other: rate });
+  });
+
+  test('hold the aliases of models, each set and removed on its own, beside the costs of routes', async () => {
+    await putRouteCost('one', rate);
+    await putAlias('gpt-image-1', 'xSD4.5');
+    await putAlias('dall-e-3', 'xSD4.5');
+    await putAlias('gpt-image-1', 'xQI3Pro');
+    await putAlias('dall-e-3', undefined);
+
+    const settings = await listModelSettings();
+    expect(aliasesIn(settings)).toEqual({ 'gpt-image-1': 'xQI3Pro' });
+    expect(routeCostsIn(settings)).toEqual({ one: rate });
   });
 
   test('are absent when none were set', async () => {
