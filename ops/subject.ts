@@ -24,6 +24,7 @@ const EXAMPLES: Record<string, string> = {
   route: 'fal/alibaba/wan-3.0',
   'key-id': 'key_0f3c…',
   email: 'ada@example.com',
+  alias: 'gpt-image-1',
 };
 
 /**
@@ -54,6 +55,10 @@ export const about = (
     .addOption((choices ? option.choices(choices) : option).argParser(parse));
 };
 
+/** A command as people type it, from the program on. */
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+
 /** The options of a command, with those that were given as arguments. Throws `UsageError` when one is given twice or is missing. */
 export const withSubjects = (
   command: Command,
@@ -68,8 +73,9 @@ export const withSubjects = (
       throw new UsageError(`Give ${what} once${isSecret ? '' : `: ${argument} is not ${option}`}.`);
     }
     if (isRequired && argument === undefined && option === undefined) {
-      const path = `${command.parent?.name()} ${command.name()}`;
-      throw new UsageError(`Give ${what}: ops ${path} ${example}, or --${name} ${example}.`);
+      const examples = subjects.slice(0, index + 1).map((subject) => subject.example);
+      const typed = [pathOf(command), ...examples].join(' ');
+      throw new UsageError(`Give ${what}: ${typed}, or --${name} ${example}.`);
     }
     return argument === undefined ? [] : [[key, argument]];
   });
