@@ -26,8 +26,10 @@ export interface RenderContext {
 }
 
 /** The URL a request is read at. */
-export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
-  publicBaseUrl + routePath(kind === 'image' ? 'get-generation' : 'get-video', { requestId });
+export const recordUrl = (
+  publicBaseUrl: string,
+  { kind, requestId }: Pick<StoredRequest, 'kind' | 'requestId'>,
+): string => publicBaseUrl + routePath(kind === 'image' ? 'get-generation' : 'get-video', { requestId });
 
 export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => {
   const state = { status: 'queued', pollUrl: recordUrl(publicBaseUrl, request) } as const;

@@ -1,4 +1,5 @@
 import { type FieldErrors, ValidationError } from '../../core/errors.ts';
+import { CATALOG } from '../../core/models/catalog.ts';
 import type { UploadType } from '../../core/uploads/upload-rules.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 
@@ -7,11 +8,17 @@ const MAX_FILES_BYTES = 4 * 1024 * 1024;
 /** The largest form: its texts besides the files. */
 const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
 
+/** The most files that any model takes, and with them the most parts of a form: it has few texts. */
+const MOST_FILES = Math.max(...CATALOG.map((model) => (model.type === 'image' ? model.maxReferences : 0)));
+const MOST_PARTS = MOST_FILES + 30;
+
 /** A file of a form, of a type that its bytes show. */
 export interface FormFile {
   contentType: UploadType;
   bytes: Uint8Array;
 }
+
+const TOO_MANY_FILES = `must be at most ${MOST_FILES} files`;
 
 /** What a call asks for, as it was sent. */
 export interface AskedImages {
@@ -40,7 +47,9 @@ const valueInForm = (name: string, text: string): unknown => {
 export const readImageForm = async (request: ApiRequest): Promise<AskedImages> => {
   const bytes = request.rawBody();
   if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');
-  const form = await parseForm(bytes, request.header('Content-Type') ?? '');
+  const contentType = request.header('Content-Type') ?? '';
+  if (hasTooManyParts(bytes, contentType)) throw new ValidationError({ image: TOO_MANY_FILES });
+  const form = await parseForm(bytes, contentType);
   // Maps, so that `__proto__` is an ordinary name.
   const given = new Map<string, unknown>();
   const fields = new Map<string, string>();
@@ -61,9 +70,22 @@ export const readImageForm = async (request: ApiRequest): Promise<AskedImages> =
       given.set(name, valueInForm(name, value));
     }
   }
+  if (images.length > MOST_FILES) fields.set('image', TOO_MANY_FILES);
   if (images.length === 0 && !fields.has('image')) fields.set('image', 'is required');
   if (fileBytes > MAX_FILES_BYTES) fields.set('image', 'must be at most 4 MiB, all files together');
   return { given: Object.fromEntries(given), images, fields: Object.fromEntries(fields) };
+};
+
+/** Whether a form has more parts than any call. Looks no further than that: reading them takes seconds. */
+const hasTooManyParts = (bytes: Buffer, contentType: string): boolean => {
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
+  const delimiter = `--${quoted ?? plain}`;
+  let at = -delimiter.length;
+  for (let parts = 0; parts <= MOST_PARTS + 1; parts++) {
+    at = bytes.indexOf(delimiter, at + delimiter.length, 'latin1');
+    if (at < 0) return false;
+  }
+  return true;
 };
 
 const parseForm = async (bytes: Buffer, contentType: string): Promise<FormData> => {

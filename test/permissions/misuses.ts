@@ -192,6 +192,7 @@ export const MISUSES = {
   'read rates and switches': get(settings),
   'fill the places for judging prompts': [set(inFlightKey('filter', ACCOUNT), 'slots')],
   'fill the places for measuring clips': [set(inFlightKey('clips', ACCOUNT), 'slots')],
+  'fill the places for calls of OpenAI clients': [set(inFlightKey('openai', ACCOUNT), 'slots')],
   'fill the places for uploads': [set(inFlightKey('uploads', ACCOUNT), 'slots')],
   'fill the places for usage': [set(inFlightKey('usage', ACCOUNT), 'slots')],
   'fill the places for webhooks': [set(inFlightKey('webhooks', ACCOUNT), 'slots')],
@@ -238,6 +239,7 @@ export const MISUSES = {
     call('s3:AbortMultipartUpload', BUCKET, { path: CLIP }),
   ],
   'replace uploads': [call('s3:PutObject', BUCKET, { path: UPLOAD })],
+  'remove uploads': [call('s3:DeleteObject', BUCKET, { path: UPLOAD })],
   'remove clips': [call('s3:DeleteObject', BUCKET, { path: CLIP })],
   'list files': [call('s3:ListBucket', BUCKET)],
   'replace public pages': [call('s3:PutObject', BUCKET, { path: PAGE })],
@@ -255,6 +257,7 @@ export const MISUSES = {
   ],
   'see the state of the stack': [call('cloudformation:DescribeStacks', 'stack')],
   'have clips fetched and measured': [call('lambda:InvokeFunction', 'ClipMeasuringMeasureClipsFunction')],
+  'see the concurrency of the AWS account': [{ action: 'lambda:GetAccountSettings', on: '*' }],
   'start the reconciler': [call('lambda:InvokeFunction', 'ReconcilerReconcileFunction')],
   'have texts judged at our cost': [call('bedrock:ApplyGuardrail', 'guardrail')],
 } as const satisfies Record<string, readonly Call[]>;
