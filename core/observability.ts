@@ -46,7 +46,7 @@ const METRICS = {
   /** Seconds by which the longest due work is overdue, expired files included. */
   workOverdue: { name: 'WorkOverdue', dimensions: [], unit: 'Seconds' },
   /** Seconds by which the longest due work was overdue when a run of the reconciler began. Each run writes it, so its absence means that none runs. */
-  lookOverdue: { name: 'LookOverdue', dimensions: [], unit: 'Seconds' },
+  checkOverdue: { name: 'CheckOverdue', dimensions: [], unit: 'Seconds' },
   /** Requests that wait for a provider's capacity. */
   requestsWaiting: { name: 'RequestsWaiting', dimensions: ['route'] },
   /** Calls and tasks under way of a route with a limit of them. */

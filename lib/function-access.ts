@@ -139,10 +139,11 @@ export const bindCalls = (
     ...readers,
     webhook,
     task['dispatch-request'],
-    api['create-upload'],
+    api['create-video'],
     ...openAiCreators,
   ]);
-  fileDelivery.bindBaseUrl(creators);
+  fileDelivery.bindAddresses(creators);
+  fileDelivery.bindBaseUrl([api['create-upload']]);
   httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
   bindGuardrail(creators, context);
   clipMeasuring.bindInvoke([api['create-video']]);

@@ -132,7 +132,7 @@ export class Monitoring extends Construct {
     const everyMinute = Duration.minutes(Math.ceil(props.context.reconcileIntervalSeconds / 60));
     this.alarm(
       'ReconcilerDead',
-      serviceMetric(METRIC.lookOverdue, {}).with({ statistic: 'Maximum', period: everyMinute }),
+      serviceMetric(METRIC.checkOverdue, {}).with({ statistic: 'Maximum', period: everyMinute }),
       'Work has been due for 3 minutes without a look, or the reconciler does not run.',
       { atLeast: UNSEEN_SECONDS, periods: 3, toAlarm: 1, orNoData: true },
     );

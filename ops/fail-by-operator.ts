@@ -43,7 +43,7 @@ export const failByOperator = async (
 };
 
 /** The lists that unfinished requests are in. A request that starts moves from the first to the second. */
-const UNFINISHED: readonly DueItem['list'][] = ['START', 'LOOK'];
+const UNFINISHED: readonly DueItem['list'][] = ['START', 'CHECK'];
 /** Items of each of the 4 partitions of a list that are read at once. */
 const PER_PARTITION = 10;
 /** Requests failed at once. Those of one account change one balance, so more would only get in each other's way. */

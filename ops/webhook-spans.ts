@@ -38,13 +38,9 @@ const endOf = ({ startedAt, milliseconds }: WebhookAttempt): Instant =>
 const isDelivered = ({ status }: WebhookAttempt): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
-/** How the execution of a delivery ends that was given up: in success, or failed if version 0.1.0 started it. */
-const GIVEN_UP: readonly unknown[] = ['SUCCEEDED', 'FAILED'];
-
 const tellAttempt = ({ prefix, attempts, execution }: Delivery, attempt: WebhookAttempt): StorySpan => {
   const { number, status, error, startedAt } = attempt;
-  const isGivenUp =
-    attempt === attempts.at(-1) && !isDelivered(attempt) && GIVEN_UP.includes(execution?.status);
+  const isGivenUp = attempt === attempts.at(-1) && !isDelivered(attempt) && execution?.status === 'SUCCEEDED';
   return {
     kind: 'webhook-attempt',
     label: `${prefix}, attempt ${number}`,

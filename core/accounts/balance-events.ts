@@ -58,7 +58,7 @@ const KEPT_SECONDS = 100 * SECONDS_PER_DAY;
 export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem =>
   putWrite({
     ...balanceEventKey(event.accountId, event.eventId),
-    ...dueListing('LOOK', event.eventId, addSeconds(event.at, STARTED_WITHIN_SECONDS)),
+    ...dueListing('CHECK', event.eventId, addSeconds(event.at, STARTED_WITHIN_SECONDS)),
     ...event,
     [TTL_ATTRIBUTE]: toEpochSeconds(event.at) + KEPT_SECONDS,
   });

@@ -6,7 +6,7 @@ import type { Clock } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
 import type { GateState } from './gate-rules.ts';
 import { givePermitBack, listQueues, markQueued, type Pass, postponeStarts } from './gates.ts';
-import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
+import { type GateWaiter, putWaiter, recordServed, removeWaiter, touchAccount } from './waiters.ts';
 
 /** Waits for the start of a pass. A stored pass of a gate without a limit of running calls ends here. Rejects when it cannot. */
 export const startWith = async (
@@ -45,7 +45,7 @@ export const leaveGate = async (
   takenMs?: number,
 ): Promise<GateState | undefined> => {
   const state = await givePermitBack(gateName, requestId, takenMs);
-  if (state?.queued !== undefined) await noteServed(gateName, accountId, clock.now());
+  if (state?.queued !== undefined) await recordServed(gateName, accountId, clock.now());
   return state;
 };
 

@@ -1,9 +1,9 @@
-import { letIntoDispatch } from '../executions/executions.ts';
+import { admitToDispatch } from '../executions/executions.ts';
 import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
-import type { PlaceInQueue } from '../executions/step-rules.ts';
+import type { QueuePosition } from '../executions/step-rules.ts';
 import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequest, lookAtQueued, noteGate } from '../requests/requests.ts';
+import { checkQueuedAt, findRequest, recordGate } from '../requests/requests.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { waitAtGate } from './admission.ts';
 import { findGate } from './gates.ts';
@@ -20,14 +20,14 @@ export const awaitCapacity = async (
   requestId: string,
   taskToken: string,
   entry: StateEntry,
-  { gate, weight, starts, routes, timeoutSeconds }: PlaceInQueue & { timeoutSeconds: number },
+  { gate, weight, starts, routes, timeoutSeconds }: QueuePosition & { timeoutSeconds: number },
   clock: Clock = systemClock,
 ): Promise<void> => {
   const request = await findRequest(requestId);
   if (!request || isTerminal(request) || !findGate(gate)) {
     // An earlier try may have died after it wrote the waiter.
     if (request) await removeWaiter(gate, request);
-    await letIntoDispatch(taskToken);
+    await admitToDispatch(taskToken);
     return;
   }
   const { accountId, createdAt } = request;
@@ -43,8 +43,8 @@ export const awaitCapacity = async (
   };
   await waitAtGate(gate, waiter, clock);
   // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
-  const lookAt = addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS);
+  const checkAt = addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS);
   // Its record names the gate where it may get a permit: it gives that back when it goes elsewhere.
-  if (!(await lookAtQueued(requestId, lookAt, gate))) await noteGate(requestId, gate);
+  if (!(await checkQueuedAt(requestId, checkAt, gate))) await recordGate(requestId, gate);
   await startReconcilerIfDead(clock);
 };

@@ -33,7 +33,7 @@ import {
   stepMs,
   waiterUpdate,
 } from './gate-rules.ts';
-import { type GateWaiter, letInWrite } from './waiters.ts';
+import { admitWrite, type GateWaiter } from './waiters.ts';
 
 const StoredGate = z.object({
   used: z._default(z.number(), 0),
@@ -124,7 +124,7 @@ export const takePermitFor = async (
   const startMs = Math.max(nowMs, seen.nextStartMs ?? 0);
   const permit = permitOf(waiter, nowMs, startMs);
   const take = updateWrite(gateKey(gate.name), waiterUpdate(gate, waiter, permit, seen.nextStartMs));
-  const writes: TransactItem[] = [take, letInWrite(gate.name, waiter, nowMs)];
+  const writes: TransactItem[] = [take, admitWrite(gate.name, waiter, nowMs)];
   let isRefused = false;
   await transact((refusals) => {
     isRefused = writes.some((_, index) => refusedBy(refusals, index));

@@ -24,7 +24,7 @@ import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 
 /**
  * A request that waits at a gate. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`. `weight` and
- * `starts` are the calls it makes at once and in all. `letInMs` is set once it has a permit and is to be woken. `routes` are the names of
+ * `starts` are the calls it makes at once and in all. `admittedMs` is set once it has a permit and is to be woken. `routes` are the names of
  * all routes that may take it, when its model has several.
  */
 const GateWaiter = z.object({
@@ -35,7 +35,7 @@ const GateWaiter = z.object({
   tokenOrder: z.string(),
   weight: z.number(),
   starts: z.number(),
-  letInMs: z.optional(z.number()),
+  admittedMs: z.optional(z.number()),
   routes: z.optional(z.array(z.string())),
 });
 export type GateWaiter = z.infer<typeof GateWaiter>;
@@ -71,10 +71,10 @@ export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Prom
   );
 
 /** Access pattern 69: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */
-export const letInWrite = (gateName: string, waiter: GateWaiter, takenMs: number): TransactItem =>
+export const admitWrite = (gateName: string, waiter: GateWaiter, takenMs: number): TransactItem =>
   updateWrite(gateWaiterKey(gateName, waiter), {
-    UpdateExpression: 'SET letInMs = :taken',
-    ConditionExpression: 'tokenOrder = :order AND attribute_not_exists(letInMs)',
+    UpdateExpression: 'SET admittedMs = :taken',
+    ConditionExpression: 'tokenOrder = :order AND attribute_not_exists(admittedMs)',
     ExpressionAttributeValues: { ':taken': takenMs, ':order': waiter.tokenOrder },
   });
 
@@ -153,7 +153,7 @@ export const touchAccount = async (
 };
 
 /** Access pattern 67: notes that an account's request was let in or gave its permit back. Does nothing when none of its requests waits. */
-export const noteServed = async (gateName: string, accountId: string, now: Date): Promise<void> => {
+export const recordServed = async (gateName: string, accountId: string, now: Date): Promise<void> => {
   await writeUnlessRefused(
     updateOf(waitingAccountKey(gateName, accountId), {
       UpdateExpression: 'SET servedAt = :now',

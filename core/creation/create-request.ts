@@ -5,8 +5,10 @@ import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import { inputFilesOf } from '../requests/input-files.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
+import { inputsExpiry } from '../uploads/own-inputs.ts';
 import { screenPrompt } from './content-filter.ts';
 import { repeatedRequestId } from './idempotency.ts';
 import { type CreationFacts, judgeCreation } from './judge-creation.ts';
@@ -85,9 +87,10 @@ const judge = async (
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const { creation, rate } = judgeCreation(account, submission, facts);
-  const { endUser, routeCosts } = facts;
+  const { endUser, routeCosts, requestsNamed = [] } = facts;
+  const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
   const id = requestId ?? newRequestId(creation.model.type, now);
-  const request = newRequest(id, account.accountId, creation, { rate, routeCosts }, now);
+  const request = newRequest(id, account.accountId, creation, { rate, routeCosts, inputsExpireAt }, now);
   const { debitThousandths: price } = request;
   const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.

@@ -6,9 +6,16 @@ import { imagePrice, videoPrice } from '../models/rates.ts';
 import type { Thousandths } from '../money.ts';
 import { listRouteNames } from '../provider-calls/model-routes.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
-import { toInstant } from '../time.ts';
+import { type Instant, toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewRequest } from './submission.ts';
+
+/** The price of a request and its cost by each route, and when the first of our files that it names is removed. */
+interface NewRequestFacts {
+  rate: Rate;
+  routeCosts?: RouteCosts | undefined;
+  inputsExpireAt?: Instant | undefined;
+}
 
 /**
  * The record of a creation, queued. Its price at this rate, its cost by each route and today's retention are fixed from now
@@ -18,7 +25,7 @@ export const newRequest = (
   requestId: string,
   accountId: string,
   creation: NewRequest,
-  { rate, routeCosts = {} }: { rate: Rate; routeCosts?: RouteCosts | undefined },
+  { rate, routeCosts = {}, inputsExpireAt }: NewRequestFacts,
   now: Date,
 ): StoredRequest => {
   const unitPriceThousandths = unitPrice(creation, rate);
@@ -41,6 +48,7 @@ export const newRequest = (
     unitPriceThousandths,
     model: creation.model.id,
     ...unitCosts(creation, routeCosts),
+    ...(inputsExpireAt !== undefined && { inputsExpireAt }),
     createdAt: toInstant(now),
     retentionDays: requiredNumberEnv('RETENTION_DAYS'),
     status: 'queued',

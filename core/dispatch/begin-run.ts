@@ -5,22 +5,19 @@ import { probeEnd } from '../circuits/circuit-rules.ts';
 import { claimProbe } from '../circuits/circuits.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { requiredNumberEnv } from '../environment.ts';
-import type { PlaceInQueue } from '../executions/step-rules.ts';
-import { loadUrlSigner } from '../files/signed-urls.ts';
+import type { QueuePosition } from '../executions/step-rules.ts';
 import { isBusyAttempt, repeatableAt } from '../provider-calls/attempt-rules.ts';
 import type { PlannedAttempt } from '../provider-calls/claim-attempts.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { callbackUrl } from '../provider-calls/provider-urls.ts';
 import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { routeNameOf } from '../provider-names.ts';
-import { clipsOf, type StoredRequest } from '../requests/request-rules.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Clock, type Instant, toInstant } from '../time.ts';
 import { type Choice, chooseRoute, findRoute } from './choose-route.ts';
 import type { CallRun } from './make-calls.ts';
-
-/** How much longer than until the deadline a provider can fetch reference videos: its clock may differ. */
-const CLIP_URL_SLACK_SECONDS = 300;
+import { withSignedInputs } from './sign-inputs.ts';
 
 /** What a run begins with: all attempts of the request, and the latest ones at its route. */
 interface Beginning {
@@ -48,10 +45,10 @@ interface Begun {
 export const beginRun = async (
   request: StoredRequest,
   { all, stored, deadline, providerRouteOf, clock, endMs }: Beginning,
-): Promise<Begun | PlaceInQueue> => {
+): Promise<Begun | QueuePosition> => {
   const { requestId, accountId } = request;
   const except = new Map<string, string>();
-  const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
+  const planned = await withSignedInputs(request, deadline);
   for (;;) {
     const choice = await chooseRoute(request, all, except, clock.now());
     const { isToWait, others, role, passedOver, cause } = choice;
@@ -98,7 +95,7 @@ export const beginRun = async (
         // It holds the permit while it has a call or task under way.
         permit:
           pass && gate.permits !== undefined ? { gate: gate.name, takenMs: pass.permit.takenMs } : undefined,
-        lookAt: lookAfterQueue(request, clock),
+        checkAt: checkAfterQueue(request, clock),
         beginsProcessing: mode === 'synchronous',
         onAttempts: { ...(role && { circuit: role }), ...(passedOver?.length && { passedOver }) },
       },
@@ -116,9 +113,9 @@ export const silentUntil = (clock: Clock): Instant =>
  * The next due time of a request that waited for capacity and was due at the end of that wait; undefined for
  * any other.
  */
-const lookAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
+const checkAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
   const soon = silentUntil(clock);
-  return dueListOf(GSI1PK) === 'LOOK' && GSI1SK > soon ? soon : undefined;
+  return dueListOf(GSI1PK) === 'CHECK' && GSI1SK > soon ? soon : undefined;
 };
 
 /**
@@ -139,18 +136,4 @@ const callsToMake = (
       ? [{ call, attempt: last.attempt + 1 }]
       : [];
   });
-};
-
-/**
- * The request with signed URLs of the copies as its reference videos: its provider gets the measured and
- * billed bytes, even if the caller's server has changed the file since. The URLs stop working at `expiresAt`.
- */
-const withClipUrls = async <Request extends StoredRequest>(
-  request: Request,
-  expiresAt: Instant,
-): Promise<Request> => {
-  const clips = clipsOf(request);
-  if (clips.length === 0) return request;
-  const sign = await loadUrlSigner();
-  return { ...request, referenceVideos: clips.map((key) => sign(key, expiresAt)) };
 };

@@ -98,10 +98,10 @@ const dispatchOnce = async (
   const made = await makeCalls(claimed, run);
   const attempts = latestAttempts([...here, ...made]);
   if (run.mode === 'asynchronous' && isAccepted(attempts)) {
-    const firstLookAt = run.provider.callsBack(request.kind)
+    const firstCheckAt = run.provider.callsBack(request.kind)
       ? silentUntil(clock)
       : addSeconds(toInstant(clock.now()), settings.pollIntervalSeconds);
-    await markProcessing(request, firstLookAt);
+    await markProcessing(request, firstCheckAt);
   }
 
   const goesElsewhere = await leavesRoute(request, [...all, ...made], begun.except, clock.now());

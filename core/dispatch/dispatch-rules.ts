@@ -1,6 +1,6 @@
 import type { WorkflowSettings } from '../environment.ts';
 import type { Failure } from '../errors.ts';
-import { deadlineOf, type NextStep, type PlaceInQueue, PROVIDER_BUSY } from '../executions/step-rules.ts';
+import { deadlineOf, type NextStep, PROVIDER_BUSY, type QueuePosition } from '../executions/step-rules.ts';
 import type { RequestKind } from '../ids.ts';
 import { isMovable, latestAttempts, repeatableAt } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
@@ -45,7 +45,7 @@ const QUEUE_FAILURE: Failure = {
 export const stepWhileFull = (
   { kind, createdAt }: { kind: RequestKind; createdAt: Instant },
   dispatchedAt: Instant | undefined,
-  place: PlaceInQueue,
+  place: QueuePosition,
   settings: Pick<WorkflowSettings, 'deadlineSeconds' | 'queueDeadlineSeconds'>,
   now: Date,
 ): NextStep => {

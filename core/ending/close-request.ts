@@ -36,7 +36,7 @@ export const closeRequest = async (
   { clock = systemClock, tasks = (request) => hasNoTasks(request, clock) }: Settling = {},
 ): Promise<boolean> => {
   const request = await findRequest(requestId);
-  if (!request || dueListOf(request.GSI1PK) !== 'LOOK' || !isTerminal(request)) return true;
+  if (!request || dueListOf(request.GSI1PK) !== 'CHECK' || !isTerminal(request)) return true;
   checkStatus(request);
   if (request.webhookUrl !== undefined) await startWebhookDelivery(requestId);
   const settled = [await tasks(request), await files(request)];

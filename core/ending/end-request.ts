@@ -59,7 +59,7 @@ type Ending = 'ended' | 'closed' | 'stored';
  *
  * Throws `UnknownStatusError`.
  *
- * Puts the follow-up work on a due list. On `LOOK`: a webhook, removing files of a failed request, or
+ * Puts the follow-up work on a due list. On `CHECK`: a webhook, removing files of a failed request, or
  * cancelling tasks of the provider. On `EXPIRE`: only the expiry of its files is left.
  */
 export const endRequest = async (
@@ -82,7 +82,7 @@ export const endRequest = async (
     mayHaveTasks;
   const closeWithinSeconds = mayHaveTasks ? 0 : CLOSE_WITHIN_SECONDS;
   const follows = isToBeClosed
-    ? { list: 'LOOK' as const, dueAt: addSeconds(finishedAt, closeWithinSeconds) }
+    ? { list: 'CHECK' as const, dueAt: addSeconds(finishedAt, closeWithinSeconds) }
     : state.status === 'succeeded'
       ? { list: 'EXPIRE' as const, dueAt: state.expiresAt }
       : undefined;

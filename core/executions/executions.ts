@@ -49,8 +49,7 @@ export const startExpiry = (at: Date, cursor: unknown): Promise<void> =>
 
 /**
  * Starts the execution that delivers the webhook of a terminal request, or of a balance event; once, unless `suffix` names another
- * delivery that an operator asked for. A balance event has no request id, so that the function of an earlier release fails, and is
- * tried again, instead of finding nothing to deliver.
+ * delivery that an operator asked for.
  */
 export const startWebhookDelivery = (id: string, suffix = ''): Promise<void> =>
   startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', id + suffix, {
@@ -95,7 +94,7 @@ export const wakeExecution = (taskToken: string, step: FinalStep): Promise<boole
   succeed(taskToken, { result: step });
 
 /** Ends the wait for capacity under a task token: the request is dispatched again. False as for `wakeExecution`. */
-export const letIntoDispatch = (taskToken: string): Promise<boolean> => succeed(taskToken, {});
+export const admitToDispatch = (taskToken: string): Promise<boolean> => succeed(taskToken, {});
 
 const succeed = async (taskToken: string, output: object): Promise<boolean> => {
   try {

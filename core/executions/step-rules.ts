@@ -9,7 +9,7 @@ import { addSeconds, type Instant } from '../time.ts';
  * Where a request waits for a permit, and for how many calls: at once, and in all. `routes` are the names of all that may take it, when its
  * model has several.
  */
-export interface PlaceInQueue {
+export interface QueuePosition {
   gate: string;
   weight: number;
   starts: number;
@@ -23,12 +23,9 @@ export type NextStep =
   /** The provider was too busy for a call: make it again after this many whole seconds. */
   | { next: 'retry'; waitSeconds: number }
   /** The provider's route is full: wait at this gate until the request's turn comes, at most this many whole seconds. */
-  | ({ next: 'queue'; timeoutSeconds: number } & PlaceInQueue)
-  /**
-   * A task is unfinished: wait for the provider, at most this many whole seconds. Executions that began under an earlier definition
-   * read `waitSeconds` too, as their heartbeat.
-   */
-  | { next: 'wait'; timeoutSeconds: number; waitSeconds: number }
+  | ({ next: 'queue'; timeoutSeconds: number } & QueuePosition)
+  /** A task is unfinished: wait for the provider, at most this many whole seconds. */
+  | { next: 'wait'; timeoutSeconds: number }
   /** Nothing was produced: fail the request with this error and refund it. */
   | { next: 'fail'; error: Failure }
   /** The request is terminal or deleted. */
@@ -65,8 +62,8 @@ export const stepAfterCalls = (
   now: Date,
 ): NextStep => {
   if (!hasOpenTask(attempts)) return stepWhenFinished(attempts);
-  const waitSeconds = Math.max(1, Math.ceil((Date.parse(deadline) - now.getTime()) / 1000));
-  return { next: 'wait', timeoutSeconds: waitSeconds + 1, waitSeconds };
+  const secondsLeft = Math.max(1, Math.ceil((Date.parse(deadline) - now.getTime()) / 1000));
+  return { next: 'wait', timeoutSeconds: secondsLeft + 1 };
 };
 
 /**

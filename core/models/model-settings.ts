@@ -10,6 +10,10 @@ import { Rate } from './rate-schemas.ts';
 export const RouteCosts = z.record(z.string(), Rate);
 export type RouteCosts = z.infer<typeof RouteCosts>;
 
+/** Ids of image models by the names that OpenAI's clients may give in their place. */
+export const ModelAliases = z.record(z.string(), z.string());
+export type ModelAliases = z.infer<typeof ModelAliases>;
+
 /** The operator's settings for a model. A model without settings has no item. */
 export const ModelSettings = z.object({
   model: z.string(),
@@ -17,6 +21,8 @@ export const ModelSettings = z.object({
   rate: z.optional(Rate),
   /** In the settings of no model, `NO_MODEL`: read with the others, it takes no read of its own. */
   costs: z.optional(RouteCosts),
+  /** As `costs`, in the settings of no model. */
+  aliases: z.optional(ModelAliases),
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
@@ -26,6 +32,10 @@ const NO_MODEL = '*';
 /** What routes cost, from all settings. */
 export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): RouteCosts =>
   settings.get(NO_MODEL)?.costs ?? {};
+
+/** The aliases of models, from all settings. */
+export const aliasesIn = (settings: ReadonlyMap<string, ModelSettings>): ModelAliases =>
+  settings.get(NO_MODEL)?.aliases ?? {};
 
 /**
  * Access pattern 13: all model settings by model id, strongly consistent. A model whose settings cannot be read, such as a
@@ -57,17 +67,30 @@ export const putEnabled = (model: string, enabled: boolean, beside?: Beside): Pr
   update(model, setAll({ model, enabled }), beside);
 
 /** Access pattern 14: sets what a route costs for requests from now on; undefined: not known. */
-export const putRouteCost = async (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> => {
-  // An update of one of the costs needs them to be there.
+export const putRouteCost = (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> =>
+  putEntry('costs', { name: route, value: cost }, beside);
+
+/** Access pattern 14: sets the model that an alias stands for; undefined removes the alias. */
+export const putAlias = (alias: string, model: string | undefined, beside?: Beside): Promise<void> =>
+  putEntry('aliases', { name: alias, value: model }, beside);
+
+/** Sets or removes one entry of a map in the settings of no model. */
+const putEntry = async (
+  map: 'costs' | 'aliases',
+  { name, value }: { name: string; value: unknown },
+  beside?: Beside,
+): Promise<void> => {
+  // An update of one entry needs the map to be there.
   await update(NO_MODEL, {
-    UpdateExpression: 'SET #model = :model, costs = if_not_exists(costs, :none)',
+    UpdateExpression: `SET #model = :model, ${map} = if_not_exists(${map}, :none)`,
     ExpressionAttributeNames: { '#model': 'model' },
     ExpressionAttributeValues: { ':model': NO_MODEL, ':none': {} },
   });
-  const change = cost
-    ? { UpdateExpression: 'SET costs.#route = :cost', ExpressionAttributeValues: { ':cost': cost } }
-    : { UpdateExpression: 'REMOVE costs.#route' };
-  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#route': route } }, beside);
+  const change =
+    value === undefined
+      ? { UpdateExpression: `REMOVE ${map}.#name` }
+      : { UpdateExpression: `SET ${map}.#name = :value`, ExpressionAttributeValues: { ':value': value } };
+  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#name': name } }, beside);
 };
 
 const update = async (model: string, parts: UpdateParts, beside: Beside = []): Promise<void> => {

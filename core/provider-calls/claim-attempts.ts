@@ -19,12 +19,12 @@ export type Claim =
 
 /**
  * Changes that a claim makes to its request: the gate and `takenMs` of its permit; and, if it is on the
- * `LOOK` list, its next due time. `beginsProcessing` marks it as processing; calls for a task do that later,
+ * `CHECK` list, its next due time. `beginsProcessing` marks it as processing; calls for a task do that later,
  * once accepted. `onAttempts` is kept with the attempts.
  */
 export interface ClaimNotes {
   permit?: { gate: string; takenMs: number } | undefined;
-  lookAt?: Instant | undefined;
+  checkAt?: Instant | undefined;
   beginsProcessing?: boolean;
   onAttempts?: Pick<ProviderAttempt, 'circuit' | 'passedOver'>;
 }
@@ -87,13 +87,13 @@ const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): Transact
 const dispatchedWrite = (
   requestId: string,
   now: Instant,
-  { permit, lookAt, beginsProcessing }: ClaimNotes,
+  { permit, checkAt, beginsProcessing }: ClaimNotes,
 ): TransactItem =>
   updateWrite(requestKey(requestId), {
     UpdateExpression: [
       'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
       ...(permit === undefined ? [] : ['gate = :gate', 'permitMs = :taken']),
-      ...(lookAt === undefined ? [] : ['GSI1SK = :lookAt']),
+      ...(checkAt === undefined ? [] : ['GSI1SK = :checkAt']),
       ...(beginsProcessing ? ['#status = :processing'] : []),
     ].join(', '),
     ConditionExpression: '#status IN (:queued, :processing)',
@@ -103,6 +103,6 @@ const dispatchedWrite = (
       ':queued': 'queued',
       ':processing': 'processing',
       ...(permit !== undefined && { ':gate': permit.gate, ':taken': permit.takenMs }),
-      ...(lookAt !== undefined && { ':lookAt': lookAt }),
+      ...(checkAt !== undefined && { ':checkAt': checkAt }),
     },
   });

@@ -1,6 +1,6 @@
 import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { toInstant } from '../time.ts';
-import type { AtProvider } from './look.ts';
+import type { ProviderQuery } from './check.ts';
 
 /** Most items that a run keeps. The others stay due. */
 const MAX_ITEMS = 500;
@@ -9,13 +9,13 @@ const MAX_ITEMS = 500;
 export interface Kept {
   due: DueItem;
   nextMs: number;
-  isBeingLookedAt: boolean;
-  /** The rest of the last look, if that is all to do. */
-  rest?: AtProvider | undefined;
+  isBeingChecked: boolean;
+  /** The rest of the last check, if that is all to do. */
+  rest?: ProviderQuery | undefined;
 }
 
 const idOf = ({ key }: DueItem): string => `${key.PK} ${key.SK}`;
-const placeOf = ({ place }: DueItem): string => `${place.GSI1PK} ${place.GSI1SK}`;
+const dueKeyOf = ({ dueKey }: DueItem): string => `${dueKey.GSI1PK} ${dueKey.GSI1SK}`;
 
 /** The due items that a run keeps in memory: it writes an item back to its list once, when it is done with it. */
 export class DueWork {
@@ -23,23 +23,23 @@ export class DueWork {
   /** Where items were that the run is done with: the index may still show them there. */
   private readonly left = new Map<string, string>();
 
-  /** Keeps items that the index shows. An item that has moved is checked when it is due at its new place. */
+  /** Keeps items that the index shows. An item that has moved is checked when it is due under its new due key. */
   add(items: readonly DueItem[]): void {
     for (const due of items) {
       const id = idOf(due);
       const known = this.kept.get(id);
-      const isKnown = (known && placeOf(known.due) === placeOf(due)) || this.left.get(id) === placeOf(due);
-      if (isKnown || known?.isBeingLookedAt || (!known && this.kept.size >= MAX_ITEMS)) continue;
-      // An item whose time cannot be read is due at once: the look lists it anew.
-      this.kept.set(id, { due, nextMs: Date.parse(due.place.GSI1SK) || 0, isBeingLookedAt: false });
+      const isKnown = (known && dueKeyOf(known.due) === dueKeyOf(due)) || this.left.get(id) === dueKeyOf(due);
+      if (isKnown || known?.isBeingChecked || (!known && this.kept.size >= MAX_ITEMS)) continue;
+      // An item whose time cannot be read is due at once: the check lists it anew.
+      this.kept.set(id, { due, nextMs: Date.parse(due.dueKey.GSI1SK) || 0, isBeingChecked: false });
     }
   }
 
-  /** Forgets the items of the `LOOK` list that the index does not show any more: they are closed, or due after this run. */
+  /** Forgets the items of the `CHECK` list that the index does not show any more: they are closed, or due after this run. */
   keepListed(items: readonly DueItem[]): void {
     const shown = new Set(items.map(idOf));
-    for (const [id, { due, isBeingLookedAt }] of this.kept) {
-      if (due.list === 'LOOK' && !isBeingLookedAt && !shown.has(id)) this.kept.delete(id);
+    for (const [id, { due, isBeingChecked }] of this.kept) {
+      if (due.list === 'CHECK' && !isBeingChecked && !shown.has(id)) this.kept.delete(id);
     }
   }
 
@@ -56,14 +56,14 @@ export class DueWork {
   /** The items that are due by then, longest due first. */
   dueBy(nowMs: number): Kept[] {
     return [...this.kept.values()]
-      .filter(({ nextMs, isBeingLookedAt }) => nextMs <= nowMs && !isBeingLookedAt)
+      .filter(({ nextMs, isBeingChecked }) => nextMs <= nowMs && !isBeingChecked)
       .sort((one, other) => one.nextMs - other.nextMs);
   }
 
   /** Stops keeping an item that has been closed, or listed for later. */
   leave({ due }: Kept): void {
     this.kept.delete(idOf(due));
-    this.left.set(idOf(due), placeOf(due));
+    this.left.set(idOf(due), dueKeyOf(due));
   }
 
   /**
@@ -71,12 +71,12 @@ export class DueWork {
    * already, or has moved since.
    */
   async writeBack(): Promise<void> {
-    const settled = [...this.kept.values()].filter(({ isBeingLookedAt }) => !isBeingLookedAt);
+    const settled = [...this.kept.values()].filter(({ isBeingChecked }) => !isBeingChecked);
     await Promise.all(
       settled.map(async (kept) => {
         this.kept.delete(idOf(kept.due));
         const dueAt = toInstant(new Date(kept.nextMs));
-        if (dueAt !== kept.due.place.GSI1SK) await reschedule(kept.due, kept.due.list, dueAt);
+        if (dueAt !== kept.due.dueKey.GSI1SK) await reschedule(kept.due, kept.due.list, dueAt);
       }),
     );
   }

@@ -13,9 +13,9 @@ import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { listDue } from '../requests/due-items.ts';
 import { type Clock, secondsSince, systemClock, toInstant } from '../time.ts';
 import type { During } from '../waiting/query-tasks.ts';
+import { admitWaiting, drainGate, isQueued, type QueuedGate, rerouteWaiting } from './admit.ts';
+import { CHECK_AGAIN_SECONDS, type CheckResult, checkDue } from './check.ts';
 import { DueWork, type Kept } from './due-work.ts';
-import { drainGate, isQueued, letElsewhere, letIn, type QueuedGate } from './let-in.ts';
-import { LOOK_AGAIN_SECONDS, type Looked, lookAt } from './look.ts';
 import { startExpiryIfDue } from './start-expiry.ts';
 
 /** A run ends shortly before the schedule starts the next one. */
@@ -26,8 +26,8 @@ const MAX_TICK_MS = 2_000;
 const SLOW_MS = 10_000;
 /** Most items of a partition that are read at once. */
 const ITEMS_PER_PARTITION = 250;
-/** Looks that read the table and make no call to a provider. */
-const LOOKS_AT_ONCE = 8;
+/** Checks that read the table and make no call to a provider. */
+const CHECKS_AT_ONCE = 8;
 /** Ticks without open work before a run ends, if requests may have begun to wait for it. */
 const IDLE_TICKS = 2;
 /** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
@@ -53,7 +53,7 @@ export interface RunOptions {
  * 3. Check due items; query unfinished tasks, each provider at its own pace.
  * 4. Let waiting requests in.
  *
- * At its end it lists every open item for its next look. An error of one item or gate is logged and does not stop the rest.
+ * At its end it lists every open item for its next check. An error of one item or gate is logged and does not stop the rest.
  */
 export const runReconciler = (options: RunOptions): Promise<void> => new Run(options).toEnd();
 
@@ -77,7 +77,7 @@ class Run {
   /** No call begins from then on. */
   private endMs: number;
   private readonly work = new DueWork();
-  private readonly looks: Pace;
+  private readonly checks: Pace;
   private readonly paces = new Map<string, Pace>();
   private readonly underWay = new Set<Promise<void>>();
   private readonly gatesAtWork = new Set<string>();
@@ -94,7 +94,7 @@ class Run {
   constructor(options: RunOptions) {
     this.options = { clock: systemClock, pause: sleep, runMs: RUN_MS, ...options };
     this.endMs = this.nowMs() + this.options.runMs;
-    this.looks = new Pace(LOOKS_AT_ONCE, 0, () => this.nowMs());
+    this.checks = new Pace(CHECKS_AT_ONCE, 0, () => this.nowMs());
   }
 
   private nowMs(): number {
@@ -157,7 +157,7 @@ class Run {
     }
     // Half a tick early or late, not up to a whole one late.
     const due = this.mayOverlap && this.tick === 0 ? [] : this.work.dueBy(this.nowMs() + this.tickMs() / 2);
-    for (const kept of due) this.track(this.look(kept));
+    for (const kept of due) this.track(this.check(kept));
     for (const at of queued) if (!this.gatesAtWork.has(at.name)) this.track(this.admit(at));
     return this.tickMs();
   }
@@ -178,17 +178,17 @@ class Run {
     const isSlow = now.getTime() >= this.slowAtMs;
     if (isSlow) this.slowAtMs = now.getTime() + SLOW_MS;
     if (isSlow) this.track(startExpiryIfDue(everySeconds, clock));
-    const dueIn = (list: 'START' | 'LOOK', until: Date) =>
+    const dueIn = (list: 'START' | 'CHECK', until: Date) =>
       listDue(list, toInstant(until), ITEMS_PER_PARTITION);
-    const [looks, starts, queued] = await Promise.all([
-      dueIn('LOOK', new Date(this.endMs)),
+    const [checks, starts, queued] = await Promise.all([
+      dueIn('CHECK', new Date(this.endMs)),
       isSlow ? dueIn('START', now) : { items: [] },
       this.readQueued(isSlow),
     ]);
-    const due = [...starts.items, ...looks.items];
-    if (looks.next.length === 0) this.work.keepListed(looks.items);
+    const due = [...starts.items, ...checks.items];
+    if (checks.next.length === 0) this.work.keepListed(checks.items);
     if (this.tick === 0)
-      measure(METRIC.lookOverdue, {}, secondsSince(due.map(({ place }) => place.GSI1SK).sort()[0], now));
+      measure(METRIC.checkOverdue, {}, secondsSince(due.map(({ dueKey }) => dueKey.GSI1SK).sort()[0], now));
     this.work.add(due);
     return queued;
   }
@@ -217,37 +217,39 @@ class Run {
     await this.guarded<unknown>({ gate: name }, () => {
       if (!queue) return drainGate(name, state, options);
       if (isLeftOut(circuits.get(queue.route) ?? CLOSED))
-        return letElsewhere(queue, state, circuits, options);
-      return isLimited(queue.gate) ? letIn(queue.gate, state, options) : drainGate(name, state, options);
+        return rerouteWaiting(queue, state, circuits, options);
+      return isLimited(queue.gate)
+        ? admitWaiting(queue.gate, state, options)
+        : drainGate(name, state, options);
     });
     this.gatesAtWork.delete(name);
   }
 
-  private async look(kept: Kept): Promise<void> {
-    kept.isBeingLookedAt = true;
+  private async check(kept: Kept): Promise<void> {
+    kept.isBeingChecked = true;
     const asBefore = { kind: 'open', nextMs: kept.nextMs } as const;
-    const again = { kind: 'open', nextMs: this.nowMs() + LOOK_AGAIN_SECONDS * 1000 } as const;
-    const lookInTime = (): Promise<Looked> =>
-      this.lookAt(kept).catch((error) => (error === RUN_HAS_ENDED ? asBefore : Promise.reject(error)));
-    const looked: Looked = await this.guarded(kept.due.work, lookInTime, again);
-    kept.isBeingLookedAt = false;
-    if (looked.kind === 'open') Object.assign(kept, { nextMs: looked.nextMs, rest: looked.rest });
+    const again = { kind: 'open', nextMs: this.nowMs() + CHECK_AGAIN_SECONDS * 1000 } as const;
+    const checkInTime = (): Promise<CheckResult> =>
+      this.checkNow(kept).catch((error) => (error === RUN_HAS_ENDED ? asBefore : Promise.reject(error)));
+    const result: CheckResult = await this.guarded(kept.due.work, checkInTime, again);
+    kept.isBeingChecked = false;
+    if (result.kind === 'open') Object.assign(kept, { nextMs: result.nextMs, rest: result.rest });
     else this.work.leave(kept);
-    if (looked.kind === 'moved' && Date.parse(looked.due.place.GSI1SK) < this.endMs)
-      this.work.add([looked.due]);
+    if (result.kind === 'moved' && Date.parse(result.due.dueKey.GSI1SK) < this.endMs)
+      this.work.add([result.due]);
   }
 
-  private async lookAt({ due, rest, nextMs }: Kept): Promise<Looked> {
+  private async checkNow({ due, rest, nextMs }: Kept): Promise<CheckResult> {
     const { clock, providerRouteOf } = this.options;
     const keepGoing = (): boolean => this.nowMs() < this.endMs;
     const at =
       (pace: Pace): During =>
       (call) =>
         pace.during(() => (keepGoing() ? call() : Promise.reject(RUN_HAS_ENDED)), nextMs);
-    const looked: Looked = rest
+    const result: CheckResult = rest
       ? { kind: 'provider', rest }
-      : await at(this.looks)(() => lookAt(due, { clock, providerRouteOf, keepGoing }));
-    return looked.kind === 'provider' ? looked.rest.act(at(this.paceOf(looked.rest.id))) : looked;
+      : await at(this.checks)(() => checkDue(due, { clock, providerRouteOf, keepGoing }));
+    return result.kind === 'provider' ? result.rest.act(at(this.paceOf(result.rest.id))) : result;
   }
 
   private paceOf(providerId: string): Pace {

@@ -26,11 +26,11 @@ export const surveyWork = async (everySeconds: number, clock: Clock = systemCloc
   try {
     const [start, look, expiring] = await Promise.all([
       listDue('START', END_OF_TIME, PER_PARTITION),
-      listDue('LOOK', END_OF_TIME, PER_PARTITION),
+      listDue('CHECK', END_OF_TIME, PER_PARTITION),
       listDue('EXPIRE', toInstant(now), 1),
     ]);
     const ids = [...start.items, ...look.items].flatMap(requestIdOf);
-    const firstDue = [start, look, expiring].flatMap(({ items }) => items[0]?.place.GSI1SK ?? []).sort()[0];
+    const firstDue = [start, look, expiring].flatMap(({ items }) => items[0]?.dueKey.GSI1SK ?? []).sort()[0];
     const oldest = ids.map(creationTimeOf).sort()[0];
     countMetric(METRIC.openRequests, {}, ids.length);
     measure(METRIC.oldestOpenRequest, {}, secondsSince(oldest, now));

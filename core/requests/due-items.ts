@@ -7,6 +7,7 @@ import {
   DELETED_REQUEST_PREFIX,
   DUE_SHARDS,
   type DueList,
+  deletedRequestPartition,
   dueListing,
   duePartition,
   END_USER_REMOVAL_PREFIX,
@@ -32,8 +33,8 @@ export interface DueItem {
   list: DueList;
   work: DueWork;
   key: ItemKey;
-  /** Its place in the index. A write that depends on the item being there names it. */
-  place: { GSI1PK: string; GSI1SK: Instant };
+  /** Its due key in the index. A write that depends on the item being there names it. */
+  dueKey: { GSI1PK: string; GSI1SK: Instant };
 }
 
 /** The id of an item's request, as a list of none or one: for `flatMap`. */
@@ -43,8 +44,7 @@ const Entry = z.object({ PK: z.string(), SK: z.string(), GSI1PK: z.string(), GSI
 
 const workOf = ({ PK, SK }: ItemKey): DueWork => {
   if (SK.startsWith(DELETED_REQUEST_PREFIX)) {
-    // Marks of earlier releases are in the ledger's partition.
-    const accountId = PK.slice(PK.indexOf('#') + 1);
+    const accountId = PK.slice(deletedRequestPartition('').length);
     return { kind: 'deletion', accountId, requestId: SK.slice(DELETED_REQUEST_PREFIX.length) };
   }
   if (SK.startsWith(END_USER_REMOVAL_PREFIX)) {
@@ -66,8 +66,8 @@ const idOf = (work: DueWork): string => {
 };
 
 const toDueItem = (list: DueList, item: StoredItem): DueItem => {
-  const { PK, SK, ...place } = Entry.parse(item);
-  return { list, work: workOf({ PK, SK }), key: { PK, SK }, place };
+  const { PK, SK, ...dueKey } = Entry.parse(item);
+  return { list, work: workOf({ PK, SK }), key: { PK, SK }, dueKey };
 };
 
 /** Later than any item is due: with it `listDue` lists everything. */
@@ -115,26 +115,26 @@ export const listDue = async (
     }),
   );
   const items = pages.flatMap((page) => page.items);
-  items.sort((a, b) => (a.place.GSI1SK < b.place.GSI1SK ? -1 : 1));
+  items.sort((a, b) => (a.dueKey.GSI1SK < b.dueKey.GSI1SK ? -1 : 1));
   return { items, next: pages.flatMap(({ next }) => next) };
 };
 
 /**
- * Access pattern 20: lists an item for another time, or in another list. Returns it at its new place, with the
- * stored item; undefined, with nothing changed, when it is no longer at the place where it was found.
+ * Access pattern 20: lists an item for another time, or in another list. Returns it under its new due key, with the
+ * stored item; undefined, with nothing changed, when it is no longer under the due key with which it was found.
  */
 export const reschedule = async (
-  { key, place, work }: DueItem,
+  { key, dueKey, work }: DueItem,
   list: DueList,
   dueAt: Instant,
 ): Promise<{ due: DueItem; item: StoredItem } | undefined> => {
   const next = dueListing(list, idOf(work), dueAt);
   const { done, item } = await writeOnCondition(
     updateOf(key, {
-      ...setAll(next, { ':seenPartition': place.GSI1PK, ':seenAt': place.GSI1SK }),
+      ...setAll(next, { ':seenPartition': dueKey.GSI1PK, ':seenAt': dueKey.GSI1SK }),
       ConditionExpression: '#GSI1PK = :seenPartition AND #GSI1SK = :seenAt',
       ReturnValues: 'ALL_NEW',
     }),
   );
-  return done ? { due: { list, work, key, place: next }, item } : undefined;
+  return done ? { due: { list, work, key, dueKey: next }, item } : undefined;
 };

@@ -113,20 +113,20 @@ const setWhile = (
  * Access pattern 21: marks a queued request as processing, and sets its next due time if that is to change.
  * Does nothing in any other status.
  */
-export const markProcessing = async ({ requestId }: StoredRequest, lookAt?: Instant): Promise<void> => {
+export const markProcessing = async ({ requestId }: StoredRequest, checkAt?: Instant): Promise<void> => {
   const status: StoredStatus = 'processing';
-  await setWhile(requestId, 'queued', { status, ...(lookAt && dueListing('LOOK', requestId, lookAt)) });
+  await setWhile(requestId, 'queued', { status, ...(checkAt && dueListing('CHECK', requestId, checkAt)) });
 };
 
 /**
  * Access pattern 21: sets the next due time of a queued request that has or had an execution, and with `gate`, where it waits. False in any
  * other status.
  */
-export const lookAtQueued = (requestId: string, lookAt: Instant, gate?: string): Promise<boolean> =>
-  setWhile(requestId, 'queued', { ...dueListing('LOOK', requestId, lookAt), ...(gate && { gate }) });
+export const checkQueuedAt = (requestId: string, checkAt: Instant, gate?: string): Promise<boolean> =>
+  setWhile(requestId, 'queued', { ...dueListing('CHECK', requestId, checkAt), ...(gate && { gate }) });
 
 /** Access pattern 21: notes the gate where a request waits again after its first call. False in any other status. */
-export const noteGate = (requestId: string, gate: string): Promise<boolean> =>
+export const recordGate = (requestId: string, gate: string): Promise<boolean> =>
   setWhile(requestId, 'processing', { gate });
 
 /**
@@ -225,8 +225,8 @@ export const postponeExpiry = (
   });
 
 /**
- * Access pattern 24: takes a terminal request off the `LOOK` list, once all follow-up work is started. A
- * successful one moves to the `EXPIRE` list. False when it is not on the `LOOK` list, or absent.
+ * Access pattern 24: takes a terminal request off the `CHECK` list, once all follow-up work is started. A
+ * successful one moves to the `EXPIRE` list. False when it is not on the `CHECK` list, or absent.
  */
 export const closeWork = ({
   requestId,
@@ -234,7 +234,7 @@ export const closeWork = ({
   expiresAt,
 }: Pick<StoredRequest, 'requestId' | 'status' | 'expiresAt'>): Promise<boolean> => {
   const ConditionExpression = 'begins_with(#GSI1PK, :looked)';
-  const looked = { ':looked': dueListPrefix('LOOK') };
+  const looked = { ':looked': dueListPrefix('CHECK') };
   if (status === 'succeeded' && expiresAt !== undefined) {
     const move = setAll(dueListing('EXPIRE', requestId, expiresAt), looked);
     return updateRequest(requestId, { ...move, ConditionExpression });

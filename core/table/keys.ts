@@ -61,7 +61,7 @@ export const apiKeyListing = (accountId: string, createdAt: Instant, keyId: stri
 });
 export const apiKeyListingPartition = (accountId: string): string => `ACCOUNT#${accountId}#KEYS`;
 
-/** The partition of an account's ledger entries and operators' idempotency keys. Earlier releases also put marks of deleted requests there. */
+/** The partition of an account's ledger entries and operators' idempotency keys. */
 export const ledgerPartition = (accountId: string): string => `LEDGER#${accountId}`;
 /** Entry numbers count from 1; padding to 12 digits makes text order number order. */
 export const ledgerEntrySort = (number: number): string => `ENTRY#${String(number).padStart(12, '0')}`;
@@ -115,7 +115,7 @@ export const endUserRemovalKey = ({
 export const removalPrefix = (email: string): string => `${END_USER_REMOVAL_PREFIX}${email}#`;
 export const END_USER_REMOVAL_PREFIX = 'REMOVAL#';
 
-/** The partition of a request, its provider attempts and its wait. Earlier releases also put its webhook attempts there. */
+/** The partition of a request, its provider attempts and its wait. */
 export const requestPartition = (requestId: string): string => `REQUEST#${requestId}`;
 export const requestKey = (requestId: string): ItemKey => ({
   PK: requestPartition(requestId),
@@ -133,9 +133,9 @@ export const requestListing = (accountId: string, email: string) => ({
  * The lists of work left, ordered by next due time. An item is in at most one.
  *
  * `START`: requests that may have no execution. `EXPIRE`: succeeded requests whose files are left to remove at
- * `expiresAt`. `LOOK`: all other work.
+ * `expiresAt`. `CHECK`: all other work.
  */
-export type DueList = 'START' | 'LOOK' | 'EXPIRE';
+export type DueList = 'START' | 'CHECK' | 'EXPIRE';
 /** Number of partitions that each due list is spread over: every request is written there, and a partition takes 1,000 a second. */
 export const DUE_SHARDS = 4;
 /** Puts an item on a list by its next due time. `id` chooses the partition. */
@@ -147,7 +147,7 @@ export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
 export const dueListOf = (partition = ''): DueList | undefined =>
   DUE_PARTITION.exec(partition)?.[1] as DueList;
 export const DUE_PREFIX = 'DUE#';
-const DUE_PARTITION = /^DUE#(START|LOOK|EXPIRE)#/;
+const DUE_PARTITION = /^DUE#(START|CHECK|EXPIRE)#/;
 export const duePartition = (list: DueList, shard: number): string => `${dueListPrefix(list)}${shard}`;
 export const dueListPrefix = (list: DueList): string => `${DUE_PREFIX}${list}#`;
 const shardOf = (id: string): number => hashOf(id) % DUE_SHARDS;
@@ -159,11 +159,6 @@ export const deletedRequestPartition = (accountId: string): string => `DELETED#$
 /** Marks a request as deleted, so that the ledger can still be verified. */
 export const deletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
   PK: deletedRequestPartition(accountId),
-  SK: `${DELETED_REQUEST_PREFIX}${requestId}`,
-});
-/** Where earlier releases put such a mark. */
-export const formerDeletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
-  PK: ledgerPartition(accountId),
   SK: `${DELETED_REQUEST_PREFIX}${requestId}`,
 });
 export const DELETED_REQUEST_PREFIX = 'DELETED#';
@@ -266,8 +261,8 @@ export const circuitPartition = (route: string): string => `CIRCUIT#${route}`;
 /** The run of the reconciler that is at work. */
 export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };
 
-/** The partition of the operator's settings for models. The number stays: stacks have their settings there. */
-export const MODEL_SETTINGS_PARTITION = 'CATALOG#0';
+/** The partition of the operator's settings for models. */
+export const MODEL_SETTINGS_PARTITION = 'CATALOG';
 const MODEL_SETTINGS_PREFIX = 'MODEL#';
 /** The operator's settings for a model: its rate, and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({

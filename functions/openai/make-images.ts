@@ -11,10 +11,11 @@ import {
   takeRequest,
 } from '../../core/creation/collection.ts';
 import { createForCall, type FileStore } from '../../core/creation/create-for-call.ts';
-import { imageSubmission } from '../../core/creation/submission.ts';
+import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
+import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
 import { requiredEnv, requiredNumberEnv } from '../../core/environment.ts';
 import { NotFoundError } from '../../core/errors.ts';
-import { loadUrlSigner } from '../../core/files/signed-urls.ts';
+import { toHandle } from '../../core/files/file-handles.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
 import { type Clock, sleep, systemClock } from '../../core/time.ts';
@@ -23,7 +24,8 @@ import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
 import { imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
-import { readParameters } from './parameters.ts';
+import { loadImageModels } from './models.ts';
+import { type ImageParameters, readParameters } from './parameters.ts';
 import type { AskedImages, FormFile } from './read-calls.ts';
 
 /** How the calls of an endpoint are read, and where their files go. */
@@ -57,7 +59,8 @@ export const makeImages = async (
   endpoint: ImageEndpoint,
   pace: Pace = { ...systemClock, sleep },
 ): Promise<APIGatewayProxyResult> => {
-  const { account, apiKey } = await authorizeKey(identifyCaller(request), 'generations:write', request.now);
+  const caller = await authorizeKey(identifyCaller(request), 'generations:write', request.now);
+  const { account } = caller;
   const waitSeconds = requiredNumberEnv('OPENAI_WAIT_SECONDS');
   const limit = {
     places: requiredNumberEnv('OPENAI_WAITING'),
@@ -67,35 +70,52 @@ export const makeImages = async (
   const limits = await waitingLimits('openai', account.accountId, limit, request.now);
   const full = () => tooManyAtOnce('Too many calls wait for images at once.', RETRY_AFTER_SECONDS);
   return withPlaces(limits, pace, full, async () => {
-    const asked = await endpoint.read(request);
-    const { body, fields, wantsUrls } = readParameters(asked.given, apiKey.defaultEndUser);
-    const { uploads, references } = await namedUploads(asked.images, account.accountId, request.now);
-    const wrong = wrongFields(
-      () => request.query({}),
-      () => request.idempotencyKey(),
-    );
-    const route = routeText(endpoint.name);
-    const sent = { given: asked.given, images: asked.images.map(digestOfImage) };
-    const submission = imageSubmission({
-      ...{ route, sent, keyId: apiKey.keyId, now: request.now },
-      body: { ok: true, body: { ...body, references } },
-      idempotencyKey: request.header('Idempotency-Key'),
-      fields: { ...fields, ...asked.fields, ...wrong },
-    });
-    const { idempotency } = submission;
-    const call = {
-      accountId: account.accountId,
-      digest: idempotency?.keyDigest ?? (submission.ok ? digestOfCall(apiKey.keyId, route, sent) : ''),
-      isKeyed: idempotency !== undefined,
-      retry: retryOf(request),
-      waiter: randomUUID(),
-    };
+    const { submission, call, uploads, parameters } = await received(request, caller, endpoint);
     const files = { uploads, ...endpoint.files };
     const held =
       (await earlier(call, submission.ok, pace)) ?? (await createForCall(account, submission, call, files));
     const until = new Date(request.now.getTime() + waitSeconds * 1000);
-    return held ? awaitImages(held, until, wantsUrls, pace) : stillMakingResponse(undefined);
+    return held ? awaitImages(held, until, parameters, pace) : stillMakingResponse(undefined);
   });
+};
+
+/** A call as read: what it asks for, how it is known, and its files. */
+interface ReceivedCall {
+  submission: Submission<NewImageRequest>;
+  call: LongCall;
+  uploads: OwnUpload[];
+  parameters: ImageParameters;
+}
+
+const received = async (
+  request: ApiRequest,
+  { account, apiKey }: Awaited<ReturnType<typeof authorizeKey>>,
+  { name, read }: ImageEndpoint,
+): Promise<ReceivedCall> => {
+  const { accountId } = account;
+  const { now } = request;
+  const asked = await read(request);
+  const models = await loadImageModels(account, now);
+  const parameters = readParameters(asked.given, { defaultEndUser: apiKey.defaultEndUser, models });
+  const { uploads, references } = namedUploads(asked.images, accountId, now);
+  const route = routeText(name);
+  const wrong = wrongFields(() => request.idempotencyKey());
+  const sent = { given: asked.given, images: asked.images.map(digestOfImage) };
+  const submission = imageSubmission({
+    ...{ route, sent, keyId: apiKey.keyId, now },
+    body: { ok: true, body: { ...parameters.body, references } },
+    idempotencyKey: request.header('Idempotency-Key'),
+    fields: { ...parameters.fields, ...asked.fields, ...wrong },
+  });
+  const { idempotency, ok } = submission;
+  const call = {
+    accountId,
+    digest: idempotency?.keyDigest ?? (ok ? digestOfCall(apiKey.keyId, route, sent) : ''),
+    isKeyed: idempotency !== undefined,
+    retry: retryOf(request),
+    waiter: randomUUID(),
+  };
+  return { submission, call, uploads, parameters };
 };
 
 /** How often the client has sent this call before, as OpenAI's clients count. */
@@ -105,17 +125,15 @@ const retryOf = (request: ApiRequest): number => {
 };
 
 const digestOfImage = (image: FormFile | string): string =>
-  typeof image === 'string' ? image : `sha256:${hash('sha256', image.bytes)}`;
+  typeof image === 'string' ? toHandle(image) : `sha256:${hash('sha256', image.bytes)}`;
 
-const namedUploads = async (
+const namedUploads = (
   images: readonly (FormFile | string)[],
   accountId: string,
   now: Date,
-): Promise<{ uploads: OwnUpload[]; references: string[] }> => {
-  if (images.length === 0) return { uploads: [], references: [] };
-  const sign = await loadUrlSigner();
+): { uploads: OwnUpload[]; references: string[] } => {
   const named = images.map((image) =>
-    typeof image === 'string' ? image : nameUpload(image, accountId, sign, now),
+    typeof image === 'string' ? image : nameUpload(image, accountId, now),
   );
   return {
     uploads: named.filter((one) => typeof one !== 'string'),
@@ -145,14 +163,14 @@ const earlier = async (call: LongCall, isValid: boolean, pace: Pace): Promise<He
 const awaitImages = async (
   held: Held,
   until: Date,
-  wantsUrls: boolean,
+  parameters: ImageParameters,
   pace: Pace,
 ): Promise<APIGatewayProxyResult> => {
   try {
     for (let looks = 0; ; looks++) {
       const { isOwn, request } = await lookAt(held);
       if (!isOwn && !held.isGiven) return stillMakingResponse(held.requestId);
-      if (!request || isTerminal(request)) return await answer(held, request, wantsUrls, pace);
+      if (!request || isTerminal(request)) return await answer(held, request, parameters, pace);
       if (pace.now() >= until) break;
       await pace.sleep(PAUSES_MS[looks] ?? PAUSES_MS[2]);
     }
@@ -168,12 +186,13 @@ const awaitImages = async (
 const answer = async (
   held: Held,
   request: StoredRequest | undefined,
-  wantsUrls: boolean,
+  parameters: ImageParameters,
   pace: Pace,
 ): Promise<APIGatewayProxyResult> => {
   const end = async () => held.isGiven || endWait(held, 'answered', pace.now());
   if (request?.status !== 'succeeded') await end();
   if (!request) throw new NotFoundError(`The request ${held.requestId} was deleted.`);
-  const response = await imagesResponse(request, wantsUrls || held.isGiven === true, pace.now());
+  const form = held.isGiven ? { ...parameters, responseFormat: 'url' as const } : parameters;
+  const response = await imagesResponse(request, form, pace.now());
   return (await end()) ? response : stillMakingResponse(held.requestId);
 };

@@ -5,20 +5,24 @@ import type { ApiRequest } from '../http/api-request.ts';
 
 /** The files of a form: a function takes 6 MB, in base64, with all else. */
 const MAX_FILES_BYTES = 4 * 1024 * 1024;
-/** The largest form: its texts besides the files. */
-const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
+/** The largest body with files: its texts besides the files. */
+export const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
 
-/** The most files that any model takes, and with them the most parts of a form: it has few texts. */
-const MOST_FILES = Math.max(...CATALOG.map((model) => (model.type === 'image' ? model.maxReferences : 0)));
-const MOST_PARTS = MOST_FILES + 30;
+/** What is wrong with a file that is no image. */
+export const NO_IMAGE = 'must be a PNG, JPEG or WebP image';
+
+/** The most images that any model takes, and with them the most parts of a form: it has few texts. */
+export const MAX_IMAGES = Math.max(
+  ...CATALOG.map((model) => (model.type === 'image' ? model.maxReferences : 0)),
+);
+const MAX_PARTS = MAX_IMAGES + 30;
+export const TOO_MANY_IMAGES = `must be at most ${MAX_IMAGES}`;
 
 /** A file of a form, of a type that its bytes show. */
 export interface FormFile {
   contentType: UploadType;
   bytes: Uint8Array;
 }
-
-const TOO_MANY_FILES = `must be at most ${MOST_FILES} files`;
 
 /** What a call asks for, as it was sent. */
 export interface AskedImages {
@@ -48,7 +52,7 @@ export const readImageForm = async (request: ApiRequest): Promise<AskedImages> =
   const bytes = request.rawBody();
   if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');
   const contentType = request.header('Content-Type') ?? '';
-  if (hasTooManyParts(bytes, contentType)) throw new ValidationError({ image: TOO_MANY_FILES });
+  if (hasTooManyParts(bytes, contentType)) throw new ValidationError({ image: TOO_MANY_IMAGES });
   const form = await parseForm(bytes, contentType);
   // Maps, so that `__proto__` is an ordinary name.
   const given = new Map<string, unknown>();
@@ -57,10 +61,10 @@ export const readImageForm = async (request: ApiRequest): Promise<AskedImages> =
   let fileBytes = 0;
   for (const [name, value] of form) {
     if (name === 'image' || name === 'image[]') {
-      const image = typeof value === 'string' ? value : await imageOf(value);
+      const image = typeof value === 'string' ? value : imageFileOf(Buffer.from(await value.arrayBuffer()));
       if (typeof value !== 'string') fileBytes += value.size;
       if (image) images.push(image);
-      else fields.set('image', 'must be a PNG, JPEG or WebP image');
+      else fields.set('image', NO_IMAGE);
     } else if (typeof value !== 'string') {
       given.set(name, 'a file');
       fields.set(name, name === 'mask' ? 'is not offered' : 'is not a known field');
@@ -70,7 +74,7 @@ export const readImageForm = async (request: ApiRequest): Promise<AskedImages> =
       given.set(name, valueInForm(name, value));
     }
   }
-  if (images.length > MOST_FILES) fields.set('image', TOO_MANY_FILES);
+  if (images.length > MAX_IMAGES) fields.set('image', TOO_MANY_IMAGES);
   if (images.length === 0 && !fields.has('image')) fields.set('image', 'is required');
   if (fileBytes > MAX_FILES_BYTES) fields.set('image', 'must be at most 4 MiB, all files together');
   return { given: Object.fromEntries(given), images, fields: Object.fromEntries(fields) };
@@ -81,7 +85,7 @@ const hasTooManyParts = (bytes: Buffer, contentType: string): boolean => {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const delimiter = `--${quoted ?? plain}`;
   let at = -delimiter.length;
-  for (let parts = 0; parts <= MOST_PARTS + 1; parts++) {
+  for (let parts = 0; parts <= MAX_PARTS + 1; parts++) {
     at = bytes.indexOf(delimiter, at + delimiter.length, 'latin1');
     if (at < 0) return false;
   }
@@ -110,8 +114,8 @@ const typeOf = (bytes: Buffer): UploadType | undefined => {
   return hasText(bytes, 0, 'RIFF') && hasText(bytes, 8, 'WEBP') ? 'image/webp' : undefined;
 };
 
-const imageOf = async (file: File): Promise<FormFile | undefined> => {
-  const bytes = Buffer.from(await file.arrayBuffer());
+/** The file that the bytes are, if they begin as an image does. */
+export const imageFileOf = (bytes: Buffer): FormFile | undefined => {
   const contentType = typeOf(bytes);
   return contentType && { contentType, bytes };
 };

@@ -50,7 +50,7 @@ const createCommand = ({ out, err }: StoppableStreams): Command =>
     .description(
       'Deploys a release with stand-ins for the providers as a stack of its own, starts requests of each kind, deploys these sources over it, goes back, and destroys the stack.',
     )
-    .requiredOption('--from <tag>', 'the release to upgrade from: v0.1.0', text)
+    .requiredOption('--from <tag>', 'the tag or commit to upgrade from', text)
     .option('--endpoint <url>', "address of all AWS services, in place of AWS's own", httpUrl)
     .option('--stack <name>', 'name of the stack, which must not exist', text, 'UpgradeRehearsal')
     .option(

@@ -203,10 +203,10 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
   ReconcileFailed: atOne('the reconciler failed at an item', () => countMetric(METRIC.reconcileFailed, {})),
   ReconcilerDead: {
     rings: 'for 3 min work was due and nobody looked, or no run began',
-    ringing: [ours(10, () => measure(METRIC.lookOverdue, {}, 180)), []],
+    ringing: [ours(10, () => measure(METRIC.checkOverdue, {}, 180)), []],
     quiet: [
-      times(3, (minute) => ours(minute * MINUTE + 10, () => measure(METRIC.lookOverdue, {}, 179))),
-      ours(150, () => measure(METRIC.lookOverdue, {}, 0)),
+      times(3, (minute) => ours(minute * MINUTE + 10, () => measure(METRIC.checkOverdue, {}, 179))),
+      ours(150, () => measure(METRIC.checkOverdue, {}, 0)),
     ],
   },
   WorkOverdue: fromSeconds(

@@ -39,6 +39,8 @@ const OVERRIDES = [
   ['guardrailVersion', '3', 'api/create-generation', 'GUARDRAIL_VERSION', '3'],
   ['publishRates', 'true', 'api/list-models', 'PUBLISH_RATES', 'true'],
   ['openaiWaitSeconds', '60', 'api/create-openai-image', 'OPENAI_WAIT_SECONDS', '60'],
+  ['openaiWaiting', '20', 'api/create-openai-image', 'OPENAI_WAITING', '20'],
+  ['openaiWaitingInAll', '50', 'api/edit-openai-image', 'OPENAI_WAITING_IN_ALL', '50'],
   ...PROVIDER_IDS.flatMap((id) => {
     const names = namesOfProvider(id);
     const [url, previous] = [`http://localhost:1/${id}`, `https://${id}.example/v2`];
@@ -86,7 +88,7 @@ describe('the context', () => {
 
     const value = await variable({ modelRoutes: JSON.stringify(routes) }, 'api/list-models', 'MODEL_ROUTES');
 
-    expect(JSON.parse(value)).toEqual(routes);
+    expect(JSON.parse(value)).toEqual({ xSD5Pro: [routes.xSD5Pro] });
   });
 
   test('a limit of running calls is that of every route that has no lower one, the sandbox’s own too', async () => {
@@ -102,11 +104,11 @@ describe('the context', () => {
     const value = await variable(given, 'api/list-models', 'MODEL_ROUTES');
 
     expect(JSON.parse(value)).toEqual({
-      xSD5Pro: { ...routes.xSD5Pro, maxRunning: 2 },
-      xQI3Pro: { ...routes.xQI3Pro, maxRunning: 2 },
-      'xZI1.0Pro': routes['xZI1.0Pro'],
-      'xW2.7S': { ...routes['xW2.7S'], maxRunning: 2 },
-      'xW3.0sPro': expect.objectContaining({ maxRunning: 2 }),
+      xSD5Pro: [{ ...routes.xSD5Pro, maxRunning: 2 }],
+      xQI3Pro: [{ ...routes.xQI3Pro, maxRunning: 2 }],
+      'xZI1.0Pro': [routes['xZI1.0Pro']],
+      'xW2.7S': [{ ...routes['xW2.7S'], maxRunning: 2 }],
+      'xW3.0sPro': [expect.objectContaining({ maxRunning: 2 })],
     });
   });
 });

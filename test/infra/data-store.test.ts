@@ -55,7 +55,7 @@ describe('the table', () => {
     ['an API key', apiKeyListing('acc', AT, 'key'), ['GSI1']],
     ['an end-user', endUserListing('acc', AT), ['GSI1']],
     ['a request', requestListing('acc', 'a@example.com'), ['GSI2', 'GSI3']],
-    ['a request, or the deletion of one, with work left', dueListing('LOOK', 'img_1', AT), ['GSI1']],
+    ['a request, or the deletion of one, with work left', dueListing('CHECK', 'img_1', AT), ['GSI1']],
   ])('has %s in the indexes whose keys the code sets', (_what, attributes, expected) => {
     const item = { ...requestKey('img_1'), ...attributes };
     const indexes = INDEXES.filter(([, partition, sort]) => partition in item && sort in item);

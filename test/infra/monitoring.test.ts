@@ -36,7 +36,7 @@ describe('the alarms', () => {
   test('that the reconciler is dead rings after three of its intervals, in whole minutes', async () => {
     const { resources } = await synthesizeService({ reconcileIntervalSeconds: 61 });
     const [found] = ofType(resources, 'AWS::CloudWatch::Alarm').flatMap(([, { Properties }]) =>
-      Properties.MetricName === METRIC.lookOverdue ? [Properties] : [],
+      Properties.MetricName === METRIC.checkOverdue ? [Properties] : [],
     );
 
     expect(found).toMatchObject({ Threshold: 180, EvaluationPeriods: 3, DatapointsToAlarm: 1, Period: 120 });

@@ -94,7 +94,7 @@ const create = async (endUserEmail: string): Promise<string> => {
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: {
         ':processing': 'processing',
-        ':list': dueListing('LOOK', requestId, '').GSI1PK,
+        ':list': dueListing('CHECK', requestId, '').GSI1PK,
       },
     }),
   );

@@ -95,7 +95,7 @@ const isDue = ({ expiresAt, expiredAt }: StoredRequest): boolean =>
 /** Work left: open work of unfinished and ended requests, then files to remove. */
 const openWork = async (): Promise<string[]> => [
   ...(await itemsNaming(service, 'DUE#START#')),
-  ...(await itemsNaming(service, 'DUE#LOOK#')),
+  ...(await itemsNaming(service, 'DUE#CHECK#')),
   ...(await storedRequests(service)).filter(isDue).map(({ requestId }) => requestId),
 ];
 

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Release } from '../simulation/aws/step-functions.ts';
+import { findLastRelease } from './last-release.ts';
+import type { Recorded } from './recorded.ts';
 
-/** What became of the table that the last release left. */
+/** What became of the table that another release left. */
 export interface Continued {
   /** How many of its requests were unfinished. */
   open: number;
@@ -14,6 +17,8 @@ export interface Continued {
   problems: string[];
   /** Webhooks of the unfinished requests. */
   told: number;
+  /** Entities whose items lost an attribute that this release does not know. */
+  cut: string[];
 }
 
 /** How requests ended that a deployment of another release's definitions met. */
@@ -28,15 +33,32 @@ export interface Crossed {
   told: number;
 }
 
-/** Deployments of another release while requests are under way, and of two of them, one after the other. */
-export const DIRECTIONS = ['forward', 'back', 'twice forward', 'twice back'] as const;
-export type Direction = (typeof DIRECTIONS)[number];
+/** Deployments while requests are under way: the releases one after the other. */
+export const DIRECTIONS: Readonly<Record<string, readonly [Release, ...Release[]]>> = {
+  forward: ['this', 'next'],
+  back: ['next', 'this'],
+  'forward and back': ['this', 'next', 'this'],
+  'back and forward': ['next', 'this', 'next'],
+  ...(findLastRelease() && {
+    'from the last release': ['last', 'this'],
+    'back to the last release': ['this', 'last'],
+    'twice forward': ['last', 'this', 'next'],
+    'twice back': ['next', 'this', 'last'],
+  }),
+};
+
+/** What became of the tables of other releases, by release, and of deployments, by direction. */
+export interface Played {
+  tables: Record<string, Continued>;
+  crossed: Record<string, Crossed[]>;
+}
 
 const PROGRAM = fileURLToPath(new URL('continue.ts', import.meta.url));
 
-/** Plays this release after the last one. In a process of its own, which has no real clock and network; takes some 10 s. */
-export const continueLastRelease = async (): Promise<{ table: Continued } & Record<Direction, Crossed[]>> => {
+/** Plays this release after others that left these tables. In a process of its own, which has no real clock and network; takes some 10 s. */
+export const playReleases = async (tables: Record<string, Recorded['table']>): Promise<Played> => {
   const args = ['--disable-warning=ExperimentalWarning', PROGRAM];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  return JSON.parse(stdout);
+  const playing = promisify(execFile)(process.execPath, args);
+  playing.child.stdin?.end(JSON.stringify(tables));
+  return JSON.parse((await playing).stdout) as Played;
 };

@@ -120,7 +120,7 @@ export class Admission extends Part {
     const changed = [...permits, ...known].filter(([id]) => !(permits.has(id) && known.has(id)));
     for (const [id, { accountId }] of changed) {
       // Who is chosen and does not wait any more was not served.
-      if (this.isRunning(id)) this.noteServed(`${name} ${accountId}`, now);
+      if (this.isRunning(id)) this.recordServed(`${name} ${accountId}`, now);
     }
     const moments = (this.history.get(name) ?? []).filter((_one, index, all) => {
       const next = all[index + 1];
@@ -129,7 +129,7 @@ export class Admission extends Part {
     this.history.set(name, [...moments, { at: now, permits }]);
   }
 
-  private noteServed(key: string, now: number): void {
+  private recordServed(key: string, now: number): void {
     const times = [...(this.servedAt.get(key) ?? []), now];
     const before = times.findLastIndex((time) => time < now - DECISION_MS);
     this.servedAt.set(key, times.slice(Math.max(before, 0)));

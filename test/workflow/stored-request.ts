@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda';
 import { giveOwnPermitBack } from '../../core/admission/admission.ts';
 import { awaitCapacity } from '../../core/admission/await-capacity.ts';
 import { dispatchRequest } from '../../core/dispatch/dispatch-request.ts';
-import type { PlaceInQueue } from '../../core/executions/step-rules.ts';
+import type { QueuePosition } from '../../core/executions/step-rules.ts';
 import type { ProviderRouteOf } from '../../core/provider-calls/providers.ts';
 import { listedState, type StoredOutput, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { insertRequestWrite, recordOutputs, toRequest } from '../../core/requests/requests.ts';
@@ -57,7 +57,7 @@ export const realFunctions = (
 ): Script => ({
   'dispatch-request': () => dispatchRequest(requestId, providerRouteOf),
   'await-capacity': (payload) => {
-    const { place } = payload as { place: PlaceInQueue & { timeoutSeconds: number } };
+    const { place } = payload as { place: QueuePosition & { timeoutSeconds: number } };
     return awaitCapacity(requestId, tokenIn(payload), entryIn(payload), place);
   },
   'await-provider': (payload) =>

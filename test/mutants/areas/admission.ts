@@ -35,7 +35,7 @@ export const ADMISSION = bugs('admission', [
   [
     'a request that is let in by a run that dies is let in twice',
     'core/admission/waiters.ts',
-    "'tokenOrder = :order AND attribute_not_exists(letInMs)'",
+    "'tokenOrder = :order AND attribute_not_exists(admittedMs)'",
     "'tokenOrder = :order'",
   ],
   [
@@ -52,7 +52,7 @@ export const ADMISSION = bugs('admission', [
   ],
   [
     'a permit is taken back though a call of its claim was not read yet',
-    'core/reconciler/let-in.ts',
+    'core/reconciler/admit.ts',
     'if (read?.permitMs === permit.takenMs) return;',
     'if (!read) return;',
   ],
@@ -64,9 +64,9 @@ export const ADMISSION = bugs('admission', [
   ],
   [
     'a request that has a permit, and waits, is not woken',
-    'core/reconciler/let-in.ts',
-    'head.letInMs !== undefined || state.permits.has(head.requestId)',
-    'head.letInMs !== undefined && !state.permits.has(head.requestId)',
+    'core/reconciler/admit.ts',
+    'head.admittedMs !== undefined || state.permits.has(head.requestId)',
+    'head.admittedMs !== undefined && !state.permits.has(head.requestId)',
   ],
   [
     'a request that waited for its turn in vain pauses its end-user',
@@ -76,7 +76,7 @@ export const ADMISSION = bugs('admission', [
   ],
   [
     'a route whose limits are gone leaves the requests that wait',
-    'core/reconciler/let-in.ts',
+    'core/reconciler/admit.ts',
     'await wakeWaiter(gateName, waiter, options);',
     '',
   ],

@@ -5,7 +5,7 @@ export const DELETION = bugs('deletion', [
   [
     'an interrupted deletion is never resumed',
     'core/requests/deleted-requests.ts',
-    "...dueListing('LOOK', deletion.requestId, addSeconds(deletion.deletedAt, FINISH_WITHIN_SECONDS)),",
+    "...dueListing('CHECK', deletion.requestId, addSeconds(deletion.deletedAt, FINISH_WITHIN_SECONDS)),",
     '',
   ],
   [

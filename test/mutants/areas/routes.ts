@@ -34,7 +34,7 @@ export const ROUTES = bugs('routes', [
   ],
   [
     'requests that wait at a route that is left out stay there',
-    'core/reconciler/let-in.ts',
+    'core/reconciler/admit.ts',
     'routes?.some(isSuited)',
     'routes?.every(isSuited)',
   ],

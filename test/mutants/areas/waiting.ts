@@ -22,13 +22,13 @@ export const WAITING = bugs('waiting', [
   ],
   [
     'work whose look died is forgotten for a day',
-    'core/reconciler/look.ts',
-    'reschedule(due, list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS))',
+    'core/reconciler/check.ts',
+    'reschedule(due, list, addSeconds(toInstant(clock.now()), CHECK_AGAIN_SECONDS))',
     'reschedule(due, list, addSeconds(toInstant(clock.now()), 86_400))',
   ],
   [
     'a lost callback is never made up for',
-    'core/reconciler/look.ts',
+    'core/reconciler/check.ts',
     'if (!isOlder(lastNewsAt,',
     'if (isOlder(lastNewsAt,',
   ],
@@ -46,8 +46,8 @@ export const WAITING = bugs('waiting', [
   ],
   [
     'an unfinished task is queried again only a day later',
-    'core/reconciler/look.ts',
-    'Math.min(MAX_LOOK_SECONDS, ageSeconds * LOOK_SHARE)',
+    'core/reconciler/check.ts',
+    'Math.min(MAX_PAUSE_SECONDS, ageSeconds * PAUSE_SHARE)',
     '86_400',
   ],
   [

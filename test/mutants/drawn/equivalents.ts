@@ -93,7 +93,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'The parser throws nothing else.',
   ],
   [
-    'boundary moved in core/dispatch/begin-run.ts lookAfterQueue: GSI1SK > soon => GSI1SK >= soon',
+    'boundary moved in core/dispatch/begin-run.ts checkAfterQueue: GSI1SK > soon => GSI1SK >= soon',
     'It then writes the time that is there.',
   ],
   [

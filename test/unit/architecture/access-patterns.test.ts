@@ -51,10 +51,12 @@ const LISTINGS: Record<string, Record<string, string>[]> = {
   accountListing: [keys.accountListing('<account>', '<createdAt>')],
   apiKeyListing: [keys.apiKeyListing('<account>', '<createdAt>', '<key>')],
   endUserListing: [keys.endUserListing('<account>', '<createdAt>')],
-  dueListing: Object.keys({ START: 1, LOOK: 1, EXPIRE: 1 } satisfies Record<keys.DueList, 1>).map((list) => ({
-    GSI1PK: `${keys.dueListPrefix(list as keys.DueList)}<shard>`,
-    GSI1SK: 'when due',
-  })),
+  dueListing: Object.keys({ START: 1, CHECK: 1, EXPIRE: 1 } satisfies Record<keys.DueList, 1>).map(
+    (list) => ({
+      GSI1PK: `${keys.dueListPrefix(list as keys.DueList)}<shard>`,
+      GSI1SK: 'when due',
+    }),
+  ),
   gateListing: [keys.gateListing('<gate>')],
   requestListing: [keys.requestListing('<account>', '<email>')],
 };

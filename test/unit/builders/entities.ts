@@ -184,7 +184,7 @@ const FAR = '2099-01-01T00:00:00.000Z';
 const dueOf = ({ requestId, status, createdAt }: StoredRequest) =>
   status === 'queued'
     ? dueListing('START', requestId, addSeconds(createdAt, 45))
-    : dueListing('LOOK', requestId, addSeconds(createdAt, 300));
+    : dueListing('CHECK', requestId, addSeconds(createdAt, 300));
 
 /** Puts a request into the table with its index attributes. */
 export const putRequest = (memory: MemoryTable, request: StoredRequest): void =>

@@ -58,14 +58,14 @@ export const ended: Partial<VideoRequest> = {
 
 /** Lists a request for a look at this second. */
 export const dueAt = (seconds: number, requestId = VIDEO_ID) =>
-  memory.patch(requestKey(requestId), dueListing('LOOK', requestId, at(seconds)));
+  memory.patch(requestKey(requestId), dueListing('CHECK', requestId, at(seconds)));
 
 /** Where a request is listed. */
 export const placeOf = (requestId: string) => {
   const { GSI1PK, GSI1SK } = memory.get(requestKey(requestId)) ?? {};
   return { GSI1PK, GSI1SK };
 };
-export const listed = (list: 'START' | 'LOOK', seconds: number, requestId = VIDEO_ID) =>
+export const listed = (list: 'START' | 'CHECK', seconds: number, requestId = VIDEO_ID) =>
   dueListing(list, requestId, at(seconds));
 
 /** Puts a queued request created at this second; returns its id. */

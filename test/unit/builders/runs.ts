@@ -1,7 +1,7 @@
 import './environment.ts';
 import { jest } from '@jest/globals';
 import type { ProviderRouteOf } from '../../../core/provider-calls/providers.ts';
-import { type Looked, lookAt } from '../../../core/reconciler/look.ts';
+import { type CheckResult, checkDue } from '../../../core/reconciler/check.ts';
 import { type RunOptions, runReconciler } from '../../../core/reconciler/loop.ts';
 import { listDue } from '../../../core/requests/due-items.ts';
 import { systemClock, toInstant } from '../../../core/time.ts';
@@ -52,13 +52,13 @@ export const lookAtDue = async (
   seconds: number,
   providerRouteOf: ProviderRouteOf,
   keepGoing = always,
-): Promise<Looked[]> => {
+): Promise<CheckResult[]> => {
   const clock = new StoppedClock(atSeconds(seconds));
   const options = { clock, providerRouteOf, keepGoing };
-  const looks: Looked[] = [];
-  for (const list of ['START', 'LOOK'] as const) {
+  const looks: CheckResult[] = [];
+  for (const list of ['START', 'CHECK'] as const) {
     for (const due of (await listDue(list, toInstant(clock.now()), 1000)).items) {
-      const looked = await lookAt(due, options);
+      const looked = await checkDue(due, options);
       looks.push(looked.kind === 'provider' ? await looked.rest.act((query) => query()) : looked);
     }
   }

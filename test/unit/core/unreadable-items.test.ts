@@ -83,12 +83,12 @@ describe('an item that cannot be read is left out and logged, and its neighbours
 
   test('among due work: a kind that this version does not know stays listed for one that does', async () => {
     const key = { PK: 'EXPORT#1', SK: 'EXPORT' };
-    const listing = dueListing('LOOK', REQUEST_ID, atSeconds(-5).toISOString());
+    const listing = dueListing('CHECK', REQUEST_ID, atSeconds(-5).toISOString());
     memory.put(key, listing);
     putRequest(memory, anImageRequest());
-    memory.patch(requestKey(REQUEST_ID), dueListing('LOOK', REQUEST_ID, NOW.toISOString()));
+    memory.patch(requestKey(REQUEST_ID), dueListing('CHECK', REQUEST_ID, NOW.toISOString()));
 
-    const { items } = await listDue('LOOK', END_OF_TIME, 10);
+    const { items } = await listDue('CHECK', END_OF_TIME, 10);
 
     expect(items.map(({ work }) => work)).toEqual([{ kind: 'request', requestId: REQUEST_ID }]);
     expect(unread()).toEqual([key.PK]);

@@ -67,9 +67,7 @@ describe('POST /openai/v1/images/edits', () => {
       [expect.stringMatching(/\.jpg$/), expect.objectContaining({ bytes: jpeg, contentType: 'image/jpeg' })],
       [expect.stringMatching(/\.webp$/), expect.objectContaining({ bytes: webp, contentType: 'image/webp' })],
     ]);
-    expect(references.map((url) => new URL(url).pathname.slice(1))).toEqual(
-      [...bucket.objects.keys()].slice(0, 3),
-    );
+    expect(references).toEqual([...bucket.objects.keys()].slice(0, 3));
   });
 
   test('with an Idempotency-Key is one request by its files, whose URLs are new in each call', async () => {
@@ -145,7 +143,7 @@ describe('POST /openai/v1/images/edits', () => {
       return (await send({ headers, body, isBase64Encoded: true })).body.error;
     };
 
-    expect(await sent(60)).toMatchObject({ param: 'image', message: "'image' must be at most 10 files" });
+    expect(await sent(60)).toMatchObject({ param: 'image', message: "'image' must be at most 10" });
     expect(await sent(20)).toMatchObject({ param: null, message: expect.stringContaining('whole') });
   });
 
@@ -238,7 +236,7 @@ describe('POST /openai/v1/images/edits', () => {
   });
 
   test.each([
-    ['another type', { headers: { 'content-type': 'application/json' }, body: '{}' }],
+    ['another type', { headers: { 'content-type': 'text/plain' }, body: '{}' }],
     ['no boundary', { headers: { 'content-type': 'multipart/form-data; x=y' }, body: 'x' }],
     ['no end', { headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }, body: UNENDED }],
     [

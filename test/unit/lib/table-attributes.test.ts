@@ -21,8 +21,8 @@ import {
 } from '../../../core/provider-calls/provider-waits.ts';
 import { closeDeletion, removeRequest } from '../../../core/requests/deleted-requests.ts';
 import {
+  checkQueuedAt,
   keepStoredOutputs,
-  lookAtQueued,
   markExpired,
   markProcessing,
   postponeExpiry,
@@ -104,7 +104,7 @@ describe('the attributes that roles may name are those that their writes name', 
         ],
         ...[() => beginCallbackQuery(REQUEST_ID, at(0), NOW), () => noteQuery(REQUEST_ID, NOW, false)],
         ...[() => holdOffQueries(REQUEST_ID, at(60), NOW), () => claimQuery(REQUEST_ID, 10, NOW)],
-        ...[() => markProcessing(anImageRequest(), at(60)), () => lookAtQueued(REQUEST_ID, at(60))],
+        ...[() => markProcessing(anImageRequest(), at(60)), () => checkQueuedAt(REQUEST_ID, at(60))],
         ...[() => recordOutputs(REQUEST_ID, []), () => keepStoredOutputs(REQUEST_ID, [])],
       ],
     ],

@@ -167,7 +167,7 @@ describe('a debit that takes the balance below the threshold', () => {
     await reconcile();
     await reconcile();
     expect(deliveries()).toEqual([`${ACCOUNT_ID}_low_4`]);
-    expect((await listDue('LOOK', atSeconds(3_600).toISOString(), 10)).items).toEqual([]);
+    expect((await listDue('CHECK', atSeconds(3_600).toISOString(), 10)).items).toEqual([]);
     expect(events()).toMatchObject([{ ttl: Date.parse(NOW.toISOString()) / 1000 + 100 * 86_400 }]);
   });
 

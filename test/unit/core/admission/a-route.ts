@@ -2,7 +2,7 @@ import { leaveGate, waitAtGate } from '../../../../core/admission/admission.ts';
 import { type Gate, type GateState, gateOf } from '../../../../core/admission/gate-rules.ts';
 import { readGates, takePermit } from '../../../../core/admission/gates.ts';
 import type { GateWaiter } from '../../../../core/admission/waiters.ts';
-import { drainGate, isQueued, letIn } from '../../../../core/reconciler/let-in.ts';
+import { admitWaiting, drainGate, isQueued } from '../../../../core/reconciler/admit.ts';
 import { gateKey, gatePartition, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
@@ -102,7 +102,7 @@ export class RouteUnderTest {
   /** A tick of the control loop at this gate. */
   async tick(number = 0, wake = this.wake): Promise<void> {
     const state = await this.state();
-    if (isQueued(state)) await letIn(this.gate, state, { clock: this.clock, tick: number, wake });
+    if (isQueued(state)) await admitWaiting(this.gate, state, { clock: this.clock, tick: number, wake });
   }
 
   /** Gives its permit back, before the next tick. */

@@ -37,7 +37,7 @@ const place = () => {
   const { GSI1PK, GSI1SK } = memory.get(requestKey(REQUEST_ID)) ?? {};
   return { GSI1PK, GSI1SK };
 };
-const placeAt = (list: 'START' | 'LOOK', seconds: number) => dueListing(list, REQUEST_ID, at(seconds));
+const placeAt = (list: 'START' | 'CHECK', seconds: number) => dueListing(list, REQUEST_ID, at(seconds));
 
 test('a request that waits is looked at a minute after its time in the queue, and starts the reconciler', () =>
   withEnvironment(LIMITED, async () => {
@@ -45,7 +45,7 @@ test('a request that waits is looked at a minute after its time in the queue, an
 
     expect(waiter()).toMatchObject({ taskToken: 'token-1', weight: 1, starts: 1 });
     expect(memory.get(gateKey(GATE))).toHaveProperty('queued');
-    expect(place()).toEqual(placeAt('LOOK', 3_660));
+    expect(place()).toEqual(placeAt('CHECK', 3_660));
     // Its dispatch may be led elsewhere, and gives back the permit that it was let in with.
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ gate: GATE });
     expect([woken(), starts()]).toEqual([[], 1]);
@@ -78,7 +78,7 @@ test('a request whose wait dies behind its place in the queue is queued by the n
     await awaitIt();
 
     expect(memory.get(gateKey(GATE))).toHaveProperty('queued');
-    expect(place()).toEqual(placeAt('LOOK', 3_660));
+    expect(place()).toEqual(placeAt('CHECK', 3_660));
   }));
 
 test.each([

@@ -45,7 +45,7 @@ describe('deleting a request', () => {
 
   test('never removes a record that is there, whatever a mark says', async () => {
     given();
-    await finishDeletion({ accountId: ACCOUNT_ID, requestId: REQUEST_ID, deletedAt: NOW.toISOString() });
+    await finishDeletion({ accountId: ACCOUNT_ID, requestId: REQUEST_ID });
 
     expect(everything()).toEqual([expect.objectContaining(requestKey(REQUEST_ID))]);
   });
@@ -74,7 +74,7 @@ describe('deleting a request', () => {
   });
 
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
-  const open = dueListing('LOOK', REQUEST_ID, atSeconds(65).toISOString());
+  const open = dueListing('CHECK', REQUEST_ID, atSeconds(65).toISOString());
 
   test('leaves a mark with its amounts for the ledger entries that name it, and nothing due', async () => {
     given();

@@ -133,7 +133,7 @@ describe('a request of a batch is left alone', () => {
   test.each<[string, number, Partial<ImageRequest>, object]>([
     ['a millisecond before its time, whatever the list said', 99.999, {}, {}],
     ['when it expired already', 200, { expiredAt: at(100) }, { GSI1PK: undefined, GSI1SK: undefined }],
-    ['until its webhook is started', 200, {}, dueListing('LOOK', REQUEST_ID, at(60))],
+    ['until its webhook is started', 200, {}, dueListing('CHECK', REQUEST_ID, at(60))],
     ['when it is queued', 200, { status: 'queued' }, {}],
     ['when it is processing', 200, { status: 'processing' }, {}],
     ['when it failed', 200, { status: 'failed' }, {}],

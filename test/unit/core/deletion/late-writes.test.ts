@@ -18,9 +18,9 @@ import {
 import { closeDeletion, toDeletedRequest } from '../../../../core/requests/deleted-requests.ts';
 import { type DueItem, reschedule } from '../../../../core/requests/due-items.ts';
 import {
+  checkQueuedAt,
   closeWork,
   keepStoredOutputs,
-  lookAtQueued,
   markExpired,
   markProcessing,
   postponeExpiry,
@@ -46,8 +46,8 @@ import { aSucceeded, everything, given, memory, remove } from './a-deletion.ts';
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
 const attempt = anAttempt({ requestId: REQUEST_ID, ...accepted() });
 const DUE: DueItem = {
-  ...{ list: 'LOOK', work: { kind: 'request', requestId: REQUEST_ID }, key: requestKey(REQUEST_ID) },
-  place: dueListing('LOOK', REQUEST_ID, at(0)),
+  ...{ list: 'CHECK', work: { kind: 'request', requestId: REQUEST_ID }, key: requestKey(REQUEST_ID) },
+  dueKey: dueListing('CHECK', REQUEST_ID, at(0)),
 };
 const EXPIRING = { requestId: REQUEST_ID, GSI1SK: at(0) };
 const ORIGIN = { provider: 'modelark', upstreamModel: 'up', baseUrl: 'https://up.example' } as const;
@@ -70,13 +70,13 @@ describe('a request that was deleted leaves nothing, and nothing comes back by',
     ['a cancellation', () => recordCancellation(attempt, { kind: 'cancelled' }, NOW)],
     ['an outcome', () => recordOutcome(attempt, aDone('a'), NOW)],
     ['its processing', () => markProcessing(aSucceeded(), at(60))],
-    ['a look at its place in a queue', () => lookAtQueued(REQUEST_ID, at(60))],
+    ['a look at its place in a queue', () => checkQueuedAt(REQUEST_ID, at(60))],
     ['its outputs', () => recordOutputs(REQUEST_ID, [])],
     ['some of its outputs', () => keepStoredOutputs(REQUEST_ID, [])],
     ['its expiry', () => markExpired(REQUEST_ID, NOW)],
     ['another attempt at its expiry', () => postponeExpiry(EXPIRING, at(60), 1)],
     ['its closing', () => closeWork(aSucceeded())],
-    ['a look at what is due', () => reschedule(DUE, 'LOOK', at(60))],
+    ['a look at what is due', () => reschedule(DUE, 'CHECK', at(60))],
   ])('%s', async (_, write) => {
     given(aSucceeded({ webhookUrl: 'https://hooks.example.com' }));
     await remove();

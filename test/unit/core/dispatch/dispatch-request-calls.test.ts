@@ -189,10 +189,10 @@ describe('a call', () => {
     ['waited for its turn is looked at in 5 min, though its provider stays busy', 3_600, 300],
     ['is looked at sooner leaves that so', 120, 120],
   ])('of a request that %s', async (_, before, after) => {
-    memory.patch(requestKey(REQUEST_ID), dueListing('LOOK', REQUEST_ID, at(before)));
+    memory.patch(requestKey(REQUEST_ID), dueListing('CHECK', REQUEST_ID, at(before)));
     await run(aProvider('asynchronous', 1, async () => BUSY));
 
-    const place = dueListing('LOOK', REQUEST_ID, at(after));
+    const place = dueListing('CHECK', REQUEST_ID, at(after));
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...place });
   });
 

@@ -284,7 +284,7 @@ describe('a request of a model with two routes', () => {
     const two = new TwoRoutes();
     two.configure(FIRST, { maxRunning: 2 });
     const afterItsWait = new Date(two.clock.now().getTime() + 3_600_000).toISOString();
-    two.given({ gate: `${FIRST}#0`, GSI1PK: 'DUE#LOOK#0', GSI1SK: afterItsWait });
+    two.given({ gate: `${FIRST}#0`, GSI1PK: 'DUE#CHECK#0', GSI1SK: afterItsWait });
     const permit = { accountId: ACCOUNT_ID, weight: 1, takenMs: two.clock.now().getTime() };
     memory.put(gateKey(`${FIRST}#0`), { used: 1, [`permit#${REQUEST_ID}`]: permit });
     two.open(FIRST);
@@ -309,7 +309,7 @@ describe('a request of a model with two routes', () => {
     two.answers[FIRST] = UNREACHED;
     await two.dispatch();
     two.clock.advance(200);
-    expect(await two.dispatch()).toEqual({ next: 'wait', waitSeconds: 400, timeoutSeconds: 401 });
+    expect(await two.dispatch()).toEqual({ next: 'wait', timeoutSeconds: 401 });
     expect(two.called).toEqual([FIRST, SECOND]);
     expect(memory.get({ PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' })).toMatchObject({
       status: 'processing',

@@ -46,7 +46,7 @@ describe('claiming an end-user for removal', () => {
     expect(endUser()).toMatchObject({ deletingAt: at(0), removalId: removal.removalId });
     expect(mark(removal)).toEqual({
       ...{ ...endUserRemovalKey(removal), ...removal },
-      ...dueListing('LOOK', removal.removalId, at(30)),
+      ...dueListing('CHECK', removal.removalId, at(30)),
     });
     expect(memory.transactions).toHaveLength(1);
   });
@@ -111,7 +111,7 @@ describe('removing a claimed end-user', () => {
     expect(mark(removal)).toMatchObject({
       removedAt: at(5),
       removedBy: 'call',
-      ...dueListing('LOOK', removal.removalId, at(65)),
+      ...dueListing('CHECK', removal.removalId, at(65)),
     });
     expect(memory.transactions).toHaveLength(2);
   });
@@ -182,7 +182,7 @@ describe('listing a removal for its next pass', () => {
     await listForNextPass(removal, at(86_400));
     await listForNextPass(removal, at(900));
 
-    expect(mark(removal)).toMatchObject(dueListing('LOOK', removal.removalId, at(86_400)));
+    expect(mark(removal)).toMatchObject(dueListing('CHECK', removal.removalId, at(86_400)));
   });
 
   test('does not bring a closed one back', async () => {

@@ -51,7 +51,7 @@ describe('the task of a request that failed', () => {
     ['by an operator', () => failStoredRequest(VIDEO_ID, LATE, clockAt(30), 'stuck')],
   ])('%s is cancelled by the next run of the reconciler, once', async (_, fail) => {
     await fail();
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 30));
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 30));
     const provider = aCanceller();
 
     await reconcile(provider, 30);
@@ -150,7 +150,7 @@ describe('the task of a request that failed', () => {
     await failRequest(VIDEO_ID, LATE, clockAt(30));
 
     expect(executions.names('webhook-delivery')).toEqual([VIDEO_ID]);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 30));
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 30));
   });
 });
 
@@ -183,7 +183,7 @@ describe('the tasks of a request that was delivered in part', () => {
     givenParts(2);
     await settleRequest(REQUEST_ID, clockAt(30));
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'succeeded', outputs });
-    expect(placeOf(REQUEST_ID)).toEqual(listed('LOOK', 30, REQUEST_ID));
+    expect(placeOf(REQUEST_ID)).toEqual(listed('CHECK', 30, REQUEST_ID));
     const provider = aCanceller();
 
     await reconcile(provider, 30);

@@ -129,7 +129,7 @@ describe('the copies of reference videos', () => {
 
     await fail(VIDEO_ID, FAILURE, clock);
     expect(keys()).toEqual(COPIES);
-    expect(due()).toBe(dueListing('LOOK', VIDEO_ID, '').GSI1PK);
+    expect(due()).toBe(dueListing('CHECK', VIDEO_ID, '').GSI1PK);
 
     await closeStoredRequest(VIDEO_ID);
     expect(keys()).toEqual([]);

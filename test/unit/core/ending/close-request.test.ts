@@ -13,7 +13,7 @@ const succeeded = { status: 'succeeded', expiresAt } as const;
 /** Puts a request that has work left, or is at another place; returns its id. */
 const given = (
   request: StoredRequest,
-  place: object = dueListing('LOOK', request.requestId, request.createdAt),
+  place: object = dueListing('CHECK', request.requestId, request.createdAt),
 ): string => {
   putRequest(memory, request);
   memory.patch(requestKey(request.requestId), place);

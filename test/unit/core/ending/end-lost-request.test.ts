@@ -64,7 +64,7 @@ describe('an unfinished request whose execution stopped', () => {
       refundThousandths: 50_000,
       finishedAt: at(100),
       // Its task is then cancelled.
-      ...listed('LOOK', 100),
+      ...listed('CHECK', 100),
     });
     expect(account()).toMatchObject({ balanceThousandths: 150_000 });
     expect(entries()).toMatchObject([{ reason: 'refund', amountThousandths: 50_000, reference: VIDEO_ID }]);

@@ -30,7 +30,7 @@ describe('failing a request that has no files', () => {
     [
       'a webhook leaves it due until the delivery is started',
       { webhookUrl: 'https://hooks.example.com/' },
-      dueListing('LOOK', REQUEST_ID, atSeconds(90).toISOString()),
+      dueListing('CHECK', REQUEST_ID, atSeconds(90).toISOString()),
     ],
   ])('and %s, in the transaction that ends it', async (_, overrides, expected) => {
     given(overrides);

@@ -8,8 +8,8 @@ import {
 } from '@aws-sdk/client-sfn';
 import { describe, expect, test } from '@jest/globals';
 import {
+  admitToDispatch,
   findWorkflowStatus,
-  letIntoDispatch,
   startExpiry,
   startWebhookDelivery,
   startWorkflow,
@@ -116,7 +116,7 @@ describe('the status of the execution of a request', () => {
 
 describe('a waiting execution', () => {
   const wake = () => wakeExecution('token-1', { next: 'store' });
-  const letIn = () => letIntoDispatch('token-1');
+  const admitWaiting = () => admitToDispatch('token-1');
 
   test('is woken with the next step, in the shape of a step’s result', async () => {
     executions.wait('token-1');
@@ -128,7 +128,7 @@ describe('a waiting execution', () => {
   test('is let into its dispatch without a result', async () => {
     executions.wait('token-1');
 
-    expect(await letIn()).toBe(true);
+    expect(await admitWaiting()).toBe(true);
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: {} }]);
   });
 
@@ -136,7 +136,7 @@ describe('a waiting execution', () => {
     executions.wait('token-1');
     await wake();
 
-    expect([await wake(), await letIn()]).toEqual([false, false]);
+    expect([await wake(), await admitWaiting()]).toEqual([false, false]);
     expect(executions.woken).toHaveLength(1);
   });
 
@@ -146,7 +146,7 @@ describe('a waiting execution', () => {
       const refusal = new Refusal({ message: 'no', $metadata: {} });
       executions.client.on(SendTaskSuccessCommand).rejects(refusal);
 
-      expect([await wake(), await letIn()]).toEqual([false, false]);
+      expect([await wake(), await admitWaiting()]).toEqual([false, false]);
     },
   );
 
@@ -154,6 +154,6 @@ describe('a waiting execution', () => {
     executions.client.on(SendTaskSuccessCommand).rejects(new Error('throttled'));
 
     await expect(wake()).rejects.toThrow('throttled');
-    await expect(letIn()).rejects.toThrow('throttled');
+    await expect(admitWaiting()).rejects.toThrow('throttled');
   });
 });

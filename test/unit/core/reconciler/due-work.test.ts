@@ -6,10 +6,10 @@ import { at, given, listed, memory, placeOf } from '../../builders/reconciling.t
 
 /** A request due at this second. */
 const item = (requestId: string, seconds: number): DueItem => ({
-  list: 'LOOK',
+  list: 'CHECK',
   work: { kind: 'request', requestId },
   key: requestKey(requestId),
-  place: listed('LOOK', seconds, requestId),
+  dueKey: listed('CHECK', seconds, requestId),
 });
 const ms = (seconds: number): number => Date.parse(at(seconds));
 const idsAt = (work: DueWork, seconds: number): string[] =>
@@ -26,20 +26,20 @@ describe('the work of a run', () => {
     const work = workOf(item('b', 2), item('a', 1), item('c', 30));
     expect(idsAt(work, 29)).toEqual(['a', 'b']);
 
-    only(work).isBeingLookedAt = true;
+    only(work).isBeingChecked = true;
     expect(idsAt(work, 30)).toEqual(['b', 'c']);
   });
 
   test('is due at once when its time cannot be read: the look lists it anew', () => {
     const broken = item('a', 1);
-    const work = workOf({ ...broken, place: { ...broken.place, GSI1SK: '2026-soon' } }, item('b', 2));
+    const work = workOf({ ...broken, dueKey: { ...broken.dueKey, GSI1SK: '2026-soon' } }, item('b', 2));
 
     expect(idsAt(work, 2)).toEqual(['a', 'b']);
   });
 
   test('forgets an item that the index does not show any more, unless it is being looked at', () => {
     const work = workOf(item('a', 1), item('b', 2), item('c', 3));
-    only(work).isBeingLookedAt = true;
+    only(work).isBeingChecked = true;
     work.keepListed([item('c', 3)]);
     expect(idsAt(work, 9)).toEqual(['c']);
     expect(work.size).toBe(2);
@@ -70,11 +70,11 @@ describe('the work of a run', () => {
   test('follows an item that was listed elsewhere, except during a look at it', () => {
     const work = workOf(item('a', 1));
     const kept = only(work);
-    Object.assign(kept, { nextMs: ms(50), isBeingLookedAt: true });
+    Object.assign(kept, { nextMs: ms(50), isBeingChecked: true });
     work.add([item('a', 3)]);
     expect(only(work)).toBeUndefined();
 
-    kept.isBeingLookedAt = false;
+    kept.isBeingChecked = false;
     work.add([item('a', 3)]);
     expect(only(work)).toMatchObject({ due: item('a', 3), nextMs: ms(3) });
   });
@@ -98,16 +98,16 @@ describe('the end of a run', () => {
     const startOf = (requestId: string): DueItem => ({
       ...item(requestId, 0),
       list: 'START',
-      place: listed('START', 45, requestId),
+      dueKey: listed('START', 45, requestId),
     });
     work.add([startOf(one), startOf(moved)]);
     for (const kept of work.dueBy(ms(45))) kept.nextMs = ms(90);
-    memory.patch(requestKey(moved), listed('LOOK', 300, moved));
+    memory.patch(requestKey(moved), listed('CHECK', 300, moved));
 
     await work.writeBack();
 
     expect(placeOf(one)).toEqual(listed('START', 90, one));
-    expect(placeOf(moved)).toEqual(listed('LOOK', 300, moved));
+    expect(placeOf(moved)).toEqual(listed('CHECK', 300, moved));
   });
 
   test('writes nothing for an item that it did not get to', async () => {

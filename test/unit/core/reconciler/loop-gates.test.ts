@@ -24,7 +24,7 @@ describe('requests that wait at a gate', () => {
     const createdAt = at(elapsed());
     const requestId = aRequestId(new Date(createdAt), 'vid');
     putRequest(memory, aVideoRequest({ requestId, createdAt }));
-    memory.patch(requestKey(requestId), listed('LOOK', 3_700, requestId));
+    memory.patch(requestKey(requestId), listed('CHECK', 3_700, requestId));
     executions.wait(requestId);
     const waiter = { requestId, accountId: ACCOUNT_ID, createdAt, taskToken: requestId, tokenOrder: '0' };
     await waitAtGate(gate, { ...waiter, weight: 1, starts: 1, ...(routes && { routes }) }, systemClock);

@@ -75,7 +75,7 @@ describe('a provider that hangs', () => {
     expect(noted.taskIds).toEqual(ids.slice(0, 24));
     expect(end).toBeLessThan(68);
     for (const [index, id] of ids.entries()) {
-      if (index >= 24) expect(placeOf(id)).toEqual(listed('LOOK', index - 50, id));
+      if (index >= 24) expect(placeOf(id)).toEqual(listed('CHECK', index - 50, id));
       else expect(String(placeOf(id).GSI1SK) > at(0)).toBe(true);
     }
   });
@@ -91,6 +91,6 @@ describe('at the end of a run', () => {
     expect(noted).toMatchObject({ taskIds: [id], queriedAt: [58] });
     expect(end).toBe(59);
     // Its call began 58.5 s ago.
-    expect(placeOf(id)).toEqual(listed('LOOK', 61.425, id));
+    expect(placeOf(id)).toEqual(listed('CHECK', 61.425, id));
   });
 });

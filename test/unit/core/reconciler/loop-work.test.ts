@@ -43,9 +43,9 @@ describe('what is due', () => {
     givenWaiting(-90);
     await run(aTaskProvider({ finishesAt: 0 }).routes);
 
-    expect(counted().filter(([name]) => name === 'LookOverdue')).toEqual([['LookOverdue', {}, 90]]);
+    expect(counted().filter(([name]) => name === 'CheckOverdue')).toEqual([['CheckOverdue', {}, 90]]);
     await run(idle);
-    expect(counted()).toContainEqual(['LookOverdue', {}, 0]);
+    expect(counted()).toContainEqual(['CheckOverdue', {}, 0]);
   });
 
   test('has the tasks of requests that ended: they are cancelled four at once and ten a second', async () => {

@@ -40,7 +40,7 @@ describe('a run', () => {
 
     expect(noted.queriedAt).toEqual([4, 6, 8, 10, 12, 14, 16, 18, 20]);
     expect(executions.woken.map(({ taskToken }) => taskToken)).toEqual([id]);
-    expect(placeOf(id)).toEqual(listed('LOOK', 320, id));
+    expect(placeOf(id)).toEqual(listed('CHECK', 320, id));
   });
 
   test('lists an open request once, at its end, and writes nothing else than that it is alive', async () => {
@@ -54,7 +54,7 @@ describe('a run', () => {
     // At this age the pause is 2.9 s.
     expect(noted.queriedAt.at(-1)).toBe(58);
     expect([...places]).toEqual([at(-1)]);
-    expect(placeOf(id)).toEqual(listed('LOOK', 60.9, id));
+    expect(placeOf(id)).toEqual(listed('CHECK', 60.9, id));
     // The name, the start, 29 ticks, the end, and the request.
     expect(memory.calls()).toMatchObject({ UpdateCommand: 1 + 1 + 29 + 1 + 1 });
     expect(memory.calls()).not.toHaveProperty('PutCommand');
@@ -103,7 +103,7 @@ describe('a run', () => {
     'with a schedule of every %p s looks for work at these seconds when nothing is open: %j',
     async (everySeconds, seconds) => {
       const reads: number[] = [];
-      const first = { ':partition': duePartition('LOOK', 0) };
+      const first = { ':partition': duePartition('CHECK', 0) };
       memory.client.on(QueryCommand, { ExpressionAttributeValues: first }, false).callsFake(async () => {
         reads.push(elapsed());
         await wait(4);
@@ -127,7 +127,7 @@ describe('two runs', () => {
     const ends = await passing(Promise.all([older, newer]));
 
     expect(ends).toEqual([32, 90]);
-    expect(places).toEqual([listed('LOOK', -1, id)]);
+    expect(places).toEqual([listed('CHECK', -1, id)]);
     // The older's last query is at 30 s. The newer does not query in its first tick, at 31 s.
     expect(noted.queriedAt.slice(14, 18)).toEqual([28, 30, 33, 35]);
     expect(placeOf(id).GSI1SK).toBe(at(93.45));

@@ -36,10 +36,10 @@ const surveyed = async (): Promise<Record<string, number>> => {
 describe('a survey of the work', () => {
   test('counts the requests on the lists of work left, due or not', async () => {
     given(-5, 'START', 55);
-    given(-400, 'LOOK', -10);
+    given(-400, 'CHECK', -10);
     given(-90_000, 'EXPIRE', 100, { status: 'succeeded' });
     const deleted = aRequestId(atSeconds(-9_000));
-    memory.put(deletedRequestKey(ACCOUNT_ID, deleted), dueListing('LOOK', deleted, at(60)));
+    memory.put(deletedRequestKey(ACCOUNT_ID, deleted), dueListing('CHECK', deleted, at(60)));
 
     expect(await surveyed()).toEqual({
       OpenRequests: 2,
@@ -52,7 +52,7 @@ describe('a survey of the work', () => {
 
   test('says by how long expired files are overdue', async () => {
     given(-90_000, 'EXPIRE', -700, { status: 'succeeded' });
-    given(-100, 'LOOK', -10);
+    given(-100, 'CHECK', -10);
 
     expect((await surveyed()).WorkOverdue).toBe(700);
   });
@@ -98,14 +98,14 @@ describe('a survey of the work', () => {
   });
 
   test('leaves out the money of requests that have ended and await what follows', async () => {
-    given(-10, 'LOOK', 60, { status: 'failed' });
-    given(-20, 'LOOK', 60);
+    given(-10, 'CHECK', 60, { status: 'failed' });
+    given(-20, 'CHECK', 60);
 
     expect(await surveyed()).toMatchObject({ OpenRequests: 2, XTokensHeld: 4 });
   });
 
   test('estimates the money from 100 requests when more are open', async () => {
-    for (let index = 0; index < 250; index++) given(-300 + index, 'LOOK', 60 + index);
+    for (let index = 0; index < 250; index++) given(-300 + index, 'CHECK', 60 + index);
 
     expect(await surveyed()).toMatchObject({ OpenRequests: 250, XTokensHeld: 1000 });
     const [read, ...more] = memory.client.commandCalls(BatchGetCommand);

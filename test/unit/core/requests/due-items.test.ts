@@ -8,7 +8,6 @@ import {
   deletedRequestKey,
   dueListing,
   duePartition,
-  formerDeletedRequestKey,
   requestKey,
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -63,38 +62,35 @@ describe('what is due', () => {
     expect(ids(await due(1000))).toEqual(expected);
   });
 
-  test.each([
-    ['deletions with work left', deletedRequestKey],
-    ['those that an earlier release began', formerDeletedRequestKey],
-  ])('has %s', async (_, keyOf) => {
+  test('has deletions with work left', async () => {
     const requestId = aRequestId(atSeconds(-1000));
     const mark = { accountId: ACCOUNT_ID, requestId, deletedAt: at(0) };
-    const place = dueListing('LOOK', requestId, at(60));
-    memory.put(keyOf(ACCOUNT_ID, requestId), { ...place, ...mark });
+    const dueKey = dueListing('CHECK', requestId, at(60));
+    memory.put(deletedRequestKey(ACCOUNT_ID, requestId), { ...dueKey, ...mark });
 
-    expect(await due(59.999, 'LOOK')).toEqual([]);
-    expect(await due(60, 'LOOK')).toEqual([
+    expect(await due(59.999, 'CHECK')).toEqual([]);
+    expect(await due(60, 'CHECK')).toEqual([
       {
-        list: 'LOOK',
+        list: 'CHECK',
         work: { kind: 'deletion', accountId: ACCOUNT_ID, requestId },
-        key: keyOf(ACCOUNT_ID, requestId),
-        place,
+        key: deletedRequestKey(ACCOUNT_ID, requestId),
+        dueKey,
       },
     ]);
 
-    await closeDeletion(mark, keyOf(ACCOUNT_ID, requestId));
-    expect(await due(60, 'LOOK')).toEqual([]);
+    await closeDeletion(mark);
+    expect(await due(60, 'CHECK')).toEqual([]);
   });
 
   test('costs one query a partition, whatever is listed for later', async () => {
     for (let count = 0; count < 200; count++) given(1000);
 
-    await listDue('LOOK', at(0), 1000);
+    await listDue('CHECK', at(0), 1000);
 
     const queries = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
     for (const query of queries) expect(query).toMatchObject({ IndexName: 'GSI1', Limit: 1000 });
     expect(queries.map((query) => query.ExpressionAttributeValues?.[':partition'])).toEqual(
-      [0, 1, 2, 3].map((shard) => duePartition('LOOK', shard)),
+      [0, 1, 2, 3].map((shard) => duePartition('CHECK', shard)),
     );
   });
 });
@@ -145,15 +141,15 @@ describe('listing a due item for later', () => {
     return { requestId, item: item as DueItem };
   };
 
-  test('returns it at its new place, with what is stored', async () => {
+  test('returns it under its new due key, with what is stored', async () => {
     const { requestId, item } = await found();
 
-    const place = dueListing('LOOK', requestId, at(360));
-    expect(await reschedule(item, 'LOOK', at(360))).toEqual({
-      due: { ...item, list: 'LOOK', place },
+    const dueKey = dueListing('CHECK', requestId, at(360));
+    expect(await reschedule(item, 'CHECK', at(360))).toEqual({
+      due: { ...item, list: 'CHECK', dueKey },
       item: { ...stored(requestId) },
     });
-    expect(stored(requestId)).toMatchObject(place);
+    expect(stored(requestId)).toMatchObject(dueKey);
   });
 
   test('gives it to one of several', async () => {
@@ -168,7 +164,7 @@ describe('listing a due item for later', () => {
     ['was listed by another time', (id) => memory.patch(requestKey(id), { GSI1SK: at(61) })],
     [
       'was listed elsewhere by the same time',
-      (id) => memory.patch(requestKey(id), { ...dueListing('LOOK', id, String(stored(id)?.GSI1SK)) }),
+      (id) => memory.patch(requestKey(id), { ...dueListing('CHECK', id, String(stored(id)?.GSI1SK)) }),
     ],
     ['was listed elsewhere', (id) => markProcessing(anImageRequest({ requestId: id }), at(60))],
     ['was taken off', (id) => memory.patch(requestKey(id), { GSI1PK: undefined, GSI1SK: undefined })],

@@ -67,7 +67,7 @@ describe('removing a request', () => {
       expect(stored()).toBeUndefined();
       expect(mark()).toEqual({
         ...{ PK: `DELETED#${ACCOUNT_ID}`, SK: `DELETED#${REQUEST_ID}` },
-        ...dueListing('LOOK', REQUEST_ID, atSeconds(60).toISOString()),
+        ...dueListing('CHECK', REQUEST_ID, atSeconds(60).toISOString()),
         ...MARK,
       });
       expect(memory.transactions).toHaveLength(1);
@@ -149,7 +149,7 @@ describe('marking a request as expired', () => {
 
   test.each<[string, () => void, number]>([
     ['a millisecond before its time', () => expiring('EXPIRE'), 99.999],
-    ['whose webhook is not started', () => expiring('LOOK'), 100],
+    ['whose webhook is not started', () => expiring('CHECK'), 100],
     ['that is in no list', () => given({ status: 'succeeded', expiresAt }), 100],
     ['that has no such time', () => expiring('EXPIRE', { expiresAt: undefined }), 100],
   ])('leaves one alone %s', async (_, put, seconds) => {
@@ -189,7 +189,7 @@ describe('the due lists', () => {
   test('are left by a failed request that is closed, which changes nothing else', async () => {
     given({ status: 'failed' });
     const { GSI1PK: _, GSI1SK: __, ...rest } = stored() ?? {};
-    listFor('LOOK');
+    listFor('CHECK');
 
     expect(await closeWork(failed)).toBe(true);
     expect(stored()).toEqual(rest);
@@ -198,7 +198,7 @@ describe('the due lists', () => {
 
   test('have a succeeded request that is closed at its expiry, which changes nothing else', async () => {
     putRequest(memory, succeeded);
-    listFor('LOOK');
+    listFor('CHECK');
     const before = structuredClone(stored());
 
     expect(await closeWork(succeeded)).toBe(true);
@@ -217,7 +217,7 @@ describe('the due lists', () => {
     expect(stored()).toMatchObject({ GSI1SK: NOW.toISOString() });
   });
 
-  test.each(['START', 'LOOK', 'EXPIRE'] as const)('are spread over all of their partitions: %s', (list) => {
+  test.each(['START', 'CHECK', 'EXPIRE'] as const)('are spread over all of their partitions: %s', (list) => {
     const partitions = Array.from(
       { length: 2000 },
       () => dueListing(list, newRequestId('image', NOW), NOW.toISOString()).GSI1PK,

@@ -172,7 +172,7 @@ describe('marking a request as processing', () => {
 
     expect(stored()).toMatchObject({
       status: 'processing',
-      ...dueListing('LOOK', REQUEST_ID, atSeconds(300).toISOString()),
+      ...dueListing('CHECK', REQUEST_ID, atSeconds(300).toISOString()),
     });
     expect(memory.calls()).toEqual({ UpdateCommand: 1 });
   });

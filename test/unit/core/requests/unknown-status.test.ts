@@ -79,7 +79,7 @@ describe('a request that is unfinished in a status of another version', () => {
 });
 
 describe('a request that ended in a status of another version', () => {
-  const look = dueListing('LOOK', REQUEST_ID, NOW.toISOString());
+  const look = dueListing('CHECK', REQUEST_ID, NOW.toISOString());
 
   test('stays due with its files and webhook until that version is back', async () => {
     given({ ...ENDED, ...look, outputs: [aStoredOutput(0)] });

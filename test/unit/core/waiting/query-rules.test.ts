@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nextQueryMs } from '../../../../core/reconciler/look.ts';
+import { nextQueryMs } from '../../../../core/reconciler/check.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 
 describe('the next query of an unfinished task', () => {

@@ -1,0 +1,233 @@
+import { isDeepStrictEqual } from 'node:util';
+import { closeBalanceEvent } from '../accounts/balance-events.ts';
+import { resumeRemoval } from '../deletion/delete-end-user.ts';
+import { finishDeletion } from '../deletion/finish-deletion.ts';
+import { toEndUserRemoval } from '../end-users/removals.ts';
+import { abandonedTasks, cancelTasks } from '../ending/close-request.ts';
+import { reconcileRequest } from '../ending/end-lost-request.ts';
+import { closeStoredRequest } from '../ending/fail-request.ts';
+import { requiredNumberEnv, type WorkflowSettings, workflowSettings } from '../environment.ts';
+import { startWebhookDelivery } from '../executions/executions.ts';
+import { firstCallAt, hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
+import {
+  findRequestAndAttempts,
+  isOpenTask,
+  originOf,
+  type ProviderAttempt,
+} from '../provider-calls/provider-attempts.ts';
+import { findProviderWait } from '../provider-calls/provider-waits.ts';
+import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
+import { toDeletedRequest } from '../requests/deleted-requests.ts';
+import { type DueItem, reschedule } from '../requests/due-items.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { dueListOf } from '../table/keys.ts';
+import { addSeconds, type Clock, type Instant, later, toInstant } from '../time.ts';
+import { wakeWhenFinished } from '../waiting/catch-up.ts';
+import { type During, queryAttempts } from '../waiting/query-tasks.ts';
+
+/** Options of a check of due work. */
+export interface CheckOptions {
+  providerRouteOf: ProviderRouteOf;
+  keepGoing: () => boolean;
+  clock: Clock;
+}
+
+/** The rest of a check: `act` goes at the pace of a provider, and makes each query `during` its turn. */
+export interface ProviderQuery {
+  id: string;
+  act: (during: During) => Promise<CheckResult>;
+}
+
+/** The outcome of a check. */
+export type CheckResult =
+  /** Closed, or listed for later. */
+  | { kind: 'done' }
+  /** Still open: check again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. */
+  | { kind: 'open'; nextMs: number; rest?: ProviderQuery | undefined }
+  /** Listed elsewhere: the index is behind. */
+  | { kind: 'moved'; due: DueItem }
+  /** Do the rest now. */
+  | { kind: 'provider'; rest: ProviderQuery };
+
+const DONE: CheckResult = { kind: 'done' };
+/** An item that could not be settled is checked again after this long. */
+export const CHECK_AGAIN_SECONDS = 45;
+/** A call that is being made has its outcome soon. */
+const SOON_SECONDS = 2;
+const openFor = (seconds: number, clock: Clock): CheckResult => ({
+  kind: 'open',
+  nextMs: clock.now().getTime() + seconds * 1000,
+});
+
+/** Checks a due item once. */
+export const checkDue = async (due: DueItem, options: CheckOptions): Promise<CheckResult> => {
+  const { work, list } = due;
+  if (work.kind === 'request') return checkRequest(due, work.requestId, options);
+  if (work.kind === 'balance-event') {
+    // Unless its writer has: the delivery is named by the event.
+    await startWebhookDelivery(work.eventId);
+    await closeBalanceEvent(work.accountId, work.eventId);
+    return DONE;
+  }
+  const { clock, keepGoing } = options;
+  // Removals take long. Rescheduled first, so that the next run continues if this one dies.
+  const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), CHECK_AGAIN_SECONDS));
+  if (!claimed) return DONE;
+  if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
+  else await finishDeletion(toDeletedRequest(claimed.item));
+  return DONE;
+};
+
+const checkRequest = async (due: DueItem, requestId: string, options: CheckOptions): Promise<CheckResult> => {
+  const { clock, providerRouteOf } = options;
+  const { request, attempts: all } = await findRequestAndAttempts(requestId);
+  const listed = dueKeyOf(request);
+  if (!request || !listed) return DONE;
+  if (!isDeepStrictEqual(listed.dueKey, due.dueKey)) {
+    return { kind: 'moved', due: { ...due, ...listed } };
+  }
+  if (isTerminal(request)) return closeEnded(request, options);
+  if (request.status === 'queued') return checkExecution(due, requestId, clock);
+  // It was dispatched, so it had an execution.
+  if (due.list === 'START') return checkLater(due, request.createdAt);
+  const attempts = latestAttempts(all);
+  const open = attempts.find(isOpenTask);
+  if (!open) return wakeFinished(due, requestId, attempts, clock);
+  const wait = await findProviderWait(requestId);
+  const { waitingSince = request.dispatchedAt ?? request.createdAt, queriedAt = '', notBefore } = wait ?? {};
+  const isLost = isCheckDue(waitingSince, clock) && !(await reconcileRequest(requestId, clock));
+  if (isLost) return openFor(CHECK_AGAIN_SECONDS, clock);
+  if (attempts.some(({ outcome }) => outcome === undefined)) return openFor(SOON_SECONDS, clock);
+  const { provider } = await providerRouteOf(request.model, originOf(open));
+  if (provider.callsBack(request.kind)) {
+    const lastNewsAt = later(waitingSince, queriedAt);
+    if (!isOlder(lastNewsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS'), clock))
+      return checkLater(due, lastNewsAt);
+  }
+  const from = firstCallAt(all) ?? request.createdAt;
+  return {
+    kind: 'provider',
+    rest: queriesOf({ due, request, provider, attempts, from, notBefore }, options),
+  };
+};
+
+/** Where a request is listed for the reconciler; undefined when it is not. */
+const dueKeyOf = ({ GSI1PK, GSI1SK }: Partial<StoredRequest> = {}) => {
+  const list = dueListOf(GSI1PK);
+  if (GSI1PK === undefined || GSI1SK === undefined || list === undefined || list === 'EXPIRE')
+    return undefined;
+  return { list, dueKey: { GSI1PK, GSI1SK } };
+};
+
+/** Whether an instant is at least `seconds` ago. */
+const isOlder = (instant: Instant, seconds: number, clock: Clock): boolean =>
+  addSeconds(instant, seconds) <= toInstant(clock.now());
+
+/** The first check of a run checks the execution of an open task when `CALLBACK_WAIT_SECONDS` have passed again since the run before. */
+const isCheckDue = (since: Instant, clock: Clock): boolean => {
+  const seconds = requiredNumberEnv('CALLBACK_WAIT_SECONDS');
+  const elapsedSeconds = (clock.now().getTime() - Date.parse(since)) / 1000;
+  return elapsedSeconds >= seconds && elapsedSeconds % seconds < SECONDS_BETWEEN_FIRST_CHECKS;
+};
+/** Runs are a minute apart, and the first check of one at a task is up to 15 s late: at its next query. */
+const SECONDS_BETWEEN_FIRST_CHECKS = 90;
+
+/** Goes on with a request that has ended: its tasks are cancelled at the pace of their provider. */
+const closeEnded = async (
+  request: StoredRequest,
+  { clock, providerRouteOf }: CheckOptions,
+): Promise<CheckResult> => {
+  const close = async (tasks?: (ended: StoredRequest) => Promise<boolean>): Promise<CheckResult> => {
+    const isClosed = await closeStoredRequest(request.requestId, { clock, ...(tasks && { tasks }) });
+    return isClosed ? DONE : openFor(CHECK_AGAIN_SECONDS, clock);
+  };
+  const [abandoned] = await abandonedTasks(request);
+  if (!abandoned) return close();
+  const cancel = (ended: StoredRequest): Promise<boolean> => cancelTasks(ended, providerRouteOf, clock);
+  return { kind: 'provider', rest: { id: abandoned.provider, act: (during) => during(() => close(cancel)) } };
+};
+
+/** Starts or ends a request whose execution is lost; lists any other for later. */
+const checkExecution = async (due: DueItem, requestId: string, clock: Clock): Promise<CheckResult> =>
+  (await reconcileRequest(requestId, clock))
+    ? checkLater(due, toInstant(clock.now()))
+    : openFor(CHECK_AGAIN_SECONDS, clock);
+
+/** Wakes the execution of a request whose calls are finished. If it does not wait, it is at work, or lost. */
+const wakeFinished = async (
+  due: DueItem,
+  requestId: string,
+  attempts: readonly ProviderAttempt[],
+  clock: Clock,
+): Promise<CheckResult> =>
+  (await wakeWhenFinished(requestId, attempts))
+    ? checkLater(due, toInstant(clock.now()))
+    : checkExecution(due, requestId, clock);
+
+/** Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after its creation or the last news of it. */
+const checkLater = async (due: DueItem, newsAt: Instant): Promise<CheckResult> => {
+  await reschedule(due, 'CHECK', addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS')));
+  return DONE;
+};
+
+/** A provider that takes longer for the status of a task counts as not answering. */
+const QUERY_TIMEOUT_MS = 10_000;
+
+/** An unfinished task that the run queries until it is finished. */
+interface OpenTask {
+  due: DueItem;
+  request: StoredRequest;
+  provider: Provider;
+  /** The latest attempt of every call. */
+  attempts: ProviderAttempt[];
+  /** When the first call began. */
+  from: Instant;
+  /** Until when the provider asked not to be queried. */
+  notBefore: Instant | undefined;
+}
+
+/**
+ * Queries an open task, and wakes its execution when all tasks of the request have finished. A provider that calls back is queried
+ * again only after `CALLBACK_WAIT_SECONDS`.
+ */
+const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
+  const { due, request, provider } = task;
+  const { clock, providerRouteOf } = options;
+  const { requestId, kind } = request;
+  const openAs = (left: OpenTask): CheckResult => ({
+    kind: 'open',
+    nextMs: nextQueryMs(left.from, left.notBefore, workflowSettings(), clock.now()),
+    rest: queriesOf(left, options),
+  });
+  const act = async (during: During): Promise<CheckResult> => {
+    if ((task.notBefore ?? '') > toInstant(clock.now())) return openAs(task);
+    const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
+    const { attempts, notBefore } = await queryAttempts(task.attempts, query);
+    if (!hasOpenTask(attempts)) return wakeFinished(due, requestId, attempts, clock);
+    if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
+    return openAs({ ...task, attempts, notBefore });
+  };
+  return { id: provider.id, act };
+};
+
+/** Longest pause between two queries of a task. */
+const MAX_PAUSE_SECONDS = 15;
+
+/** A pause is this share of the task's age, so that a result is at most 5 % late once a task is older than 40 s. */
+const PAUSE_SHARE = 1 / 20;
+
+/**
+ * When to query an unfinished task next, in epoch milliseconds: after a twentieth of its age, at least `pollIntervalSeconds` and at most
+ * 15 s, and not before the provider's `Retry-After`.
+ */
+export const nextQueryMs = (
+  firstCallAt: Instant,
+  notBefore: Instant | undefined,
+  { pollIntervalSeconds }: Pick<WorkflowSettings, 'pollIntervalSeconds'>,
+  now: Date,
+): number => {
+  const ageSeconds = (now.getTime() - Date.parse(firstCallAt)) / 1000;
+  const pauseSeconds = Math.max(pollIntervalSeconds, Math.min(MAX_PAUSE_SECONDS, ageSeconds * PAUSE_SHARE));
+  const heldOffMs = notBefore === undefined ? 0 : Date.parse(notBefore);
+  return Math.max(now.getTime() + pauseSeconds * 1000, heldOffMs);
+};

@@ -1,0 +1,341 @@
+import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { outputObjectKey } from '../../../../core/object-keys.ts';
+import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { checkDue } from '../../../../core/reconciler/check.ts';
+import { listDue } from '../../../../core/requests/due-items.ts';
+import { AccountedRequest } from '../../../../core/requests/request-rules.ts';
+import { markProcessing } from '../../../../core/requests/requests.ts';
+import { deletedRequestKey, dueListing, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
+import {
+  ACCOUNT_ID,
+  anImageRequest,
+  aStoredVideo,
+  aVideoRequest,
+  putRequest,
+  VIDEO_ID,
+} from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
+import {
+  at,
+  bucket,
+  clockAt,
+  commands,
+  dueAt,
+  ended,
+  executions,
+  given,
+  listed,
+  memory,
+  placeOf,
+  request,
+} from '../../builders/reconciling.ts';
+import { lookAtDue } from '../../builders/runs.ts';
+import { accepted, answering } from '../../builders/waiting-request.ts';
+
+const WAITING: ProviderAnswer = { kind: 'waiting' };
+const BUSY: ProviderAnswer = { kind: 'busy', reason: 'down' };
+/** Looks at what is due, with a provider that calls back or not and gives this answer to every query. */
+const look = async (seconds: number, answer: ProviderAnswer = WAITING, callsBack = false) => {
+  const provider = answering(answer);
+  provider.callsBack.mockReturnValue(callsBack);
+  const looks = await lookAtDue(seconds, leadingTo(provider));
+  return { provider, looks };
+};
+const later = { kind: 'done' };
+const openUntil = (seconds: number) => ({ kind: 'open', nextMs: Date.parse(at(seconds)) });
+
+describe('a look at a request that may have no execution', () => {
+  test('starts it once it is 45 s old, and looks again', async () => {
+    const old = [given(-100), given(-45)];
+    given(-44.999);
+
+    const { looks } = await look(0);
+
+    expect(executions.names('generation')).toEqual(old);
+    expect(looks).toEqual([openUntil(45), openUntil(45)]);
+  });
+
+  test('leaves it alone when it has one, and looks at it like all others', async () => {
+    const requestId = given(-60);
+    executions.put('generation', requestId, 'RUNNING');
+
+    expect((await look(0)).looks).toEqual([later]);
+    expect(commands()).toEqual(['DescribeExecutionCommand']);
+    expect(placeOf(requestId)).toEqual(listed('CHECK', 300, requestId));
+  });
+
+  test('does not even describe it when it was dispatched', async () => {
+    const requestId = given(-60);
+    await markProcessing(anImageRequest({ requestId }));
+
+    await look(0);
+
+    expect(commands()).toEqual([]);
+    // Five minutes after its creation.
+    expect(placeOf(requestId)).toEqual(listed('CHECK', 240, requestId));
+  });
+
+  test('keeps the place that its dispatch gives it during the look', async () => {
+    const requestId = given(-60);
+    executions.client.on(DescribeExecutionCommand).callsFake(async () => {
+      await markProcessing(anImageRequest({ requestId }), at(301));
+      return { status: 'RUNNING' };
+    });
+
+    await look(0);
+
+    expect(placeOf(requestId)).toEqual(listed('CHECK', 301, requestId));
+  });
+});
+
+/** The video request, whose execution waits under a token, due at `NOW`. */
+const waiting = (wait: object = {}) => {
+  request.given().waiting({ taskToken: 'token-1', waitingSince: at(0), ...wait });
+  executions.put('generation', VIDEO_ID, 'RUNNING');
+  executions.wait('token-1');
+  dueAt(0);
+};
+
+describe('a look at an unfinished task', () => {
+  test('queries it, writes nothing, and says when to query it next', async () => {
+    waiting();
+
+    const { provider, looks } = await look(4);
+
+    expect(provider.query).toHaveBeenCalledTimes(1);
+    // A task younger than 40 s is queried every 2 s.
+    expect(looks).toEqual([{ ...openUntil(6), rest: expect.anything() }]);
+    expect(memory.calls()).not.toHaveProperty('UpdateCommand');
+    expect(commands()).toEqual([]);
+  });
+
+  test('wakes the execution once when it has finished, and lists the request for later', async () => {
+    waiting();
+
+    expect((await look(4, aDone('a'))).looks).toEqual([later]);
+    expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
+    await look(5);
+    expect(executions.woken).toHaveLength(1);
+  });
+
+  test('wakes the execution without a query when all have finished', async () => {
+    waiting();
+    request.withAttempt({ outcome: aDone('a') });
+
+    expect((await look(4)).provider.query).not.toHaveBeenCalled();
+    expect(executions.woken).toHaveLength(1);
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
+  });
+
+  test('queries only the tasks that are still open the next time, and wakes the execution after the last', async () => {
+    waiting();
+    request.withAttempt({ call: 1, ...accepted('task-2') });
+    request.withAttempt({ call: 2, ...accepted('task-3'), outcome: aDone('c') });
+    const provider = answering(aDone('a'));
+    provider.query.mockResolvedValueOnce(WAITING);
+
+    const [looked] = await lookAtDue(4, leadingTo(provider));
+    expect(executions.woken).toEqual([]);
+    if (looked?.kind === 'open') await looked.rest?.act((query) => query());
+
+    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1', 'task-2', 'task-1']);
+    expect(executions.woken).toHaveLength(1);
+  });
+
+  test('waits for the outcome of a call that is being made', async () => {
+    waiting();
+    request.withAttempt({ call: 1, taskId: undefined, outcome: undefined });
+
+    const { provider, looks } = await look(4, aDone('a'));
+
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(looks).toEqual([openUntil(6)]);
+  });
+
+  test('makes no query before the provider’s Retry-After, its own or an earlier one', async () => {
+    waiting({ notBefore: at(90) });
+
+    const held = await look(4, aDone('a'));
+    expect(held.provider.query).not.toHaveBeenCalled();
+    expect(held.looks).toMatchObject([openUntil(90)]);
+
+    const { provider, looks } = await look(90, { ...BUSY, retryAfterSeconds: 60 });
+    expect(looks).toMatchObject([openUntil(150)]);
+    const [looked] = looks;
+    if (looked?.kind === 'open') await looked.rest?.act((query) => query());
+    expect(provider.query).toHaveBeenCalledTimes(1);
+    expect(request.wait()).toMatchObject({ notBefore: at(150) });
+  });
+});
+
+describe('a look at the task of a provider that calls back', () => {
+  test.each<[string, object, number, boolean, number]>([
+    ['waits for less than the limit', {}, 299.999, false, 300],
+    ['waits for as long as the limit', {}, 300, true, 600],
+    ['was queried less than the limit ago', { queriedAt: at(10) }, 309.999, false, 310],
+    ['was queried as long ago as the limit', { queriedAt: at(10) }, 310, true, 610],
+    ['waits again, for less than the limit', { waitingSince: at(20), queriedAt: at(10) }, 319, false, 320],
+    ['waits again, for as long as the limit', { waitingSince: at(20), queriedAt: at(10) }, 320, true, 620],
+    ['is not known to wait', { waitingSince: undefined }, 300, true, 600],
+  ])('that %s (%j): at %p s queries it: %p; then due at %p s', async (_, wait, seconds, queried, next) => {
+    waiting(wait);
+
+    const { provider } = await look(seconds, aDone('a'), true);
+
+    expect(provider.query).toHaveBeenCalledTimes(queried ? 1 : 0);
+    expect(executions.woken).toHaveLength(queried ? 1 : 0);
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', next));
+  });
+
+  test('queries an unfinished one again only after the limit that the deployment configures', async () => {
+    waiting();
+
+    await withEnvironment({ CALLBACK_WAIT_SECONDS: '40' }, async () => {
+      expect((await look(39, WAITING, true)).provider.query).not.toHaveBeenCalled();
+      expect((await look(40, WAITING, true)).provider.query).toHaveBeenCalledTimes(1);
+      expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 80));
+    });
+  });
+});
+
+describe('the execution of an unfinished task', () => {
+  test.each([
+    [299, false],
+    [300, true],
+    [374, true],
+    [390, false],
+    [659, true],
+  ])('after %p s of waiting is checked: %p', async (seconds, isChecked) => {
+    waiting();
+
+    await look(seconds);
+
+    expect(commands()).toEqual(isChecked ? ['DescribeExecutionCommand'] : []);
+  });
+
+  test.each<[string, () => void]>([
+    ['is queued', () => request.given({ status: 'queued' })],
+    ['stores its outputs', () => request.withAttempt({ outcome: aDone('a') })],
+    ['makes a synchronous call', () => request.withAttempt({ taskId: undefined, outcome: undefined })],
+  ])('is checked when its request %s, and the request left alone', async (_, change) => {
+    waiting();
+    executions.reset();
+    executions.put('generation', VIDEO_ID, 'RUNNING');
+    change();
+    dueAt(0);
+
+    expect((await look(300)).provider.query).not.toHaveBeenCalled();
+    expect(commands()).toContain('DescribeExecutionCommand');
+    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 600));
+  });
+});
+
+describe('a look at a request whose execution stopped, unreported', () => {
+  beforeEach(() => {
+    request.given().waiting({ taskToken: 'gone', waitingSince: at(0) });
+    executions.put('generation', VIDEO_ID, 'TIMED_OUT');
+    dueAt(0);
+  });
+
+  const again = () => listed('CHECK', 300);
+  test.each<[string, () => void, () => object]>([
+    ['its provider works', () => undefined, again],
+    ['its task had finished', () => request.withAttempt({ outcome: aDone('a') }), () => ({})],
+    ['it is still queued', () => request.given({ status: 'queued' }) && dueAt(0), again],
+  ])('ends it when %s, and a task that is left is then cancelled', async (_, change, place) => {
+    change();
+
+    await look(300, aDone('a'));
+
+    expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
+    expect(placeOf(VIDEO_ID)).toEqual(place());
+  });
+
+  test.each<[ProviderAnswer, boolean]>([
+    [WAITING, true],
+    [BUSY, true],
+    [aDone('a'), false],
+  ])('ends it after a query that is answered %j', async (answer, callsBack) => {
+    request.waiting({ taskToken: 'gone', waitingSince: at(-100) });
+
+    expect((await look(300, answer, callsBack)).provider.query).toHaveBeenCalledTimes(1);
+    expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
+  });
+
+  test('settles it when its outputs are recorded', async () => {
+    request.given({ outputs: [aStoredVideo()] }).withAttempt({ outcome: aDone('a') });
+    dueAt(0);
+
+    await look(300);
+
+    expect(request.record()).toMatchObject({ status: 'succeeded' });
+    expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, String(request.record()?.expiresAt)));
+  });
+});
+
+describe('a look at other work', () => {
+  test.each([
+    ['tells where an item has moved since it was listed', listed('CHECK', 20), 'moved'],
+    [
+      'is done with a request that waits for its expiry by now',
+      dueListing('EXPIRE', VIDEO_ID, at(1000)),
+      'done',
+    ],
+    ['is done with a request that is in no list any more', { GSI1PK: undefined, GSI1SK: undefined }, 'done'],
+  ] as const)('%s, and does nothing else', async (_, place, kind) => {
+    waiting();
+    const [due] = (await listDue('CHECK', at(0), 10)).items;
+    memory.patch(requestKey(VIDEO_ID), place);
+    const provider = answering(aDone('a'));
+    const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
+
+    const looked = due && (await checkDue(due, options));
+    expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, place } } : { kind });
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(placeOf(VIDEO_ID)).toEqual(place);
+  });
+
+  test('closes a terminal request', async () => {
+    putRequest(memory, aVideoRequest(ended));
+    dueAt(60);
+
+    expect((await look(100)).looks).toEqual([later]);
+
+    expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
+  });
+
+  test('resumes an interrupted deletion, and closes it once everything is removed', async () => {
+    const files = [outputObjectKey(VIDEO_ID, 0, 'mp4')];
+    const accounted = AccountedRequest.parse(aVideoRequest(ended));
+    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), accounted };
+    memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('CHECK', 60), ...mark, files });
+    memory.put(providerWaitKey(VIDEO_ID), { requestId: VIDEO_ID });
+    for (const file of files) bucket.put(file);
+    bucket.client.on(DeleteObjectsCommand).rejectsOnce(new Error('no bucket')).resolves({});
+    const left = () => memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID));
+
+    await look(100);
+    expect(left()).toMatchObject({ files, ...listed('CHECK', 145) });
+    await look(145);
+
+    expect(left()).toEqual({ ...deletedRequestKey(ACCOUNT_ID, VIDEO_ID), ...mark });
+    expect(memory.get(requestKey(VIDEO_ID))).toBeUndefined();
+    expect(request.wait()).toBeUndefined();
+    expect(executions.started).toEqual([]);
+  });
+
+  test('is made by one of several runs: a removal or deletion is claimed', async () => {
+    const files = [outputObjectKey(VIDEO_ID, 0, 'mp4')];
+    const accounted = AccountedRequest.parse(aVideoRequest(ended));
+    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), accounted, files };
+    memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('CHECK', 60), ...mark });
+
+    await Promise.all([look(100), look(100), look(100)]);
+
+    expect(bucket.client.commandCalls(DeleteObjectsCommand)).toHaveLength(1);
+  });
+});
