@@ -128,7 +128,17 @@ export const bindCalls = (
     clipMeasuring: ClipMeasuring;
     context: StackContext;
   },
-  { api, task, creators, openAiCreators, modelListers, readers, providerCallers, admitters }: Functions,
+  {
+    api,
+    task,
+    creators,
+    openAiCreators,
+    modelListers,
+    readers,
+    providerCallers,
+    admitters,
+    reconcile,
+  }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
@@ -140,6 +150,7 @@ export const bindCalls = (
     webhook,
     task['dispatch-request'],
     api['create-video'],
+    reconcile,
     ...openAiCreators,
   ]);
   fileDelivery.bindAddresses(creators);

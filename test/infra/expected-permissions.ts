@@ -303,7 +303,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [listOf('DUE#*')]: onTable('Query'),
     [listOf('GATES')]: onTable('Query'),
     [requestsIn('GSI3')]: onTable('Query'),
-    [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
+    [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
     [GENERATION]: WAKE,
     [GENERATIONS_RUN]: 'states:DescribeExecution',

@@ -173,7 +173,7 @@ export const WORST_CASES: readonly WorstCase[] = [
   {
     of: ['events/reconcile'],
     could: [
-      ...(['money', 'requests', 'removal', 'files', 'queues', 'loop', PROVIDER_KEYS] as const),
+      ...(['money', 'requests', 'removal', 'files', 'queues', 'loop', PROVIDER_KEYS, SIGN] as const),
       ...(['read end-users', 'remove end-users', 'read the queues of providers'] as const),
       'read which routes are left out',
       ...(['list expired requests', 'list due work', 'list the queues of providers'] as const),
