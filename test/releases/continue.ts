@@ -1,5 +1,5 @@
 /**
- * Plays this release after others, in the simulation, and prints how requests ended. Some were under way in the tables of other releases,
+ * Plays this release after another one, in the simulation, and prints how requests ended. Some were under way in the table of the other,
  * which it reads from its input, others during a deployment.
  */
 import { text } from 'node:stream/consumers';
@@ -7,7 +7,7 @@ import type { Deployment, Release } from '../simulation/aws/step-functions.ts';
 import type { Service } from '../simulation/known-faults/service.ts';
 import { ADDED_ATTRIBUTE } from '../simulation/next-release.ts';
 import { loadDeployment } from '../simulation/start.ts';
-import { type Continued, type Crossed, DIRECTIONS, type Played } from './continued.ts';
+import type { Continued, Crossed, Given, Played } from './continued.ts';
 import { entityOf } from './entities.ts';
 import type { Recorded } from './recorded.ts';
 
@@ -109,17 +109,16 @@ const cross = async (
   };
 };
 
+const { table, directions } = JSON.parse(await text(process.stdin)) as Given;
 // First: each service begins after the ones before.
-const given = JSON.parse(await text(process.stdin)) as Record<string, Recorded['table']>;
-const tables: Played['tables'] = {};
-for (const [release, table] of Object.entries(given)) tables[release] = await continueTable(table);
+const continued = await continueTable(table);
 
 const MOMENTS_MS = [0, 40, 400, 2_000, 9_000];
 const crossed: Played['crossed'] = {};
 for (const afterMs of MOMENTS_MS) {
-  for (const [direction, releases] of Object.entries(DIRECTIONS)) {
+  for (const [direction, releases] of Object.entries(directions)) {
     const one = await inService(deployment, LIMITS, (service) => cross(service, releases, afterMs));
     crossed[direction] = [...(crossed[direction] ?? []), one];
   }
 }
-process.stdout.write(JSON.stringify({ tables, crossed } satisfies Played));
+process.stdout.write(JSON.stringify({ continued, crossed } satisfies Played));

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Release } from '../simulation/aws/step-functions.ts';
-import { findLastRelease } from './last-release.ts';
 import type { Recorded } from './recorded.ts';
 
 /** What became of the table that another release left. */
@@ -34,31 +33,42 @@ export interface Crossed {
 }
 
 /** Deployments while requests are under way: the releases one after the other. */
-export const DIRECTIONS: Readonly<Record<string, readonly [Release, ...Release[]]>> = {
-  forward: ['this', 'next'],
-  back: ['next', 'this'],
-  'forward and back': ['this', 'next', 'this'],
-  'back and forward': ['next', 'this', 'next'],
-  ...(findLastRelease() && {
+type Directions = Readonly<Record<string, readonly [Release, ...Release[]]>>;
+
+/** The deployments beside another release. */
+export const DIRECTIONS: Readonly<Record<'last' | 'next', Directions>> = {
+  next: {
+    forward: ['this', 'next'],
+    back: ['next', 'this'],
+    'forward and back': ['this', 'next', 'this'],
+    'back and forward': ['next', 'this', 'next'],
+  },
+  last: {
     'from the last release': ['last', 'this'],
     'back to the last release': ['this', 'last'],
     'twice forward': ['last', 'this', 'next'],
     'twice back': ['next', 'this', 'last'],
-  }),
+  },
 };
 
-/** What became of the tables of other releases, by release, and of deployments, by direction. */
+/** The table that another release left, and the deployments to play beside it. */
+export interface Given {
+  table: Recorded['table'];
+  directions: Directions;
+}
+
+/** What became of the table, and of the deployments by direction. */
 export interface Played {
-  tables: Record<string, Continued>;
+  continued: Continued;
   crossed: Record<string, Crossed[]>;
 }
 
 const PROGRAM = fileURLToPath(new URL('continue.ts', import.meta.url));
 
-/** Plays this release after others that left these tables. In a process of its own, which has no real clock and network; takes some 10 s. */
-export const playReleases = async (tables: Record<string, Recorded['table']>): Promise<Played> => {
+/** Plays this release after another one. In a process of its own, which has no real clock and network; takes some 10 s. */
+export const playRelease = async (given: Given): Promise<Played> => {
   const args = ['--disable-warning=ExperimentalWarning', PROGRAM];
   const playing = promisify(execFile)(process.execPath, args);
-  playing.child.stdin?.end(JSON.stringify(tables));
+  playing.child.stdin?.end(JSON.stringify(given));
   return JSON.parse((await playing).stdout) as Played;
 };

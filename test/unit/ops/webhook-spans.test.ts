@@ -71,7 +71,7 @@ describe('the spans of webhook deliveries', () => {
 
     expect(told({ webhooks }).map(([label]) => label)).toEqual([
       'webhook, attempt 1',
-      'webhook again, attempt 1',
+      'webhook resent 1, attempt 1',
     ]);
   });
 });
