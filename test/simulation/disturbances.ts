@@ -25,6 +25,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       const running = world.stepFunctions.running();
       const execution = running[action.pick % running.length];
       if (!execution) return;
+      world.lateness.add('abort', world.scheduler.now);
       if (execution.machine === 'webhook-delivery')
         simulation.deliveriesAborted.add(
           parseBalanceEventId(execution.name)?.eventId ?? execution.name.slice(0, ID_LENGTH),
@@ -38,6 +39,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       world.stepFunctions.onNextEntry('generation', state, (execution) =>
         world.scheduler.after(action.afterMs, () => {
           world.evidence.interventions.add(execution.name);
+          world.lateness.add('abort', world.scheduler.now);
           world.stepFunctions.abort(execution);
           if (action.kills) world.lambda.killAll({ requestId: execution.name });
         }),
@@ -80,6 +82,7 @@ const disturbReconciler = (
   { world, schedule }: Simulation,
   { how, afterMs }: Extract<Action, { do: 'reconciler' }>,
 ): void => {
+  world.lateness.add('reconciler', world.scheduler.now);
   if (how === 'dies') crash(world, afterMs, { functionName: RECONCILER });
   if (how === 'is-late') schedule.stayAway(LATE_MINUTES_MS + afterMs);
   if (how !== 'runs-twice') return;
@@ -91,6 +94,7 @@ const disturbReconciler = (
 const crash = (world: World, afterMs: number, which = {}): void => {
   world.scheduler.after(afterMs, () => {
     world.disturb();
+    world.lateness.add('crash', world.scheduler.now);
     world.lambda.killAll(which);
   });
 };

@@ -154,6 +154,19 @@ export const FOCUSES: Weighted<Step> = [
     [3, MOMENTS],
     [4, SECONDS],
   ),
+  // One route: a provider takes nothing for hours while requests come, of models that have another, and go on coming.
+  focus(
+    1,
+    [
+      [8, some.createOf({ behaviour: 'instant', models: ['xSD4.5', 'xQI3Pro', 'xW2.7S'], fault: 0, webhook: 1 })],
+      [2, some.crowdOf],
+      [1, some.longOutage],
+      [1, some.fault],
+    ],
+    [3, MOMENTS],
+    [4, SECONDS],
+    [1, fc.constantFrom(180_000, 900_000)],
+  ),
   // Time: files and records that end while webhooks are still sent.
   focus(
     1,

@@ -10,6 +10,7 @@ import { kindOf, Outages, type PlannedOutage, type Service } from './engine/outa
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
 import { type CreationCall, Evidence } from './evidence.ts';
+import { Lateness } from './lateness.ts';
 import { serveClips } from './upstream/clips.ts';
 import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
@@ -52,6 +53,7 @@ export class World {
   readonly random: Random;
   readonly faults: FaultPlan;
   readonly outages: Outages;
+  readonly lateness: Lateness;
   readonly table: Table;
   /** The bucket's files by key. */
   readonly objects = new Map<string, StoredObject>();
@@ -88,8 +90,12 @@ export class World {
     this.scheduler = new Scheduler(startsAt);
     this.random = new Random(seed);
     this.faults = new FaultPlan(faults, this.random);
-    this.faults.onMet = () => this.disturb();
     this.outages = new Outages(outages, this.scheduler);
+    this.lateness = new Lateness(() => this.outages.all());
+    this.faults.onMet = (fault) => {
+      this.lateness.add(fault, this.scheduler.now);
+      this.disturb();
+    };
     this.table = new Table(this.scheduler, this.random);
     this.table.indexLagMs = (partition) =>
       Math.min(

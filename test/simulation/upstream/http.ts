@@ -29,6 +29,9 @@ export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 const TURN_AWAY_MS = 10;
 /** How long a provider that is too busy to tell a task's state wants to be left alone. */
 const HOLD_OFF_MS = 45_000;
+/** How long a provider whose quota is used up wants to be left alone, and how much of that counts: it is tried at least once a minute. */
+const QUOTA_MS = 3_600_000;
+const COUNTED_MS = 60_000;
 /** How long it takes to record that. Another query may be on its way meanwhile. */
 const HEARD_MS = 1_000;
 /** Status and code of each provider. */
@@ -36,6 +39,7 @@ const TURNED_AWAY = {
   throttles: [429, 'RateLimitExceeded', 'Throttling.RateQuota'],
   revoked: [401, 'AuthenticationError', 'InvalidApiKey'],
   breaks: [503, 'InternalServiceError', 'InternalError'],
+  quota: [429, 'QuotaExceeded', 'Throttling.AllocationQuota'],
 } as const;
 
 /** Where the providers' files are. */
@@ -150,6 +154,11 @@ export class Http extends Part {
     if (mode === 'breaks') {
       told('unanswered');
       return this.turnAway(service, mode);
+    }
+    if (mode === 'quota' && request.creation) {
+      request.creation.retryAt = scheduler.now + COUNTED_MS;
+      const answer = await this.turnAway(service, mode);
+      return { ...answer, headers: { 'retry-after': String(QUOTA_MS / 1000) } };
     }
     if (mode === 'throttles') {
       const answer = await this.turnAway(service, mode);
