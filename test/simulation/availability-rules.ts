@@ -1,5 +1,5 @@
-import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import type { ModelRoutes } from '../../core/provider-calls/model-routes.ts';
+import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import type { CreationCall } from './evidence.ts';
 import { mayBeTaken } from './failover-rules.ts';
 import { isProvider } from './lateness.ts';
@@ -42,7 +42,9 @@ export class Availability extends Part {
     if (this.failed.size <= MAY_FAIL * this.judged.size) return [];
     const of = `${this.failed.size} of ${this.judged.size}`;
     const examples = [...this.failed.values()].slice(0, 3);
-    return [`[availability] ${of} requests were not taken by their other route in time: ${examples.join('; ')}`];
+    return [
+      `[availability] ${of} requests were not taken by their other route in time: ${examples.join('; ')}`,
+    ];
   }
 
   private judge(life: Life): void {

@@ -5,6 +5,8 @@ import type { Simulation } from './simulation.ts';
 import type { World } from './world.ts';
 
 const RECONCILER = 'events/reconcile';
+/** The functions without which a request waits for its provider, and nobody hears of its end. */
+const WAITING_FUNCTIONS = ['workflow/await-provider', 'workflow/query-provider'];
 /** For how long EventBridge may start nothing. */
 const LATE_MINUTES_MS = 120_000;
 /** `img_` and a ULID. */
@@ -51,6 +53,18 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       return;
     case 'reconciler':
       disturbReconciler(simulation, action);
+      return;
+    case 'throttle-function': {
+      const name = WAITING_FUNCTIONS[action.pick % WAITING_FUNCTIONS.length] ?? '';
+      world.lambda.throttledUntil.set(name, world.scheduler.now + action.lengthMs);
+      return;
+    }
+    case 'clock':
+      world.lateness.add('clock', world.scheduler.now);
+      world.hasBentTime = true;
+      world.lambda.clock = { offsetMs: action.offsetMs, untilMs: world.scheduler.now + action.lengthMs };
+      // Machines that are there already keep their time.
+      world.lambda.replaceAll();
       return;
     case 'fault':
       world.faults.add(action);

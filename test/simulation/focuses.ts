@@ -154,18 +154,18 @@ export const FOCUSES: Weighted<Step> = [
     [3, MOMENTS],
     [4, SECONDS],
   ),
-  // One route: a provider takes nothing for hours while requests come, of models that have another, and go on coming.
+  // Clocks: machines that are minutes ahead or behind, among those that are not.
   focus(
     1,
     [
-      [8, some.createOf({ behaviour: 'instant', models: ['xSD4.5', 'xQI3Pro', 'xW2.7S'], fault: 0, webhook: 1 })],
-      [2, some.crowdOf],
-      [1, some.longOutage],
+      [6, some.createOf({ isCrowd: true, behaviour: 'slow' })],
+      [2, some.changeBalance],
+      [2, some.bentClock],
+      [1, some.setBudget],
+      [1, some.onRequest],
       [1, some.fault],
     ],
-    [3, MOMENTS],
-    [4, SECONDS],
-    [1, fc.constantFrom(180_000, 900_000)],
+    ...ANY_TIME,
   ),
   // Time: files and records that end while webhooks are still sent.
   focus(

@@ -1,8 +1,8 @@
 import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
-import { Availability } from './availability-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf, LISTS } from './api.ts';
+import { Availability } from './availability-rules.ts';
 import { Budgets } from './budget-rules.ts';
 import { Capacity } from './capacity-rules.ts';
 import { Clips } from './clip-rules.ts';

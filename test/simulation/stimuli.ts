@@ -200,13 +200,11 @@ export const providerOutage: Actions = fc.record({
   lengthMs: between(60_000, 900_000),
   pick,
 });
-/** A provider that takes nothing for up to two hours: its quota is used up, or it turns away, refuses or ignores every call. */
-export const longOutage: Actions = fc.record({
-  do: fc.constant('outage'),
-  service: fc.constantFrom('modelark', 'modelstudio'),
-  mode: fc.constantFrom('quota', 'quota', 'quota', 'throttles', 'throttles', 'refuses', 'revoked', 'hangs'),
-  lengthMs: between(600_000, 7_200_000),
-  pick,
+/** Machines whose clocks are minutes ahead or behind. */
+export const bentClock: Actions = fc.record({
+  do: fc.constant('clock'),
+  offsetMs: fc.constantFrom(-290_000, -120_000, 120_000, 290_000),
+  lengthMs: between(30_000, 300_000),
 });
 /** What operators, the network and machines do to work under way. */
 export const meddle: Actions = chosenFrom<Action>(

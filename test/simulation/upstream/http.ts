@@ -179,7 +179,8 @@ export class Http extends Part {
     });
     try {
       const answer = await unlessAborted(answered, signal);
-      told('told');
+      if (task !== '' && !isJson(answer)) this.world.disturb(service);
+      told(isJson(answer) ? 'told' : 'refused');
       return answer;
     } catch (error) {
       told('unanswered');
@@ -196,6 +197,8 @@ const serviceOf = (hostname: string): Service | undefined => {
   if (hostname === FILE_HOST) return 'files';
   return (['modelark', 'modelstudio'] as const).find((provider) => hostname.startsWith(provider));
 };
+
+const isJson = ({ bytes }: HttpAnswer): boolean => String.fromCharCode(bytes[0] ?? 0) === '{';
 
 /** An answer with a JSON body. */
 export const jsonAnswer = (status: number, body: unknown): HttpAnswer => ({
