@@ -34,6 +34,9 @@ export const hostLimit = (
   limit: Omit<InFlightLimit, 'key'>,
 ): InFlightLimit => ({ ...limit, key: inFlightKey(kind, `ACCOUNT#${accountId}#HOST#${hostDigest(url)}`) });
 
+/** A limit, or its parts: a place of one of them is enough. */
+export type DividedLimit = InFlightLimit | readonly InFlightLimit[];
+
 /** A short digest of the host that a URL names, port included. */
 export const hostDigest = (url: string): string =>
   createHash('sha256')
@@ -46,18 +49,20 @@ export const hostDigest = (url: string): string =>
  * has no place. Throws what `work` throws, and `ServiceError` with `rate_limited` when an allowance is used up.
  */
 export const withinLimits = async <T>(
-  limits: readonly InFlightLimit[],
+  limits: readonly DividedLimit[],
   clock: Clock,
   work: () => Promise<T>,
 ): Promise<{ result: T } | undefined> => {
   const held: HeldPlace[] = [];
-  let free: (place: HeldPlace) => boolean = () => false;
+  // Work that never began used no allowance.
+  let free: (place: HeldPlace) => boolean = ({ isFree }) => isFree !== undefined;
   try {
     for (const limit of limits) {
-      const place = await takePlace(limit, clock.now());
+      const place = await takeAnyPlace([limit].flat(), clock.now());
       if (!place) return undefined;
       held.push(place);
     }
+    free = () => false;
     return { result: await work() };
   } catch (error) {
     free = ({ isFree }) => isFree?.(error) ?? false;
@@ -69,7 +74,7 @@ export const withinLimits = async <T>(
 
 /** As `withinLimits`; throws `full` when one of the limits has no place. */
 export const withPlaces = async <T>(
-  limits: readonly InFlightLimit[],
+  limits: readonly DividedLimit[],
   clock: Clock,
   full: () => Error,
   work: () => Promise<T>,
@@ -91,6 +96,14 @@ interface HeldPlace {
   /** Of a place that used an allowance: which errors give it back. */
   isFree?: WorkAllowance['isFree'] | undefined;
 }
+
+const takeAnyPlace = async (parts: readonly InFlightLimit[], now: Date): Promise<HeldPlace | undefined> => {
+  for (const part of parts) {
+    const place = await takePlace(part, now);
+    if (place) return place;
+  }
+  return undefined;
+};
 
 /** Attempts to take a place: each further one follows another caller who took the place that was found free, or a new hour. */
 const MAX_ATTEMPTS = 10;
