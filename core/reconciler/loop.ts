@@ -6,7 +6,13 @@ import { type Circuit, CLOSED, isLeftOut } from '../circuits/circuit-rules.ts';
 import { readCircuits } from '../circuits/circuits.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { workflowSettings } from '../environment.ts';
-import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../executions/reconciler-run.ts';
+import {
+  beginRun,
+  findReconcilerRun,
+  isAlive,
+  nameReconciler,
+  renewRun,
+} from '../executions/reconciler-run.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
@@ -170,7 +176,7 @@ class Run {
   private async readFormerRun(): Promise<void> {
     const { functionName } = this.options;
     const former = await findReconcilerRun();
-    this.mayOverlap = (former?.aliveUntilMs ?? 0) > this.nowMs();
+    this.mayOverlap = isAlive(former, this.options.clock.now());
     if (this.mayOverlap) this.idleTicksLeft = IDLE_TICKS;
     if (former?.functionName !== functionName) await nameReconciler(functionName);
   }
