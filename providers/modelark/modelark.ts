@@ -31,7 +31,7 @@ import {
   readBody,
   requiredText,
 } from '../http.ts';
-import { HttpProvider } from '../http-provider.ts';
+import { type Connection, HttpProvider } from '../http-provider.ts';
 import { ALL_OF_IMAGES, ALL_OF_VIDEO, type ImageFields, type VideoFields } from '../taken-fields.ts';
 import { taskStateOf } from '../task-states.ts';
 import { ARK_ERRORS } from './errors.ts';
@@ -56,7 +56,9 @@ const TaskBody = z.object({
 
 /** BytePlus ModelArk. Images are synchronous calls, videos are tasks that call back. Its base URL ends with the API's version. */
 export class ModelArk extends HttpProvider {
-  readonly id = 'modelark';
+  constructor(connection: Connection) {
+    super(connection, 'modelark');
+  }
 
   imageFields(): ImageFields {
     return ALL_OF_IMAGES;

@@ -27,7 +27,7 @@ import {
   readBody,
   requiredText,
 } from '../http.ts';
-import { HttpProvider } from '../http-provider.ts';
+import { type Connection, HttpProvider } from '../http-provider.ts';
 import {
   ALL_OF_IMAGES,
   ALL_OF_VIDEO,
@@ -76,7 +76,9 @@ const TaskBody = z.object({
  * workspace's host: `https://<WorkspaceId>.<region>.maas.aliyuncs.com`.
  */
 export class ModelStudio extends HttpProvider {
-  readonly id = 'modelstudio';
+  constructor(connection: Connection) {
+    super(connection, 'modelstudio');
+  }
 
   /** Qwen-Image makes no groups, Z-Image one image of a text. */
   imageFields(upstreamModel: string): ImageFields {
@@ -129,8 +131,8 @@ export class ModelStudio extends HttpProvider {
     }
   }
 
-  list(_: readonly string[], inTurn: InTurn): Promise<TaskListing> {
-    return listUnfinished((path) => inTurn((signal) => this.call('GET', path, signal)));
+  list({ length }: readonly string[], inTurn: InTurn): Promise<TaskListing> {
+    return listUnfinished(length, (path) => inTurn((signal) => this.call('GET', path, signal)));
   }
 
   async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
