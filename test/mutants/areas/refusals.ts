@@ -33,16 +33,16 @@ export const REFUSALS = bugs('refusals', [
     "includes(status) || status < 500 ? 'input' : 'error'",
   ],
   [
-    'a failed task blames the route whatever its code',
+    'a refused input counts against the route',
     'providers/failures.ts',
-    'failure: failureFor(verdict),\n    ...blame(errorClass),',
-    'failure: failureFor(verdict),',
+    'isOfInput(errorClass) ? { blamesInput: true } : {}',
+    '{}',
   ],
   [
     'an answer that cannot be read is waited for until the deadline',
     'providers/failures.ts',
-    "return { kind: 'refused', failure: LOST };\n  }",
-    "return { kind: 'busy', reason: 'unreadable' };\n  }",
+    'if (status === 200 && error === undefined) {',
+    'if (status === 0) {',
   ],
   [
     'the error that a gateway wraps is not found',
