@@ -13,16 +13,12 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'Without a key there is no such write, so nothing refuses it.',
   ],
   [
-    'step dropped in core/reconciler/loop.ts Run: no this.work.add([looked.due]);',
+    'step dropped in core/reconciler/loop.ts Run: no this.work.add([result.due]);',
     'The listing of the next tick has the item too.',
   ],
   [
     "clause of a condition dropped in core/admission/gate-rules.ts newcomerUpdate: 'nextStartMs > :now AND nextStartMs <= :latest' => 'nextStartMs <= :latest'",
     'The next start of a gate never becomes earlier, and was read as later than now.',
-  ],
-  [
-    "step dropped in core/http-exchange.ts exchange: no socket.once('close', () => clearTimeout(timer));",
-    'The timer then ends an exchange that has ended.',
   ],
   [
     "operand dropped in functions/events/create-signing-key.ts findPrivateKey: error instanceof Error && error.name === 'ResourceNotFoundException' => error.name === 'ResourceNotFoundException'",
