@@ -251,7 +251,7 @@ describe('a look at a request whose execution stopped, unreported', () => {
     ['its provider works', () => undefined, again],
     ['its task had finished', () => request.withAttempt({ outcome: aDone('a') }), () => ({})],
     ['it is still queued', () => request.given({ status: 'queued' }) && dueAt(0), again],
-  ])('ends it when %s, and a task that is left is then cancelled', async (_, change, dueKey) => {
+  ])('ends it when %s, and a task that is left is then cancelled', async (_, change, place) => {
     change();
 
     await look(300, aDone('a'));
@@ -291,15 +291,15 @@ describe('a look at other work', () => {
       'done',
     ],
     ['is done with a request that is in no list any more', { GSI1PK: undefined, GSI1SK: undefined }, 'done'],
-  ] as const)('%s, and does nothing else', async (_, dueKey, kind) => {
+  ] as const)('%s, and does nothing else', async (_, place, kind) => {
     waiting();
     const [due] = (await listDue('CHECK', at(0), 10)).items;
-    memory.patch(requestKey(VIDEO_ID), dueKey);
+    memory.patch(requestKey(VIDEO_ID), place);
     const provider = answering(aDone('a'));
     const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
 
     const looked = due && (await checkDue(due, options));
-    expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, dueKey } } : { kind });
+    expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, dueKey: place } } : { kind });
     expect(provider.query).not.toHaveBeenCalled();
     expect(placeOf(VIDEO_ID)).toEqual(place);
   });
