@@ -2,7 +2,7 @@ import {
   ACCOUNT_LISTING_PARTITION,
   accountPartition,
   apiKeyKey,
-  circuitPartition,
+  routeStatePartition,
   DUE_PREFIX,
   deletedRequestPartition,
   endUserListingPartition,
@@ -45,7 +45,7 @@ export const partitionPatterns = () => ({
   expiryList: `${DUE_PREFIX}EXPIRE#*`,
   gates: gatePartition('*'),
   gateList: GATE_LISTING_PARTITION,
-  circuits: circuitPartition('*'),
+  routeStates: routeStatePartition('*'),
   reconcilerRun: RECONCILER_RUN_KEY.PK,
 });
 /** The name of a kind of partition. */

@@ -5,6 +5,7 @@ import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import { PROVIDER_IDS } from '../provider-names.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { screenPrompt } from './content-filter.ts';
@@ -85,9 +86,10 @@ const judge = async (
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const { creation, rate } = judgeCreation(account, submission, facts);
-  const { endUser, routeCosts } = facts;
+  const { endUser, routeCosts, credentials, left = {} } = facts;
+  const keyless = new Set(PROVIDER_IDS.filter((provider) => !credentials.has(provider)));
   const id = requestId ?? newRequestId(creation.model.type, now);
-  const request = newRequest(id, account.accountId, creation, { rate, routeCosts }, now);
+  const request = newRequest(id, account.accountId, creation, { rate, routeCosts, routes: { keyless, left } }, now);
   const { debitThousandths: price } = request;
   const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.

@@ -40,7 +40,7 @@ export const createVideo = (
   createRequest(account, submission, facts, async (judged) => {
     const { request } = judged;
     if (!hasClips(request)) return writeCreation(judged);
-    const limits = clipLimitsOf(request.model, facts.credentials);
+    const limits = clipLimitsOf(request.model, facts);
     const clips = {
       requestId: request.requestId,
       urls: request.referenceVideos,
@@ -69,10 +69,10 @@ export const createVideo = (
   });
 
 /** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
-const clipLimitsOf = (modelId: string, credentials: CreationFacts['credentials']): ClipLimits => ({
+const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): ClipLimits => ({
   ...findVideoModel(modelId),
   routeSeconds: Math.max(
-    ...earlyLimitsOf(modelId, credentials).map(
+    ...earlyLimitsOf(modelId, credentials, left).map(
       ({ referenceVideosSeconds = Number.POSITIVE_INFINITY }) => referenceVideosSeconds,
     ),
   ),

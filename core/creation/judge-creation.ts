@@ -7,6 +7,7 @@ import type { CatalogModel } from '../models/catalog.ts';
 import { dimensionsOf, figure } from '../models/image-sizes.ts';
 import {
   currentModelSettings,
+  leftRoutesIn,
   type ModelSettings,
   type RouteCosts,
   routeCostsIn,
@@ -14,13 +15,15 @@ import {
 import type { Rate } from '../models/rate-schemas.ts';
 import { accountRateOf } from '../models/rates.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
-import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
+import { dispatchProblem, earlyLimitsOf, type LeftRoutes } from '../provider-calls/model-routes.ts';
 import { takesPixels, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
 import type { ProviderId } from '../provider-names.ts';
 import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
 import { batchGet } from '../table/table.ts';
 import { uploadProblem } from '../uploads/upload-urls.ts';
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
+import type { NewImageRequest } from './create-image-rules.ts';
+import type { NewVideoRequest } from './create-video-rules.ts';
 import type { NewRequest, Submission } from './submission.ts';
 
 /** The facts for judging a creation, besides the submission and the account. */
@@ -30,6 +33,8 @@ export interface CreationFacts {
   credentials: ReadonlySet<ProviderId>;
   /** What routes cost us. */
   routeCosts?: RouteCosts;
+  /** The routes that operators left by hand. */
+  left?: LeftRoutes;
   /** Whole seconds for which the end-user is still paused for the model. */
   pausedSeconds: number | undefined;
   /** The request that the caller's `Idempotency-Key` created before. */
@@ -64,6 +69,7 @@ export const loadCreationFacts = async (
     settings: model && settings.get(model.id),
     credentials,
     routeCosts: routeCostsIn(settings),
+    left: leftRoutesIn(settings),
     pausedSeconds: pauseSecondsLeft(item(keys.pause), now),
     idempotencyRecord: toIdempotencyRecord(item(keys.idempotencyRecord), now),
   };
@@ -83,9 +89,9 @@ export const judgeCreation = (
   submission: Submission,
   facts: CreationFacts,
 ): { creation: NewRequest; rate: Rate } => {
-  const { settings, credentials } = facts;
+  const { settings, credentials, left } = facts;
   const rateFor = (model: CatalogModel): Rate | undefined =>
-    dispatchProblem(model, settings, credentials) ? undefined : accountRateOf(model.id, settings, account);
+    dispatchProblem(model, settings, credentials, left) ? undefined : accountRateOf(model.id, settings, account);
   if (!submission.ok) {
     const { model, error } = submission;
     throw model && !rateFor(model)
@@ -96,7 +102,7 @@ export const judgeCreation = (
   const rate = rateFor(creation.model);
   if (!rate) throw new ValidationError({ model: NOT_DISPATCHABLE });
   const unfit = {
-    ...earlyProblems(creation, earlyLimitsOf(creation.model.id, credentials)),
+    ...earlyProblems(creation, earlyLimitsOf(creation.model.id, credentials, left)),
     ...uploadProblems(creation, account.accountId, submission.now),
   };
   if (Object.keys(unfit).length > 0) throw new ValidationError(unfit);
@@ -155,20 +161,47 @@ export const earlyProblems = (creation: NewRequest, limits: readonly UpstreamLim
  * measured last.
  */
 const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldErrors => {
+  const { promptCharacters } = limits;
+  const isTooLong = promptCharacters !== undefined && [...creation.prompt].length > promptCharacters;
+  return {
+    ...(isTooLong && { prompt: `must be at most ${promptCharacters} characters long` }),
+    ...('size' in creation ? imageProblems(creation, limits) : videoProblems(creation, limits)),
+  };
+};
+
+const imageProblems = (
+  { size, aspectRatio, sequential, images, references }: NewImageRequest,
+  limits: UpstreamLimits,
+): FieldErrors => {
   const fields: FieldErrors = {};
-  const { promptCharacters, minPixels = 1, maxPixels, groupImages } = limits;
-  if (promptCharacters !== undefined && [...creation.prompt].length > promptCharacters) {
-    fields.prompt = `must be at most ${promptCharacters} characters long`;
+  const { minPixels = 1, maxPixels, images: most, groupImages, references: mostReferences } = limits;
+  const { width, height } = dimensionsOf(size, aspectRatio);
+  if (!takesPixels(limits, width * height)) {
+    const upTo = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
+    fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${upTo}`;
   }
-  if ('size' in creation) {
-    const { width, height } = dimensionsOf(creation.size, creation.aspectRatio);
-    if (!takesPixels(limits, width * height)) {
-      const most = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
-      fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${most}`;
-    }
-    if (creation.sequential && groupImages !== undefined && creation.images > groupImages) {
-      fields.sequentialOptions = `must ask for at most ${groupImages} images`;
-    }
-  }
+  if (sequential && groupImages !== undefined && images > groupImages)
+    fields.sequentialOptions = `must ask for at most ${groupImages} images`;
+  if (!sequential && most !== undefined && images > most) fields.n = `must be at most ${most} now`;
+  if (mostReferences !== undefined && references.length > mostReferences)
+    fields.references = `must be at most ${mostReferences} now`;
+  return fields;
+};
+
+const videoProblems = (
+  { resolution, ratio, durationSec, referenceImages }: NewVideoRequest,
+  limits: UpstreamLimits,
+): FieldErrors => {
+  const fields: FieldErrors = {};
+  const { resolutions, ratios, minSeconds = 1, maxSeconds, references } = limits;
+  if (resolutions && !resolutions.includes(resolution))
+    fields.resolution = `must be one of ${resolutions.join(', ')} now`;
+  if (ratios && ratio !== undefined && !ratios.includes(ratio))
+    fields.ratio = `must be one of ${ratios.join(', ')} now`;
+  if (durationSec < minSeconds) fields.durationSec = `must be at least ${minSeconds} now`;
+  if (maxSeconds !== undefined && durationSec > maxSeconds)
+    fields.durationSec = `must be at most ${maxSeconds} now`;
+  if (references !== undefined && referenceImages.length > references)
+    fields.referenceImages = `must be at most ${references} now`;
   return fields;
 };

@@ -4,11 +4,20 @@ import type { RouteCosts } from '../models/model-settings.ts';
 import type { Rate } from '../models/rate-schemas.ts';
 import { imagePrice, videoPrice } from '../models/rates.ts';
 import type { Thousandths } from '../money.ts';
-import { listRouteNames } from '../provider-calls/model-routes.ts';
+import { listRouteNames, type RouteFacts, routesFor } from '../provider-calls/model-routes.ts';
+import { routeNameOf } from '../provider-names.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewRequest } from './submission.ts';
+
+/** The facts that a new record takes over. */
+interface RequestFacts {
+  rate: Rate;
+  routeCosts?: RouteCosts | undefined;
+  /** What decides its first route. */
+  routes?: RouteFacts | undefined;
+}
 
 /**
  * The record of a creation, queued. Its price at this rate, its cost by each route and today's retention are fixed from now
@@ -18,7 +27,7 @@ export const newRequest = (
   requestId: string,
   accountId: string,
   creation: NewRequest,
-  { rate, routeCosts = {} }: { rate: Rate; routeCosts?: RouteCosts | undefined },
+  { rate, routeCosts = {}, routes }: RequestFacts,
   now: Date,
 ): StoredRequest => {
   const unitPriceThousandths = unitPrice(creation, rate);
@@ -32,7 +41,7 @@ export const newRequest = (
         billedSeconds: creation.durationSec,
         debitThousandths: unitPriceThousandths * creation.durationSec,
       };
-  return {
+  const request: StoredRequest = {
     requestId,
     accountId,
     // It creates its end-user, unless there is one when it is written.
@@ -45,6 +54,14 @@ export const newRequest = (
     retentionDays: requiredNumberEnv('RETENTION_DAYS'),
     status: 'queued',
   };
+  return withFirstRoute(request, routes);
+};
+
+/** A new request with its first assignment: to the first route in use that takes it. */
+const withFirstRoute = (request: StoredRequest, routes?: RouteFacts): StoredRequest => {
+  const [first] = routesFor(request, routes).routes;
+  if (!first) return request;
+  return { ...request, assignment: { route: routeNameOf(first), number: 1, at: request.createdAt } };
 };
 
 /** The record of a video with the keys of the copies of its reference videos, whose length is billed as well. */

@@ -4,6 +4,7 @@ import { readable } from '../observability.ts';
 import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
 import { partitionQuery, queryItems, setAll, type UpdateParts, updateOf } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';
+import type { Instant } from '../time.ts';
 import { Rate } from './rate-schemas.ts';
 
 /** What routes cost per image or second, by their names, in xTokens. */
@@ -17,6 +18,8 @@ export const ModelSettings = z.object({
   rate: z.optional(Rate),
   /** In the settings of no model, `NO_MODEL`: read with the others, it takes no read of its own. */
   costs: z.optional(RouteCosts),
+  /** The routes that operators left by hand, with the instants. Where the costs are. */
+  left: z.optional(z.record(z.string(), z.string())),
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
@@ -26,6 +29,10 @@ const NO_MODEL = '*';
 /** What routes cost, from all settings. */
 export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): RouteCosts =>
   settings.get(NO_MODEL)?.costs ?? {};
+
+/** The routes that operators left by hand, from all settings. */
+export const leftRoutesIn = (settings: ReadonlyMap<string, ModelSettings>): Readonly<Record<string, Instant>> =>
+  settings.get(NO_MODEL)?.left ?? {};
 
 /**
  * Access pattern 13: all model settings by model id, strongly consistent. A model whose settings cannot be read, such as a
@@ -58,16 +65,36 @@ export const putEnabled = (model: string, enabled: boolean, beside?: Beside): Pr
 
 /** Access pattern 14: sets what a route costs for requests from now on; undefined: not known. */
 export const putRouteCost = async (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> => {
-  // An update of one of the costs needs them to be there.
+  await putOfRoute('costs', route, cost, beside);
+};
+
+/** Access pattern 14: leaves a route by hand, or with `undefined` uses it again. Takes effect within 5 s. */
+export const putLeftRoute = async (
+  route: string,
+  leftAt: Instant | undefined,
+  beside?: Beside,
+): Promise<void> => {
+  await putOfRoute('left', route, leftAt, beside);
+};
+
+/** Sets one entry of a map by route in the settings of no model; undefined removes the entry. */
+const putOfRoute = async (
+  map: 'costs' | 'left',
+  route: string,
+  value: unknown,
+  beside?: Beside,
+): Promise<void> => {
+  // An update of an entry needs its map to be there.
   await update(NO_MODEL, {
-    UpdateExpression: 'SET #model = :model, costs = if_not_exists(costs, :none)',
-    ExpressionAttributeNames: { '#model': 'model' },
+    UpdateExpression: 'SET #model = :model, #map = if_not_exists(#map, :none)',
+    ExpressionAttributeNames: { '#model': 'model', '#map': map },
     ExpressionAttributeValues: { ':model': NO_MODEL, ':none': {} },
   });
-  const change = cost
-    ? { UpdateExpression: 'SET costs.#route = :cost', ExpressionAttributeValues: { ':cost': cost } }
-    : { UpdateExpression: 'REMOVE costs.#route' };
-  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#route': route } }, beside);
+  const change =
+    value === undefined
+      ? { UpdateExpression: 'REMOVE #map.#route' }
+      : { UpdateExpression: 'SET #map.#route = :value', ExpressionAttributeValues: { ':value': value } };
+  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#map': map, '#route': route } }, beside);
 };
 
 const update = async (model: string, parts: UpdateParts, beside: Beside = []): Promise<void> => {

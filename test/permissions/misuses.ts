@@ -7,7 +7,7 @@ import {
   ACCOUNT_LISTING_PARTITION,
   accountKey,
   apiKeyKey,
-  circuitKey,
+  routeStateKey,
   deletedRequestKey,
   duePartition,
   endUserKey,
@@ -99,7 +99,7 @@ const host = webhookHostKey(ACCOUNT, 'digest');
 const idempotency = idempotencyKey(ACCOUNT, 'digest');
 const settings = modelSettingsKey('xSD4.5');
 const gate = gateKey('modelark/seedream#0');
-const circuit = circuitKey('modelark/seedream');
+const circuit = routeStateKey('modelark/seedream');
 const OUTPUT = `${OUTPUT_PREFIX}${REQUEST}/0.png`;
 const CLIP = `${CLIP_PREFIX}${REQUEST}/0.mp4`;
 const UPLOAD = `${UPLOAD_PREFIX}x/upl_1.png`;
