@@ -95,6 +95,12 @@ export const mayBeAtRoute = (request: StoredRequest): boolean => routesOfRequest
 
 const hasQueue = (route: string): boolean => findGate(route) !== undefined || isFormer(route);
 
+/** Takes a request that makes no more calls out of the queue of its route. Repeating it is harmless. */
+export const leaveQueue = async (request: StoredRequest): Promise<void> => {
+  const route = request.assignment?.route;
+  if (route !== undefined && hasQueue(route)) await removeWaiter(route, request);
+};
+
 /**
  * Takes a request that has ended out of the queues of its routes, and releases its permits. False when that is not known to be done. Repeating
  * it is harmless. Never rejects.

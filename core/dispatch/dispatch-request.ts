@@ -1,4 +1,4 @@
-import { leaveRoutes, postponeRoute, releasePermit } from '../admission/admission.ts';
+import { leaveQueue, leaveRoutes, postponeRoute, releasePermit } from '../admission/admission.ts';
 import { requiredNumberEnv, workflowSettings } from '../environment.ts';
 import { deadlineOf, type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
 import {
@@ -16,10 +16,10 @@ import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
 import { reportCalls } from '../route-pauses/report-results.ts';
-import { currentRouteStates } from '../route-pauses/route-states.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Clock, type Instant, systemClock, toInstant } from '../time.ts';
-import { leaveReason, leavesAt, queueEndOf, retryAt, stepWhileBusy, stepWhileFull } from './dispatch-rules.ts';
+import { findDestination } from './assign-route.ts';
+import { leavesAt, queueEndOf, retryAt, stepWhileBusy, stepWhileFull } from './dispatch-rules.ts';
 import { type AtRoute, enterRoute } from './enter-route.ts';
 import { claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
 
@@ -30,7 +30,8 @@ const RESERVED_MS = 5_000;
 /**
  * Makes the provider calls of a request: each planned call once, however often this runs.
  *
- * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: only a task may still be open.
+ * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, leave the queue and make no call: only a task
+ *    may still be open.
  * 2. Assign it a route, unless it has one and stays there.
  * 3. Take a permit of the route, if that is limited. Without one, the request queues there.
  * 4. Claim every planned call that has no outcome, all or none. The claim is refused, and nothing called, when the request has ended since
@@ -97,6 +98,7 @@ const afterDeadline = async (
   deadline: Instant,
   clock: Clock,
 ): Promise<NextStep> => {
+  await leaveQueue(request);
   if (isAccepted(latest)) await markProcessing(request);
   return stepAfterCalls(latest, deadline, clock.now());
 };
@@ -164,22 +166,23 @@ const afterCalls = async (
 /** The step after calls at a route; `current` are the attempts of the assignment, with all that were made now. */
 const stepFrom = async (
   route: string,
-  { model }: StoredRequest,
+  request: StoredRequest,
   current: readonly ProviderAttempt[],
   { deadline, clock }: RunTime,
 ): Promise<NextStep> => {
   const now = clock.now();
   const attempts = latestAttempts(current);
-  const isSeveral = routesOf(model).length > 1;
+  const isSeveral = routesOf(request.model).length > 1;
   if (isSeveral && attempts.some(isMovable)) {
-    const state = (await currentRouteStates([route], now)).get(route);
-    if (leaveReason(current, state, now) !== undefined) return retryAt(now, now, now);
+    const destination = await findDestination(request, current, new Map(), now);
+    const isElsewhere = destination?.choice.kind === 'go' && destination.choice.route !== route;
+    if (isElsewhere) return retryAt(now, now, now);
   }
   const busy = attempts.filter(isBusyAttempt);
   if (busy.length === 0) return stepAfterCalls(attempts, deadline, now);
-  const leaves = isSeveral ? leavesAt(current).getTime() : Number.POSITIVE_INFINITY;
-  const last = new Date(Math.min(Date.parse(deadline), Math.max(leaves, now.getTime())));
-  return stepWhileBusy(busy, last, now, Math.random());
+  const leaves = leavesAt(current);
+  const isFirst = isSeveral && leaves > now && leaves.toISOString() < deadline;
+  return stepWhileBusy(busy, isFirst ? leaves : new Date(deadline), now, Math.random());
 };
 
 /** When to query a provider that has not called back. */
