@@ -31,7 +31,7 @@ export type Medium = (typeof MEDIA)[number];
 
 /**
  * Reasons for which a provider refuses an input. `unfetched`: its server did not give the file, `slow`: not in time. `unreadable`: no file
- * of its medium. `small`, `large`: in pixels or bytes. `rate`: frames a second. `value`: anything else that the model does not take. `content`:
+ * of its medium. `small`, `large`, `size` (either): in pixels or bytes. `rate`: frames a second. `value`: anything else that the model does not take. `content`:
  * refused by the content filter.
  */
 export const INPUT_REASONS = [
@@ -40,6 +40,7 @@ export const INPUT_REASONS = [
   'unreadable',
   'small',
   'large',
+  'size',
   'format',
   'duration',
   'ratio',

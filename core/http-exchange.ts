@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { pipeline, type Readable, Transform } from 'node:stream';
+import { openConnection } from './connection.ts';
 
 /** One HTTP request and what limits it. */
 export interface ExchangeOptions {
@@ -28,12 +29,6 @@ export interface ExchangeResponse {
   body: Readable;
 }
 
-/** No connection within 5 s: nothing was sent. */
-export class ConnectTimeoutError extends Error {
-  override name = 'ConnectTimeoutError';
-  readonly code = 'CONNECT_TIMEOUT';
-}
-
 /** The server was silent for too long. */
 export class SilenceError extends Error {
   override name = 'SilenceError';
@@ -52,28 +47,32 @@ export class ResponseExceededMaxSizeError extends Error {
   readonly code = 'RESPONSE_TOO_LARGE';
 }
 
-/** Time limit to connect, including DNS lookup and TLS. */
-const CONNECT_TIMEOUT_MS = 5_000;
-
 /** Silence after which TCP probes the other side, so that gateways keep a connection on which an answer takes minutes. */
 const PROBE_AFTER_MS = 60_000;
 
 /**
  * Sends a request over HTTP/1.1 and returns the response once its headers are there. Follows no redirect,
- * uses no proxy and never sends twice. Throws the signal's reason, `ConnectTimeoutError`, `SilenceError`,
- * `NoAnswerError`, the error of `lookup`, and Node's errors, which have a `code`.
+ * uses no proxy and never sends twice. Throws what `openConnection` throws, the signal's reason, `SilenceError`,
+ * `NoAnswerError`, and Node's errors, which have a `code`.
  */
 export const exchange = async (url: URL, options: ExchangeOptions): Promise<ExchangeResponse> => {
   const { signal, body, silenceLimitMs = 0, maxResponseBytes } = options;
   signal.throwIfAborted();
   const isSecure = url.protocol === 'https:';
+  const connection = await openConnection({
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port) || (isSecure ? 443 : 80),
+    isSecure,
+    lookup: options.lookup,
+    signal,
+  });
+  options.onConnected?.();
   const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
   const request = (isSecure ? requestHttps : requestHttp)(url, {
     method: options.method,
     headers: options.headers,
     // A connection of its own.
-    agent: false,
-    ...(options.lookup && { lookup: options.lookup }),
+    createConnection: () => connection,
   });
   let response: Readable | undefined;
   const end = (reason: Error): void => {
@@ -102,15 +101,6 @@ export const exchange = async (url: URL, options: ExchangeOptions): Promise<Exch
     };
     socket.setTimeout(silenceLimitMs).on('timeout', watch);
     request.once('close', () => socket.setTimeout(0).off('timeout', watch));
-    const timer = setTimeout(
-      () => end(new ConnectTimeoutError('The connection took too long.')),
-      CONNECT_TIMEOUT_MS,
-    );
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      clearTimeout(timer);
-      options.onConnected?.();
-    });
-    socket.once('close', () => clearTimeout(timer));
   });
   request.setSocketKeepAlive(true, PROBE_AFTER_MS);
   request.once('response', (incoming) => {
@@ -119,9 +109,7 @@ export const exchange = async (url: URL, options: ExchangeOptions): Promise<Exch
     const limited = maxResponseBytes === undefined ? incoming : limitedTo(maxResponseBytes, incoming);
     resolve({ statusCode, headers, body: limited });
   });
-  // A resolver may end it before there was anything to end.
-  if (signal.aborted) stop();
-  else request.end(body);
+  request.end(body);
   return promise;
 };
 

@@ -35,9 +35,9 @@ export const requestKindOf = (requestId: string): RequestKind | undefined => {
   return requestId.startsWith(REQUEST_ID_PREFIX.image) ? 'image' : 'video';
 };
 
-/** The creation time in a request id, to the millisecond. */
-export const creationTimeOf = (requestId: string): Instant =>
-  toInstant(new Date(decodeTime(requestId.slice(requestId.indexOf('_') + 1))));
+/** The creation time in the id of a request or an upload, to the millisecond. */
+export const creationTimeOf = (id: string): Instant =>
+  toInstant(new Date(decodeTime(id.slice(id.indexOf('_') + 1))));
 
 /** The id of a request's output; `index` counts from 0. */
 export const outputId = (requestId: string, index: number): string => `${requestId}_${index}`;

@@ -26,13 +26,21 @@ const METRICS = {
   requestEnded: { name: 'RequestsEnded', dimensions: ['model', 'outcome'] },
   /**
    * 1 for a failed request, 0 for a successful one: its average is the share of failures. Separate from
-   * `requestEnded`, which is one metric per model and outcome: an alarm can combine ten metrics at most.
+   * `requestEnded`, which is one metric per model and outcome: an alarm can combine ten metrics at most. Requests that were refused for
+   * their content or input are in `requestRefused` only.
    */
   requestFailed: { name: 'RequestsFailed', dimensions: [] },
+  /** A request that failed because its content or an input was refused: its caller's affair. */
+  requestRefused: { name: 'RequestsRefused', dimensions: [] },
   /** Seconds from the creation of a request to its end. Outcome: `succeeded` or `failed`. */
   timeToDone: { name: 'TimeToDone', dimensions: ['model', 'outcome'], unit: 'Seconds' },
   /** Seconds from the first provider call of a request until the provider was done with it. */
   atProvider: { name: 'SecondsAtProvider', dimensions: ['model'], unit: 'Seconds' },
+  /**
+   * The same of a request that succeeded, for each second of its video, or for its images together: what the queue and the lengths asked
+   * for do not change.
+   */
+  secondsPerOutput: { name: 'SecondsPerOutput', dimensions: ['model'], unit: 'Seconds' },
   /** xTokens given back when a request ended. */
   refunded: { name: 'XTokensRefunded', dimensions: [], unit: 'None' },
   /** A call to a provider whose outcome is known for good, as `AttemptOutcome` names it. */
@@ -77,6 +85,8 @@ const METRICS = {
   providerUsageDiffers: { name: 'ProviderUsageDiffers', dimensions: ['direction', 'provider'] },
   /** A provider's output that could not be stored. The provider charges for it, and its price is refunded. */
   outputStorageFailed: { name: 'OutputStorageFailed', dimensions: [] },
+  /** 1 for a stored output that its public URL does not give, 0 for one that it gives: tried once an hour. */
+  fileUnreachable: { name: 'FileUnreachable', dimensions: [] },
   /** 1 for a run of the canary that made its image, 0 for one that did not. */
   canarySucceeded: { name: 'CanarySucceeded', dimensions: [] },
   /** Seconds from the canary's creation until it had the file. */

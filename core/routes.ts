@@ -33,8 +33,8 @@ export const ROUTES = {
 /** The name of an endpoint. */
 export type EndpointName = keyof typeof ROUTES;
 
-/** Where the routes for OpenAI's clients are. */
-export const OPENAI_BASE_PATH = '/openai/v1';
+/** Where the routes for OpenAI's clients begin; other paths below are unknown to them. */
+export const OPENAI_ROOT = '/openai';
 
 /** The routes for OpenAI's clients, as `ROUTES`: in their shapes, and only where the deployment wants them. */
 export const OPENAI_ROUTES = {

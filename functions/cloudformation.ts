@@ -1,4 +1,5 @@
 import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
+import { exchange } from '../core/http-exchange.ts';
 import { logger } from '../core/observability.ts';
 
 /** Attempts to answer CloudFormation, and the time limit of each. Without an answer it waits for the resource's timeout. */
@@ -6,18 +7,19 @@ const ANSWER_ATTEMPTS = 3;
 const ANSWER_TIMEOUT_MS = 5_000;
 
 /** Puts the answer where CloudFormation reads it. Throws when no attempt was accepted; Lambda then runs the function again. */
-const answer = async (url: string, body: Record<string, unknown>): Promise<void> => {
+const answer = async (url: string, answered: Record<string, unknown>): Promise<void> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      const { ok, status } = await fetch(url, {
+      const { statusCode, body } = await exchange(new URL(url), {
         method: 'PUT',
         // CloudFormation signs the URL without a content type.
         headers: { 'content-type': '' },
-        body: JSON.stringify(body),
+        body: JSON.stringify(answered),
         signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
       });
-      if (ok) return;
-      throw new Error(`The answer was refused with ${status}.`);
+      body.resume();
+      if (statusCode >= 200 && statusCode < 300) return;
+      throw new Error(`The answer was refused with ${statusCode}.`);
     } catch (error) {
       if (attempt === ANSWER_ATTEMPTS) throw error;
     }

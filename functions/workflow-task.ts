@@ -21,20 +21,8 @@ export class TransientError extends Error {
   override name = 'TransientError';
 }
 
-/** The steps of release 0.1.0, whose definitions pass none. */
-const STEPS_OF_FIRST_RELEASE = [
-  'store',
-  'wait',
-  'queue',
-  'retry',
-  'stop',
-  'fail',
-  'give-up',
-  'list',
-  'verify',
-];
 /** The input of a task that answers with a step: the steps its definition knows, which may be that of another release. */
-const Caller = z.object({ knownSteps: z._default(z.array(z.string()), STEPS_OF_FIRST_RELEASE) });
+const Caller = z.object({ knownSteps: z.array(z.string()) });
 const Step = z.object({ next: z.string() });
 
 /** A function would answer with a step that its caller's definition does not know, and would take for another. */

@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
@@ -19,10 +20,16 @@ export interface CallerAlarmsProps {
   /** Functions that work on requests: CloudWatch takes ten metrics an alarm. */
   workers: readonly ServiceFunction[];
   deliverWebhook: ServiceFunction;
+  api: RestApi;
   /** The models that are routed. */
   models: readonly string[];
 }
 
+/** A first customer's outage: two requests or calls may be all that six hours have. */
+const MIN_OF_FEW = 2;
+const FEW_PERIOD = Duration.hours(6);
+/** Of fewer calls, the share that was answered by a server error says little. */
+const MIN_CALLS_IN_OUTAGE = 10;
 /** An outage of few requests: of fewer, the share that failed says little. */
 const MIN_ENDED_IN_OUTAGE = 5;
 /** Of fewer calls, the slowest of 100 says little. */
@@ -82,14 +89,36 @@ export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: Caller
     'Four of five of the requests that ended in an hour have failed.',
     { atLeast: 0.8 },
   );
+  alarm(
+    'AllRequestsFailing',
+    ifAtLeast(MIN_OF_FEW, serviceMetric(scope, METRIC.requestFailed, {}), 'Average', FEW_PERIOD),
+    'All requests that ended in six hours have failed.',
+    { atLeast: 1 },
+  );
+  // The average of this metric is its share of all calls.
+  const serverErrors = props.api.metricServerError();
+  alarm(
+    'MostCallsFailing',
+    ifAtLeast(MIN_CALLS_IN_OUTAGE, serverErrors, 'Average', hour),
+    'The API answers half of its calls with server errors.',
+    { atLeast: 0.5 },
+  );
+  alarm(
+    'AllCallsFailing',
+    ifAtLeast(MIN_OF_FEW, serverErrors, 'Average', FEW_PERIOD),
+    'The API has answered all calls of six hours with server errors.',
+    { atLeast: 1 },
+  );
+  alarm(
+    'FileUnreachable',
+    serviceMetric(scope, METRIC.fileUnreachable, {}),
+    'A stored output cannot be fetched by its public URL.',
+  );
   for (const model of props.models) {
     alarm(
       `${model}-late`,
-      serviceMetric(scope, METRIC.timeToDone, { model, outcome: 'succeeded' }).with({
-        statistic: 'p95',
-        period: hour,
-      }),
-      `Requests for ${model} take far longer than in the weeks before.`,
+      serviceMetric(scope, METRIC.secondsPerOutput, { model }).with({ statistic: 'p95', period: hour }),
+      `The provider of ${model} takes far longer for the same output than in the weeks before.`,
       { aboveExpectedBy: LATE_DEVIATIONS, periods: 2 },
     );
   }

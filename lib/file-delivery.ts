@@ -150,6 +150,12 @@ export class FileDelivery extends Construct {
     for (const to of functions) to.addEnvironment({ FILE_DELIVERY_BASE_URL: this.baseUrl });
   }
 
+  /** Tells functions the distribution's own name too, so that they know our files by either address. */
+  bindAddresses(functions: readonly ServiceFunction[]): void {
+    this.bindBaseUrl(functions);
+    for (const to of functions) to.addEnvironment({ FILE_DELIVERY_DOMAIN: this.distributionDomain });
+  }
+
   /** Lets functions sign URLs of files. */
   bindSigning(functions: readonly ServiceFunction[]): void {
     const { secret, publicKey } = this.signingKey;

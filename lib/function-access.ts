@@ -128,7 +128,17 @@ export const bindCalls = (
     clipMeasuring: ClipMeasuring;
     context: StackContext;
   },
-  { api, task, creators, openAiCreators, modelListers, readers, providerCallers, admitters }: Functions,
+  {
+    api,
+    task,
+    creators,
+    openAiCreators,
+    modelListers,
+    readers,
+    providerCallers,
+    admitters,
+    reconcile,
+  }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
@@ -139,10 +149,12 @@ export const bindCalls = (
     ...readers,
     webhook,
     task['dispatch-request'],
-    api['create-upload'],
+    api['create-video'],
+    reconcile,
     ...openAiCreators,
   ]);
-  fileDelivery.bindBaseUrl(creators);
+  fileDelivery.bindAddresses(creators);
+  fileDelivery.bindBaseUrl([api['create-upload']]);
   httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
   bindGuardrail(creators, context);
   clipMeasuring.bindInvoke([api['create-video']]);

@@ -20,7 +20,7 @@ import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { OPENAI_BASE_PATH, type Route } from '../core/routes.ts';
+import { OPENAI_ROOT, type Route } from '../core/routes.ts';
 import type { StackContext } from './context.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { ServiceFunction } from './service-function.ts';
@@ -155,11 +155,11 @@ export class HttpApi extends Construct {
       (resource) => !resource.node.children.some((child) => child instanceof Method),
     );
     const unknown = [...withoutRoute, this.api.root.addResource('{proxy+}')];
-    const isForOpenAi = ({ path }: IResource) => path.startsWith(`${OPENAI_BASE_PATH}/`);
+    const isForOpenAi = ({ path }: IResource) => `${path}/`.startsWith(`${OPENAI_ROOT}/`);
     for (const resource of unknown.filter((one) => !isForOpenAi(one))) refuseAsUnknown(resource);
     if (!refusesForOpenAi) return;
     const refusing = new LambdaIntegration(refusesForOpenAi, { allowTestInvoke: false });
-    const below = this.api.root.resourceForPath(OPENAI_BASE_PATH).addResource('{proxy+}');
+    const below = this.api.root.resourceForPath(OPENAI_ROOT).addResource('{proxy+}');
     for (const resource of [...unknown.filter(isForOpenAi), below]) resource.addMethod('ANY', refusing);
   }
 }

@@ -1,5 +1,4 @@
 import { Annotations, Duration, Stack } from 'aws-cdk-lib';
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -16,8 +15,7 @@ import { serviceMetric as metricOf } from './service-metric.ts';
 
 /** The monitored resources, and the address to notify. */
 export interface MonitoringProps
-  extends Pick<CallerAlarmsProps, 'answering' | 'table' | 'workers' | 'models'> {
-  api: RestApi;
+  extends Pick<CallerAlarmsProps, 'answering' | 'api' | 'table' | 'workers' | 'models'> {
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
   webhookDelivery: { stateMachine: StateMachine; tasks: { 'deliver-webhook': ServiceFunction } };
@@ -123,6 +121,16 @@ export class Monitoring extends Construct {
       'OutputStorageFailed',
       serviceMetric(METRIC.outputStorageFailed, {}),
       'Outputs that a provider has made and charges for could not be stored.',
+    );
+    this.alarm(
+      'ItemUnreadable',
+      serviceMetric(METRIC.itemUnreadable, {}),
+      'A stored item cannot be read by this release: lists and queues leave it out.',
+    );
+    this.alarm(
+      'ExecutionLost',
+      serviceMetric(METRIC.executionLost, {}),
+      'An execution ended without its request.',
     );
     this.alarm(
       'ReconcileFailed',

@@ -1,7 +1,7 @@
 import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { type ModelRoutes, writtenRoutes } from '../core/provider-calls/model-routes.ts';
+import type { ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import {
   namesOfProvider,
   PROVIDER_IDS,
@@ -48,7 +48,7 @@ export class ProviderSecrets extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const routes = { ...sandbox?.modelRoutes, ...settings.modelRoutes };
-    this.modelRoutes = Stack.of(this).toJsonString(writtenRoutes(cappedAt(settings.maxRunning, routes)));
+    this.modelRoutes = Stack.of(this).toJsonString(cappedAt(settings.maxRunning, routes));
     this.baseUrls = forEachProvider((provider) =>
       sandbox
         ? `${sandbox.url}${PROVIDERS[provider].sandboxPath}`

@@ -41,36 +41,19 @@ export interface ServiceFunctionProps {
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
   private readonly role: Role;
-  private readonly aliases: LambdaFunction[] = [];
-  private readonly environment: Environment = {};
-  private readonly props: ServiceFunctionProps;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    this.props = props;
     // Without AWS's managed policy for functions, which allows writing to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    this.lambda = this.createFunction(this);
+    this.lambda = this.createFunction(props);
     this.addEnvironment({ STACK_NAME: Stack.of(this).stackName, SERVICE_VERSION: VERSION });
   }
 
-  /**
-   * Another function with this one's code, role and variables. `scope` and `id` are those of a function that was removed, so that
-   * it keeps its logical id, and so its ARN.
-   */
-  addAlias(scope: Construct, id: string): LambdaFunction {
-    const alias = this.createFunction(new Construct(scope, id));
-    for (const [name, value] of Object.entries(this.environment)) alias.addEnvironment(name, value);
-    this.aliases.push(alias);
-    return alias;
-  }
-
-  private createFunction(scope: Construct): LambdaFunction {
-    const { bundle, description, timeout, memorySize = 512, diskMegabytes } = this.props;
-    const logGroup = new LogGroup(scope, 'Logs', {
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const lambda = new LambdaFunction(scope, 'Function', {
+  private createFunction(props: ServiceFunctionProps): LambdaFunction {
+    const { bundle, description, timeout, memorySize = 512, diskMegabytes } = props;
+    const logGroup = new LogGroup(this, 'Logs', { removalPolicy: RemovalPolicy.DESTROY });
+    const lambda = new LambdaFunction(this, 'Function', {
       role: this.role,
       description,
       runtime: Runtime.NODEJS_24_X,
@@ -89,17 +72,12 @@ export class ServiceFunction extends Construct {
 
   /** Sets variables; typed, so that only names that `core` reads can be set. */
   addEnvironment(variables: Environment): void {
-    Object.assign(this.environment, variables);
-    for (const [name, value] of Object.entries(variables)) {
-      for (const lambda of [this.lambda, ...this.aliases]) lambda.addEnvironment(name, value);
-    }
+    for (const [name, value] of Object.entries(variables)) this.lambda.addEnvironment(name, value);
   }
 
   /** Sends traces to X-Ray. */
   trace(): void {
-    for (const lambda of [this.lambda, ...this.aliases]) {
-      (lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
-    }
+    (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
     // X-Ray has no resources.
     this.allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], ['*']);
   }

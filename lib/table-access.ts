@@ -209,7 +209,6 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
       'GetItem',
       'Query',
     ],
-    // Marks of earlier releases, in the ledgers' partitions, are updated by its right to move money.
     writes: [MOVE_MONEY, REMOVE, REMOVE_END_USER],
     updates: ['reconcilerRun', 'deletedRequests'],
     gates: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],

@@ -12,6 +12,7 @@ import {
   idempotencyPartition,
   inFlightKey,
   ledgerPartition,
+  MODEL_SETTINGS_PARTITION,
   RECONCILER_RUN_KEY,
   requestPartition,
   WEBHOOK_HOST_PREFIX,
@@ -31,8 +32,7 @@ export const partitionPatterns = () => ({
   requests: requestPartition('*'),
   deletedRequests: deletedRequestPartition('*'),
   webhookAttempts: webhookAttemptPartition('*'),
-  // Functions of the earlier release, which an update replaces one by one, read eight copies.
-  modelSettings: 'CATALOG#*',
+  modelSettings: MODEL_SETTINGS_PARTITION,
   accountList: ACCOUNT_LISTING_PARTITION,
   endUserLists: endUserListingPartition('*'),
   inFlightClips: inFlightKey('clips', '*').PK,

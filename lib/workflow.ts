@@ -6,7 +6,6 @@ import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cd
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
 import type { StackContext } from './context.ts';
-import { FORMER_TASKS } from './former-tasks.ts';
 import { pascalCase } from './names.ts';
 import { functionsByName, ServiceFunction } from './service-function.ts';
 
@@ -29,13 +28,11 @@ export interface WorkflowProps<Task extends string> {
   arnVariable: Extract<EnvironmentName, `${string}_STATE_MACHINE_ARN`>;
   /** Tasks by the file name of their function: `settle-request` fills `${SettleRequestArn}`. */
   tasks: Record<Task, TaskSettings>;
-  /** As `FORMER_TASKS`, which is the default: former task functions, each with the task that does its work now. */
-  formerTasks?: Record<string, string>;
   /** The `Label` of its Distributed Map, whose executions it starts itself. */
   mapLabel?: string;
 }
 
-/** A Standard state machine and the functions of its tasks, present and former, which are all that it may invoke. */
+/** A Standard state machine and the functions of its tasks, which are all that it may invoke. */
 export class Workflow<Task extends string> extends Construct {
   readonly stateMachine: StateMachine;
   /** The functions of the tasks, by file name. */
@@ -54,14 +51,6 @@ export class Workflow<Task extends string> extends Construct {
     });
     const arns = names.map(
       (name) => [`${pascalCase(name)}Arn`, this.tasks[name].lambda.functionArn] as const,
-    );
-    const formerArns = Object.entries(props.formerTasks ?? FORMER_TASKS[props.definition] ?? {}).map(
-      ([former, now]) => {
-        const task: ServiceFunction | undefined = this.tasks[now as Task];
-        if (!task)
-          throw new Error(`The former task ${former} names ${now}, which is no task of ${props.definition}.`);
-        return task.addAlias(this, pascalCase(former)).functionArn;
-      },
     );
 
     // The path of this id is fixed: another id would replace the state machine and its running executions.
@@ -88,7 +77,7 @@ export class Workflow<Task extends string> extends Construct {
     this.stateMachine.addToRolePolicy(
       new PolicyStatement({
         actions: ['lambda:InvokeFunction'],
-        resources: [...arns.map(([, arn]) => arn), ...formerArns],
+        resources: arns.map(([, arn]) => arn),
       }),
     );
     if (props.mapLabel !== undefined) this.allowMap(props.mapLabel);

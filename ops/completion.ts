@@ -41,6 +41,10 @@ const levelsOf = (command: Command, path: string, inherited: KnownOption[]): Lev
 /** A text in single quotes of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
+/** The paths that a command follows, quoted. */
+const groupsIn = (levels: readonly Level[]): string[] =>
+  levels.flatMap(({ path, commands }) => (commands.length > 0 ? [quoted(path)] : []));
+
 /** Options that take a value, in all levels, each once. */
 const valueOptions = (levels: readonly Level[]): KnownOption[] => [
   ...new Map(
@@ -70,7 +74,7 @@ const bodyOf = (levels: readonly Level[]): string => {
     case "$word" in
       ${withValue.map(({ name }) => name).join('|')}) skip=1 ;;
       -*) ;;
-      *) case "$path" in *' '*) ;; *) path="\${path:+$path }$word" ;; esac ;;
+      *) case "$path" in ${groupsIn(levels).join('|')}) path="\${path:+$path }$word" ;; esac ;;
     esac
   done
   if [ -n "$skip" ]; then
@@ -136,8 +140,8 @@ function __ops_at
     else if contains -- $word ${withValue.join(' ')}
       set skip 1
     else if not string match -q -- '-*' $word
-      # An id after noun and verb is no level.
-      if test (count $path) -lt 2
+      # A word after a verb is an id.
+      if contains -- "$path" ${groupsIn(levels).join(' ')}
         set -a path $word
       end
     end

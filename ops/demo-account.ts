@@ -1,5 +1,6 @@
 /**
- * Creates the account `demo` with a key and 1,000 xTokens in the local run whose data directory is the argument, and prints all three as JSON.
+ * Creates the account `demo` in the local run whose data directory is the argument, with 1,000 xTokens and a key that has a default end-user,
+ * and prints account and key as JSON.
  * Several commands in one process: a start of the local run waits for it.
  */
 import { reserveStandardOutput } from './standard-output.ts';
@@ -25,7 +26,8 @@ const ops = async (...args: string[]) => {
 };
 
 const { accountId, webhookSecret } = await ops('accounts', 'create', '--name', 'demo');
-const { key } = await ops('keys', 'create', '--account', accountId, '--label', 'demo');
+const ofKey = ['--label', 'demo', '--end-user', 'demo@example.com'];
+const { key } = await ops('keys', 'create', '--account', accountId, ...ofKey);
 await ops(
   'balance',
   'topup',

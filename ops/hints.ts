@@ -5,7 +5,8 @@ import { TargetError } from './target.ts';
 const HINTS_BY_MESSAGE: readonly [RegExp, string][] = [
   [/^There is no request \S+\.$/, 'List requests with: requests list'],
   [/^There is no account /, 'List accounts with: accounts list'],
-  [/^There is no model /, 'List models with: models list'],
+  [/^There is no (image )?model /, 'List models with: models list'],
+  [/^There is no alias /, 'List aliases with: models alias list'],
   [/^There is no route /, 'List routes with: routes list'],
   [/^There is no key |is no API key/, 'List the keys of an account with: keys list --account <id>'],
   [/^The balance is \S+: an operator cannot raise it/, 'Give a lower --amount.'],

@@ -33,6 +33,12 @@ export const name = (value: string): string => withinLimit(text(value));
 /** A note or label: up to 255 characters, trimmed; may be empty. */
 export const note = (value: string): string => withinLimit(anyText(value));
 
+/** An alias of a model: 1 to 100 letters, digits and marks, as names of models have them. */
+export const alias = (value: string): string => {
+  if (/^[A-Za-z0-9][\w.:@/-]{0,99}$/.test(value)) return value;
+  throw new InvalidArgumentError('It must be a name like gpt-image-1: letters, digits and . _ : @ / -');
+};
+
 /** An idempotency key: 1 to 255 characters, taken as they are. */
 export const idempotencyKey = (value: string): string => {
   anyText(value);

@@ -21,6 +21,7 @@ import { versionVerb } from './commands/version.ts';
 import { hintFor } from './hints.ts';
 import { name, text } from './options.ts';
 import { connect, DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
+import { escapedLine } from './terminal-text.ts';
 import { FailureFoundError, performer, type Said, type Streams, UsageError } from './verb.ts';
 
 /** Exit statuses. `refused` also covers not found and failed. */
@@ -39,7 +40,7 @@ export const run = async (
   } catch (error) {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    streams.err(`${describe(error)}\n`);
+    streams.err(`${escapedLine(describe(error))}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.refused;
   }
 };
@@ -84,7 +85,7 @@ const createProgram = (streams: Streams, connectTo: typeof connect): Command => 
     })
     .configureOutput({
       writeOut: streams.out,
-      writeErr: streams.err,
+      writeErr: (text) => streams.err(text.split('\n').map(escapedLine).join('\n')),
       getOutHelpWidth: () => helpWidth(streams),
       getErrHelpWidth: () => helpWidth(streams),
     })
@@ -126,5 +127,7 @@ const describe = (error: unknown): string => {
   const message = error.message || String(code ?? 'no message');
   const line = isExpected ? message : `${error.name}: ${message}`;
   const hint = hintFor(error);
-  return `${hint === '' || /[.!?]$/.test(line) ? line : `${line}.`} ${hint}`.replaceAll(/\s+/g, ' ').trim();
+  return `${hint === '' || /[.!?]$/.test(line) ? line : `${line}.`} ${hint}`
+    .replaceAll(/[ \t\n\r]+/g, ' ')
+    .trim();
 };

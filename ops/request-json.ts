@@ -21,6 +21,9 @@ const withoutUrl = <Item extends object>(item: Item): Omit<Item, 'url'> => {
   return rest;
 };
 
+/** A file of ours that a request names, for operators: its object key. */
+const asStored = (objectKey: string): string => objectKey;
+
 /** A failed record with the operator's note, or null. */
 export const renderFailed = (request: StoredRequest, now: Date) => ({
   ...renderUnsigned(request, now),
@@ -36,7 +39,7 @@ export const renderReport = (report: RequestReport, now: Date) => {
     record: renderUnsigned(request, now),
     operatorNote: request.operatorNote ?? null,
     webhookUrl: request.webhookUrl ?? null,
-    input: request.kind === 'image' ? imageInput(request) : videoInput(request),
+    input: request.kind === 'image' ? imageInput(request, asStored) : videoInput(request, asStored),
     account: { accountId, name, xTokens: toXTokens(balanceThousandths), blockedAt },
     ledgerEntries: entries.map(renderLedgerEntry),
     executions,

@@ -7,6 +7,10 @@ export const terminalJson = (value: unknown): string =>
     [...obeyed].map((character) => (character === '\n' ? character : escaped(character))).join(''),
   );
 
+/** A text on one line in which a terminal obeys nothing: a control is shown by its code. */
+export const escapedLine = (text: string): string =>
+  text.replaceAll(OBEYED, (obeyed) => [...obeyed].map(escaped).join(''));
+
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Replaces what a terminal obeys with spaces: it could move the cursor, break the line or turn the direction of what follows. */

@@ -6,6 +6,7 @@ import {
   putAuditEntry,
   type StaffChange,
 } from '../core/audit/audit.ts';
+import { withAccountId } from './account-names.ts';
 import { findActor } from './actor.ts';
 import type { Result } from './output.ts';
 import { type Progress, reportLate } from './progress.ts';
@@ -97,22 +98,26 @@ export const performer =
     const asked = withSubjects(command, given as (string | undefined)[], options);
     const { json, actor, ...place } = command.optsWithGlobals<GlobalOptions>();
     const action = pathOf(command).join(' ');
-    let target: Target | undefined;
+    let target: Promise<Target> | undefined;
     const { say, stop } = reportLate(streams.progress, `ops ${action}`);
-    const connected = async (): Promise<Target> => {
-      target = await connectTo(place);
+    const connected = (): Promise<Target> => {
+      target ??= connectTo(place);
       return target;
     };
     const recorder = async (): Promise<Recorder> => {
       if (!target) throw new Error('A verb records what it changes once it is connected.');
-      const who = await findActor(target, actor);
+      const who = await findActor(await target, actor);
       return {
         write: (change) => [auditWrite({ ...who, action, ...change }, new Date())],
         put: (change) => putAuditEntry({ ...who, action, ...change }, new Date()),
       };
     };
     const surroundings = { streams, json: json === true, actor, say, quiet: stop, recorder };
-    const result = await verb(asked as Parameters<typeof verb>[0], connected, surroundings).finally(stop);
+    const made = async () => {
+      const named = await withAccountId(asked, connected);
+      return verb(named as Parameters<typeof verb>[0], connected, surroundings);
+    };
+    const result = await made().finally(stop);
     if (!result) return;
     const { value, text, failure } = result;
     const shown = typeof text === 'string' ? text : text(streams.columns);

@@ -16,7 +16,7 @@ export const tellWebhookSpans = (report: RequestReport, now: Date): StorySpan[] 
   ]);
 
 interface Delivery {
-  /** Label: `webhook` if the end of the request started the delivery, `webhook again` if an operator did. */
+  /** Label: `webhook` if the end of the request started the delivery, `webhook resent 2` for the second by an operator. */
   prefix: string;
   attempts: WebhookAttempt[];
   execution: ExecutionHistory | undefined;
@@ -25,8 +25,9 @@ interface Delivery {
 const deliveriesOf = ({ request, webhooks, executions }: RequestReport): Delivery[] => {
   const started = executions.filter(({ workflow }) => workflow === 'webhook-delivery');
   const names = new Set([...webhooks.map(({ delivery }) => delivery), ...started.map(({ name }) => name)]);
+  const resent = [...names].filter((name) => name !== request.requestId);
   return [...names].map((name) => ({
-    prefix: name === request.requestId ? 'webhook' : 'webhook again',
+    prefix: name === request.requestId ? 'webhook' : `webhook resent ${resent.indexOf(name) + 1}`,
     attempts: webhooks.filter(({ delivery }) => delivery === name).sort((a, b) => a.number - b.number),
     execution: started.find((execution) => execution.name === name),
   }));
@@ -38,13 +39,9 @@ const endOf = ({ startedAt, milliseconds }: WebhookAttempt): Instant =>
 const isDelivered = ({ status }: WebhookAttempt): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
-/** How the execution of a delivery ends that was given up: in success, or failed if version 0.1.0 started it. */
-const GIVEN_UP: readonly unknown[] = ['SUCCEEDED', 'FAILED'];
-
 const tellAttempt = ({ prefix, attempts, execution }: Delivery, attempt: WebhookAttempt): StorySpan => {
   const { number, status, error, startedAt } = attempt;
-  const isGivenUp =
-    attempt === attempts.at(-1) && !isDelivered(attempt) && GIVEN_UP.includes(execution?.status);
+  const isGivenUp = attempt === attempts.at(-1) && !isDelivered(attempt) && execution?.status === 'SUCCEEDED';
   return {
     kind: 'webhook-attempt',
     label: `${prefix}, attempt ${number}`,

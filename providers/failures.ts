@@ -5,32 +5,18 @@ import {
   type ProviderAnswer,
   type ProviderOutput,
   queriedRequest,
-  type Taken,
   type UpstreamError,
 } from '../core/provider-calls/providers.ts';
 import type { ProviderId } from '../core/provider-names.ts';
+import type { ToldError } from './error-bodies.ts';
+import {
+  classify,
+  type ErrorClass,
+  type ProviderErrors,
+  takenByStatus,
+  type Verdict,
+} from './error-classes.ts';
 import { type Answered, type HttpAnswer, logUnreadable } from './http.ts';
-
-export type ErrorClass =
-  /** The provider refused the content. */
-  | 'content'
-  /** Nothing was accepted: repeat the same call later. */
-  | 'busy'
-  /** Nothing was accepted: the provider is full, or our quota there is used up. Repeat the same call once. */
-  | 'quota'
-  /** The request is at fault, by a field or by a file that cannot be had or used. */
-  | 'input'
-  /** The same, of a file whose server was too slow. */
-  | 'slow-input'
-  /** The provider itself ran out of time. */
-  | 'timeout'
-  /** Our credential, account, quota or model was refused: the operator must act. */
-  | 'access'
-  /** Anything else. */
-  | 'error';
-
-/** The class of a provider's error by HTTP status, absent for a code inside a result, and error code. */
-export type Classify = (status: number | undefined, code: string) => ErrorClass;
 
 type Unanswered = Exclude<HttpAnswer, Answered>;
 
@@ -40,15 +26,21 @@ const UNABLE: Failure = {
   code: 'provider_error',
   message: 'The upstream provider could not process the request.',
 };
+const REFUSED_INPUT = 'The upstream provider refused an input of the request.';
 const FAILURES: Record<ErrorClass, Failure> = {
   content: { code: 'content_policy', message: 'The content filter of the provider refused the request.' },
-  busy: ERROR,
+  throttled: ERROR,
   quota: UNABLE,
-  input: ERROR,
-  'slow-input': TIMEOUT,
+  input: { code: 'provider_error', message: REFUSED_INPUT },
+  'slow-input': { code: 'provider_timeout', message: REFUSED_INPUT },
   timeout: TIMEOUT,
   access: UNABLE,
   error: ERROR,
+};
+/** The failure for an output that the content filter refused: the request was taken. */
+export const REFUSED_OUTPUT: Failure = {
+  code: 'content_policy',
+  message: 'The content filter of the provider refused the output.',
 };
 
 const LOST: Failure = { code: 'provider_error', message: 'The answer of the upstream provider was lost.' };
@@ -64,6 +56,12 @@ const callIdOf = (http: HttpAnswer): string | undefined =>
 
 /** The failure to record for a refused output or task. */
 export const failureOf = (errorClass: ErrorClass): Failure => FAILURES[errorClass];
+
+/** The same for an error that was read. When the request ends, its message gets the name of the input. */
+export const failureFor = ({ errorClass, input, isOfOutput }: Verdict): Failure => {
+  if (isOfOutput) return REFUSED_OUTPUT;
+  return input ? { ...FAILURES[errorClass], input } : FAILURES[errorClass];
+};
 
 /** The failure of a call of which no output has a URL: a content decision, else the first. */
 export const failureOfAll = (outputs: readonly ProviderOutput[]): Failure => {
@@ -95,22 +93,15 @@ const noteRefusal = (
   if (isOfInput(refusal.errorClass)) countMetric(METRIC.providerInputRefused, { provider });
 };
 
-/** A provider's error as a body tells it: its code, and its message for operators. */
-export interface ToldError {
-  code: string;
-  message?: string | undefined;
-}
-
 /**
- * The answer for a creation call that the provider refused, by the error in its body; undefined when it has none. By default a 4xx, even from
- * a gateway, was surely not taken. After a 5xx, or when the connection ended on the way, it may have been.
+ * The answer for a creation call that the provider refused, by the error in its body; undefined when it has none. A 4xx, even from
+ * a gateway, was surely not taken. After a 5xx, or when the connection ended on the way, it may have been, unless the maker documents otherwise.
  */
 export const refusedCreation = (
   provider: ProviderId,
   answer: Answered,
   error: ToldError | undefined,
-  classify: Classify,
-  takenBy: (status: number) => Taken = takenByStatus,
+  errors: ProviderErrors,
 ): ProviderAnswer => {
   const { status, retryAfterSeconds, providerRequestId } = answer;
   if (error === undefined) {
@@ -118,31 +109,19 @@ export const refusedCreation = (
     if (status < 400 || status >= 500)
       return lost(provider, `an answer of status ${status} that cannot be read`);
   }
-  const upstreamCode = error?.code ?? `HTTP ${status}`;
-  const taken = takenBy(status);
-  const told = classify(status, upstreamCode);
-  const errorClass = told === 'error' && taken === 'no' ? 'input' : told;
-  noteRefusal(provider, { errorClass, upstreamCode, status, providerRequestId });
-  const upstream = upstreamError(upstreamCode, error?.message);
-  if (errorClass === 'busy' || errorClass === 'quota') {
+  const told = error ?? { code: `HTTP ${status}` };
+  const verdict = classify(errors, told, status);
+  const { errorClass } = verdict;
+  const taken = verdict.isNotTaken ? 'no' : (errors.takenAt ?? takenByStatus)(status);
+  noteRefusal(provider, { errorClass, upstreamCode: told.code, status, providerRequestId });
+  const upstream = upstreamError(told.code, told.message);
+  if (errorClass === 'throttled' || errorClass === 'quota') {
     const repeated = errorClass === 'quota' ? { ifRepeated: failureOf(errorClass), upstream } : {};
-    const reason = `${provider} answered ${upstreamCode}.`;
+    const reason = `${provider} answered ${told.code}.`;
     return { kind: 'busy', reason, obstacle: 'throttled', retryAfterSeconds, ...repeated };
   }
   const obstacle = errorClass === 'access' && taken === 'no' ? { obstacle: 'access' as const } : {};
-  return {
-    kind: 'failed',
-    failure: failureOf(errorClass),
-    taken,
-    ...obstacle,
-    ...blame(errorClass),
-    upstream,
-  };
-};
-
-const takenByStatus = (status: number): Taken => {
-  if (status < 400) return 'yes';
-  return status < 500 && status !== 408 && status !== 499 ? 'no' : 'unknown';
+  return { kind: 'failed', failure: failureFor(verdict), taken, ...obstacle, ...blame(errorClass), upstream };
 };
 
 const isOfInput = (errorClass: ErrorClass): boolean => errorClass === 'input' || errorClass === 'slow-input';
@@ -159,45 +138,51 @@ export const unansweredCreation = (provider: ProviderId, answer: Unanswered): Pr
   return lost(provider, answer.reason);
 };
 
-/** The answer for a task that ended without a result, by its error. */
+/** The answer for a task that ended without a result, by its error. `status` is that of a result of its own. */
 export const failedTask = (
   provider: ProviderId,
-  { code, message }: ToldError,
-  classify: Classify,
+  error: ToldError,
+  errors: ProviderErrors,
   http: HttpAnswer,
 ): ProviderAnswer => {
-  const errorClass = classify(undefined, code);
-  noteRefusal(provider, { errorClass, upstreamCode: code, providerRequestId: callIdOf(http) });
+  const status = http.kind === 'answered' && http.status >= 400 ? http.status : undefined;
+  const verdict = classify(errors, error, status);
+  const { errorClass } = verdict;
+  noteRefusal(provider, { errorClass, upstreamCode: error.code, providerRequestId: callIdOf(http) });
   return {
     kind: 'failed',
-    failure: failureOf(errorClass),
+    failure: failureFor(verdict),
     ...blame(errorClass),
-    upstream: upstreamError(code, message),
+    upstream: upstreamError(error.code, error.message),
   };
 };
 
 /**
  * The answer for a query that did not report the state of its task: repeat it later, and not before the
  * provider's `Retry-After`. A refusal of our credential or account is distinguished from slowness, and
- * counted for an alarm.
+ * counted for an alarm. So is an answer that no later one is likely to better: it cannot be read, or refuses the query.
  */
 export const untoldTask = (
   provider: ProviderId,
   answer: HttpAnswer,
-  code: string | undefined,
-  classify: Classify,
+  error: ToldError | undefined,
+  errors: ProviderErrors,
 ): ProviderAnswer => {
   if (answer.kind !== 'answered') return { kind: 'busy', reason: 'the task query was not answered' };
   const { status, retryAfterSeconds, providerRequestId, body } = answer;
-  if (code === undefined) logUnreadable(provider, 'query', status, body);
-  if (status === 200 && code === undefined) countMetric(METRIC.unknownProviderState, { provider });
-  const upstreamCode = code ?? `HTTP ${status}`;
-  const errorClass = classify(status, upstreamCode);
+  if (error === undefined) logUnreadable(provider, 'query', status, body);
+  if (status === 200 && error === undefined) {
+    countMetric(METRIC.unknownProviderState, { provider });
+    return { kind: 'refused', failure: LOST };
+  }
+  const told = error ?? { code: `HTTP ${status}` };
+  const { errorClass } = classify(errors, told, status);
   if (errorClass === 'access' && status !== 429) {
-    noteRefusal(provider, { errorClass, upstreamCode, status, providerRequestId });
+    noteRefusal(provider, { errorClass, upstreamCode: told.code, status, providerRequestId });
     return { kind: 'refused' };
   }
-  return { kind: 'busy', reason: `the task query was answered with ${upstreamCode}`, retryAfterSeconds };
+  if (error && isOfInput(errorClass)) return { kind: 'refused', failure: LOST };
+  return { kind: 'busy', reason: `the task query was answered with ${told.code}`, retryAfterSeconds };
 };
 
 /** The answer for a task in a state the adapter does not know: keep waiting, and count it for an alarm. */

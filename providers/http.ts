@@ -7,13 +7,17 @@ import type { ProviderId } from '../core/provider-names.ts';
 
 /** A provider's HTTP response, or why there is none. */
 export type HttpAnswer =
-  /** `retryAfterSeconds` is its `Retry-After`, when it has a valid one; `providerRequestId` the provider's own id of the call. */
+  /**
+   * `retryAfterSeconds` is its `Retry-After`, when it has a valid one; `providerRequestId` the provider's own id of the call; `errorType` the code
+   * of its error, where a header has that.
+   */
   | {
       kind: 'answered';
       status: number;
       body: unknown;
       retryAfterSeconds?: number | undefined;
       providerRequestId?: string | undefined;
+      errorType?: string | undefined;
     }
   /** No connection was made, TLS included: the provider has not received the call. */
   | { kind: 'unreached'; reason: string }
@@ -49,9 +53,13 @@ export const callProvider = async (
       },
     });
     const retryAfterSeconds = retryAfterOf(headers['retry-after'], new Date());
-    const parsed = parseJson(await text(body));
+    const parsed = readText(await text(body));
     const providerRequestId = providerRequestIdOf(headers['x-request-id'], parsed);
-    return { kind: 'answered', status: statusCode, body: parsed, retryAfterSeconds, providerRequestId };
+    const errorType = callIdIn(headers['x-fal-error-type']);
+    return {
+      ...{ kind: 'answered', status: statusCode, body: parsed },
+      ...{ retryAfterSeconds, providerRequestId, errorType },
+    };
   } catch (error) {
     if (options.signal.aborted) return { kind: 'timed-out' };
     const code = String((error as { code?: unknown }).code ?? (error as Error).name);
@@ -66,8 +74,11 @@ const CALL_ID = /^[\w.:-]{1,100}$/;
 const providerRequestIdOf = (header: string | string[] | undefined, body: unknown): string | undefined => {
   const told =
     typeof body === 'object' && body !== null && 'request_id' in body ? body.request_id : undefined;
-  return [header, told].find((id): id is string => typeof id === 'string' && CALL_ID.test(id));
+  return [header, told].map(callIdIn).find((id) => id !== undefined);
 };
+
+const callIdIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && CALL_ID.test(value) ? value : undefined;
 
 /** Cap of `Retry-After`: longer than any deadline, and far below the largest valid date. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
@@ -85,6 +96,12 @@ const retryAfterOf = (header: string | string[] | undefined, now: Date): number 
   if (Number.isNaN(milliseconds)) return undefined;
   return Math.min(Math.max(0, Math.ceil(milliseconds / 1000)), MAX_RETRY_AFTER_SECONDS);
 };
+
+/** The data of the last event of an event stream, in which some gateways frame an answer, whatever its type says. */
+const LAST_EVENT = /^[\s\S]*^data:(.*)$/m;
+
+/** A body as JSON, also in an event stream. */
+const readText = (body: string): unknown => parseJson(body) ?? parseJson(LAST_EVENT.exec(body)?.[1] ?? '');
 
 /** The body as JSON; undefined when it is none, as from a gateway: then the status decides. */
 export const parseJson = (body: string): unknown => {
@@ -127,6 +144,21 @@ export const saidText = () =>
     z.transform((value) => (typeof value === 'string' && value !== '' ? value : undefined)),
   );
 
+/** The URL of a file: the text itself, or the `url` of an object. Undefined without one. */
+export const urlOf = (file: unknown): string | undefined => {
+  const url = typeof file === 'object' && file !== null && 'url' in file ? file.url : file;
+  return typeof url === 'string' && url !== '' ? url : undefined;
+};
+
+/** A number of an object that says something. */
+export const numberOf = (value: unknown, name: string): number | undefined => {
+  const number =
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).find(([key]) => key === name)?.[1]
+      : undefined;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+};
+
 export const requiredText = () => z.string().check(z.minLength(1));
 
 /** A body as the schema reads it; undefined when it is not of that form. */
@@ -165,7 +197,7 @@ const MAX_LOGGED = 100;
 /** Logs the shape of an answer that cannot be read, once in this process: a task is queried again and again. */
 export const logUnreadable = (
   provider: ProviderId,
-  operation: 'creation' | 'query',
+  operation: 'creation' | 'query' | 'list',
   status: number,
   body: unknown,
 ): void => {

@@ -18,7 +18,7 @@ import {
   readVersion,
   setRate,
 } from './operator.ts';
-import { Rates } from './rates.tsx';
+import { type NewRate, Rates } from './rates.tsx';
 
 /** Any request, keys of every account, rates and routes, for operators. */
 export const OperatorPage = () => {
@@ -49,7 +49,7 @@ export const OperatorPage = () => {
       [accounts.value, rates.value, routes.value] = lists;
     });
   }, []);
-  const change = (model: string, rate: Pick<ModelRate, 'perImage' | 'perSecond'>) =>
+  const change = (model: string, rate: NewRate) =>
     attempt(async () => {
       const changed = await setRate(model, rate);
       rates.value = rates.peek().map((one) => (one.model === model ? changed : one));

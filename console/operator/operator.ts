@@ -90,9 +90,11 @@ export const revokeKey = (keyId: string): Promise<unknown> => call('DELETE', `/k
 /** The rate of every model: the general ones, or those of an account. */
 export const listRates = (accountId?: string): Promise<ModelRate[]> =>
   call('GET', accountId === undefined ? '/rates' : `/accounts/${segment(accountId)}/rates`);
-/** Sets the rate of a model. Accepted requests keep their price. */
-export const setRate = (model: string, rate: Pick<ModelRate, 'perImage' | 'perSecond'>): Promise<ModelRate> =>
-  call('PUT', `/rates/${segment(model)}`, rate);
+/** Sets the rate of a model. Accepted requests keep their price. A price above twice the former is refused unless `yes`. */
+export const setRate = (
+  model: string,
+  rate: Pick<ModelRate, 'perImage' | 'perSecond'> & { yes?: true },
+): Promise<ModelRate> => call('PUT', `/rates/${segment(model)}`, rate);
 /** The service that is operated, such as `stack Trial`, and its version. */
 export const readVersion = (): Promise<{ service: string | null; version: string | null }> =>
   call('GET', '/version');

@@ -1,39 +1,92 @@
 import { useSignal } from '@preact/signals';
+import { ConfirmDialog } from '../parts/dialog.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import type { ModelRate } from './operator.ts';
 
-type Rate = Pick<ModelRate, 'perImage' | 'perSecond'>;
+/** A rate to set; `yes`: a person has confirmed a price above twice the former. */
+export type NewRate = Pick<ModelRate, 'perImage' | 'perSecond'> & { yes?: true };
 
 interface RatesProps {
   rates: readonly ModelRate[];
-  onChange: (model: string, rate: Rate) => void;
+  onChange: (model: string, rate: NewRate) => void;
 }
 
 /** The price of each model. A row for each size or resolution. */
-export const Rates = ({ rates, onChange }: RatesProps) => (
-  <section aria-labelledby="rates-heading">
-    <h2 id="rates-heading">Rates</h2>
-    <p class="hint">In xTokens for an image or a second. Accepted requests keep their price.</p>
-    <Table
-      name="Rates"
-      columns={COLUMNS}
-      rows={rates.flatMap((rate) =>
-        partsOf(rate).map((part) => ({
-          ...part,
-          model: rate.model,
-          onSave: (value: number) => onChange(rate.model, part.withValue(value)),
-        })),
+export const Rates = ({ rates, onChange }: RatesProps) => {
+  const steep = useSignal<SteepChange | undefined>(undefined);
+  const save = (model: string, part: Part, value: number) => {
+    const rate = part.withValue(value);
+    if (value <= part.xTokens * STEEPEST_FACTOR) onChange(model, rate);
+    else steep.value = { model, part, value, confirm: () => onChange(model, { ...rate, yes: true }) };
+  };
+  return (
+    <section aria-labelledby="rates-heading">
+      <h2 id="rates-heading">Rates</h2>
+      <p class="hint">In xTokens for an image or a second. Accepted requests keep their price.</p>
+      <Table
+        name="Rates"
+        columns={COLUMNS}
+        rows={rates.flatMap((rate) =>
+          partsOf(rate).map((part) => ({
+            ...part,
+            model: rate.model,
+            onSave: (value: number) => save(rate.model, part, value),
+          })),
+        )}
+        keyOf={({ model, unit, xTokens }) => `${model} ${unit} ${xTokens}`}
+      />
+      {steep.value && (
+        <SteepDialog
+          change={steep.value}
+          onClose={() => {
+            steep.value = undefined;
+          }}
+        />
       )}
-      keyOf={({ model, unit, xTokens }) => `${model} ${unit} ${xTokens}`}
-    />
-  </section>
+    </section>
+  );
+};
+
+/** The operators' command line asks beyond the same factor. */
+const STEEPEST_FACTOR = 2;
+
+/** A price that becomes more than twice the former, before it is confirmed. */
+interface SteepChange {
+  model: string;
+  part: Part;
+  value: number;
+  confirm: () => void;
+}
+
+const SteepDialog = ({
+  change: { model, part, value, confirm },
+  onClose,
+}: {
+  change: SteepChange;
+  onClose: () => void;
+}) => (
+  <ConfirmDialog
+    name={`Set the rate of ${model}?`}
+    verb="Set the rate"
+    onClose={onClose}
+    onConfirm={async () => {
+      confirm();
+      onClose();
+      return undefined;
+    }}
+  >
+    <p>
+      The price for {part.unit} would be {value} instead of {part.xTokens} xTokens:{' '}
+      {Number((value / part.xTokens).toPrecision(3))} times as much.
+    </p>
+  </ConfirmDialog>
 );
 
 interface Part {
   unit: string;
   xTokens: number;
   /** The whole rate with another value here. */
-  withValue: (xTokens: number) => Rate;
+  withValue: (xTokens: number) => NewRate;
 }
 
 const partsOf = ({ perImage = [], perSecond = {} }: ModelRate): Part[] => [

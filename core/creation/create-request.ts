@@ -6,8 +6,10 @@ import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts
 import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { PROVIDER_IDS } from '../provider-names.ts';
+import { inputFilesOf } from '../requests/input-files.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
+import { inputsExpiry } from '../uploads/own-inputs.ts';
 import { screenPrompt } from './content-filter.ts';
 import { repeatedRequestId } from './idempotency.ts';
 import { type CreationFacts, judgeCreation } from './judge-creation.ts';
@@ -86,10 +88,12 @@ const judge = async (
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const { creation, rate } = judgeCreation(account, submission, facts);
-  const { endUser, routeCosts, credentials, left = {} } = facts;
+  const { endUser, routeCosts, credentials, left = {}, requestsNamed = [] } = facts;
+  const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
   const keyless = new Set(PROVIDER_IDS.filter((provider) => !credentials.has(provider)));
   const id = requestId ?? newRequestId(creation.model.type, now);
-  const request = newRequest(id, account.accountId, creation, { rate, routeCosts, routes: { keyless, left } }, now);
+  const own = { rate, routeCosts, inputsExpireAt, routes: { keyless, left } };
+  const request = newRequest(id, account.accountId, creation, own, now);
   const { debitThousandths: price } = request;
   const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.

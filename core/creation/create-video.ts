@@ -2,12 +2,14 @@ import type { Account } from '../accounts/accounts.ts';
 import { accountLimit, withPlaces } from '../concurrency/in-flight.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
+import { parseHandle } from '../files/file-handles.ts';
+import { loadUrlSigner } from '../files/signed-urls.ts';
 import { findVideoModel } from '../models/catalog.ts';
 import { clipKeys } from '../object-keys.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import type { VideoRequest } from '../requests/request-rules.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
-import { systemClock } from '../time.ts';
+import { addSeconds, systemClock, toInstant } from '../time.ts';
 import { type ClipMeasure, tooManyClips } from './clip-measuring.ts';
 import { type Creation, createRequest, hasClips } from './create-request.ts';
 import { billedSeconds, type ClipLimits, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
@@ -43,7 +45,7 @@ export const createVideo = (
     const limits = clipLimitsOf(request.model, facts);
     const clips = {
       requestId: request.requestId,
-      urls: request.referenceVideos,
+      urls: await fetchableUrls(request.referenceVideos, judged.now),
       longestSeconds: limits.referenceVideoMaxSeconds ?? Number.MAX_SAFE_INTEGER,
     };
     const { accountId, earnedWork } = account;
@@ -67,6 +69,17 @@ export const createVideo = (
       throw error;
     }
   });
+
+/** Longer than any measuring takes. */
+const MEASURING_SECONDS = 60;
+
+/** URLs at which files can be fetched for a minute: those of our own files, given by their handles, are signed. */
+const fetchableUrls = async (inputs: readonly string[], now: Date): Promise<string[]> => {
+  if (!inputs.some((text) => parseHandle(text))) return [...inputs];
+  const sign = await loadUrlSigner();
+  const until = addSeconds(toInstant(now), MEASURING_SECONDS);
+  return inputs.map((text) => (parseHandle(text) ? sign(text, until) : text));
+};
 
 /** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
 const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): ClipLimits => ({

@@ -1,10 +1,9 @@
 import type { Account } from '../accounts/accounts.ts';
 import { type EndUser, toEndUser } from '../end-users/end-users.ts';
 import { pauseSecondsLeft } from '../end-users/pauses.ts';
-import { requiredEnv } from '../environment.ts';
 import { ConflictError, type FieldErrors, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
 import type { CatalogModel } from '../models/catalog.ts';
-import { dimensionsOf, figure } from '../models/image-sizes.ts';
+import { dimensionsOf } from '../models/image-sizes.ts';
 import {
   currentModelSettings,
   leftRoutesIn,
@@ -16,11 +15,14 @@ import type { Rate } from '../models/rate-schemas.ts';
 import { accountRateOf } from '../models/rates.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
 import { dispatchProblem, earlyLimitsOf, type LeftRoutes } from '../provider-calls/model-routes.ts';
-import { takesPixels, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
+import { pixelsProblem, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
 import type { ProviderId } from '../provider-names.ts';
+import { inputFilesOf } from '../requests/input-files.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { findRequests } from '../requests/requests.ts';
 import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
 import { batchGet } from '../table/table.ts';
-import { uploadProblem } from '../uploads/upload-urls.ts';
+import { type InputContext, ownInputProblem, requestsNamed } from '../uploads/own-inputs.ts';
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewVideoRequest } from './create-video-rules.ts';
@@ -39,6 +41,8 @@ export interface CreationFacts {
   pausedSeconds: number | undefined;
   /** The request that the caller's `Idempotency-Key` created before. */
   idempotencyRecord: IdempotencyRecord | undefined;
+  /** The requests whose outputs the creation names as inputs, as far as they exist; absent for none. */
+  requestsNamed?: readonly StoredRequest[];
 }
 
 /**
@@ -57,10 +61,12 @@ export const loadCreationFacts = async (
     idempotencyRecord: idempotency && idempotencyKey(accountId, idempotency.keyDigest),
   };
   const present = Object.values(keys).filter((key) => key !== undefined);
-  const [items, settings, credentials] = await Promise.all([
+  const inputs = submission.ok ? inputFilesOf(submission.creation) : [];
+  const [items, settings, credentials, named] = await Promise.all([
     batchGet(present),
     currentModelSettings(now),
     listCredentials(now),
+    findRequests(requestsNamed(inputs)),
   ]);
   const item = (key: ItemKey | undefined) => (key === undefined ? undefined : items[present.indexOf(key)]);
   const endUser = item(keys.endUser);
@@ -72,6 +78,7 @@ export const loadCreationFacts = async (
     left: leftRoutesIn(settings),
     pausedSeconds: pauseSecondsLeft(item(keys.pause), now),
     idempotencyRecord: toIdempotencyRecord(item(keys.idempotencyRecord), now),
+    requestsNamed: named.requests,
   };
 };
 
@@ -103,7 +110,11 @@ export const judgeCreation = (
   if (!rate) throw new ValidationError({ model: NOT_DISPATCHABLE });
   const unfit = {
     ...earlyProblems(creation, earlyLimitsOf(creation.model.id, credentials, left)),
-    ...uploadProblems(creation, account.accountId, submission.now),
+    ...ownInputProblems(creation, {
+      accountId: account.accountId,
+      requests: facts.requestsNamed ?? [],
+      now: submission.now,
+    }),
   };
   if (Object.keys(unfit).length > 0) throw new ValidationError(unfit);
   if (facts.idempotencyRecord) throw keyConflict();
@@ -112,24 +123,14 @@ export const judgeCreation = (
   return { creation, rate };
 };
 
-/** Errors by field for uploads of another account, and for own ones that have expired. */
-const uploadProblems = (creation: NewRequest, accountId: string, now: Date): FieldErrors => {
-  const filesUrl = requiredEnv('FILE_DELIVERY_BASE_URL');
-  return Object.fromEntries(
-    textsOf(creation).flatMap(([field, text]) => {
-      const problem = uploadProblem(text, accountId, filesUrl, now);
-      return problem === undefined ? [] : [[field, problem]];
+/** Errors by field for files of ours that the account cannot use. */
+const ownInputProblems = (creation: NewRequest, context: InputContext): FieldErrors =>
+  Object.fromEntries(
+    inputFilesOf(creation).flatMap((input) => {
+      const problem = ownInputProblem(input, context);
+      return problem === undefined ? [] : [[input.field, problem]];
     }),
   );
-};
-
-/** The texts of the fields of a creation that can be URLs of files, with their places in lists. */
-const textsOf = ({ model, prompt, endUserEmail, webhookUrl, ...fields }: NewRequest): [string, string][] =>
-  Object.entries(fields)
-    .flatMap(([field, value]): [string, unknown][] =>
-      Array.isArray(value) ? value.map((one, index) => [`${field}[${index}]`, one]) : [[field, value]],
-    )
-    .filter((entry): entry is [string, string] => typeof entry[1] === 'string');
 
 /** The refusal of an `Idempotency-Key` that was used with another body. */
 export const keyConflict = (): ConflictError =>
@@ -170,16 +171,13 @@ const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldError
 };
 
 const imageProblems = (
-  { size, aspectRatio, sequential, images, references }: NewImageRequest,
+  { model, size, aspectRatio, sequential, images, references }: NewImageRequest,
   limits: UpstreamLimits,
 ): FieldErrors => {
   const fields: FieldErrors = {};
-  const { minPixels = 1, maxPixels, images: most, groupImages, references: mostReferences } = limits;
-  const { width, height } = dimensionsOf(size, aspectRatio);
-  if (!takesPixels(limits, width * height)) {
-    const upTo = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
-    fields.size = `has ${figure(width * height)} pixels; the provider takes ${figure(minPixels)}${upTo}`;
-  }
+  const { images: most, groupImages, references: mostReferences } = limits;
+  const problem = pixelsProblem(limits, model, dimensionsOf(size, aspectRatio));
+  if (problem !== undefined) fields.size = problem;
   if (sequential && groupImages !== undefined && images > groupImages)
     fields.sequentialOptions = `must ask for at most ${groupImages} images`;
   if (!sequential && most !== undefined && images > most) fields.n = `must be at most ${most} now`;

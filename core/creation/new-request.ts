@@ -7,15 +7,15 @@ import type { Thousandths } from '../money.ts';
 import { listRouteNames, type RouteFacts, routesFor } from '../provider-calls/model-routes.ts';
 import { routeNameOf } from '../provider-names.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
-import { toInstant } from '../time.ts';
+import { type Instant, toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewRequest } from './submission.ts';
 
-/** The facts that a new record takes over. */
-interface RequestFacts {
+/** The price of a request and its cost by each route, when the first of our files that it names is removed, and what decides its first route. */
+interface NewRequestFacts {
   rate: Rate;
   routeCosts?: RouteCosts | undefined;
-  /** What decides its first route. */
+  inputsExpireAt?: Instant | undefined;
   routes?: RouteFacts | undefined;
 }
 
@@ -27,7 +27,7 @@ export const newRequest = (
   requestId: string,
   accountId: string,
   creation: NewRequest,
-  { rate, routeCosts = {}, routes }: RequestFacts,
+  { rate, routeCosts = {}, inputsExpireAt, routes }: NewRequestFacts,
   now: Date,
 ): StoredRequest => {
   const unitPriceThousandths = unitPrice(creation, rate);
@@ -50,6 +50,7 @@ export const newRequest = (
     unitPriceThousandths,
     model: creation.model.id,
     ...unitCosts(creation, routeCosts),
+    ...(inputsExpireAt !== undefined && { inputsExpireAt }),
     createdAt: toInstant(now),
     retentionDays: requiredNumberEnv('RETENTION_DAYS'),
     status: 'queued',

@@ -1,6 +1,8 @@
 import { allowPrivateTargets } from '../environment.ts';
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import type { ReadBody } from '../fields.ts';
+import { toHandle } from '../files/file-handles.ts';
+import { withInputFiles } from '../requests/input-files.ts';
 import { type NewImageRequest, parseImageRequest } from './create-image-rules.ts';
 import { type NewVideoRequest, parseVideoRequest } from './create-video-rules.ts';
 import type { NewCreation, ParsedCreation } from './creation-fields.ts';
@@ -16,7 +18,7 @@ export interface ReceivedCreation {
   /** As callers write it: `POST /v1/videos`. */
   route: string;
   body: ReadBody;
-  /** Fingerprinted in place of the body: each call signs other URLs for the files of a form. */
+  /** Fingerprinted in place of the body: each call stores the files of a form as other uploads. */
   sent?: unknown;
   /** As sent; when it is malformed, `fields` says so. */
   idempotencyKey: string | undefined;
@@ -33,19 +35,20 @@ export type Submission<New extends NewCreation = NewRequest> = ParsedCreation<Ne
   now: Date;
 };
 
-/** Parses a submission by the rules of what it creates. Never throws: authorization comes before any refusal. */
+/** Parses a submission by the rules of what it creates, with handles in place of URLs of our files: a signature is not kept. Never throws: authorization comes before any refusal. */
 const submissionBy =
   <New extends NewCreation>(
     parse: (body: Record<string, unknown>, allowPrivate: boolean, fields: FieldErrors) => ParsedCreation<New>,
   ) =>
   ({ route, body, sent, idempotencyKey, keyId, fields, now }: ReceivedCreation): Submission<New> => {
     const parsed = body.ok ? parse(body.body, allowPrivateTargets(), fields) : unreadable(body.error, fields);
+    if (!parsed.ok) return { ...parsed, idempotency: undefined, keyId, now };
     // Only a valid body gets a fingerprint: any other can be nested without limit.
     const idempotency =
-      parsed.ok && body.ok && idempotencyKey !== undefined
-        ? idempotencyOf(idempotencyKey, route, sent ?? body.body)
+      body.ok && idempotencyKey !== undefined
+        ? idempotencyOf(idempotencyKey, route, sent ?? withInputFiles(body.body, toHandle))
         : undefined;
-    return { ...parsed, idempotency, keyId, now };
+    return { ok: true, creation: withInputFiles(parsed.creation, toHandle), idempotency, keyId, now };
   };
 
 const unreadable = (error: ValidationError, fields: FieldErrors): ParsedCreation<never> => ({

@@ -12,18 +12,17 @@ import { deleteItems, partitionQuery, queryAll } from '../table/table.ts';
 /**
  * Access pattern 25: removes the files of a deleted request and what is stored beside it, then closes the deletion. Tells
  * how many files were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays due
- * for the reconciler. `markKey` is for a mark of an earlier release.
+ * for the reconciler.
  */
 export const finishDeletion = async (
-  deleted: DeletedRequest,
+  deleted: Pick<DeletedRequest, 'accountId' | 'requestId' | 'files'>,
   onFilesRemoved: (count: number) => void = () => undefined,
-  markKey?: ItemKey,
 ): Promise<void> => {
   const { files = [], requestId } = deleted;
   const { removed, complete } = await removeFilesOf(deleted, files);
   onFilesRemoved(removed);
   await removeTraces(requestId);
-  if (complete) await closeDeletion(deleted, markKey);
+  if (complete) await closeDeletion(deleted);
 };
 
 /**

@@ -3,7 +3,6 @@ import { gateOf, isLimited, weightOf } from '../admission/gate-rules.ts';
 import { findGate, type Pass, takePermit } from '../admission/gates.ts';
 import { Pace } from '../concurrency/pace.ts';
 import type { NextStep, QueuePosition } from '../executions/step-rules.ts';
-import { loadUrlSigner } from '../files/signed-urls.ts';
 import { isBusyAttempt, latestAttempts, repeatableAt } from '../provider-calls/attempt-rules.ts';
 import type { PlannedAttempt } from '../provider-calls/claim-attempts.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
@@ -15,9 +14,9 @@ import type {
   ProviderRouteOf,
 } from '../provider-calls/providers.ts';
 import { routeNameOf } from '../provider-names.ts';
-import { type Assignment, clipsOf, type StoredRequest } from '../requests/request-rules.ts';
+import type { Assignment, StoredRequest } from '../requests/request-rules.ts';
 import { takeTrial } from '../route-pauses/route-states.ts';
-import { addSeconds, type Clock, type Instant, toInstant } from '../time.ts';
+import { type Clock, type Instant, toInstant } from '../time.ts';
 import {
   assignDestination,
   currentAttempts,
@@ -26,9 +25,7 @@ import {
   findProvider,
 } from './assign-route.ts';
 import { leavesAt, NO_ROUTE, retryAt } from './dispatch-rules.ts';
-
-/** How much longer than until the deadline a provider can fetch reference videos: its clock may differ. */
-const CLIP_URL_SLACK_SECONDS = 300;
+import { withSignedInputs } from './sign-inputs.ts';
 
 /** What a dispatch begins with. */
 export interface Beginning {
@@ -101,7 +98,7 @@ interface Assigned extends Beginning {
 const enterAt = async (assigned: Assigned): Promise<Entry | 'full' | 'tried'> => {
   const { request, all, clock, assignment, destination, provider, deadline } = assigned;
   const { choice, options } = destination;
-  const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
+  const planned = await withSignedInputs(request, deadline);
   const url = await callbackUrl(provider.provider.id, request.requestId);
   const plan = provider.provider.plan(planned, provider.upstreamModel, url);
   const current = latestAttempts(currentAttempts(request, all));
@@ -152,18 +149,4 @@ const callsToMake = (
       ? [{ call, attempt: last.attempt + 1 }]
       : [];
   });
-};
-
-/**
- * The request with signed URLs of the copies as its reference videos: its provider gets the measured and
- * billed bytes, even if the caller's server has changed the file since. The URLs stop working at `expiresAt`.
- */
-const withClipUrls = async <Request extends StoredRequest>(
-  request: Request,
-  expiresAt: Instant,
-): Promise<Request> => {
-  const clips = clipsOf(request);
-  if (clips.length === 0) return request;
-  const sign = await loadUrlSigner();
-  return { ...request, referenceVideos: clips.map((key) => sign(key, expiresAt)) };
 };

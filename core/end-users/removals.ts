@@ -13,7 +13,7 @@ import {
   updateOf,
   updateWrite,
 } from '../table/table.ts';
-import { refusedBy, transact, writeItem, writeUnlessRefused } from '../table/transactions.ts';
+import { type Beside, refusedBy, transact, writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type EndUserId, endUserNotFound, getEndUser, toEndUser } from './end-users.ts';
 
@@ -68,9 +68,13 @@ export const mayBeOfRemoved = ({ removedAt }: EndUserRemoval, requestId: string)
 /**
  * Access pattern 33: claims an end-user for removal: stops their creations and records the removal. Claiming
  * again returns the same removal. Undefined, with nothing changed, while one of their requests is queued or
- * processing. Throws `NotFoundError`.
+ * processing. The writes `beside` are made with the first claim only. Throws `NotFoundError`.
  */
-export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUserRemoval | undefined> => {
+export const claimForRemoval = async (
+  id: EndUserId,
+  now: Date,
+  beside: Beside = [],
+): Promise<EndUserRemoval | undefined> => {
   const removalId = newRemovalId(now);
   let endUser = await getEndUser(id);
   let removal: EndUserRemoval | undefined;
@@ -98,6 +102,7 @@ export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUser
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       }),
       putWrite({ ...endUserRemovalKey(removal), ...due, ...removal }),
+      ...beside,
     ];
   });
   return removal;

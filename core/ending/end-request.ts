@@ -157,21 +157,32 @@ const refundChange = (
 
 /** Counts an end, and logs where its time went. The webhook's own line has the seconds since the end. */
 const reportEnd = (
-  { requestId, accountId, model, webhookUrl }: StoredRequest,
+  request: StoredRequest,
   state: TerminalState,
   refund: Thousandths,
   parts: RequestParts,
 ): void => {
+  const { requestId, accountId, model, webhookUrl } = request;
   const { status: outcome } = state;
   countMetric(METRIC.requestEnded, { model, outcome });
-  countMetric(METRIC.requestFailed, {}, outcome === 'failed' ? 1 : 0);
+  if (isRefusal(state)) countMetric(METRIC.requestRefused, {});
+  else countMetric(METRIC.requestFailed, {}, outcome === 'failed' ? 1 : 0);
   measure(METRIC.timeToDone, { model, outcome }, parts.totalSeconds);
-  if (parts.providerSeconds !== undefined) measure(METRIC.atProvider, { model }, parts.providerSeconds);
+  const { providerSeconds } = parts;
+  if (providerSeconds !== undefined) {
+    measure(METRIC.atProvider, { model }, providerSeconds);
+    const outputSeconds = request.kind === 'video' ? request.durationSec : 1;
+    if (outcome === 'succeeded') measure(METRIC.secondsPerOutput, { model }, providerSeconds / outputSeconds);
+  }
   if (refund > 0) measure(METRIC.refunded, {}, toXTokens(refund));
   const code = state.status === 'failed' ? state.error.code : undefined;
   const hasWebhook = webhookUrl !== undefined;
   logger.info('request ended', { requestId, accountId, model, outcome, code, ...parts, hasWebhook });
 };
+
+/** Whether a request failed for what its caller asked: the content, or an input. */
+const isRefusal = (state: TerminalState): boolean =>
+  state.status === 'failed' && (state.error.code === 'content_policy' || state.error.input !== undefined);
 
 /**
  * A provider timeout pauses the end-user's creations with that model. No other failure does, nor the end of a wait for

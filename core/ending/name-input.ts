@@ -10,6 +10,7 @@ const PROBLEMS: Record<Exclude<InputReason, 'content'>, string> = {
   unreadable: 'could not be read by the provider',
   small: 'is smaller than the model takes',
   large: 'is larger than the model takes',
+  size: 'has a size that the model does not take',
   format: 'has a format that the model does not take',
   duration: 'has a duration that the model does not take',
   ratio: 'has an aspect ratio that the model does not take',

@@ -49,8 +49,7 @@ export const startExpiry = (at: Date, cursor: unknown): Promise<void> =>
 
 /**
  * Starts the execution that delivers the webhook of a terminal request, or of a balance event; once, unless `suffix` names another
- * delivery that an operator asked for. A balance event has no request id, so that the function of an earlier release fails, and is
- * tried again, instead of finding nothing to deliver.
+ * delivery that an operator asked for.
  */
 export const startWebhookDelivery = (id: string, suffix = ''): Promise<void> =>
   startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', id + suffix, {

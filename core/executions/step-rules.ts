@@ -24,11 +24,8 @@ export type NextStep =
   | { next: 'retry'; waitSeconds: number }
   /** The provider's route is full: wait at this gate until the request's turn comes, at most this many whole seconds. */
   | ({ next: 'queue'; timeoutSeconds: number } & QueuePosition)
-  /**
-   * A task is unfinished: wait for the provider, at most this many whole seconds. Executions that began under an earlier definition
-   * read `waitSeconds` too, as their heartbeat.
-   */
-  | { next: 'wait'; timeoutSeconds: number; waitSeconds: number }
+  /** A task is unfinished: wait for the provider, at most this many whole seconds. */
+  | { next: 'wait'; timeoutSeconds: number }
   /** Nothing was produced: fail the request with this error and refund it. */
   | { next: 'fail'; error: Failure }
   /** The request is terminal or deleted. */
@@ -65,8 +62,8 @@ export const stepAfterCalls = (
   now: Date,
 ): NextStep => {
   if (!hasOpenTask(attempts)) return stepWhenFinished(attempts);
-  const waitSeconds = Math.max(1, Math.ceil((Date.parse(deadline) - now.getTime()) / 1000));
-  return { next: 'wait', timeoutSeconds: waitSeconds + 1, waitSeconds };
+  const secondsLeft = Math.max(1, Math.ceil((Date.parse(deadline) - now.getTime()) / 1000));
+  return { next: 'wait', timeoutSeconds: secondsLeft + 1 };
 };
 
 /**

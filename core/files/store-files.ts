@@ -1,6 +1,8 @@
+import { ImageEnd } from '@generation-service/media/image-end';
 import { type ImageMeasurement, measureImage } from '@generation-service/media/measure-image';
 import type { VideoMeasurement } from '@generation-service/media/spooled-video';
 import {
+  CUT_OFF,
   UnreadableVideoError,
   VIDEO_HEAD_BYTES,
   type VideoType,
@@ -10,6 +12,9 @@ import { FileUnavailableError } from '../guarded-http/http-files.ts';
 import { uploadBucket } from './bucket.ts';
 import { type FileKind, uploadFile, uploadVideo } from './upload.ts';
 
+/** The first bytes of PNG, JPEG and WebP. */
+const IMAGE_SIGNATURES = /^(\x89PNG|\xff\xd8\xff|RIFF[\s\S]{4}WEBP)/;
+
 const IMAGES: FileKind<ImageMeasurement> = {
   recognize: measureImage,
   // JPEG metadata ahead of the size can be long; other headers fit in a few kilobytes.
@@ -18,6 +23,11 @@ const IMAGES: FileKind<ImageMeasurement> = {
   maxBytes: 256 * 1024 * 1024,
   unrecognized: 'The file is not a PNG, JPEG or WebP image.',
   tooLarge: 'The image file is too large.',
+  ends: {
+    endOf: ({ extension }) => new ImageEnd(extension),
+    isBegun: (head) => IMAGE_SIGNATURES.test(Buffer.from(head.subarray(0, 12)).toString('latin1')),
+    cutOff: 'The image is cut off.',
+  },
 };
 
 const VIDEOS: FileKind<VideoType> = {
@@ -37,7 +47,7 @@ interface Stored {
 
 /**
  * Streams an image into the bucket. `keyOf` builds the object key once the image is measured; storing again
- * replaces it. Throws `FileUnavailableError` when the file is not a supported image, or too large.
+ * replaces it. Throws `FileUnavailableError` when the file is not a supported image, too large or not whole, and leaves no object then.
  */
 export const storeImage = async (
   body: AsyncIterable<Uint8Array>,
@@ -68,6 +78,10 @@ export const storeVideo = async (
     return { ...type, ...shown, ...stored };
   } catch (error) {
     if (!(error instanceof UnreadableVideoError)) throw error;
-    throw new FileUnavailableError(`The video ${error.message}.`, false, error);
+    throw new FileUnavailableError(
+      `The video ${error.message}.`,
+      error.message === CUT_OFF ? 'cut-off' : 'final',
+      error,
+    );
   }
 };

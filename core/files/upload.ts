@@ -22,12 +22,25 @@ export interface FileKind<FileType extends { contentType: string }> {
   maxBytes: number;
   unrecognized: string;
   tooLarge: string;
+  /** Where a whole file shows its end; absent where it is measured otherwise. */
+  ends?: WholeFiles<FileType>;
 }
+
+/** How to see that a file is whole, and the message for one that is not. */
+interface WholeFiles<FileType> {
+  endOf: (fileType: FileType) => { take(chunk: Uint8Array): void; isWhole(): boolean };
+  /** Whether a file that was not recognized begins as one of this kind does. */
+  isBegun: (head: Uint8Array) => boolean;
+  cutOff: string;
+}
+
+/** Fewer bytes are no file of any kind: the rest is missing. */
+const LEAST_BYTES = 12;
 
 /**
  * Streams a file into the bucket, with a few parts of 5 MiB in memory. The object appears only once it is
  * complete; uploading again replaces it. `keyOf` builds the object key once the file is recognized. Throws
- * `FileUnavailableError` for a file of another kind or a file that is too large. Once `signal` aborts, it
+ * `FileUnavailableError` for a file that is of another kind, too large or not whole. Once `signal` aborts, it
  * fails and leaves no object.
  */
 export const uploadFile = async <FileType extends { contentType: string }>(
@@ -40,13 +53,16 @@ export const uploadFile = async <FileType extends { contentType: string }>(
   try {
     const { head, fileType } = await readHead(chunks, kind);
     const objectKey = keyOf(fileType);
+    const end = kind.ends?.endOf(fileType);
     let sizeBytes = 0;
     const all = async function* (): AsyncGenerator<Uint8Array> {
       for (let next: IteratorResult<Uint8Array> = { value: head }; !next.done; next = await chunks.next()) {
         sizeBytes += next.value.byteLength;
-        if (sizeBytes > kind.maxBytes) throw new FileUnavailableError(kind.tooLarge, false);
+        if (sizeBytes > kind.maxBytes) throw new FileUnavailableError(kind.tooLarge, 'final');
+        end?.take(next.value);
         yield next.value;
       }
+      if (kind.ends && !end?.isWhole()) throw new FileUnavailableError(kind.ends.cutOff, 'cut-off');
     };
     const upload = new Upload({
       client,
@@ -70,17 +86,20 @@ export const uploadFile = async <FileType extends { contentType: string }>(
 
 const readHead = async <FileType extends { contentType: string }>(
   chunks: AsyncIterator<Uint8Array>,
-  { recognize, maxHeadBytes, unrecognized }: FileKind<FileType>,
+  { recognize, maxHeadBytes, unrecognized, ends }: FileKind<FileType>,
 ): Promise<{ head: Uint8Array; fileType: FileType }> => {
   let head = new Uint8Array();
   while (head.byteLength <= maxHeadBytes) {
     const { value, done } = await chunks.next();
-    if (done) break;
+    if (done) {
+      const isCutOff = head.byteLength < LEAST_BYTES || ends?.isBegun(head);
+      throw new FileUnavailableError(unrecognized, isCutOff ? 'cut-off' : 'final');
+    }
     head = Buffer.concat([head, value]);
     const fileType = recognize(head);
     if (fileType) return { head, fileType };
   }
-  throw new FileUnavailableError(unrecognized, false);
+  throw new FileUnavailableError(unrecognized, 'final');
 };
 
 /**
@@ -97,10 +116,13 @@ export const uploadVideo = async <Measured>(
   const video = new SpooledVideo();
   const results: Measured[] = [];
   const passing = async function* (): AsyncGenerator<Uint8Array> {
+    let sizeBytes = 0;
     for await (const chunk of body) {
+      sizeBytes += chunk.byteLength;
       await video.write(chunk);
       yield chunk;
     }
+    if (sizeBytes < LEAST_BYTES) return;
     results.push(await measure(video));
   };
   try {

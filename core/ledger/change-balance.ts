@@ -94,14 +94,22 @@ export const BalanceChangeKey = z.object({ accountId: z.string(), entryNumber: z
 const keyOf = (accountId: string, idempotencyKey: string): ItemKey =>
   balanceChangeKey(accountId, hash('sha256', idempotencyKey));
 
+/** Access pattern 41: the ledger entry that an operator's idempotency key made in an account, strongly consistent; undefined when there is none. */
+export const findChangeOfKey = async (
+  accountId: string,
+  idempotencyKey: string,
+): Promise<LedgerEntry | undefined> => {
+  const item = await getItem(keyOf(accountId, idempotencyKey));
+  return item && (await findEntry(accountId, BalanceChangeKey.parse(item).entryNumber));
+};
+
 /** The entry that an idempotency key made. Throws `ConflictError` when it is of another amount or kind. */
 const findEntryOfKey = async (
   accountId: string,
   idempotencyKey: string,
   { amountThousandths, reason }: Pick<OperatorChange, 'amountThousandths' | 'reason'>,
 ): Promise<LedgerEntry | undefined> => {
-  const item = await getItem(keyOf(accountId, idempotencyKey));
-  const entry = item && (await findEntry(accountId, BalanceChangeKey.parse(item).entryNumber));
+  const entry = await findChangeOfKey(accountId, idempotencyKey);
   if (!entry) return undefined;
   const made = entry.type === 'debit' ? -entry.amountThousandths : entry.amountThousandths;
   if (made === amountThousandths && entry.reason === reason) return entry;

@@ -33,7 +33,6 @@ const RequestUsage = z.object({
   createdAt: z.string(),
   debitThousandths: z.number(),
   refundThousandths: z.optional(z.number()),
-  debitEntryNumber: z.optional(z.number()),
 });
 type RequestUsage = z.infer<typeof RequestUsage>;
 

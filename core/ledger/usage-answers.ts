@@ -18,15 +18,11 @@ export const UsageItem = named(
   'The usage of one group, with the fields of the dimensions asked for.',
   z.object({
     day: z.optional(described(z.string(), 'With `day`: a date in UTC.')),
-    model: z.optional(
-      described(z.nullable(z.string()), 'With `model`. Null for requests from before this was recorded.'),
-    ),
+    model: z.optional(described(z.nullable(z.string()), 'With `model`. Null if unknown.')),
     endUserEmail: z.optional(
       described(z.nullable(z.string()), 'With `endUser`. Null for end-users that were deleted.'),
     ),
-    keyId: z.optional(
-      described(z.nullable(z.string()), 'With `key`. Null for requests from before this was recorded.'),
-    ),
+    keyId: z.optional(described(z.nullable(z.string()), 'With `key`. Null if unknown.')),
     ...sums,
   }),
 );

@@ -4,7 +4,6 @@ import { toXTokens } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { type LedgerHead, readableEntries } from './ledger.ts';
 import { findLedgerEntries, readStoredEntries, readUsageEntries } from './ledger-entries.ts';
-import { findUsageOfRequests } from './request-fates.ts';
 import type { UsageAnswer, UsageItem } from './usage-answers.ts';
 import {
   totalOf,
@@ -37,15 +36,14 @@ export interface Usage {
 
 /** Readers of parts of the range at once. */
 const PARALLEL = 4;
-/** Entries completed at once. */
-const UNTOLD_AT_ONCE = 1_000;
+/** Refunds whose debits are read at once. */
+const REFUNDS_AT_ONCE = 1_000;
 
 /**
  * The usage of an account, exact, from its ledger: the entries up to the newest that the account counts.
  *
  * 1. Find the numbers of the first and the last entry of the range: instants never decrease along the numbers.
- * 2. Add the entries up. The key of a refund is in its debit. Model and end-user of an entry of earlier releases are in its request, while that is
- *    there.
+ * 2. Add the entries up. The key of a refund is in its debit.
  * 3. Find the addresses of the end-users.
  *
  * Throws `ValidationError` beyond the limits.
@@ -61,24 +59,22 @@ export const usageOf = async (
   ]);
   checkLimit('ledger entries', end - first, limits.entries);
   const tally = new UsageTally(by);
-  const ofRequest = by.includes('model') || by.includes('endUser');
-  const isUntold = ({ model, reason }: UsageEntry): boolean =>
-    (ofRequest && model === undefined) || (by.includes('key') && reason === 'refund');
+  const lacksKey = ({ reason }: UsageEntry): boolean => by.includes('key') && reason === 'refund';
   await Promise.all(
     partsOf(first, end, PARALLEL).map(async ([firstOfPart, lastOfPart]) => {
-      let untold: UsageEntry[] = [];
-      const addUntold = async (): Promise<void> => {
-        const entries = untold;
-        untold = [];
-        for (const entry of await completed(accountId, entries)) tally.add(entry);
+      let refunds: UsageEntry[] = [];
+      const addRefunds = async (): Promise<void> => {
+        const entries = refunds;
+        refunds = [];
+        for (const entry of await withKeys(accountId, entries)) tally.add(entry);
       };
       for await (const entry of readUsageEntries(accountId, firstOfPart, lastOfPart)) {
-        if (isUntold(entry)) untold.push(entry);
+        if (lacksKey(entry)) refunds.push(entry);
         else tally.add(entry);
-        if (untold.length === UNTOLD_AT_ONCE) await addUntold();
+        if (refunds.length === REFUNDS_AT_ONCE) await addRefunds();
         checkLimit('groups', tally.size, limits.groups);
       }
-      await addUntold();
+      await addRefunds();
     }),
   );
   const emails = new Map<string, string>();
@@ -90,27 +86,12 @@ export const usageOf = async (
   return { groups, total: totalOf(groups) };
 };
 
-/** Completes entries: the key of a refund is in its debit. Entries of earlier releases have model, end-user and the number of that debit in their request. */
-const completed = async (accountId: string, entries: readonly UsageEntry[]): Promise<UsageEntry[]> => {
-  const former = entries.filter(({ model }) => model === undefined);
-  const requests = await findUsageOfRequests(
-    accountId,
-    former.map(({ reference }) => reference),
-  );
-  const told = entries.map((entry) => {
-    const request = requests.get(entry.reference);
-    const { model, endUserId } = entry.model === undefined ? (request ?? entry) : entry;
-    const debitNumber =
-      entry.reason === 'refund' ? (entry.debitNumber ?? request?.debitEntryNumber) : undefined;
-    return { ...entry, model, endUserId, debitNumber };
-  });
-  const debits = new Set(told.flatMap(({ debitNumber }) => debitNumber ?? []));
+/** Refunds with the keys of their debits. */
+const withKeys = async (accountId: string, refunds: readonly UsageEntry[]): Promise<UsageEntry[]> => {
+  const debits = new Set(refunds.flatMap(({ debitNumber }) => debitNumber ?? []));
   const found = await findLedgerEntries(accountId, [...debits]);
   const keys = new Map(found.map(({ number, keyId }) => [number, keyId]));
-  return told.map((entry) => ({
-    ...entry,
-    keyId: entry.debitNumber === undefined ? entry.keyId : keys.get(entry.debitNumber),
-  }));
+  return refunds.map((entry) => ({ ...entry, keyId: keys.get(entry.debitNumber ?? 0) }));
 };
 
 const checkLimit = (what: string, found: number, most = Number.POSITIVE_INFINITY): void => {

@@ -27,8 +27,7 @@ export const sizeProblem = (model: ImageModel, size: string): string | undefined
     model.explicitSize;
   const pixels = width * height;
   const ratio = width / height;
-  const { width: side } = dimensionsOf(model.defaultSize, 'square');
-  const example = `(e.g. ${side}x${side})`;
+  const example = exampleSize(model);
   if (pixels < minTotalPixels) {
     return `${size} is too small: ${model.id} needs at least ${figure(minTotalPixels)} pixels ${example}`;
   }
@@ -39,11 +38,27 @@ export const sizeProblem = (model: ImageModel, size: string): string | undefined
     const bounds = `${ratioText(minAspectRatio)} to ${ratioText(maxAspectRatio)}`;
     return `has an aspect ratio outside ${bounds} ${example}`;
   }
-  if (Math.min(width, height) < (minSide ?? 1)) return `has a side below ${figure(minSide ?? 1)} pixels`;
+  if (Math.min(width, height) < (minSide ?? 1)) {
+    return `has a side below ${figure(minSide ?? 1)} pixels ${example}`;
+  }
   if (maxSide !== undefined && Math.max(width, height) > maxSide) {
-    return `has a side above ${figure(maxSide)} pixels`;
+    return `has a side above ${figure(maxSide)} pixels ${example}`;
   }
   return undefined;
+};
+
+/**
+ * A size that a model makes, as a refusal names it: the square of the default preset, or of another preset where `takes` refuses that
+ * many pixels. Empty when no preset is taken.
+ */
+export const exampleSize = (
+  { defaultSize, sizePresets }: ImageModel,
+  takes: (pixels: number) => boolean = () => true,
+): string => {
+  const side = [defaultSize, ...sizePresets]
+    .map((preset) => PRESET_SIDE_PIXELS[preset])
+    .find((pixels) => takes(pixels ** 2));
+  return side === undefined ? '' : `(e.g. ${side}x${side})`;
 };
 
 /** A number of pixels as people write it. */

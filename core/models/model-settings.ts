@@ -11,6 +11,10 @@ import { Rate } from './rate-schemas.ts';
 export const RouteCosts = z.record(z.string(), Rate);
 export type RouteCosts = z.infer<typeof RouteCosts>;
 
+/** Ids of image models by the names that OpenAI's clients may give in their place. */
+export const ModelAliases = z.record(z.string(), z.string());
+export type ModelAliases = z.infer<typeof ModelAliases>;
+
 /** The operator's settings for a model. A model without settings has no item. */
 export const ModelSettings = z.object({
   model: z.string(),
@@ -20,6 +24,8 @@ export const ModelSettings = z.object({
   costs: z.optional(RouteCosts),
   /** The routes that operators left by hand, with the instants. Where the costs are. */
   left: z.optional(z.record(z.string(), z.string())),
+  /** As `costs`, in the settings of no model. */
+  aliases: z.optional(ModelAliases),
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
@@ -33,6 +39,10 @@ export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): Rout
 /** The routes that operators left by hand, from all settings. */
 export const leftRoutesIn = (settings: ReadonlyMap<string, ModelSettings>): Readonly<Record<string, Instant>> =>
   settings.get(NO_MODEL)?.left ?? {};
+
+/** The aliases of models, from all settings. */
+export const aliasesIn = (settings: ReadonlyMap<string, ModelSettings>): ModelAliases =>
+  settings.get(NO_MODEL)?.aliases ?? {};
 
 /**
  * Access pattern 13: all model settings by model id, strongly consistent. A model whose settings cannot be read, such as a
@@ -64,27 +74,24 @@ export const putEnabled = (model: string, enabled: boolean, beside?: Beside): Pr
   update(model, setAll({ model, enabled }), beside);
 
 /** Access pattern 14: sets what a route costs for requests from now on; undefined: not known. */
-export const putRouteCost = async (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> => {
-  await putOfRoute('costs', route, cost, beside);
-};
+export const putRouteCost = (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> =>
+  putEntry('costs', { name: route, value: cost }, beside);
 
 /** Access pattern 14: leaves a route by hand, or with `undefined` uses it again. Takes effect within 5 s. */
-export const putLeftRoute = async (
-  route: string,
-  leftAt: Instant | undefined,
-  beside?: Beside,
-): Promise<void> => {
-  await putOfRoute('left', route, leftAt, beside);
-};
+export const putLeftRoute = (route: string, leftAt: Instant | undefined, beside?: Beside): Promise<void> =>
+  putEntry('left', { name: route, value: leftAt }, beside);
 
-/** Sets one entry of a map by route in the settings of no model; undefined removes the entry. */
-const putOfRoute = async (
-  map: 'costs' | 'left',
-  route: string,
-  value: unknown,
+/** Access pattern 14: sets the model that an alias stands for; undefined removes the alias. */
+export const putAlias = (alias: string, model: string | undefined, beside?: Beside): Promise<void> =>
+  putEntry('aliases', { name: alias, value: model }, beside);
+
+/** Sets or removes one entry of a map in the settings of no model. */
+const putEntry = async (
+  map: 'costs' | 'left' | 'aliases',
+  { name, value }: { name: string; value: unknown },
   beside?: Beside,
 ): Promise<void> => {
-  // An update of an entry needs its map to be there.
+  // An update of one entry needs the map to be there.
   await update(NO_MODEL, {
     UpdateExpression: 'SET #model = :model, #map = if_not_exists(#map, :none)',
     ExpressionAttributeNames: { '#model': 'model', '#map': map },
@@ -92,9 +99,9 @@ const putOfRoute = async (
   });
   const change =
     value === undefined
-      ? { UpdateExpression: 'REMOVE #map.#route' }
-      : { UpdateExpression: 'SET #map.#route = :value', ExpressionAttributeValues: { ':value': value } };
-  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#map': map, '#route': route } }, beside);
+      ? { UpdateExpression: 'REMOVE #map.#name' }
+      : { UpdateExpression: 'SET #map.#name = :value', ExpressionAttributeValues: { ':value': value } };
+  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#map': map, '#name': name } }, beside);
 };
 
 const update = async (model: string, parts: UpdateParts, beside: Beside = []): Promise<void> => {

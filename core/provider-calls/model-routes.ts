@@ -55,12 +55,6 @@ export const ModelRoutes = z.record(
 );
 export type ModelRoutes = z.infer<typeof ModelRoutes>;
 
-/** Routes as earlier releases read them: one without its list. */
-export const writtenRoutes = (routes: ModelRoutes): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(routes).map(([model, list]) => [model, list.length === 1 ? list[0] : list]),
-  );
-
 const parseRoutes = remembersLast((text): Readonly<ModelRoutes> => ModelRoutes.parse(JSON.parse(text)));
 
 /** The routes of all models that have one, by model id. */

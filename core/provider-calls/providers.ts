@@ -69,8 +69,11 @@ type ProviderMeaning =
       ifRepeated?: Failure | undefined;
       upstream?: UpstreamError | undefined;
     }
-  /** Of a query: our credential or account was refused, so the task's state is not known. */
-  | { kind: 'refused' }
+  /**
+   * Of a query: the task's state is not known, and will not be while this goes on. Our credential or account was refused; with a `failure`,
+   * the answer could not be read.
+   */
+  | { kind: 'refused'; failure?: Failure | undefined }
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */
   | { kind: 'lost'; failure: Failure };
 
@@ -78,6 +81,18 @@ type ProviderMeaning =
  * The result of a call that cancels a task. `reason` is the provider's error code, or why it did not answer.
  */
 export type CancelAnswer = { kind: 'cancelled' } | { kind: 'not-cancelled'; reason: string };
+
+/**
+ * A provider's list of tasks, as far as it was told. `unfinished` are the ids of tasks that it names as unfinished. Unless it
+ * `isComplete`, it has more than was read. `busy`: not now, as `ProviderAnswer` has it. `refused`: it lists nothing here.
+ */
+export type TaskListing =
+  | { kind: 'listed'; unfinished: ReadonlySet<string>; isComplete: boolean }
+  | { kind: 'busy'; retryAfterSeconds?: number }
+  | { kind: 'refused' };
+
+/** Makes a call when its turn comes, with a signal that ends it in time. */
+export type InTurn = <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /** A callback as it came. */
 export interface SentCallback {
@@ -118,6 +133,11 @@ export interface Provider {
   submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer>;
   /** Reads the state of a task. `busy` means the provider did not tell it. */
   query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer>;
+  /**
+   * Lists unfinished tasks, these among them, with each HTTP call in its turn. Absent where the provider has no list. Results come from
+   * `query` alone, and the list may be behind.
+   */
+  list?(taskIds: readonly string[], inTurn: InTurn): Promise<TaskListing>;
   /**
    * Cancels a task of an ended request. The providers cancel a task that is queued; of another one the record
    * may be deleted, so call it only when the request has ended.

@@ -1,6 +1,12 @@
 import * as z from 'zod/mini';
-import type { CatalogModel } from '../models/catalog.ts';
-import { dimensionsOf, knownDimensions } from '../models/image-sizes.ts';
+import type { CatalogModel, ImageModel } from '../models/catalog.ts';
+import {
+  type Dimensions,
+  dimensionsOf,
+  exampleSize,
+  figure,
+  knownDimensions,
+} from '../models/image-sizes.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 
 const count = () => z.optional(z.int().check(z.gte(1)));
@@ -157,5 +163,19 @@ export const takesRequest = (limits: UpstreamLimits, request: StoredRequest): bo
   );
 };
 
-export const takesPixels = ({ minPixels = 0, maxPixels }: UpstreamLimits, pixels: number): boolean =>
+const takesPixels = ({ minPixels = 0, maxPixels }: UpstreamLimits, pixels: number): boolean =>
   pixels >= minPixels && pixels <= (maxPixels ?? Number.POSITIVE_INFINITY);
+
+/** Why an upstream of a model refuses the size of an image; undefined when the size is taken. */
+export const pixelsProblem = (
+  limits: UpstreamLimits,
+  model: ImageModel,
+  { width, height }: Dimensions,
+): string | undefined => {
+  const { minPixels = 1, maxPixels } = limits;
+  const pixels = width * height;
+  if (takesPixels(limits, pixels)) return undefined;
+  const most = maxPixels === undefined ? ' or more' : ` to ${figure(maxPixels)}`;
+  const example = exampleSize(model, (square) => takesPixels(limits, square));
+  return `has ${figure(pixels)} pixels; the provider takes ${figure(minPixels)}${most} ${example}`.trimEnd();
+};

@@ -74,7 +74,7 @@ export const checkDue = async (due: DueItem, options: CheckOptions): Promise<Che
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), CHECK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
-  else await finishDeletion(toDeletedRequest(claimed.item), undefined, due.key);
+  else await finishDeletion(toDeletedRequest(claimed.item));
   return DONE;
 };
 

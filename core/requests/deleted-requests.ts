@@ -3,8 +3,6 @@ import { newDeletionId } from '../ids.ts';
 import {
   deletedRequestKey,
   dueListing,
-  formerDeletedRequestKey,
-  type ItemKey,
   requestKey,
   TTL_ATTRIBUTE,
   webhookAttemptsEndKey,
@@ -16,14 +14,13 @@ import { AccountedRequest, type StoredRequest, type VideoRequest, withKnownStatu
 
 /**
  * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
- * against; marks from before it was kept have none. Until the deletion is closed, `files` are those not yet known to be removed, and
- * `deletionId` tells whose deletion it is.
+ * against. Until the deletion is closed, `files` are those not yet known to be removed, and `deletionId` tells whose deletion it is.
  */
 export const DeletedRequest = z.object({
   accountId: z.string(),
   requestId: z.string(),
   deletedAt: z.string(),
-  accounted: z.optional(AccountedRequest),
+  accounted: AccountedRequest,
   deletionId: z.optional(z.string()),
   files: z.optional(z.array(z.string())),
 });
@@ -69,27 +66,22 @@ export const findDeletedRequest = async (
 
 /**
  * Access pattern 27: the marks of deleted requests as they are stored, for any number of different requests, strongly consistent, in the
- * given order; undefined where there is none. Also finds the marks of earlier releases, which stay in the ledgers' partitions.
+ * given order; undefined where there is none.
  */
-export const findDeletionMarks = async (
+export const findDeletionMarks = (
   ids: readonly Pick<DeletedRequest, 'accountId' | 'requestId'>[],
-): Promise<(StoredItem | undefined)[]> => {
-  const keysOf = (keyOf: typeof deletedRequestKey): ItemKey[] =>
-    ids.map(({ accountId, requestId }) => keyOf(accountId, requestId));
-  const items = await batchGet([...keysOf(deletedRequestKey), ...keysOf(formerDeletedRequestKey)]);
-  return ids.map((_, index) => items[index] ?? items[ids.length + index]);
-};
+): Promise<(StoredItem | undefined)[]> =>
+  batchGet(ids.map(({ accountId, requestId }) => deletedRequestKey(accountId, requestId)));
 
 /**
- * Access pattern 28: takes a completed deletion off the due list. `key` is that of its mark, wherever that is. Does nothing when the mark is
- * absent. Repeating it changes nothing.
+ * Access pattern 28: takes a completed deletion off the due list. Does nothing when its mark is absent. Repeating it changes nothing.
  */
-export const closeDeletion = async (
-  { accountId, requestId }: DeletedRequest,
-  key = deletedRequestKey(accountId, requestId),
-): Promise<void> => {
+export const closeDeletion = async ({
+  accountId,
+  requestId,
+}: Pick<DeletedRequest, 'accountId' | 'requestId'>): Promise<void> => {
   await writeUnlessRefused(
-    updateOf(key, {
+    updateOf(deletedRequestKey(accountId, requestId), {
       UpdateExpression: 'REMOVE files, deletionId, GSI1PK, GSI1SK',
       ConditionExpression: 'attribute_exists(PK)',
     }),

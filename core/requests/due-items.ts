@@ -7,6 +7,7 @@ import {
   DELETED_REQUEST_PREFIX,
   DUE_SHARDS,
   type DueList,
+  deletedRequestPartition,
   dueListing,
   duePartition,
   END_USER_REMOVAL_PREFIX,
@@ -16,7 +17,15 @@ import {
   REQUEST_SORT,
   requestPartition,
 } from '../table/keys.ts';
-import { type StoredItem, setAll, table, tableName, updateOf } from '../table/table.ts';
+import {
+  lastItems,
+  listingQuery,
+  type StoredItem,
+  setAll,
+  table,
+  tableName,
+  updateOf,
+} from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 
@@ -43,8 +52,7 @@ const Entry = z.object({ PK: z.string(), SK: z.string(), GSI1PK: z.string(), GSI
 
 const workOf = ({ PK, SK }: ItemKey): DueWork => {
   if (SK.startsWith(DELETED_REQUEST_PREFIX)) {
-    // Marks of earlier releases are in the ledger's partition.
-    const accountId = PK.slice(PK.indexOf('#') + 1);
+    const accountId = PK.slice(deletedRequestPartition('').length);
     return { kind: 'deletion', accountId, requestId: SK.slice(DELETED_REQUEST_PREFIX.length) };
   }
   if (SK.startsWith(END_USER_REMOVAL_PREFIX)) {
@@ -117,6 +125,22 @@ export const listDue = async (
   const items = pages.flatMap((page) => page.items);
   items.sort((a, b) => (a.dueKey.GSI1SK < b.dueKey.GSI1SK ? -1 : 1));
   return { items, next: pages.flatMap(({ next }) => next) };
+};
+
+/**
+ * Access pattern 19: the item of a list that is due last, as a list of none or one: one query for each partition, in parallel. Eventually
+ * consistent.
+ */
+export const findNewestDue = async (list: DueList): Promise<DueItem[]> => {
+  const shards = Array.from({ length: DUE_SHARDS }, (_, shard) =>
+    lastItems(listingQuery(duePartition(list, shard)), 1),
+  );
+  const items = readable(
+    (await Promise.all(shards)).flat(),
+    (item) => toDueItem(list, item),
+    ({ PK }) => String(PK),
+  );
+  return items.sort((a, b) => (a.dueKey.GSI1SK < b.dueKey.GSI1SK ? 1 : -1)).slice(0, 1);
 };
 
 /**

@@ -5,6 +5,7 @@ import { toXTokens } from '../money.ts';
 import { outputObjectPrefix } from '../object-keys.ts';
 import { routePath } from '../routes.ts';
 import type { Instant } from '../time.ts';
+import { withInputFiles } from './input-files.ts';
 import type { ImageInput, RequestRecord, VideoInput } from './records.ts';
 import {
   ASKED_OF_IMAGES,
@@ -21,9 +22,12 @@ export interface RenderContext {
   publicBaseUrl: string;
   /** Signs a URL for a stored file that stops working at `expiresAt`. */
   signUrl: (objectKey: string, expiresAt: Instant) => string;
-  /** Whether the record has `input`: what was asked. */
-  withInput?: boolean;
+  /** The URL of a stored file without a signature. With it, the record has `input`: what was asked. */
+  inputUrl?: InputUrl;
 }
+
+/** The URL that stands for a stored file as an input. */
+type InputUrl = (objectKey: string) => string;
 
 /** The URL a request is read at. */
 export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
@@ -48,11 +52,12 @@ const videoBase = (request: VideoRequest) => baseOf(request, {});
 /** The record of a request as it reads at `context.now`. */
 export const renderRecord = (request: StoredRequest, context: RenderContext): RequestRecord => {
   const outputs = request.outputs ?? [];
+  const { inputUrl } = context;
   if (request.kind === 'image') {
     const state = stateOf(request, context, (itemOf) => ({
       images: outputs.map((output) => ({ ...itemOf(output), size: sizeOf(request, output) })),
     }));
-    return { ...imageBase(request), ...state, ...(context.withInput && { input: imageInput(request) }) };
+    return { ...imageBase(request), ...state, ...(inputUrl && { input: imageInput(request, inputUrl) }) };
   }
   const { durationSec, resolution } = request;
   const state = stateOf(request, context, (itemOf) => ({
@@ -62,7 +67,7 @@ export const renderRecord = (request: StoredRequest, context: RenderContext): Re
       resolution,
     })),
   }));
-  return { ...videoBase(request), ...state, ...(context.withInput && { input: videoInput(request) }) };
+  return { ...videoBase(request), ...state, ...(inputUrl && { input: videoInput(request, inputUrl) }) };
 };
 
 /** Fields that depend on the status of a record. `outputsOf` lists its outputs; `itemOf` gives what items of both kinds have. */
@@ -113,28 +118,34 @@ const sizeOf = (request: ImageRequest, { width, height }: StoredOutput): string 
 const incomplete = (request: StoredRequest): Error =>
   new Error(`Request ${request.requestId} is ${request.status} but lacks what that status stands for.`);
 
-/** A caller's value as answers show it: URLs without query and fragment, which may hold a signature that a read must not give away. */
-const unsigned = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(unsigned);
-  return typeof value === 'string' && /^https?:/i.test(value) ? value.replace(/[?#].*$/s, '') : value;
-};
+/** A caller's URL as answers show it: without query and fragment, which may hold a signature that a read must not give away. */
+const unsigned = (url: string): string => url.replace(/[?#].*$/s, '');
 
-/** The values of these fields that a request has. */
+/** The values of these fields that a request has. A file of ours is shown by its URL, which can be used again. */
 const askedOf = <Name extends keyof Request & string, Request extends StoredRequest>(
   fields: Readonly<Record<Name, unknown>>,
   request: Request,
+  inputUrl: InputUrl,
 ): Pick<Request, Name> => {
   const given = (Object.keys(fields) as Name[]).filter((name) => request[name] !== undefined);
-  return Object.fromEntries(given.map((name) => [name, unsigned(request[name])])) as Pick<Request, Name>;
+  const values = given.map((name) => [
+    name,
+    name === 'webhookUrl' ? unsigned(`${request[name]}`) : request[name],
+  ]);
+  const show = (text: string): string => (isUrl(text) ? unsigned(text) : inputUrl(text));
+  return withInputFiles(Object.fromEntries(values) as Pick<Request, Name>, show);
 };
 
-export const imageInput = (request: ImageRequest): ImageInput => {
+const isUrl = (text: string): boolean => /^https?:/i.test(text);
+
+export const imageInput = (request: ImageRequest, inputUrl: InputUrl): ImageInput => {
   const { images, sequential } = request;
   return {
-    ...askedOf(ASKED_OF_IMAGES, request),
+    ...askedOf(ASKED_OF_IMAGES, request, inputUrl),
     n: sequential ? 1 : images,
     ...(sequential && { sequential: 'auto', sequentialOptions: { maxImages: images } }),
   };
 };
 
-export const videoInput = (request: VideoRequest): VideoInput => askedOf(ASKED_OF_VIDEO, request);
+export const videoInput = (request: VideoRequest, inputUrl: InputUrl): VideoInput =>
+  askedOf(ASKED_OF_VIDEO, request, inputUrl);

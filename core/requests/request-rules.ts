@@ -58,6 +58,8 @@ const common = {
   model: z.string(),
   prompt: z.string(),
   webhookUrl: z.optional(z.string()),
+  /** When the first of our own files that it names is removed; absent when it names none. */
+  inputsExpireAt: z.optional(z.string()),
   unitPriceThousandths: z.number(),
   debitThousandths: z.number(),
   createdAt: z.string(),
@@ -85,7 +87,7 @@ const common = {
   removalFailures: z.optional(z.number()),
   costThousandths: z.optional(z.number()),
   refundThousandths: z.optional(z.number()),
-  /** The numbers of its debit and refund in the ledger. Requests from before they were kept have none. */
+  /** The numbers of its debit and refund in the ledger. */
   debitEntryNumber: z.optional(z.number()),
   refundEntryNumber: z.optional(z.number()),
   /** Ids of the end-user and the API key for whose budgets its debit was counted; absent when for none. */

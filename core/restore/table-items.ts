@@ -22,7 +22,6 @@ const KEYS = {
   modelSettings: keys.modelSettingsKey(''),
   request: keys.requestKey(''),
   deletedRequest: keys.deletedRequestKey('', ''),
-  formerDeletedRequest: keys.formerDeletedRequestKey('', ''),
   endUser: keys.endUserKey('', ''),
   endUserRemoval: keys.endUserRemovalKey(someone),
   spent: keys.spentKey('', '', ''),

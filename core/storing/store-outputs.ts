@@ -21,13 +21,14 @@ import {
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { reportTasks } from '../route-pauses/report-results.ts';
 import { type Clock, systemClock, toInstant } from '../time.ts';
+import { fetchingEndOf } from './fetching-rules.ts';
 import { usageDifference } from './usage-rules.ts';
 
 /** Each file being copied holds up to three parts of 5 MiB in memory. */
 const CONCURRENT_FILES = 4;
 /**
- * Time limit and attempts of one file. With these, 15 images, four at a time, or one video take at most 12 min:
- * less than the function's time limit.
+ * Time limit and attempts of one file. With these, 15 images, four at a time, or one video take at most 12 min: less than the
+ * function's time limit. With one attempt each they take 4 min (`FETCHING_SECONDS`).
  */
 const FILE_TIMEOUT_MS = { image: 60_000, video: 240_000 } as const;
 const MAX_ATTEMPTS = 3;
@@ -44,7 +45,7 @@ class OutputsPendingError extends Error {
 
 /**
  * Copies every output the provider produced to the bucket and records them, then removes the copies of the reference
- * videos. An output whose file the provider does not have, or that is not a file we deliver, is recorded without a file and
+ * videos. An output whose file stays absent or cut off, or that is not a file we deliver, is recorded without a file and
  * does not affect the others.
  *
  * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
@@ -68,7 +69,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   const pending = new Set<number>();
   await inParallel(produced.entries(), CONCURRENT_FILES, async ([index, { url }]) => {
     if (outputs[index]?.objectKey !== undefined) return;
-    const stored = await storeOutput(request, index, url, clock);
+    const stored = await storeOutput({ request, index, url }, attempts, clock);
     if (stored === 'pending') pending.add(index);
     else outputs[index] = stored;
   });
@@ -111,14 +112,24 @@ const reportUsage = (request: StoredRequest, attempts: Iterable<ProviderAttempt>
 
 const STORE = { image: storeImage, video: storeVideo };
 
+/** Whether the file of an output is not fetched again after this error. */
+const isFinal = (error: unknown, attempts: readonly ProviderAttempt[], clock: Clock): boolean =>
+  error instanceof FileUnavailableError && fetchingEndOf(error.fault, attempts) <= toInstant(clock.now());
+
+/** An output that a provider made. */
+interface Produced {
+  request: StoredRequest;
+  index: number;
+  url: string;
+}
+
 /**
  * Stores one output. Returns it without a file when it can never be stored, and `pending` when it may be stored
  * later.
  */
 const storeOutput = async (
-  request: StoredRequest,
-  index: number,
-  url: string,
+  { request, index, url }: Produced,
+  attempts: readonly ProviderAttempt[],
   clock: Clock,
 ): Promise<StoredOutput | 'pending'> => {
   for (let attempt = 1; ; attempt++) {
@@ -130,8 +141,8 @@ const storeOutput = async (
       const { extension: _, ...stored } = await STORE[request.kind](file, keyOf);
       return { index, ...stored };
     } catch (error) {
-      const isFinal = error instanceof FileUnavailableError && !error.retryable;
-      if (!isFinal && attempt < MAX_ATTEMPTS) {
+      const isLost = isFinal(error, attempts, clock);
+      if (!isLost && attempt < MAX_ATTEMPTS) {
         await pause(RETRY_PAUSE_MS * attempt);
         continue;
       }
@@ -140,11 +151,11 @@ const storeOutput = async (
         model: request.model,
         index,
         attempt,
-        isFinal,
+        isFinal: isLost,
         milliseconds: clock.now().getTime() - startedAtMs,
         error: error as Error,
       });
-      if (!isFinal) return 'pending';
+      if (!isLost) return 'pending';
       countMetric(METRIC.outputStorageFailed, {});
       return { index };
     }

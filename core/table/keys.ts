@@ -61,7 +61,7 @@ export const apiKeyListing = (accountId: string, createdAt: Instant, keyId: stri
 });
 export const apiKeyListingPartition = (accountId: string): string => `ACCOUNT#${accountId}#KEYS`;
 
-/** The partition of an account's ledger entries and operators' idempotency keys. Earlier releases also put marks of deleted requests there. */
+/** The partition of an account's ledger entries and operators' idempotency keys. */
 export const ledgerPartition = (accountId: string): string => `LEDGER#${accountId}`;
 /** Entry numbers count from 1; padding to 12 digits makes text order number order. */
 export const ledgerEntrySort = (number: number): string => `ENTRY#${String(number).padStart(12, '0')}`;
@@ -115,7 +115,7 @@ export const endUserRemovalKey = ({
 export const removalPrefix = (email: string): string => `${END_USER_REMOVAL_PREFIX}${email}#`;
 export const END_USER_REMOVAL_PREFIX = 'REMOVAL#';
 
-/** The partition of a request, its provider attempts and its wait. Earlier releases also put its webhook attempts there. */
+/** The partition of a request, its provider attempts and its wait. */
 export const requestPartition = (requestId: string): string => `REQUEST#${requestId}`;
 export const requestKey = (requestId: string): ItemKey => ({
   PK: requestPartition(requestId),
@@ -159,11 +159,6 @@ export const deletedRequestPartition = (accountId: string): string => `DELETED#$
 /** Marks a request as deleted, so that the ledger can still be verified. */
 export const deletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
   PK: deletedRequestPartition(accountId),
-  SK: `${DELETED_REQUEST_PREFIX}${requestId}`,
-});
-/** Where earlier releases put such a mark. */
-export const formerDeletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
-  PK: ledgerPartition(accountId),
   SK: `${DELETED_REQUEST_PREFIX}${requestId}`,
 });
 export const DELETED_REQUEST_PREFIX = 'DELETED#';
@@ -267,8 +262,8 @@ export const routeStatePartition = (route: string): string => `ROUTE#${route}`;
 /** The run of the reconciler that is at work. */
 export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };
 
-/** The partition of the operator's settings for models. The number stays: stacks have their settings there. */
-export const MODEL_SETTINGS_PARTITION = 'CATALOG#0';
+/** The partition of the operator's settings for models. */
+export const MODEL_SETTINGS_PARTITION = 'CATALOG';
 const MODEL_SETTINGS_PREFIX = 'MODEL#';
 /** The operator's settings for a model: its rate, and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({

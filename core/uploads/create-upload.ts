@@ -4,13 +4,13 @@ import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-fligh
 import type { WorkAllowance } from '../concurrency/work-allowance.ts';
 import { requiredEnv } from '../environment.ts';
 import { bucket } from '../files/bucket.ts';
-import { loadUrlSigner } from '../files/signed-urls.ts';
+import { fileUrl } from '../files/file-handles.ts';
 import { newUploadId } from '../ids.ts';
 import { uploadObjectKey } from '../object-keys.ts';
 import { addSeconds, systemClock, toInstant } from '../time.ts';
+import { ownerOf, UPLOAD_LIFE_SECONDS } from './own-inputs.ts';
 import type { UploadAnswer } from './upload-answers.ts';
 import { type NewUpload, UPLOAD_TYPES } from './upload-rules.ts';
-import { ownerOf, UPLOAD_LIFE_SECONDS } from './upload-urls.ts';
 
 /** How long the form takes a file. It ends earlier when the credentials of the function do. */
 const FORM_SECONDS = 15 * 60;
@@ -23,8 +23,8 @@ const PLACES = 10;
 const LEASE_SECONDS = 30;
 
 /**
- * A form that takes one file of exactly this type and size, and the URL of the file afterwards. Writes no record: the form and the URL are
- * signed. Throws `ServiceError` with `rate_limited` when the account has used up its uploads of the hour.
+ * A form that takes one file of exactly this type and size, and the URL that names the file as an input: nothing can be fetched there. Writes
+ * no record: the form is signed. Throws `ServiceError` with `rate_limited` when the account has used up its uploads of the hour.
  */
 export const createUpload = async (
   { accountId, earnedWork }: Pick<Account, 'accountId' | 'earnedWork'>,
@@ -41,17 +41,14 @@ export const createUpload = async (
   const expiresAt = addSeconds(toInstant(now), UPLOAD_LIFE_SECONDS);
   const full = () => tooManyAtOnce('Too many uploads are being signed at once.', 1);
   return withPlaces([limit], systemClock, full, async () => {
-    const [sign, upload] = await Promise.all([
-      loadUrlSigner(),
-      createPresignedPost(bucket(), {
-        Bucket: requiredEnv('BUCKET_NAME'),
-        Key: objectKey,
-        Fields: { 'Content-Type': contentType },
-        Conditions: [['content-length-range', bytes, bytes]],
-        Expires: FORM_SECONDS,
-      }),
-    ]);
-    return { uploadId, url: sign(objectKey, expiresAt), upload, expiresAt };
+    const upload = await createPresignedPost(bucket(), {
+      Bucket: requiredEnv('BUCKET_NAME'),
+      Key: objectKey,
+      Fields: { 'Content-Type': contentType },
+      Conditions: [['content-length-range', bytes, bytes]],
+      Expires: FORM_SECONDS,
+    });
+    return { uploadId, url: fileUrl(objectKey), upload, expiresAt };
   });
 };
 

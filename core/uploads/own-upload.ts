@@ -1,9 +1,8 @@
-import type { SignUrl } from '../files/signed-urls.ts';
+import { fileUrl } from '../files/file-handles.ts';
 import { newUploadId } from '../ids.ts';
 import { uploadObjectKey } from '../object-keys.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { ownerOf } from './own-inputs.ts';
 import { UPLOAD_TYPES, type UploadType } from './upload-rules.ts';
-import { ownerOf, UPLOAD_LIFE_SECONDS } from './upload-urls.ts';
 
 /** A file that came with a creation, and the upload that it will be. */
 export interface OwnUpload {
@@ -18,10 +17,9 @@ export interface OwnUpload {
 export const nameUpload = (
   file: Pick<OwnUpload, 'contentType' | 'bytes'>,
   accountId: string,
-  sign: SignUrl,
   now: Date,
 ): OwnUpload => {
   const { extension } = UPLOAD_TYPES[file.contentType];
   const objectKey = uploadObjectKey(ownerOf(accountId), newUploadId(now), extension);
-  return { ...file, objectKey, url: sign(objectKey, addSeconds(toInstant(now), UPLOAD_LIFE_SECONDS)) };
+  return { ...file, objectKey, url: fileUrl(objectKey) };
 };

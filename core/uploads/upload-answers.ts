@@ -7,7 +7,10 @@ export const UploadAnswer = named(
   'Where to send a file, and its URL afterwards.',
   z.object({
     uploadId: z.string(),
-    url: described(z.string(), 'The URL of the file: a reference, frame or clip of your own creations.'),
+    url: described(
+      z.string(),
+      'The URL that names the file in your own creations, as a reference, frame or clip. It cannot be fetched.',
+    ),
     upload: described(
       z.object({
         url: described(z.string(), 'Where to send the form, by POST as `multipart/form-data`.'),
@@ -18,7 +21,7 @@ export const UploadAnswer = named(
       }),
       'The form that takes the file, within 15 minutes.',
     ),
-    expiresAt: instant('When `url` stops working, two days from now.'),
+    expiresAt: instant('When the file can no longer be used, two days from now.'),
   }),
 );
 export type UploadAnswer = z.infer<typeof UploadAnswer>;

@@ -1,5 +1,6 @@
+import { FILE_EXTENSIONS } from '@generation-service/media/file-types';
 import * as z from 'zod/mini';
-import type { FieldErrors } from '../errors.ts';
+import type { FieldErrors, Medium } from '../errors.ts';
 import { text } from '../fields.ts';
 
 const MIB = 1024 * 1024;
@@ -16,6 +17,13 @@ export const UPLOAD_TYPES = {
   'video/webm': { extension: 'webm', maxBytes: VIDEO_BYTES },
 } as const;
 export type UploadType = keyof typeof UPLOAD_TYPES;
+
+/** What a stored file with this extension holds, as far as a creation can name it. */
+export const kindOfExtension = (extension: string): Medium | undefined => {
+  const uploaded = Object.entries(UPLOAD_TYPES).find(([, type]) => type.extension === extension);
+  if (uploaded) return uploaded[0].split('/')[0] as Medium;
+  return FILE_EXTENSIONS.video.some((known) => known === extension) ? 'video' : undefined;
+};
 const TYPES = Object.keys(UPLOAD_TYPES) as [UploadType, ...UploadType[]];
 
 const TYPE_MESSAGE = `must be one of ${TYPES.join(', ')}`;

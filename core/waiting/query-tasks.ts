@@ -62,7 +62,7 @@ export const queryTasks = async (
 /**
  * As `queryTasks`, whether or not the provider asked not to be queried. Each task is queried where it was created, and its outcome recorded;
  * writes nothing for one that is unfinished. A query that fails changes nothing. That a provider does not know a task counts as a failed
- * query for 30 s after its call ended, or up to 5 s less; that it refuses us, for 5 min after it first did. Concurrent queries are safe: the first final
+ * query for 30 s after its call ended, or up to 5 s less; that it refuses us or cannot be understood, for 5 min after it first did. Concurrent queries are safe: the first final
  * outcome stands.
  */
 export const queryAttempts = async (
@@ -123,8 +123,8 @@ const queryTask = async (
         return { attempt: await noteRefusal(attempt, toInstant(now)), answered: false };
       if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false };
       logger.error('provider refuses to tell the state of a task', { requestId, provider: provider.id });
-      const { providerRequestId } = answer;
-      const refused = { kind: 'failed', failure: TASK_REFUSED, providerRequestId } as const;
+      const { failure = TASK_REFUSED, providerRequestId } = answer;
+      const refused = { kind: 'failed', failure, providerRequestId } as const;
       return { attempt: await endTask(attempt, refused, now), answered: true };
     }
     case 'lost': {

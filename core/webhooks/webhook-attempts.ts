@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { readableItems } from '../observability.ts';
 import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/provider-attempts.ts';
 import {
-  requestPartition,
   TTL_ATTRIBUTE,
   WEBHOOK_ATTEMPT_PREFIX,
   webhookAttemptKey,
@@ -30,20 +29,16 @@ export const WebhookAttempt = z.object({
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
 /**
- * Access pattern 72: a request's webhook attempts by time, of all deliveries or of one, those in the request's partition included, where
- * the earlier release put them. Leaves out those that cannot be read. Strongly consistent.
+ * Access pattern 72: a request's webhook attempts by time, of all deliveries or of one. Leaves out those that cannot be read. Strongly
+ * consistent.
  */
 export const listWebhookAttempts = async (
   requestId: string,
   delivery?: string,
 ): Promise<WebhookAttempt[]> => {
   const prefix = delivery === undefined ? WEBHOOK_ATTEMPT_PREFIX : `${WEBHOOK_ATTEMPT_PREFIX}${delivery}#`;
-  const listOf = async (partition: string): Promise<WebhookAttempt[]> => {
-    const items = await queryItems(partitionQuery(partition, prefix));
-    return readableItems(items, (item) => WebhookAttempt.parse(item));
-  };
-  const partitions = [requestPartition(requestId), webhookAttemptPartition(requestId)];
-  const attempts = (await Promise.all(partitions.map(listOf))).flat();
+  const items = await queryItems(partitionQuery(webhookAttemptPartition(requestId), prefix));
+  const attempts = readableItems(items, (item) => WebhookAttempt.parse(item));
   return attempts.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 };
 

@@ -13,7 +13,7 @@ import {
   ValidationError,
 } from '../../core/errors.ts';
 import { logger } from '../../core/observability.ts';
-import { methodsOf, OPENAI_BASE_PATH } from '../../core/routes.ts';
+import { methodsOf, OPENAI_ROOT } from '../../core/routes.ts';
 import { endsEarly } from '../event-handler.ts';
 import { ApiRequest } from './api-request.ts';
 
@@ -132,8 +132,8 @@ export const wrongMethod = (
   respond: RespondWithError,
 ): APIGatewayProxyResult | undefined => {
   const allowed = methodsOf(resource);
-  if (allowed.length === 0 && resource.startsWith(`${OPENAI_BASE_PATH}/`))
-    return respond(new NotFoundError('There is no such route.'));
+  if (allowed.length === 0 && (resource === OPENAI_ROOT || resource.startsWith(`${OPENAI_ROOT}/`)))
+    return respond(new NotFoundError('There is no such route. The base URL of a client ends in /openai/v1.'));
   if (allowed.length === 0 || allowed.includes(httpMethod)) return undefined;
   const methods = allowed.join(', ');
   const response = respond(new NotFoundError(`This route takes ${methods} only.`));

@@ -5,8 +5,8 @@ import { isEmail, normalizeEmail } from '../../core/end-users/email-rules.ts';
 import { type FieldErrors, ValidationError } from '../../core/errors.ts';
 import { parseFields, type ReadBody, type Shape, type Values } from '../../core/fields.ts';
 
-/** Largest body accepted, in bytes. */
-const MAX_BODY_BYTES = 256 * 1024;
+/** The largest body of most routes. */
+const MAX_BODY_KIBIBYTES = 256;
 
 /** An HTTP request to the API, as routes read it. */
 export class ApiRequest {
@@ -76,11 +76,14 @@ export class ApiRequest {
     return Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
   }
 
-  /** The body as a JSON object; an absent body counts as `{}`. Never throws: authorization comes before any refusal. */
-  readBody(): ReadBody {
+  /**
+   * The body as a JSON object of at most `maxKibibytes`; an absent body counts as `{}`. Never throws: authorization comes before any
+   * refusal.
+   */
+  readBody(maxKibibytes = MAX_BODY_KIBIBYTES): ReadBody {
     const bytes = this.rawBody();
     if (bytes.byteLength === 0) return { ok: true, body: {} };
-    if (bytes.byteLength > MAX_BODY_BYTES) return refusedBody('must be at most 256 KiB');
+    if (bytes.byteLength > maxKibibytes * 1024) return refusedBody(`must be at most ${maxKibibytes} KiB`);
     if (!isUtf8(bytes)) return refusedBody('must be UTF-8');
     let value: unknown;
     try {

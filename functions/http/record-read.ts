@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import type { Account } from '../../core/accounts/accounts.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { NotFoundError } from '../../core/errors.ts';
+import { fileUrl } from '../../core/files/file-handles.ts';
 import type { SignUrl } from '../../core/files/signed-urls.ts';
 import { type RequestKind, requestKindOf } from '../../core/ids.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
@@ -42,8 +43,8 @@ export const recordResponse = (
   stored: StoredRequest,
   signUrl: SignUrl,
 ): APIGatewayProxyResult => {
-  const withInput = request.query(RECORD_QUERY).include === 'input';
+  const asked = request.query(RECORD_QUERY).include === 'input' && { inputUrl: fileUrl };
   const publicBaseUrl = requiredEnv('PUBLIC_BASE_URL');
-  const record = renderRecord(stored, { now: request.now, publicBaseUrl, signUrl, withInput });
+  const record = renderRecord(stored, { now: request.now, publicBaseUrl, signUrl, ...asked });
   return json(200, record, isTerminal(stored) ? {} : READ_AGAIN);
 };

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { requiredEnv } from '../../core/environment.ts';
+import { fileUrl } from '../../core/files/file-handles.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import type { RequestKind } from '../../core/ids.ts';
 import { readable } from '../../core/observability.ts';
@@ -24,7 +25,7 @@ export const requestList = async (
     now: request.now,
     publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'),
     signUrl,
-    withInput: include === 'input',
+    ...(include === 'input' && { inputUrl: fileUrl }),
   };
   const items = readable(
     found.items,

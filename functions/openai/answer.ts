@@ -7,6 +7,8 @@ import { recordUrl } from '../../core/requests/render-record.ts';
 import { type StoredRequest, statusAt } from '../../core/requests/request-rules.ts';
 import { toEpochSeconds } from '../../core/time.ts';
 import { json } from '../http/api-handler.ts';
+import { RefusedInputError } from './errors.ts';
+import type { ImageParameters } from './parameters.ts';
 
 /** The most characters of images in an answer: beyond its first 6 MB, a function sends 2 MB a second. */
 const MAX_BASE64 = 40_000_000;
@@ -14,26 +16,30 @@ const MAX_BASE64 = 40_000_000;
 const READ_MS = 5_000;
 
 /** An image in the answer. */
-type Item = { b64_json: string } | { url: string };
+interface Item {
+  b64_json?: string;
+  url?: string;
+}
 
 /**
- * 200 with the images of a request that has ended, in their order. Images beyond the room of an answer come as
- * URLs. Throws what it failed with, and `NotFoundError` when the files are gone.
+ * 200 with the images of a request that has ended, in their order. An image beyond the room of an answer has its URL only. Throws what
+ * the request failed with, and `NotFoundError` when the files are gone.
  */
 export const imagesResponse = async (
   request: StoredRequest,
-  wantsUrls: boolean,
+  { responseFormat, ignored }: Pick<ImageParameters, 'responseFormat' | 'ignored'>,
   now: Date,
 ): Promise<APIGatewayProxyResult> => {
   if (request.status === 'failed') {
-    const { code, message } = request.error ?? { code: 'internal_error', message: 'The request failed.' };
-    throw new ServiceError(code, message);
+    const { error } = request;
+    if (error?.input) throw new RefusedInputError(error, error.input);
+    throw new ServiceError(error?.code ?? 'internal_error', error?.message ?? 'The request failed.');
   }
   const { outputs = [], expiresAt } = request;
   if (expiresAt === undefined || statusAt(request, now) === 'expired')
     throw new NotFoundError('These images have expired.');
   const sign = await loadUrlSigner();
-  let room = wantsUrls ? 0 : MAX_BASE64;
+  let room = responseFormat === 'url' ? 0 : MAX_BASE64;
   const data = await Promise.all(
     outputs.flatMap(({ objectKey, sizeBytes = MAX_BASE64 }): Promise<Item>[] => {
       if (objectKey === undefined) return [];
@@ -41,10 +47,14 @@ export const imagesResponse = async (
       const url = sign(objectKey, expiresAt);
       if (length > room) return [Promise.resolve({ url })];
       room -= length;
-      return [readFileAsBase64(url).then((text) => ({ b64_json: text }))];
+      const others = responseFormat === 'b64_json' ? {} : { url };
+      return [readFileAsBase64(url).then((text) => ({ b64_json: text, ...others }))];
     }),
   );
-  const headers = { Location: recordUrl(requiredEnv('PUBLIC_BASE_URL'), request) };
+  const headers = {
+    Location: recordUrl(requiredEnv('PUBLIC_BASE_URL'), request),
+    ...(ignored.length > 0 && { 'X-Ignored-Parameters': ignored.join(', ') }),
+  };
   return json(200, { created: toEpochSeconds(request.createdAt), data }, headers);
 };
 

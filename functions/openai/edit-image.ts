@@ -1,10 +1,10 @@
 import { storeUpload } from '../../core/uploads/store-upload.ts';
 import type { ImageEndpoint } from './make-images.ts';
-import { readImageForm } from './read-calls.ts';
+import { readImageEdit } from './read-edits.ts';
 
 /** The endpoint that takes files. */
 export const EDIT_OPENAI_IMAGE: ImageEndpoint = {
   name: 'edit-openai-image',
-  read: readImageForm,
+  read: readImageEdit,
   store: storeUpload,
 };

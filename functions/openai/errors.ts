@@ -1,5 +1,11 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { type ErrorCode, ServiceError, ValidationError } from '../../core/errors.ts';
+import {
+  type ErrorCode,
+  type Failure,
+  type InputFault,
+  ServiceError,
+  ValidationError,
+} from '../../core/errors.ts';
 import { json, type RespondWithError } from '../http/api-handler.ts';
 
 /** An error as OpenAI's clients read it: the status picks its class, the rest is shown. */
@@ -7,8 +13,6 @@ interface OpenAiError {
   status: number;
   type: string;
   code: string;
-  /** Whether the clients may retry, where that is not what the status says. */
-  shouldRetry?: boolean;
 }
 
 /** The errors of the service, in OpenAI's words. */
@@ -16,16 +20,10 @@ const ERRORS: Record<ErrorCode, OpenAiError> = {
   validation_error: { status: 400, type: 'invalid_request_error', code: 'invalid_value' },
   unauthorized: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
   account_blocked: { status: 401, type: 'invalid_request_error', code: 'account_deactivated' },
-  payment_required: {
-    status: 429,
-    type: 'insufficient_quota',
-    code: 'insufficient_quota',
-    shouldRetry: false,
-  },
+  payment_required: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
   forbidden: { status: 403, type: 'invalid_request_error', code: 'forbidden' },
   not_found: { status: 404, type: 'invalid_request_error', code: 'not_found' },
-  // The clients would send the same again, to the same end.
-  conflict: { status: 409, type: 'invalid_request_error', code: 'conflict', shouldRetry: false },
+  conflict: { status: 409, type: 'invalid_request_error', code: 'conflict' },
   content_policy: { status: 400, type: 'image_generation_user_error', code: 'moderation_blocked' },
   rate_limited: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
   provider_timeout: { status: 500, type: 'server_error', code: 'provider_timeout' },
@@ -49,22 +47,44 @@ const CODE_OF_PROBLEM: Record<string, string> = {
   [UNKNOWN]: 'unknown_parameter',
 };
 
+/** What is wrong with a model that is not on offer: its name and the names to choose from. */
+export const unknownModelProblem = (model: string, onOffer: readonly string[]): string => {
+  const choice = onOffer.length > 0 ? `choose ${onOffer.join(', ')}` : 'no model is';
+  return `${JSON.stringify(model.slice(0, 100).toWellFormed())} is not on offer: ${choice}`;
+};
+
 /** A model that is not there, in OpenAI's words. */
 export class NoSuchModelError extends ServiceError {
-  constructor(model: string) {
-    super('not_found', `The model '${model.slice(0, 100).toWellFormed()}' does not exist.`);
+  constructor(model: string, onOffer: readonly string[]) {
+    super('not_found', `The model ${unknownModelProblem(model, onOffer)}.`);
+  }
+}
+
+/** The name of a creation's field here, without its index. */
+const paramOf = (field: string): string => NAMES.get(field.replace(/\[.*/s, '')) ?? field;
+
+/** A provider refused an input of a request, so that the same call would fail again: 400, which the clients do not repeat. */
+export class RefusedInputError extends ServiceError {
+  readonly param: string | undefined;
+
+  constructor({ code, message }: Failure, { field }: InputFault) {
+    const named = [...NAMES].reduce((text, [name, here]) => text.replaceAll(name, here), message);
+    super(code === 'content_policy' ? code : 'validation_error', named);
+    this.param = field === undefined ? undefined : paramOf(field);
   }
 }
 
 /** The response for an error in OpenAI's format. Of several wrong parameters it names one. */
 export const openAiErrorResponse: RespondWithError = (error) => {
-  const { status, type, code, shouldRetry } = ERRORS[error.code];
+  const { status, type, code } = ERRORS[error.code];
   const { retryAfterSeconds } = error;
+  // The clients repeat 409 and 429, too, where the same call would come to the same end.
+  const isFinal = status < 500 && error.code !== 'rate_limited';
   return json(
     status,
     { error: { message: error.message, type, param: null, code, ...detailsOf(error) } },
     {
-      ...(shouldRetry !== undefined && { 'x-should-retry': String(shouldRetry) }),
+      ...(isFinal && { 'x-should-retry': 'false' }),
       ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
     },
   );
@@ -72,10 +92,11 @@ export const openAiErrorResponse: RespondWithError = (error) => {
 
 const detailsOf = (error: ServiceError): { message?: string; param?: string; code?: string } => {
   if (error instanceof NoSuchModelError) return { param: 'model', code: 'model_not_found' };
+  if (error instanceof RefusedInputError) return error.param === undefined ? {} : { param: error.param };
   if (!(error instanceof ValidationError)) return {};
   const [field = 'body', problem = ''] = Object.entries(error.fields)[0] ?? [];
   if (field === 'body') return {};
-  const param = problem === UNKNOWN ? field : (NAMES.get(field.replace(/\[.*/s, '')) ?? field);
+  const param = problem === UNKNOWN ? field : paramOf(field);
   const said = param === 'user' && field !== 'user' ? USER_PROBLEM : problem;
   return { message: `'${param}' ${said}`, param, code: CODE_OF_PROBLEM[problem] ?? 'invalid_value' };
 };

@@ -18,7 +18,7 @@ import { imageSubmission, type Submission } from '../../core/creation/submission
 import { type JudgedCreation, writeCreation } from '../../core/creation/write-creation.ts';
 import { requiredNumberEnv } from '../../core/environment.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { loadUrlSigner } from '../../core/files/signed-urls.ts';
+import { toHandle } from '../../core/files/file-handles.ts';
 import { newRequestId } from '../../core/ids.ts';
 import { logger } from '../../core/observability.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
@@ -30,6 +30,7 @@ import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
 import { imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
+import { loadImageModels } from './models.ts';
 import { readParameters } from './parameters.ts';
 import type { AskedImages, FormFile } from './read-calls.ts';
 
@@ -70,13 +71,11 @@ export const makeImages = async (
   const asked = await read(request);
   const { accountId } = account;
   const { now } = request;
-  const parameters = readParameters(asked.given, apiKey.defaultEndUser);
-  const { uploads, references } = await namedUploads(asked.images, accountId, now);
+  const models = await loadImageModels(account, now);
+  const parameters = readParameters(asked.given, { defaultEndUser: apiKey.defaultEndUser, models });
+  const { uploads, references } = namedUploads(asked.images, accountId, now);
   const route = routeText(name);
-  const wrong = wrongFields(
-    () => request.query({}),
-    () => request.idempotencyKey(),
-  );
+  const wrong = wrongFields(() => request.idempotencyKey());
   const sent = { given: asked.given, images: asked.images.map(digestOfImage) };
   const submission = imageSubmission({
     route,
@@ -110,7 +109,7 @@ export const makeImages = async (
       return stillMakingResponse();
     }
     const instead = call && (await requestInstead(call, found.requestId, pace.now()));
-    if (!instead) return imagesResponse(ended, parameters.wantsUrls, pace.now());
+    if (!instead) return imagesResponse(ended, parameters, pace.now());
     found = instead;
   }
 };
@@ -122,17 +121,15 @@ const retryOf = (request: ApiRequest): number => {
 };
 
 const digestOfImage = (image: FormFile | string): string =>
-  typeof image === 'string' ? image : `sha256:${hash('sha256', image.bytes)}`;
+  typeof image === 'string' ? toHandle(image) : `sha256:${hash('sha256', image.bytes)}`;
 
-const namedUploads = async (
+const namedUploads = (
   images: readonly (FormFile | string)[],
   accountId: string,
   now: Date,
-): Promise<{ uploads: OwnUpload[]; references: string[] }> => {
-  if (images.length === 0) return { uploads: [], references: [] };
-  const sign = await loadUrlSigner();
+): { uploads: OwnUpload[]; references: string[] } => {
   const named = images.map((image) =>
-    typeof image === 'string' ? image : nameUpload(image, accountId, sign, now),
+    typeof image === 'string' ? image : nameUpload(image, accountId, now),
   );
   return {
     uploads: named.filter((one) => typeof one !== 'string'),

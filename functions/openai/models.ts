@@ -1,3 +1,8 @@
+import type { Account } from '../../core/accounts/accounts.ts';
+import { findImageModel } from '../../core/models/catalog.ts';
+import { aliasesIn, currentModelSettings } from '../../core/models/model-settings.ts';
+import { listOffered } from '../http/offered-models.ts';
+
 /** A model as OpenAI's clients read it. The catalog knows no date of a model. */
 export const renderModel = (id: string) => ({
   id,
@@ -5,3 +10,38 @@ export const renderModel = (id: string) => ({
   created: 0,
   owned_by: 'generation-service',
 });
+
+/** A name for a model at this surface: its id, or an alias of the operators. */
+export interface ModelName {
+  name: string;
+  /** Whether the model makes images. */
+  isOfImages: boolean;
+}
+
+/** The names of the models that an account can be served now: ids in the catalog's order, then aliases by their names. */
+export const listModelNames = async (account: Account, now: Date): Promise<ModelName[]> => {
+  const offered = await listOffered(account, now);
+  const settings = await currentModelSettings(now);
+  const types = new Map(offered.map(({ model }) => [model.id, model.type]));
+  const aliases = Object.entries(aliasesIn(settings)).filter(([, id]) => types.has(id));
+  const named = [...[...types.keys()].map((id): [string, string] => [id, id]), ...aliases.toSorted()];
+  return named.map(([name, id]) => ({ name, isOfImages: types.get(id) === 'image' }));
+};
+
+/** The image models that a call can name. */
+export interface ImageModels {
+  /** The id of the model with this name, whether or not the model can be dispatched now. */
+  idOf(name: string): string | undefined;
+  /** The names on offer. */
+  onOffer: readonly string[];
+}
+
+/** The image models that a call of an account can name. */
+export const loadImageModels = async (account: Account, now: Date): Promise<ImageModels> => {
+  const names = await listModelNames(account, now);
+  const aliases = new Map(Object.entries(aliasesIn(await currentModelSettings(now))));
+  return {
+    idOf: (name) => findImageModel(name)?.id ?? aliases.get(name),
+    onOffer: names.flatMap(({ name, isOfImages }) => (isOfImages ? [name] : [])),
+  };
+};

@@ -4,8 +4,11 @@ import type { ApiRequest } from '../http/api-request.ts';
 
 /** The files of a form: a function takes 6 MB, in base64, with all else. */
 const MAX_FILES_BYTES = 4 * 1024 * 1024;
-/** The largest form: its texts besides the files. */
-const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
+/** The largest body with files: its texts besides the files. */
+export const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
+
+/** What is wrong with a file that is no image. */
+export const NO_IMAGE = 'must be a PNG, JPEG or WebP image';
 
 /** A file of a form, of a type that its bytes show. */
 export interface FormFile {
@@ -48,10 +51,10 @@ export const readImageForm = async (request: ApiRequest): Promise<AskedImages> =
   let fileBytes = 0;
   for (const [name, value] of form) {
     if (name === 'image' || name === 'image[]') {
-      const image = typeof value === 'string' ? value : await imageOf(value);
+      const image = typeof value === 'string' ? value : imageFileOf(Buffer.from(await value.arrayBuffer()));
       if (typeof value !== 'string') fileBytes += value.size;
       if (image) images.push(image);
-      else fields.set('image', 'must be a PNG, JPEG or WebP image');
+      else fields.set('image', NO_IMAGE);
     } else if (typeof value !== 'string') {
       given.set(name, 'a file');
       fields.set(name, name === 'mask' ? 'is not offered' : 'is not a known field');
@@ -88,8 +91,8 @@ const typeOf = (bytes: Buffer): UploadType | undefined => {
   return hasText(bytes, 0, 'RIFF') && hasText(bytes, 8, 'WEBP') ? 'image/webp' : undefined;
 };
 
-const imageOf = async (file: File): Promise<FormFile | undefined> => {
-  const bytes = Buffer.from(await file.arrayBuffer());
+/** The file that the bytes are, if they begin as an image does. */
+export const imageFileOf = (bytes: Buffer): FormFile | undefined => {
   const contentType = typeOf(bytes);
   return contentType && { contentType, bytes };
 };

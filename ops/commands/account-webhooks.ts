@@ -32,10 +32,8 @@ export const addAccountWebhookVerbs = (
     )
     .option('--none', 'tell nothing any more')
     .action(perform(setWebhook));
-  verb('webhooks', 'what the account was told of its balance, with the attempts to deliver it').action(
-    perform(list),
-  );
-  const command = verb('retry-webhook', 'deliver a webhook of the balance again, with the same webhook id');
+  verb('webhooks', 'webhooks of its balance, with their attempts').action(perform(list));
+  const command = verb('retry-webhook', 'send a webhook of the balance again, same id');
   about(command, 'event', 'the event').action(perform(retry));
 };
 

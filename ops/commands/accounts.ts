@@ -18,13 +18,14 @@ import { burst, name, note, oneOf, requestsPerSecond, text } from '../options.ts
 import { formatFields, formatNumber, formatTable, type Result } from '../output.ts';
 import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
+import { addCloseVerb } from './account-closing.ts';
 import { addAccountWebhookVerbs, shownWebhook } from './account-webhooks.ts';
 
 /** Orders of the list. */
 const ORDERS = ['created', 'balance', 'name'] as const;
 type Order = (typeof ORDERS)[number];
 
-/** `accounts create|list|show|edit|block|unblock|set-limits|rotate-webhook-secret`, and those of the account's webhook. */
+/** `accounts create|list|show|edit|block|unblock|close|set-limits|rotate-webhook-secret`, and those of the account's webhook. */
 export const addAccountVerbs = (accounts: Command, perform: Perform): void => {
   const verb = (name: string, description: string): Command =>
     about(accounts.command(name).description(description), 'account', 'the account');
@@ -54,6 +55,7 @@ export const addAccountVerbs = (accounts: Command, perform: Perform): void => {
     .action(perform(edit));
   verb('block', 'refuse every call by the account').action(perform(block));
   verb('unblock', 'accept calls by the account again').action(perform(unblock));
+  addCloseVerb(verb, perform);
   verb('set-limits', 'limit the rate of requests by each of its keys')
     .requiredOption('--requests-per-second <number>', 'sustained rate', requestsPerSecond)
     .requiredOption('--burst <number>', 'requests allowed at once', burst)

@@ -11,14 +11,16 @@ import {
   unblockEndUser,
 } from '../../core/end-users/end-users.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/table/pages.ts';
+import { systemClock } from '../../core/time.ts';
 import { email, oneOf, pageNumber, pageSize, text } from '../options.ts';
 import { formatFields, formatTable, type Result } from '../output.ts';
+import { removeEndUser } from '../remove-end-user.ts';
 import { about } from '../subject.ts';
-import type { Perform, Verb } from '../verb.ts';
+import { type Perform, UsageError, type Verb } from '../verb.ts';
 
 const YES_OR_NO = ['yes', 'no'] as const;
 
-/** `end-users list|show|block|unblock` */
+/** `end-users list|show|block|unblock|delete` */
 export const addEndUserVerbs = (endUsers: Command, perform: Perform): void => {
   const ofAccount = (name: string, description: string): Command =>
     about(endUsers.command(name).description(description), 'account', 'the account');
@@ -42,6 +44,9 @@ export const addEndUserVerbs = (endUsers: Command, perform: Perform): void => {
   ofOne('show', 'one end-user').action(perform(show));
   ofOne('block', 'refuse their creations; requests in progress continue').action(perform(block));
   ofOne('unblock', 'accept their creations again').action(perform(unblock));
+  ofOne('delete', 'erase them with all their requests and files; repeat it to go on')
+    .option('--yes', 'do it')
+    .action(perform(erase));
 };
 
 interface ListOptions {
@@ -99,6 +104,21 @@ const changing =
     const beside = (await recorder()).write({ accountId, subject });
     return told(await change({ accountId, email }, beside));
   };
+
+/** As the API's DELETE: the record of the erasure names the end-user by id, and stays. */
+const erase: Verb<OneOptions & { yes?: true }> = async ({ account, email, yes }, connected, { recorder }) => {
+  await connected();
+  const { accountId } = await getAccount(account);
+  const { endUserId, totalRequests } = await getEndUser({ accountId, email });
+  if (!yes) {
+    throw new UsageError(
+      `This erases end-user ${endUserId}, who has made ${totalRequests} requests, with their files. Give --yes to do it.`,
+    );
+  }
+  const beside = (await recorder()).write({ accountId, subject: endUserId });
+  const value = { accountId, endUserId, ...(await removeEndUser({ accountId, email }, systemClock, beside)) };
+  return { value, text: (columns) => formatFields(value, columns) };
+};
 
 const block = changing((id, beside) => blockEndUser(id, new Date(), beside));
 const unblock = changing(unblockEndUser);

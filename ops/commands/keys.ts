@@ -40,9 +40,12 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
   about(keys.command('list').description("an account's keys, oldest first"), 'account', 'the account').action(
     perform(list),
   );
-  about(keys.command('revoke').description('revoke a key for good'), 'key-id', 'the key, by its id', {
-    isRequired: false,
-  })
+  about(
+    keys.command('revoke').description('revoke a key for good'),
+    'key-id',
+    'the key, by its id or by the text that leaked',
+    { isRequired: false, isSecret: true },
+  )
     .option('--key <key>', 'the key, by its text', text)
     .action(perform(revoke));
   about(
@@ -133,7 +136,8 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
     throw new UsageError('Give the key, by either --key-id or --key: ops keys revoke key_0f3c…');
   }
   await connected();
-  const id = keyId ?? idOf(key ?? '');
+  const given = keyId ?? key ?? '';
+  const id = parseKey(given)?.keyId ?? (key === undefined ? keyIdOnly(given) : idOf(key));
   const { accountId } = await getApiKey(id);
   const beside = (await recorder()).write({ accountId, subject: id });
   const revoked = await revokeApiKey(id, new Date(), beside);
@@ -186,6 +190,12 @@ const setEndUser: Verb<{ keyId: string; endUser: string }> = async (
   await setDefaultEndUser(keyId, address, beside);
   const value = { keyId, endUser: address ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
+};
+
+/** A text that may be a secret, in part or misspelt, is not repeated in an error. */
+const keyIdOnly = (given: string): string => {
+  if (/^key_[0-9a-z]+$/.test(given)) return given;
+  throw new UsageError('That text is neither the id of a key nor a whole API key: its checksum is wrong.');
 };
 
 const idOf = (key: string): string => {

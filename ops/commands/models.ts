@@ -8,8 +8,9 @@ import { MODEL_IDS } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';
 import type { Perform, Verb } from '../verb.ts';
+import { addAliasVerbs } from './model-aliases.ts';
 
-/** `models list|enable|disable` */
+/** `models list|enable|disable|alias` */
 export const addModelVerbs = (models: Command, perform: Perform): void => {
   models
     .command('list')
@@ -21,6 +22,7 @@ export const addModelVerbs = (models: Command, perform: Perform): void => {
   verb('disable', 'refuse new requests for the model; existing ones continue').action(
     perform(setEnabled(false)),
   );
+  addAliasVerbs(models.command('alias').description("names of OpenAI's models for models here"), perform);
 };
 
 const setEnabled =

@@ -2,6 +2,8 @@ import { type Command, Option } from 'commander';
 import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
 import { ConflictError } from '../../core/errors.ts';
 import { toXTokens } from '../../core/money.ts';
+import { listAttempts } from '../../core/provider-calls/provider-attempts.ts';
+import { routeNameOf } from '../../core/provider-names.ts';
 import {
   isTerminal,
   RECORD_STATUSES,
@@ -79,12 +81,14 @@ const list: Verb<ListOptions> = async ({ account, olderThan, ...search }, connec
   const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
   const now = systemClock.now();
   const found = await searchRequests(accounts, { ...search, olderThanSeconds: olderThan }, now, say);
-  const value = found.requests.map((request) => ({
+  const refusals = search.error === undefined ? [] : await upstreamErrorsOf(found.requests);
+  const value = found.requests.map((request, index) => ({
     requestId: request.requestId,
     accountId: request.accountId,
     status: statusAt(request, now),
     model: request.model,
     createdAt: request.createdAt,
+    ...refusals[index],
   }));
   const more = found.hasMore ? `\n\nMore on --page ${search.page + 1}.` : '';
   return {
@@ -94,15 +98,41 @@ const list: Verb<ListOptions> = async ({ account, olderThan, ...search }, connec
         [
           ...['created', { id: 'request' }, ...(account === undefined ? [{ id: 'account' }] : [])],
           ...['status', 'model', 'end-user'],
+          ...(refusals.length === 0 ? [] : ['provider', 'its code']),
         ],
-        found.requests.map((request) => [
+        found.requests.map((request, index) => [
           ...[request.createdAt, request.requestId],
           ...(account === undefined ? [request.accountId] : []),
           ...[describeStatus(request, now), request.model, request.endUserEmail],
+          ...(refusals.length === 0 ? [] : [refusals[index]?.provider, refusals[index]?.providerCode]),
         ]),
         columns,
       ) + more,
   };
+};
+
+/** Which provider failed a request last, and its own code; null where none did. */
+interface UpstreamErrorOf {
+  provider: string | null;
+  providerCode: string | null;
+}
+
+/** Requests whose attempts are read at once. */
+const READ_AT_ONCE = 16;
+
+/** The last failed call of each request, in their order. */
+const upstreamErrorsOf = async (requests: readonly StoredRequest[]): Promise<UpstreamErrorOf[]> => {
+  const errors: UpstreamErrorOf[] = [];
+  for (let start = 0; start < requests.length; start += READ_AT_ONCE) {
+    const read = requests.slice(start, start + READ_AT_ONCE).map(async ({ requestId }) => {
+      const failed = (await listAttempts(requestId)).findLast(({ outcome }) => outcome?.kind === 'failed');
+      const outcome = failed?.outcome;
+      const code = outcome?.kind === 'failed' ? outcome.upstream?.code : undefined;
+      return { provider: failed ? routeNameOf(failed) : null, providerCode: code ?? null };
+    });
+    errors.push(...(await Promise.all(read)));
+  }
+  return errors;
 };
 
 /** The status, with the error's code where it failed. */

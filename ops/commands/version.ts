@@ -32,8 +32,7 @@ const resultOf = (target: Target | undefined): Result => {
       formatFields(
         {
           'command line': ownVersion,
-          // The first release does not say.
-          ...(service && { [service]: version ?? '0.1.0 or earlier' }),
+          ...(service && { [service]: version ?? 'not told' }),
           ...(commit && { commit }),
         },
         columns,

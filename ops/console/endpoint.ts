@@ -73,6 +73,9 @@ const rateOf = (body: unknown): unknown => {
   return perImage ?? perSecond;
 };
 
+/** Whether a person confirmed the change on the page. */
+const isConfirmed = (body: unknown): boolean => ((body ?? {}) as { yes?: unknown }).yes === true;
+
 /** The operators' command behind each route; values are given after `=`, so that none is taken for an option. */
 const ROUTES: {
   method: string;
@@ -102,7 +105,10 @@ const ROUTES: {
   {
     method: 'PUT',
     path: /^rates\/([^/]+)$/,
-    command: (id, body) => ['rates', 'set', `--model=${id}`, `--value=${JSON.stringify(rateOf(body))}`],
+    command: (id, body) => [
+      ...['rates', 'set', `--model=${id}`, `--value=${JSON.stringify(rateOf(body))}`],
+      ...(isConfirmed(body) ? ['--yes'] : []),
+    ],
   },
   { method: 'GET', path: /^routes$/, command: () => ['routes', 'list'] },
   { method: 'GET', path: /^version$/, command: () => ['version'] },

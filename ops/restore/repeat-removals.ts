@@ -1,11 +1,11 @@
 import { blockAccount, putWebhookSecrets } from '../../core/accounts/accounts.ts';
 import { revokeApiKey } from '../../core/accounts/api-keys.ts';
-import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
-import { deleteRequests, whileInTime } from '../../core/deletion/delete-requests.ts';
+import { deleteRequests } from '../../core/deletion/delete-requests.ts';
 import { blockEndUser, type EndUserId } from '../../core/end-users/end-users.ts';
 import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { type Failure, NotFoundError, ServiceError } from '../../core/errors.ts';
 import { type Clock, systemClock } from '../../core/time.ts';
+import { removeEndUser } from '../remove-end-user.ts';
 import type { Removals } from './compare-tables.ts';
 
 /** The failure of a request that its owner deleted after it had ended, in a table where it has not. Nobody reads it. */
@@ -48,19 +48,13 @@ const deleteAgain = async (
     .map((id) => `request ${id} could not be deleted`);
 };
 
-/** One call of a removal takes a limited time, and says when it is to be repeated. Said in time, that means a request beyond removal. */
 const removeAgain = async (id: EndUserId, clock: Clock): Promise<string[]> => {
-  for (;;) {
-    const isInTime = whileInTime(clock.now(), clock);
-    try {
-      await deleteEndUser(id, clock);
-      return [];
-    } catch (error) {
-      if (error instanceof NotFoundError) return [];
-      if (!(error instanceof ServiceError)) throw error;
-      if (error.code !== 'temporarily_unavailable' || isInTime()) {
-        return [`an end-user of account ${id.accountId} could not be removed: ${error.message}`];
-      }
-    }
+  try {
+    await removeEndUser(id, clock);
+    return [];
+  } catch (error) {
+    if (error instanceof NotFoundError) return [];
+    if (!(error instanceof ServiceError)) throw error;
+    return [`an end-user of account ${id.accountId} could not be removed: ${error.message}`];
   }
 };

@@ -1,3 +1,6 @@
+import { buffer } from 'node:stream/consumers';
+import { type ExchangeOptions, exchange } from '../../core/http-exchange.ts';
+
 /** An answer of the API. */
 export interface ApiAnswer {
   status: number;
@@ -42,32 +45,33 @@ const parsed = (text: string): unknown => {
   }
 };
 
+/** An answer as it is sent, read to its end. Follows no redirect. */
+const answerTo = async (url: string, options: ExchangeOptions) => {
+  const { statusCode, headers, body } = await exchange(new URL(url), options);
+  const named = Object.entries(headers).flatMap(([name, values]) =>
+    [values ?? []].flat().map((value): [string, string] => [name, value]),
+  );
+  return { status: statusCode, headers: new Headers(named), bytes: await buffer(body) };
+};
+
 /** A caller of the service at a base URL. Calls end with `signal`, and when no answer comes in time. */
 export const createCaller = (baseUrl: string, signal: AbortSignal): SmokeCaller => ({
   baseUrl,
   async call(method, path, { key, body, contentType } = {}) {
-    const response = await fetch(baseUrl + path, {
+    const { status, headers, bytes } = await answerTo(baseUrl + path, {
       method,
       headers: {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
       },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      redirect: 'manual',
+      body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_MILLISECONDS)]),
     });
-    return { status: response.status, headers: response.headers, body: parsed(await response.text()) };
+    return { status, headers, body: parsed(bytes.toString()) };
   },
   async fetchFile(url) {
-    const response = await fetch(url, {
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(FILE_MILLISECONDS)]),
-    });
-    return {
-      status: response.status,
-      headers: response.headers,
-      bytes: new Uint8Array(await response.arrayBuffer()),
-    };
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(FILE_MILLISECONDS)]);
+    return answerTo(url, { method: 'GET', headers: {}, signal: limit });
   },
 });
 

@@ -21,6 +21,7 @@ import type { StoppableStreams } from '../stoppable-program.ts';
 import { connect, stackExists, TargetError } from '../target.ts';
 import { pickModels } from './models.ts';
 import { type RehearsalStage, rehearse } from './rehearse.ts';
+import { releaseCommit } from './release-commits.ts';
 import { createReleases, type RehearsalContext } from './releases.ts';
 import { MAX_RUNNING } from './work.ts';
 
@@ -50,7 +51,7 @@ const createCommand = ({ out, err }: StoppableStreams): Command =>
     .description(
       'Deploys a release with stand-ins for the providers as a stack of its own, starts requests of each kind, deploys these sources over it, goes back, and destroys the stack.',
     )
-    .requiredOption('--from <tag>', 'the release to upgrade from: v0.1.0', text)
+    .requiredOption('--from <release>', 'the version, tag or commit to upgrade from', text)
     .option('--endpoint <url>', "address of all AWS services, in place of AWS's own", httpUrl)
     .option('--stack <name>', 'name of the stack, which must not exist', text, 'UpgradeRehearsal')
     .option(
@@ -91,15 +92,16 @@ const contextFor = (stackName: string): RehearsalContext => ({
 
 const rehearsal = async (given: GivenOptions, { out, err, signal, columns }: StoppableStreams) => {
   if (given.endpoint !== undefined) process.env.AWS_ENDPOINT_URL = given.endpoint;
+  const root = fileURLToPath(new URL('../..', import.meta.url));
   if (await stackExists(given.stack)) {
     throw new TargetError(`Stack ${given.stack} exists. The rehearsal makes its own, and destroys it.`);
   }
+  const commit = releaseCommit(root, given.from);
   const folder = await mkdtemp(join(tmpdir(), 'upgrade-'));
   err(`What the tools print is in ${join(folder, 'log.txt')}.\n`);
-  const root = fileURLToPath(new URL('../..', import.meta.url));
   const results = await rehearse({
     releases: createReleases(root, folder, contextFor(given.stack)),
-    tag: given.from,
+    tag: commit,
     open: () => openStage(given, signal),
     progress: createProgress((line) => err(`${line}\n`)),
     now: () => new Date(),

@@ -14,8 +14,8 @@ export interface Release {
 
 /** Brings releases into an account. The output of the tools goes into a log, and the lines about a failure into its error. */
 export interface Releases {
-  /** Checks a tag out beside these sources, with its packages, and synthesizes it. */
-  checkOut(tag: string): Promise<Release>;
+  /** Checks a commit out beside these sources, with its packages, and synthesizes it. */
+  checkOut(commit: string): Promise<Release>;
   /** These sources, synthesized. */
   present(): Promise<Release>;
   /** Deploys by the release's own CDK toolkit. */
@@ -32,7 +32,7 @@ const ASSEMBLIES = ['assembly-from', 'assembly-to'] as const;
 export type RehearsalContext = Readonly<Record<string, string>>;
 
 /** The last lines of this kind are in the error of a tool that failed. */
-const PROBLEM = /fail|error/i;
+const PROBLEM = /fail|fatal|error/i;
 const LAST_LINES = 3;
 
 /** Releases of the project in `root`, deployed as the stack of the context. Everything made is in `work`, an existing folder. */
@@ -52,8 +52,8 @@ export const createReleases = (root: string, work: string, context: RehearsalCon
   };
 
   return {
-    async checkOut(tag) {
-      await run(log, root, 'git', ['worktree', 'add', '--detach', checkout, tag]);
+    async checkOut(commit) {
+      await run(log, root, 'git', ['worktree', 'add', '--detach', checkout, commit]);
       await run(log, checkout, 'npm', ['ci', '--no-audit', '--no-fund']);
       return synthesize(checkout, ASSEMBLIES[0]);
     },

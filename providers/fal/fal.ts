@@ -15,15 +15,16 @@ import {
   untoldTask,
   withCallId,
 } from '../failures.ts';
-import { type Answered, type HttpAnswer, optionalText, readBody, requiredText, saidText } from '../http.ts';
+import { type Answered, type HttpAnswer, readBody, requiredText, saidText } from '../http.ts';
 import { type Connection, HttpProvider } from '../http-provider.ts';
+import { taskStateOf } from '../task-states.ts';
+import { FAL_ERRORS } from './errors.ts';
 import { falImageInputs } from './images.ts';
-import { classifyFalError, submitOutcomeOf } from './outcomes.ts';
 import { falErrorOf, readFalResult } from './results.ts';
 import { falVideoInput } from './videos.ts';
 
 const Submitted = z.object({ request_id: requiredText() });
-const State = z.object({ status: requiredText(), error: saidText(), error_type: optionalText() });
+const State = z.object({ status: requiredText(), error: saidText(), error_type: saidText() });
 const CancelState = z.object({ status: requiredText() });
 
 /** Result files are copied at once; this long they stay at fal. */
@@ -69,8 +70,7 @@ export class Fal extends HttpProvider {
     const isTaken = answer.status >= 200 && answer.status < 300;
     const task = isTaken ? readBody(Submitted, answer.body) : undefined;
     if (task) return { kind: 'accepted', taskId: `${applicationOf(path)}/${task.request_id}` };
-    const takenBy = (status: number) => submitOutcomeOf(status).taken;
-    return refusedCreation(this.id, answer, falErrorOf(answer), classifyFalError, takenBy);
+    return refusedCreation(this.id, answer, falErrorOf(answer), FAL_ERRORS);
   }
 
   /** A completed request tells by its result what became of it: a second call. */
@@ -87,21 +87,14 @@ export class Fal extends HttpProvider {
   private readState(answer: HttpAnswer): ProviderAnswer | 'completed' {
     const isTold = answer.kind === 'answered' && [200, 202, 404].includes(answer.status);
     const state = isTold ? readBody(State, answer.body) : undefined;
-    if (!state) return untoldTask(this.id, answer, falErrorOf(answer)?.code, classifyFalError);
+    if (!state) return untoldTask(this.id, answer, falErrorOf(answer), FAL_ERRORS);
     const { status, error: message, error_type: code } = state;
-    switch (status) {
-      case 'IN_QUEUE':
-      case 'IN_PROGRESS':
-        return { kind: 'waiting' };
-      case 'NOT_FOUND':
-        return unknownTask();
-      case 'COMPLETED':
-        return code === undefined
-          ? 'completed'
-          : failedTask(this.id, { code, message }, classifyFalError, answer);
-      default:
-        return unknownState(this.id, status);
-    }
+    if (status === 'NOT_FOUND') return unknownTask();
+    const ended = taskStateOf(status);
+    if (ended === 'unfinished') return { kind: 'waiting' };
+    if (ended === undefined) return unknownState(this.id, status);
+    if (code === undefined && ended === 'succeeded') return 'completed';
+    return failedTask(this.id, { code: code ?? status, message }, FAL_ERRORS, answer);
   }
 
   protected readTask(answer: HttpAnswer): ProviderAnswer {

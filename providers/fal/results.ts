@@ -1,25 +1,23 @@
 import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderOutput } from '../../core/provider-calls/providers.ts';
+import type { ToldError } from '../error-bodies.ts';
+import { failedTask, failureOf, failureOfAll, REFUSED_OUTPUT, untoldTask } from '../failures.ts';
 import {
-  type Classify,
-  failedTask,
-  failureOf,
-  failureOfAll,
-  type ToldError,
-  untoldTask,
-} from '../failures.ts';
-import {
+  type Answered,
   type HttpAnswer,
-  optional,
+  numberOf,
   optionalNumber,
-  optionalText,
   readBody,
   requiredText,
   saidText,
+  urlOf,
 } from '../http.ts';
-import { classifyFalError } from './outcomes.ts';
+import { FAL_ERRORS, pathOf } from './errors.ts';
 
-const ModelErrors = z.object({ detail: z.array(z.object({ type: requiredText(), msg: saidText() })) });
+const Location = z.catch(z.array(z.union([z.string(), z.number()])), []);
+const ModelErrors = z.object({
+  detail: z.array(z.object({ type: requiredText(), msg: saidText(), loc: Location })),
+});
 const PlatformError = z.object({ error_type: requiredText(), detail: saidText(), error: saidText() });
 const PlainError = z.object({ detail: requiredText() });
 
@@ -29,34 +27,36 @@ export interface FalError extends ToldError {
   isCoded: boolean;
 }
 
-/** The error in a body; undefined when it has none. A plain text has the code `HTTP <status>`. */
+/**
+ * The error in an answer; undefined when it has none. Of several, a content decision counts, else the first. A plain text has the
+ * code `HTTP <status>`.
+ */
 export const falErrorOf = (answer: HttpAnswer): FalError | undefined => {
   if (answer.kind !== 'answered') return undefined;
-  const { status, body } = answer;
-  const [first] = readBody(ModelErrors, body)?.detail ?? [];
-  if (first) return { code: first.type, message: first.msg, isCoded: true };
+  const { status, body, errorType } = answer;
+  const told = readBody(ModelErrors, body)?.detail ?? [];
+  const first = told.find(({ type }) => type === 'content_policy_violation') ?? told[0];
+  if (first) return { code: first.type, message: first.msg, at: pathOf(first.loc), isCoded: true };
   const platform = readBody(PlatformError, body);
   if (platform) {
     return { code: platform.error_type, message: platform.detail ?? platform.error, isCoded: true };
   }
-  const plain = readBody(PlainError, body);
-  return plain && { code: `HTTP ${status}`, message: plain.detail, isCoded: false };
+  const plain = readBody(PlainError, body)?.detail;
+  if (errorType !== undefined) return { code: errorType, message: plain, isCoded: true };
+  return plain === undefined ? undefined : { code: `HTTP ${status}`, message: plain, isCoded: false };
 };
 
-const File = z.object({ url: optionalText() });
+/** A model's output: every field may be null, and a file may be its bare URL. */
 const Output = z.object({
-  images: optional(z.array(File)),
-  has_nsfw_concepts: optional(z.array(z.unknown())),
-  video: optional(z.object({ url: optionalText(), duration: optionalNumber() })),
+  images: z.optional(z.unknown()),
+  image: z.optional(z.unknown()),
+  has_nsfw_concepts: z.optional(z.unknown()),
+  video: z.optional(z.unknown()),
   duration: optionalNumber(),
 });
 
-/** A result that is not there is no refusal of our account: the request has completed, so it is read again. */
-const classifyResult: Classify = (status, code) =>
-  classifyFalError(status === 404 ? undefined : status, code);
-
 /** Statuses about our key or the number of our queries. They say nothing of the task. */
-const UNTOLD = new Set([401, 403, 429]);
+const UNTOLD = new Set([401, 402, 403, 429]);
 
 /**
  * What the result of a completed request means. A status of its own says nothing without an error of fal: it may be a gateway's, and the
@@ -64,33 +64,37 @@ const UNTOLD = new Set([401, 403, 429]);
  */
 export const readFalResult = (answer: HttpAnswer): ProviderAnswer => {
   const error = falErrorOf(answer);
-  const untold = () => untoldTask('fal', answer, error?.code, classifyResult);
-  if (answer.kind !== 'answered' || UNTOLD.has(answer.status)) return untold();
-  if (error && (error.isCoded || answer.status === 422)) {
-    return failedTask('fal', error, classifyFalError, answer);
+  if (answer.kind !== 'answered' || UNTOLD.has(answer.status)) {
+    return untoldTask('fal', answer, error, FAL_ERRORS);
   }
-  const output = answer.status === 200 ? readBody(Output, answer.body) : undefined;
-  return output && isOutput(answer.body) ? mediaOf(output) : untold();
+  const { status, retryAfterSeconds } = answer;
+  if (error && (error.isCoded || status === 422 || status < 300))
+    return failedTask('fal', error, FAL_ERRORS, answer);
+  if (status !== 200)
+    return { kind: 'busy', reason: `the result was answered with ${status}`, retryAfterSeconds };
+  const output = readBody(Output, answer.body);
+  return output ? mediaOf(output) : untoldTask('fal', answer as Answered, undefined, FAL_ERRORS);
 };
 
-/** Whether a body is one of a model: every field of it may be null. */
-const isOutput = (body: unknown): boolean =>
-  typeof body === 'object' && body !== null && ('images' in body || 'video' in body);
+const listOf = (value: unknown): unknown[] => [value ?? []].flat();
 
 const mediaOf = ({
   images,
+  image,
   video,
   has_nsfw_concepts: flags,
   duration,
 }: z.output<typeof Output>): ProviderAnswer => {
-  if (video?.url !== undefined) {
-    const outputSeconds = duration ?? video.duration;
+  const videoUrl = urlOf(video);
+  if (videoUrl !== undefined) {
+    const outputSeconds = duration ?? numberOf(video, 'duration');
     const usage = outputSeconds === undefined ? {} : { usage: { outputSeconds } };
-    return { kind: 'done', outputs: [{ url: video.url }], ...usage };
+    return { kind: 'done', outputs: [{ url: videoUrl }], ...usage };
   }
   // Z-Image does not fail for content: it flags the image, which may be black.
-  const outputs = (images ?? []).map(({ url }, index): ProviderOutput => {
-    if (flags?.[index] === true) return { failure: failureOf('content') };
+  const outputs = listOf(images ?? image).map((file, index): ProviderOutput => {
+    if (listOf(flags)[index] === true) return { failure: REFUSED_OUTPUT };
+    const url = urlOf(file);
     return url === undefined ? { failure: failureOf('error') } : { url };
   });
   if (outputs.some((output) => 'url' in output)) return { kind: 'done', outputs };

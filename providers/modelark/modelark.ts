@@ -1,16 +1,20 @@
 import * as z from 'zod/mini';
 import type {
   CancelAnswer,
+  InTurn,
   ProviderAnswer,
   ProviderOutput,
   ProviderPlan,
+  TaskListing,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
+import { errorIn, type ToldError } from '../error-bodies.ts';
+import { classify, type Verdict } from '../error-classes.ts';
 import {
   blame,
   cancelAnswerOf,
-  type ErrorClass,
   failedTask,
+  failureFor,
   failureOf,
   failureOfAll,
   refusedCreation,
@@ -22,35 +26,30 @@ import {
 import {
   type Answered,
   type HttpAnswer,
-  optional,
   optionalNumber,
   optionalText,
   readBody,
   requiredText,
-  saidText,
 } from '../http.ts';
 import { HttpProvider } from '../http-provider.ts';
-import { classifyArkError } from './errors.ts';
+import { taskStateOf } from '../task-states.ts';
+import { ARK_ERRORS } from './errors.ts';
 import { planArkImages } from './images.ts';
+import { listUnfinishedOf } from './task-list.ts';
 import { planArkVideo, TASKS_PATH } from './videos.ts';
 
-const ErrorBody = z.object({ error: z.object({ code: requiredText(), message: saidText() }) });
 const ImagesBody = z.object({
-  data: z.array(
-    z.object({
-      url: optionalText(),
-      error: optional(z.object({ code: optionalText(), message: saidText() })),
-    }),
-  ),
+  data: z.array(z.object({ url: optionalText(), error: z.optional(z.unknown()) })),
 });
 const ImagesUsage = z.object({ usage: z.object({ generated_images: optionalNumber() }) });
 type ImageItem = z.output<typeof ImagesBody>['data'][number];
 
 const CreatedTask = z.object({ id: requiredText() });
+/** Besides the status, nothing that cannot be read hides that a task has ended. */
 const TaskBody = z.object({
   status: requiredText(),
-  error: optional(z.object({ code: optionalText(), message: saidText() })),
-  content: optional(z.object({ video_url: optionalText() })),
+  error: z.optional(z.unknown()),
+  content: z.catch(z.optional(z.nullable(z.object({ video_url: optionalText() }))), undefined),
   duration: optionalNumber(),
 });
 
@@ -71,8 +70,7 @@ export class ModelArk extends HttpProvider {
     const images = status === 200 ? imagesOf(body) : undefined;
     const error = errorOf(answer);
     // Without any item, the error is at the top level.
-    if (!images || (images.length === 0 && error))
-      return refusedCreation(this.id, answer, error, classifyArkError);
+    if (!images || (images.length === 0 && error)) return refusedCreation(this.id, answer, error, ARK_ERRORS);
     const outputs = images.map(toOutput);
     if (!outputs.some((output) => 'url' in output)) return noneProduced(outputs, images);
     const used = readBody(ImagesUsage, body)?.usage.generated_images;
@@ -84,7 +82,11 @@ export class ModelArk extends HttpProvider {
   }
 
   protected readTask(answer: HttpAnswer): ProviderAnswer {
-    return readTaskOf(answer) ?? untoldTask(this.id, answer, errorOf(answer)?.code, classifyArkError);
+    return readTaskOf(answer) ?? untoldTask(this.id, answer, errorOf(answer), ARK_ERRORS);
+  }
+
+  list(taskIds: readonly string[], inTurn: InTurn): Promise<TaskListing> {
+    return listUnfinishedOf(taskIds, (path) => inTurn((signal) => this.call('GET', path, signal)));
   }
 
   /**
@@ -97,8 +99,8 @@ export class ModelArk extends HttpProvider {
   }
 }
 
-const errorOf = (answer: HttpAnswer): z.output<typeof ErrorBody>['error'] | undefined =>
-  answer.kind === 'answered' ? readBody(ErrorBody, answer.body)?.error : undefined;
+const errorOf = (answer: HttpAnswer): ToldError | undefined =>
+  answer.kind === 'answered' ? errorIn(answer.body) : undefined;
 
 /** The items of an image answer; undefined when none of them is in a form that was asked for. */
 const imagesOf = (body: unknown): ImageItem[] | undefined => {
@@ -106,19 +108,23 @@ const imagesOf = (body: unknown): ImageItem[] | undefined => {
   return items?.length === 0 || items?.some(({ url, error }) => url ?? error) ? items : undefined;
 };
 
-const classOf = ({ error }: ImageItem): ErrorClass =>
-  error?.code === undefined ? 'error' : classifyArkError(undefined, error.code);
+/** What the error of an item means; one without a code is the provider's own. */
+const verdictOf = ({ error }: ImageItem): Verdict => {
+  const told = errorIn({ error });
+  return told ? classify(ARK_ERRORS, told) : { errorClass: 'error' };
+};
 
 const toOutput = (item: ImageItem): ProviderOutput =>
-  item.url === undefined ? { failure: failureOf(classOf(item)) } : { url: item.url };
+  item.url === undefined ? { failure: failureFor(verdictOf(item)) } : { url: item.url };
 
 /** The provider took the call and made nothing of it. */
 const noneProduced = (outputs: ProviderOutput[], images: readonly ImageItem[]): ProviderAnswer => {
-  const { code, message } = images.find(({ error }) => error?.code !== undefined)?.error ?? {};
+  const told = images.map(({ error }) => errorIn({ error })).find((error) => error !== undefined);
+  const isOfInput = images.length > 0 && images.every((item) => verdictOf(item).errorClass === 'input');
   return {
     ...{ kind: 'failed', failure: failureOfAll(outputs), taken: 'yes' },
-    ...blame(images.length > 0 && images.every((item) => classOf(item) === 'input') ? 'input' : 'error'),
-    ...(code !== undefined && { upstream: upstreamError(code, message) }),
+    ...blame(isOfInput ? 'input' : 'error'),
+    ...(told && { upstream: upstreamError(told.code, told.message) }),
   };
 };
 
@@ -129,9 +135,8 @@ const readTaskOf = (answer: HttpAnswer): ProviderAnswer | undefined => {
   const task = answer.status === 200 ? readBody(TaskBody, answer.body) : undefined;
   if (!task) return undefined;
   const { status, error, content, duration: outputSeconds } = task;
-  switch (status) {
-    case 'queued':
-    case 'running':
+  switch (taskStateOf(status)) {
+    case 'unfinished':
       return { kind: 'waiting' };
     case 'succeeded': {
       const url = content?.video_url;
@@ -139,11 +144,10 @@ const readTaskOf = (answer: HttpAnswer): ProviderAnswer | undefined => {
       const usage = outputSeconds === undefined ? {} : { usage: { outputSeconds } };
       return { kind: 'done', outputs: [{ url }], ...usage };
     }
-    case 'expired':
+    case 'timed-out':
       return { kind: 'failed', failure: failureOf('timeout') };
     case 'failed':
-    case 'cancelled':
-      return failedTask('modelark', { ...error, code: error?.code ?? status }, classifyArkError, answer);
+      return failedTask('modelark', errorIn({ error }) ?? { code: status }, ARK_ERRORS, answer);
     default:
       return unknownState('modelark', status);
   }

@@ -1,27 +1,85 @@
-import type { ErrorClass } from '../failures.ts';
+import { codesOf, type ToldError } from '../error-bodies.ts';
+import type { ErrorRow, ProviderErrors, Refused } from '../error-classes.ts';
+import { mediumIn } from '../input-reasons.ts';
 
-const CONTENT = /^(DataInspectionFailed|data_inspection_failed|IPInfringementSuspect)$/;
-/** Exhausted limits: waiting does not help. */
-const EXHAUSTED =
-  /^(Throttling\.AllocationQuota|ResourceExhausted|CommodityNotPurchased|PrepaidBillOverdue|AllocationQuota\.)/;
-const ACCESS =
-  /^(InvalidApiKey|AccessDenied|Model\.AccessDenied|Workspace\.AccessDenied|Arrearage|ModelNotFound|WorkSpaceNotFound|NotFound)/;
-const TIMEOUT = /^(InternalError\.Timeout|RequestTimeOut|ResponseTimeout|GatewayTimeout)/;
-/** A field, or a file that cannot be had, used or inspected. */
-const INPUT = /^(InvalidParameter|BadRequest\.|InvalidURL|InternalError\.DataInspection)/;
+/** What the content filter refused, by its message; undefined when that names both input and output, or neither. */
+const refusedIn = (message: string): Refused | undefined => {
+  const [isInput, isOutput] = [/input/i, /output/i].map((side) => side.test(message));
+  if (isOutput) return isInput ? undefined : 'output';
+  if (/\b(text|prompt)\b/i.test(message)) return { field: 'prompt' };
+  const medium = mediumIn(message);
+  return medium === undefined ? (isInput ? {} : undefined) : { medium };
+};
 
 /**
- * The class of a Model Studio error. `status` is the HTTP status, absent for a failed task.
- * `InvalidParameter.DataInspection` and `InternalError.DataInspection` are failures of the inspection itself, such
- * as a download that timed out, not content decisions.
+ * Codes of Model Studio, by its list of errors as of 26 November 2026 (https://help.aliyun.com/en/model-studio/error-code), with the spellings of its
+ * routes for OpenAI's clients.
  */
-export const classifyModelStudioError = (status: number | undefined, code: string): ErrorClass => {
-  if (CONTENT.test(code)) return 'content';
-  if (EXHAUSTED.test(code) || ACCESS.test(code)) return 'access';
-  if (INPUT.test(code)) return 'input';
-  if (code === 'GatewayTimeout.InputDownload') return 'slow-input';
-  if (TIMEOUT.test(code)) return 'timeout';
-  if (status === 401 || status === 403 || status === 404) return 'access';
-  if (status === 429) return 'busy';
-  return 'error';
+const ROWS: readonly ErrorRow[] = [
+  // `InvalidParameter.DataInspection` and `InternalError.DataInspection` are failures of the inspection itself, such as a download.
+  // The last two are the account's own rules.
+  {
+    codes:
+      /(^|\.)DataInspectionFailed$|^(data_inspection_failed|IPInfringementSuspect|CustomRoleBlocked|FaqRuleBlocked)$/,
+    is: 'content',
+    refused: refusedIn,
+  },
+  {
+    codes: /^InvalidParameter/,
+    message: /green network|inappropriate content/i,
+    is: 'content',
+    refused: refusedIn,
+  },
+  { codes: /^Throttling\.AllocationQuota/, message: /free (allocated )?quota/i, is: 'access' },
+  { codes: /^Throttling/, is: 'throttled', notTakenAt: [503] },
+  { codes: /^(LimitRequests|limit_requests|limit_burst_rate|insufficient_quota)$/, is: 'throttled' },
+  { codes: /^ModelServingError$/, is: 'throttled', notTakenAt: [500, 503] },
+  { codes: /^ModelUnavailable$/, is: 'throttled', notTakenAt: [503] },
+  {
+    codes:
+      /^(InvalidApiKey|invalid_api_key|AccessDenied|access_denied|NOT AUTHORIZED|Arrearage|ModelNotFound|model_not_found|model_not_supported|WorkSpaceNotFound|NotFound|CommodityNotPurchased|PrepaidBillOverdue|PostpaidBillOverdue|ResourceExhausted|AllocationQuota\.)|\.(AccessDenied|NotAuthori[sz]ed)$|access token/,
+    is: 'access',
+  },
+  { codes: /^InvalidParameter/, message: /model not exist/i, is: 'access' },
+  { codes: /^GatewayTimeout\.InputDownload$/, is: 'slow-input', reason: 'slow' },
+  { codes: /^(InternalError\.Timeout|RequestTimeOut|ResponseTimeout|GatewayTimeout)/, is: 'timeout' },
+  { codes: /^(InvalidParameter|InternalError)\.DataInspection$/, is: 'input', reason: 'unfetched' },
+  { codes: /^InvalidFile\.NoHuman|^InvalidImage\.NoHumanFace|^InvalidPerson/, is: 'input', reason: 'value' },
+  {
+    codes:
+      /^(InternalError\.Algo\.)?(InvalidParameter|InvalidFile|InvalidImage|InvalidURL|InvalidInputLength|InvalidGarment|BadRequest|Audio\.)|^invalid_(request_error|parameter|value)/,
+    is: 'input',
+  },
+  {
+    codes:
+      /^(InternalError|internal_error|SystemError|ModelServiceFailed|ServiceUnavailable|InvokePluginFailed|AppProcessFailed|RewriteFailed|RetrievalFailed|UnsupportedOperation|FlowNotPublished|APIConnectionError|ClientDisconnect)/,
+    is: 'error',
+  },
+];
+
+/** What Model Studio documents of its errors. It names fields in the message, by their path in the body. */
+export const MODEL_STUDIO_ERRORS: ProviderErrors = {
+  rows: ROWS,
+  places: [
+    [/\bmedia(?:\[|\.)(\d+)/, (index) => ({ file: index })],
+    // The images come first, then the text.
+    [/\bcontent(?:\[|\.)(\d+)\]?\.image/, (index) => ({ file: index })],
+    [/\binput\.prompt\b|\bprompt\b/, () => ({ field: 'prompt' })],
+    [/parameters\.size\b/, () => ({ field: 'size' })],
+    [/parameters\.n\b/, () => ({ field: 'n' })],
+    [/parameters\.resolution\b/, () => ({ field: 'resolution' })],
+    [/parameters\.ratio\b/, () => ({ field: 'ratio' })],
+    [/parameters\.duration\b/, () => ({ field: 'durationSec' })],
+  ],
+};
+
+/** A general code with a precise one in its message: `InvalidParameter`, "<400> InternalError.Algo.InvalidParameter: …". */
+const PREFIX = /^<\d{3}>/;
+
+/** An error by its most precise code: a general one often has another within its message. */
+export const preciseError = (error: ToldError): ToldError => {
+  const [code, inner] = codesOf(error);
+  return inner !== undefined && PREFIX.test(error.message ?? '')
+    ? { ...error, code: inner }
+    : { ...error, code: code ?? error.code };
 };

@@ -1,11 +1,14 @@
 import * as z from 'zod/mini';
 import type {
   CancelAnswer,
+  InTurn,
   ProviderAnswer,
   ProviderPlan,
   ProviderUsage,
+  TaskListing,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
+import { errorIn, type ToldError } from '../error-bodies.ts';
 import {
   cancelAnswerOf,
   failedTask,
@@ -23,17 +26,19 @@ import {
   optionalText,
   readBody,
   requiredText,
-  saidText,
 } from '../http.ts';
 import { HttpProvider } from '../http-provider.ts';
-import { classifyModelStudioError } from './errors.ts';
+import { taskStateOf } from '../task-states.ts';
+import { MODEL_STUDIO_ERRORS, preciseError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
+import { listUnfinished } from './task-list.ts';
 import { planModelStudioVideo } from './videos.ts';
 
-const Choices = z.array(
-  z.object({
-    message: optional(z.object({ content: optional(z.array(z.object({ image: optionalText() }))) })),
-  }),
+const Content = z.array(z.catch(z.object({ image: optionalText() }), { image: undefined }));
+/** Anything else than images in a choice, such as a refusal in words, is no output. */
+const Choices = z.catch(
+  z.array(z.object({ message: optional(z.object({ content: z.catch(optional(Content), undefined) })) })),
+  [],
 );
 const Usage = z.object({
   image_count: optionalNumber(),
@@ -42,16 +47,19 @@ const Usage = z.object({
   input_video_duration: optionalNumber(),
   output_video_duration: optionalNumber(),
 });
-const ErrorBody = z.object({ code: requiredText(), message: saidText() });
 const CreatedTask = z.object({ output: z.object({ task_id: requiredText() }) });
-const ImagesBody = z.object({ output: z.object({ choices: Choices }), usage: z.optional(z.unknown()) });
+const ImagesBody = z.object({
+  output: z.object({ choices: z.unknown().check(z.refine((value) => value !== undefined)) }),
+  usage: z.optional(z.unknown()),
+});
+/** Besides the status, nothing that cannot be read hides that a task has ended. */
 const TaskBody = z.object({
   output: z.object({
     task_status: requiredText(),
-    code: optionalText(),
-    message: saidText(),
+    code: z.optional(z.unknown()),
+    message: z.optional(z.unknown()),
     choices: optional(Choices),
-    video_url: optionalText(),
+    video_url: z.catch(optionalText(), undefined),
   }),
   usage: z.optional(z.unknown()),
 });
@@ -73,8 +81,8 @@ export class ModelStudio extends HttpProvider {
     const task = readBody(CreatedTask, answer.body);
     if (task) return { kind: 'accepted', taskId: task.output.task_id };
     const images = readBody(ImagesBody, answer.body);
-    if (images) return produced(images.output.choices, images.usage, 'yes');
-    return refusedCreation(this.id, answer, errorOf(answer), classifyModelStudioError);
+    if (images) return produced(z.parse(Choices, images.output.choices), images.usage, 'yes');
+    return refusedCreation(this.id, answer, errorOf(answer), MODEL_STUDIO_ERRORS);
   }
 
   protected taskPath(taskId: string): string {
@@ -84,24 +92,27 @@ export class ModelStudio extends HttpProvider {
   protected readTask(answer: HttpAnswer): ProviderAnswer {
     const isTold = answer.kind === 'answered' && answer.status === 200;
     const task = isTold ? readBody(TaskBody, answer.body) : undefined;
-    if (!task) return untoldTask(this.id, answer, errorOf(answer)?.code, classifyModelStudioError);
-    const { task_status: status, code = status, message, choices = [], video_url: video } = task.output;
-    switch (status) {
-      case 'SUCCEEDED':
+    if (!task) return untoldTask(this.id, answer, errorOf(answer), MODEL_STUDIO_ERRORS);
+    const { task_status: status, choices = [], video_url: video } = task.output;
+    // It does not know the task.
+    if (status === 'UNKNOWN') return unknownTask();
+    switch (taskStateOf(status)) {
+      case 'succeeded':
         return video === undefined
           ? produced(choices, task.usage)
           : { kind: 'done', outputs: [{ url: video }], ...usageOf(task.usage) };
-      case 'FAILED':
-      case 'CANCELED':
-        return failedTask(this.id, { code, message }, classifyModelStudioError, answer);
-      case 'UNKNOWN':
-        return unknownTask();
-      case 'PENDING':
-      case 'RUNNING':
+      case 'failed':
+      case 'timed-out':
+        return failedTask(this.id, errorOfTask(task.output) ?? { code: status }, MODEL_STUDIO_ERRORS, answer);
+      case 'unfinished':
         return { kind: 'waiting' };
       default:
         return unknownState(this.id, status);
     }
+  }
+
+  list(_: readonly string[], inTurn: InTurn): Promise<TaskListing> {
+    return listUnfinished((path) => inTurn((signal) => this.call('GET', path, signal)));
   }
 
   async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
@@ -110,8 +121,13 @@ export class ModelStudio extends HttpProvider {
   }
 }
 
-const errorOf = (answer: HttpAnswer): z.output<typeof ErrorBody> | undefined =>
-  answer.kind === 'answered' ? readBody(ErrorBody, answer.body) : undefined;
+const errorOf = (answer: HttpAnswer): ToldError | undefined =>
+  answer.kind === 'answered' ? errorOfTask(answer.body) : undefined;
+
+const errorOfTask = (output: unknown): ToldError | undefined => {
+  const error = errorIn(output);
+  return error && preciseError(error);
+};
 
 /** Every image of every choice: a response may hold one choice with many images or many choices. */
 const produced = (choices: z.output<typeof Choices>, usage: unknown, taken?: 'yes'): ProviderAnswer => {

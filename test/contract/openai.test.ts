@@ -85,6 +85,33 @@ describe("OpenAI's client", () => {
     expect(body).toMatchObject({ status: 'succeeded', referencesCount: count });
   });
 
+  test('names a model by an alias of the operators, and edits images by URL, in JSON', async () => {
+    const alias = unique('gpt-image-').replaceAll(' ', '-');
+    await ops(caller.service, 'models', 'alias', 'set', alias, '--model', 'xSD4.5');
+    // Each function caches settings for 5 s.
+    for (const path of ['/images/generations', '/images/edits'])
+      await eventually(
+        () => caught(openai.post(path, { body: { model: alias, images: [] } })),
+        (error) => (error as { param?: string }).param !== 'model',
+      );
+    await eventually(
+      () => openai.models.list(),
+      ({ data: models }) => models.some(({ id }) => id === alias),
+    );
+    const size = '2048x2048';
+    const hints = { quality: 'hd', style: 'vivid' };
+    const made = openai.images.generate(anAskedImage({ model: alias, size, ...hints }));
+    const { data, response } = await made.withResponse();
+    const [image] = (data as OpenAI.ImagesResponse).data ?? [];
+    expect(image).toEqual({ b64_json: expect.any(String), url: expect.any(String) });
+    expect(response.headers.get('x-ignored-parameters')).toBe('quality, style');
+
+    const images = [{ image_url: image?.url }];
+    const query = { 'api-version': '1' };
+    const body = anAskedImage({ model: alias, size, images });
+    expect(await openai.post('/images/edits', { body, query })).toMatchObject({ data: [expect.anything()] });
+  });
+
   test("makes images for a key's default end-user", async () => {
     const email = uniqueEmail();
     const { service, accountId } = caller;
@@ -106,6 +133,8 @@ describe('The client meets each error as its own class', () => {
     ['BadRequestError', { size: '1x1' }, { param: 'size', code: 'invalid_value' }],
     ['BadRequestError', { best_of: 2 }, { param: 'best_of', code: 'unknown_parameter' }],
     ['BadRequestError', { user: 'nobody' }, { param: 'user' }],
+    ['BadRequestError', { model: 'gpt-image-0' }, { message: expect.stringMatching(/"gpt-image-0".*xZI1/) }],
+    ['BadRequestError', { size: '64x64' }, { message: expect.stringMatching(/e\.g\. 1024x1024/) }],
     ['BadRequestError', { prompt: '[fail=content_policy]' }, { code: 'moderation_blocked' }],
   ])('%s for %j', async (name, more, error) => {
     const thrown = await caught(openai.images.generate(anAskedImage(more)));
@@ -120,7 +149,7 @@ describe('The client meets each error as its own class', () => {
     const options = { headers: { 'Idempotency-Key': unique() } };
     await openai.images.generate(anAskedImage(), options);
     const stranger = clientOf({ ...caller, key: 'sk-nothing' });
-    const attempts: [() => Promise<unknown>, new (...args: never[]) => Error, object?][] = [
+    const attempts: (readonly [() => Promise<unknown>, new (...args: never[]) => Error, object?])[] = [
       [() => stranger.models.list(), OpenAI.AuthenticationError, { code: 'invalid_api_key' }],
       [() => clientOf(limited).images.generate(anAskedImage()), OpenAI.PermissionDeniedError],
       [
@@ -128,7 +157,13 @@ describe('The client meets each error as its own class', () => {
         ...([OpenAI.NotFoundError, { code: 'model_not_found', param: 'model' }] as const),
       ],
       [() => openai.images.createVariation({ image: file }), OpenAI.NotFoundError, { status: 404 }],
-      [() => openai.get('/images'), OpenAI.NotFoundError, { type: 'invalid_request_error' }],
+      ...['/images', '/../models', '/..', '/engines/x/images'].map(
+        (path) =>
+          [
+            () => openai.get(path),
+            ...([OpenAI.NotFoundError, { type: 'invalid_request_error', code: 'not_found' }] as const),
+          ] as const,
+      ),
       [() => openai.images.generate(anAskedImage(), options), OpenAI.ConflictError],
     ];
 

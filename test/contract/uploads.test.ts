@@ -45,11 +45,12 @@ const uploaded = async (contentType: string, bytes: Buffer, by = caller): Promis
 };
 
 describe('An uploaded file', () => {
-  test('is served at its URL for two days, as what it was announced', async () => {
+  test('is named by its URL for two days, at which nobody can fetch it', async () => {
     const before = Date.now();
     const upload = await uploaded('image/png', picture);
 
-    expect(await fetchFile(upload.url)).toMatchObject({ status: 200, type: 'image/png', bytes: picture });
+    expect((await fetchFile(upload.url)).status).toBe(403);
+    expect(new URL(upload.url).search).toBe('');
     const livesMs = Date.parse(upload.expiresAt) - before;
     expect(Math.abs(livesMs - 2 * 86_400_000)).toBeLessThan(60_000);
     expect(upload.uploadId).toMatch(/^upl_/);
@@ -73,6 +74,20 @@ describe('An uploaded file', () => {
     expect([generation.status, filmed.status, measured.status]).toEqual([202, 202, 202]);
     // 2 s of output and 3 s of the clip, at 3 xTokens a second.
     expect((await entriesOf(caller, measured.body.requestId)).at(-1)).toEqual(['generation', 15]);
+  });
+
+  test('is taken with any signature and by each name of this machine, and read back without one', async () => {
+    const { url } = await uploaded('image/png', picture);
+    const references = [`${url}?Expires=1&Signature=x`, url.replace('127.0.0.1', 'localhost'), `${url}#x`];
+    const said = aGeneration({ model: 'xSD4.5', size: '2K', references });
+
+    const { status, body } = await caller.post<{ requestId: string }>('/v1/generations', said);
+
+    expect(status).toBe(202);
+    const read = await caller.get<{ input: { references: string[] } }>(
+      `/v1/generations/${body.requestId}?include=input`,
+    );
+    expect(read.body.input.references).toEqual([url, url, url]);
   });
 
   test('is of no use to another account, which is debited nothing', async () => {

@@ -20,12 +20,12 @@ export interface Scenario {
   quiet: Story[];
 }
 
-const MINUTE = 60;
-const HOUR = 3600;
-const DAY = 24 * HOUR;
+export const MINUTE = 60;
+export const HOUR = 3600;
+export const DAY = 24 * HOUR;
 
 /** The metrics that the service's own code writes in `run`, as the guide's alarms get them, this long ago. */
-const ours = (secondsAgo: number, run: () => void): Story => {
+export const ours = (secondsAgo: number, run: () => void): Story => {
   const written = jest.spyOn(console, 'log').mockReturnValue(undefined);
   try {
     run();
@@ -55,11 +55,11 @@ const pointsOf = (line: Embedded, secondsAgo: number): Story =>
   );
 
 /** The same, so often. */
-const times = (count: number, story: (index: number) => Story): Story =>
+export const times = (count: number, story: (index: number) => Story): Story =>
   Array.from({ length: count }, (_, index) => story(index)).flat();
 
 /** A metric of AWS itself. */
-const aws = (metric: string, value: number, secondsAgo = 10): Story => [{ metric, secondsAgo, value }];
+export const aws = (metric: string, value: number, secondsAgo = 10): Story => [{ metric, secondsAgo, value }];
 const machine = (name: string): string => `${name}WorkflowMachineStateMachine`;
 const execution = (end: string, name: string, value = 1, secondsAgo = 10): Story =>
   aws(`AWS/States/${end} StateMachineArn=${machine(name)}`, value, secondsAgo);
@@ -96,16 +96,22 @@ const fromSeconds = (
 });
 
 /** Requests that ended in the last minutes, the first ones failed. */
-const ended = (failed: number, all: number, secondsAgo = 10): Story =>
+export const ended = (failed: number, all: number, secondsAgo = 10): Story =>
   times(all, (index) =>
     ours(secondsAgo, () => countMetric(METRIC.requestFailed, {}, index < failed ? 1 : 0)),
   );
 
+/** Calls of the API in the last minutes, the first ones answered by a server error. */
+export const answered = (failed: number, all: number, secondsAgo = 10): Story =>
+  times(all, (index) =>
+    aws('AWS/ApiGateway/5XXError ApiName=GenerationService', index < failed ? 1 : 0, secondsAgo),
+  );
+
 const model = 'xSD4.5';
-/** Three requests an hour for a week, of 15 s each and some more; then these hours, the newest last. */
+/** Three requests an hour for a week, of 15 s for the same output and some more; then these hours, the newest last. */
 const hoursOf = (...p95: number[]): Story => {
   const took = (secondsAgo: number, seconds: number): Story =>
-    ours(secondsAgo, () => measure(METRIC.timeToDone, { model, outcome: 'succeeded' }, seconds));
+    ours(secondsAgo, () => measure(METRIC.secondsPerOutput, { model }, seconds));
   const hours = p95.length;
   return [
     ...times(7 * 24, (hour) =>
@@ -145,7 +151,8 @@ const ofProvider = (provider: (typeof PROVIDER_IDS)[number]): Record<string, Sce
 const late = (of: string): Story =>
   hoursOf(90, 90).map((point) => ({ ...point, metric: point.metric.replace(model, of) }));
 const lateModel = (of: string): Scenario => ({
-  rings: 'for two hours its p95 from creation to success is 3 standard deviations above its own weeks before',
+  rings:
+    'for two hours the p95 of its provider for the same output is 3 standard deviations above its own weeks before',
   ringing: [late(of)],
   quiet: of === model ? [hoursOf(18, 18), hoursOf(90, 18), hoursOf(18, 90)] : [hoursOf(90, 90)],
 });
@@ -197,9 +204,24 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
     ringing: [ended(4, 5, 50 * MINUTE), ended(5, 5)],
     quiet: [ended(4, 4), ended(3, 5), ended(7, 10), ended(5, 5, 61 * MINUTE)],
   },
+  AllRequestsFailing: {
+    rings: 'all of at least 2 requests that ended in 6 h failed',
+    ringing: [ended(2, 2, 5 * HOUR), ended(6, 6)],
+    quiet: [ended(1, 1), ended(9, 10), ended(3, 3, 6 * HOUR + 60)],
+  },
   OutputStorageFailed: atOne('an output could not be stored', () =>
     countMetric(METRIC.outputStorageFailed, {}),
   ),
+  ItemUnreadable: atOne('a stored item cannot be read', () => countMetric(METRIC.itemUnreadable, {})),
+  ExecutionLost: atOne('an execution ended without its request', () => countMetric(METRIC.executionLost, {})),
+  FileUnreachable: {
+    rings: 'a stored file did not come from its public URL',
+    ringing: [ours(10, () => countMetric(METRIC.fileUnreachable, {}, 1))],
+    quiet: [
+      ours(10, () => countMetric(METRIC.fileUnreachable, {}, 0)),
+      ours(6 * MINUTE, () => countMetric(METRIC.fileUnreachable, {}, 1)),
+    ],
+  },
   ReconcileFailed: atOne('the reconciler failed at an item', () => countMetric(METRIC.reconcileFailed, {})),
   ReconcilerDead: {
     rings: 'for 3 min work was due and nobody looked, or no run began',
@@ -228,6 +250,16 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
       aws('AWS/ApiGateway/5XXError ApiName=GenerationService', 4),
       aws('AWS/ApiGateway/5XXError ApiName=Another', 50),
     ],
+  },
+  MostCallsFailing: {
+    rings: 'half of at least 10 calls in an hour were answered 5xx',
+    ringing: [answered(5, 10), answered(10, 10, 50 * MINUTE)],
+    quiet: [answered(9, 9), answered(4, 10), answered(10, 10, 61 * MINUTE)],
+  },
+  AllCallsFailing: {
+    rings: 'all of at least 2 calls in 6 h were answered 5xx',
+    ringing: [answered(2, 2, 5 * HOUR)],
+    quiet: [answered(1, 1), answered(8, 9), answered(2, 2, 6 * HOUR + 60)],
   },
   FunctionsThrottled: {
     rings: '20 runs of the functions that work on requests were refused in 5 min',

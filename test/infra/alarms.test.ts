@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { alarmParagraphs, readDocument } from '../unit/docs/documents.ts';
 import { notifies, type Point, stateOf } from './alarm-evaluator.ts';
 import { scenariosFor } from './alarm-scenarios.ts';
+import { ALIVE, STORIES } from './alarm-stories.ts';
 import {
   ofType,
   type Resource,
@@ -48,6 +49,32 @@ describe.each(Object.entries(SCENARIOS))('the alarm %s', (name, { rings, ringing
     for (const { state } of states(name, quiet)) expect(state).toBe('OK');
     expect(notifies(alarms.get(plain(name)) ?? {}, 'OK')).toBe(true);
   });
+});
+
+/** The alarms that notified somebody in the last two hours of a story, seen every five minutes. */
+const rungIn = (story: readonly Point[]): string[] => {
+  const moments = Array.from({ length: 24 }, (_, index) => index * 300);
+  const rung = moments.flatMap((back) => {
+    const known = [
+      ...ALIVE,
+      ...story.flatMap((point) =>
+        point.secondsAgo < back ? [] : [{ ...point, secondsAgo: point.secondsAgo - back }],
+      ),
+    ];
+    return Object.keys(SCENARIOS).filter((name) => {
+      const alarm = alarms.get(plain(name)) ?? {};
+      const state = stateOf(alarm, known);
+      return state !== 'OK' && notifies(alarm, state);
+    });
+  });
+  return [...new Set(rung)].filter((name) => name !== 'CanaryFailed');
+};
+
+test.each(Object.entries(STORIES))('In the story "%s" what should ring rings', (_, { story, rings }) => {
+  const rung = rungIn(story);
+
+  if (rings === undefined) expect(rung).toEqual([]);
+  else expect(rung).toContain(rings);
 });
 
 test('A fault of deliver-webhook that repeats for ever rings within an hour of its first error, and goes on ringing', () => {

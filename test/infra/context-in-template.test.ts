@@ -86,7 +86,7 @@ describe('the context', () => {
 
     const value = await variable({ modelRoutes: JSON.stringify(routes) }, 'api/list-models', 'MODEL_ROUTES');
 
-    expect(JSON.parse(value)).toEqual(routes);
+    expect(JSON.parse(value)).toEqual({ xSD5Pro: [routes.xSD5Pro] });
   });
 
   test('a limit of running calls is that of every route that has no lower one, the sandbox’s own too', async () => {
@@ -102,11 +102,11 @@ describe('the context', () => {
     const value = await variable(given, 'api/list-models', 'MODEL_ROUTES');
 
     expect(JSON.parse(value)).toEqual({
-      xSD5Pro: { ...routes.xSD5Pro, maxRunning: 2 },
-      xQI3Pro: { ...routes.xQI3Pro, maxRunning: 2 },
-      'xZI1.0Pro': routes['xZI1.0Pro'],
-      'xW2.7S': { ...routes['xW2.7S'], maxRunning: 2 },
-      'xW3.0sPro': expect.objectContaining({ maxRunning: 2 }),
+      xSD5Pro: [{ ...routes.xSD5Pro, maxRunning: 2 }],
+      xQI3Pro: [{ ...routes.xQI3Pro, maxRunning: 2 }],
+      'xZI1.0Pro': [routes['xZI1.0Pro']],
+      'xW2.7S': [{ ...routes['xW2.7S'], maxRunning: 2 }],
+      'xW3.0sPro': [expect.objectContaining({ maxRunning: 2 })],
     });
   });
 });

@@ -41,7 +41,7 @@ const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, DELETED, WEBHO
   'REQUEST#*',
   'DELETED#*',
   'WEBHOOK_ATTEMPTS#*',
-  'CATALOG#*',
+  'CATALOG',
 ];
 /** These items, and writes that name no attributes but these and the primary key. */
 const naming = (items: string, ...attributes: string[]): string =>
@@ -164,6 +164,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ...CREATE,
     [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
     [MEASURE_CLIPS]: 'lambda:InvokeFunction',
+    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/list-generations': LIST_REQUESTS,
   'api/list-videos': LIST_REQUESTS,
@@ -208,7 +209,6 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ...COUNTS_CALL,
     [itemsOf('IN_FLIGHT#uploads#*')]: onTable('UpdateItem'),
     [UPLOADS]: 's3:PutObject',
-    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/list-models': LIST_MODELS,
   'api/list-openai-models': LIST_MODELS,
@@ -300,7 +300,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [listOf('DUE#*')]: onTable('Query'),
     [listOf('GATES')]: onTable('Query'),
     [requestsIn('GSI3')]: onTable('Query'),
-    [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
+    [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
     [GENERATION]: WAKE,
     [GENERATIONS_RUN]: 'states:DescribeExecution',

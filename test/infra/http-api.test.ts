@@ -16,7 +16,7 @@ const REFUSING = new Set(
 );
 /** The function that answers unknown paths for OpenAI's clients, in their shape, and the paths. */
 const ANSWERS_UNKNOWN = 'api/get-openai-model';
-const UNKNOWN_TO_OPENAI = ['/openai/v1/images', '/openai/v1/{proxy+}'];
+const UNKNOWN_TO_OPENAI = ['/openai', '/openai/v1', '/openai/v1/images', '/openai/{proxy+}'];
 /** The functions invoked by rules, with the number of rules. */
 const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 2 };
 

@@ -102,7 +102,7 @@ describe('a stack with the sandbox', () => {
     const routes = (variables: Record<string, string> | undefined) =>
       JSON.parse(variables?.MODEL_ROUTES ?? '');
 
-    expect(routes(variablesOf('api/list-models'))['xW3.0sPro'].upstreamModel).toBe('sandbox-xw3-pro');
+    expect(routes(variablesOf('api/list-models'))['xW3.0sPro'][0].upstreamModel).toBe('sandbox-xw3-pro');
     expect(
       routes(real.functions['api/list-models']?.properties.Environment.Variables)['xW3.0sPro'],
     ).toBeUndefined();

@@ -128,13 +128,16 @@ describe('A first start', () => {
     expect((await stat(runFile())).mode & 0o077).toBe(0);
   });
 
-  test('creates the account demo with 1,000 xTokens and prints its key', async () => {
+  test('creates the account demo with 1,000 xTokens, and prints its key, which has a default end-user', async () => {
     const accounts = await ops<Record<string, unknown>[]>(running(), 'accounts', 'list');
 
     expect(accounts).toEqual([
       expect.objectContaining({ accountId: running().accountId, name: 'demo', xTokens: 1000 }),
     ]);
     expect((await demoCaller(running()).get('/v1/balance')).body).toMatchObject({ xTokens: 1000 });
+    expect(await ops(running(), 'keys', 'list', '--account', running().accountId)).toEqual([
+      expect.objectContaining({ label: 'demo', endUser: 'demo@example.com' }),
+    ]);
   });
 });
 

@@ -62,11 +62,11 @@ test('Images whose creations are answered with what cannot be read fail with pro
   expect(await loggedLines(service.dataDir, '/outputs/')).toEqual([]);
 });
 
-test('A task whose queries are answered with what cannot be read fails at its deadline, refunded, and is logged once by who queries', async () => {
+test('A task whose queries are answered with what cannot be read fails with provider_error, refunded, and is logged once by who queries', async () => {
   const created = await video(unique('[delay=0][garbled=queries]'));
   const record = await settledVideo(caller, created.requestId);
 
-  expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_timeout' } });
+  expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
   expect(await entriesOf(caller, record.requestId)).toEqual(refundedInFull(VIDEO));
   const lines = await unreadable('query');
   const functions = lines.map((line) => line.slice(0, line.indexOf(': ')));

@@ -1,12 +1,15 @@
 /**
- * Plays this release after the last one, in the simulation, and prints how requests ended. Some were under way in the table of the
- * last release, others during a deployment.
+ * Plays this release after another one, in the simulation, and prints how requests ended. Some were under way in the table of the other,
+ * which it reads from its input, others during a deployment.
  */
+import { text } from 'node:stream/consumers';
 import type { Deployment, Release } from '../simulation/aws/step-functions.ts';
 import type { Service } from '../simulation/known-faults/service.ts';
+import { ADDED_ATTRIBUTE } from '../simulation/next-release.ts';
 import { loadDeployment } from '../simulation/start.ts';
-import { type Continued, type Crossed, DIRECTIONS, type Direction } from './continued.ts';
-import { readLastRelease } from './last-release.ts';
+import type { Continued, Crossed, Given, Played } from './continued.ts';
+import { entityOf } from './entities.ts';
+import type { Recorded } from './recorded.ts';
 
 const deployment: Deployment = await loadDeployment();
 // Only now: what these import must find the stand-ins.
@@ -19,9 +22,8 @@ const LIMITS = { limits: { maxRunning: 2 } };
 
 const isEnded = (status: unknown): boolean => status === 'succeeded' || status === 'failed';
 
-const continueTable = (): Promise<Continued> =>
+const continueTable = ({ at, apiKey, items }: Recorded['table']): Promise<Continued> =>
   inService(deployment, LIMITS, async ({ world, settled }) => {
-    const { at, apiKey, items } = readLastRelease().table;
     const { scheduler, table } = world;
     await scheduler.advance(Date.parse(at) - scheduler.now);
     for (const Item of items) table.write({ kind: 'Put', Item: structuredClone(Item) });
@@ -50,16 +52,21 @@ const continueTable = (): Promise<Continued> =>
       () => stored().every((item) => isEnded(item?.status)),
       6 * HOUR_MS,
     );
-    if (!ended) throw new Error('Requests of the last release do not end.');
+    if (!ended) throw new Error('Requests of another release do not end.');
     await scheduler.advance(HOUR_MS);
     const accountId = String(items.find(({ SK }) => SK === 'ACCOUNT')?.accountId);
     const { problems } = await settled(verifyLedger([{ accountId }]));
+    const isCut = ({ PK, SK, [ADDED_ATTRIBUTE]: added }: Record<string, unknown>): boolean => {
+      const now = table.get({ PK, SK });
+      return added !== undefined && now !== undefined && now[ADDED_ATTRIBUTE] === undefined;
+    };
     return {
       open: open.length,
       answers,
       unreadable: world.metrics.get('ItemUnreadable') ?? 0,
       problems: problems.map(({ kind, detail }) => `${kind}: ${detail}`),
       told: world.receivers.told.filter(({ requestId }) => open.includes(requestId)).length,
+      cut: [...new Set(items.filter(isCut).map(({ SK }) => entityOf(String(SK))))].toSorted(),
     };
   });
 
@@ -102,28 +109,16 @@ const cross = async (
   };
 };
 
+const { table, directions } = JSON.parse(await text(process.stdin)) as Given;
 // First: each service begins after the ones before.
-const table = await continueTable();
+const continued = await continueTable(table);
 
-const RELEASES_OF: Record<Direction, [Release, ...Release[]]> = {
-  forward: ['last', 'this'],
-  back: ['this', 'last'],
-  'twice forward': ['last', 'this', 'next'],
-  'twice back': ['next', 'this', 'last'],
-};
 const MOMENTS_MS = [0, 40, 400, 2_000, 9_000];
-const crossed: Record<Direction, Crossed[]> = {
-  forward: [],
-  back: [],
-  'twice forward': [],
-  'twice back': [],
-};
+const crossed: Played['crossed'] = {};
 for (const afterMs of MOMENTS_MS) {
-  for (const direction of DIRECTIONS) {
-    const releases = RELEASES_OF[direction];
-    crossed[direction].push(
-      await inService(deployment, LIMITS, (service) => cross(service, releases, afterMs)),
-    );
+  for (const [direction, releases] of Object.entries(directions)) {
+    const one = await inService(deployment, LIMITS, (service) => cross(service, releases, afterMs));
+    crossed[direction] = [...(crossed[direction] ?? []), one];
   }
 }
-process.stdout.write(JSON.stringify({ table, ...crossed }));
+process.stdout.write(JSON.stringify({ continued, crossed } satisfies Played));

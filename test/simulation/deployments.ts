@@ -85,15 +85,16 @@ export const deploy = (world: World, { do: what, pick }: Deployment): void => {
   if (pick % 3 === 0) world.stepFunctions.redefine(Math.floor(pick / 3));
 };
 
-/** Until the next upgrade of a run that begins with the definitions of the last release. */
+/** Until the next upgrade of a run that begins with the definitions of the first release. */
 const UPGRADE_MS = [0, 20_000] as const;
 
-/** Begins with the definitions of the last release. This one and the next follow, so that executions of all three run at once. */
+/** Begins with the definitions of the first release there is. The others follow, so that executions of all run at once. */
 export const beginBeforeUpgrades = (world: World): void => {
   const { scheduler, stepFunctions, random } = world;
-  stepFunctions.define('last');
+  const [first = 'this', ...others] = stepFunctions.releases();
+  stepFunctions.define(first);
   let inMs = 0;
-  for (const release of ['this', 'next'] as const) {
+  for (const release of others) {
     inMs += random.whole(...UPGRADE_MS);
     scheduler.after(inMs, () => {
       stepFunctions.define(release);

@@ -12,6 +12,19 @@ const ADDED_STEP = { for: 'retry', next: 'rest' } as const;
 
 type Functions = ReadonlyMap<string, DeployedFunction>;
 
+/** An attribute that the next release adds to every item. Readers of this one pass over it, and its updates keep it. */
+export const ADDED_ATTRIBUTE = 'addedByNextRelease';
+
+/** An item as the next release leaves it. */
+export const nextItem = (item: Record<string, unknown>): Record<string, unknown> => ({
+  ...item,
+  [ADDED_ATTRIBUTE]: { since: 'the next release' },
+});
+
+/** The present name of a task function that the next release may have renamed. */
+export const presentTask = (task: string): string =>
+  Object.entries(RENAMED).find(([, name]) => name === task)?.[0] ?? task;
+
 /** The functions of a stack that is between this release and the next: the renamed ones under both names. */
 export const withNewNames = (functions: Functions): Map<string, DeployedFunction> => {
   const all = new Map(functions);

@@ -126,8 +126,8 @@ export interface Totals {
   requests: number;
   faultsMet: number;
   outagesMet: number;
-  /** Runs with executions on the definitions of three releases at once. */
-  ofThreeReleases: number;
+  /** Runs with executions on the definitions of several releases at once. */
+  ofSeveralReleases: number;
   /** How many runs broke each rule, the first seed of one with it. */
   broken: Map<string, { runs: number; example: string }>;
 }
@@ -151,7 +151,13 @@ export interface Result {
 
 /** Runs scenario after scenario until one fails, and makes that one small. The same options give the same result. */
 export const simulate = async (deployment: Deployment, options: SimulationOptions): Promise<Result> => {
-  const totals: Totals = { requests: 0, faultsMet: 0, outagesMet: 0, ofThreeReleases: 0, broken: new Map() };
+  const totals: Totals = {
+    requests: 0,
+    faultsMet: 0,
+    outagesMet: 0,
+    ofSeveralReleases: 0,
+    broken: new Map(),
+  };
   let runs = 0;
   // The last scenario that failed is the smallest: shrinking only goes on from one that fails.
   let failed: Scenario | undefined;
@@ -179,7 +185,7 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     totals.requests += outcome.requests;
     totals.faultsMet += outcome.faultsMet;
     totals.outagesMet += outcome.outagesMet;
-    if (outcome.releasesAtOnce === 3) totals.ofThreeReleases += 1;
+    if (outcome.releasesAtOnce > 1) totals.ofSeveralReleases += 1;
     options.progress?.(runs, totals);
     const when = `run ${runs}, from ${new Date(run.startsAt).toISOString()}`;
     tally(totals, outcome.problems, `${when}\n${scenarioText(scenario)}`);

@@ -55,8 +55,8 @@ export const beginNextAt = (startsAt: number): void => {
   nextStart = startsAt;
 };
 
-/** One run in so many begins with the definitions of the last release, before two upgrades. */
-const LAST_RELEASE_SHARE = 8;
+/** One run in so many begins before upgrades. */
+const UPGRADED_SHARE = 8;
 
 export interface RunOptions {
   mutation?: Mutation | undefined;
@@ -89,7 +89,7 @@ export class Run {
     resetDeployment(this.seed);
     enter(this.world);
     setTime(this.world);
-    if (this.seed % LAST_RELEASE_SHARE === 0) beginBeforeUpgrades(this.world);
+    if (this.seed % UPGRADED_SHARE === 0) beginBeforeUpgrades(this.world);
     await this.passing(() => openAccounts(this.simulation));
     await this.passing(() => watchBalances(this.simulation));
     this.world.faults.enabled = true;

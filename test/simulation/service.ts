@@ -11,7 +11,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { type Definition, readDefinition } from '@generation-service/local-aws/interpreter';
 import * as workflows from '../../lib/workflow-definitions.ts';
 import { aVideo } from '../../packages/media/test/videos.ts';
-import { readLastRelease } from '../releases/last-release.ts';
+import { findLastRelease } from '../releases/last-release.ts';
 import { sendToBucket } from './aws/bucket.ts';
 import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
 import { machineArn } from './aws/execution.ts';
@@ -75,9 +75,10 @@ export const loadService = async (): Promise<Deployment> => {
   deliverMp4(await aVideo({ seconds: SECONDS_OF_MP4, width: 64, height: 64, framesPerSecond: 2 }));
   await makeClips();
   const texts = readTexts();
+  const last = findLastRelease();
   return {
     machines: {
-      last: readDefinitions(readLastRelease().definitions),
+      ...(last && { last: readDefinitions(last.definitions) }),
       this: readDefinitions(texts),
       next: readDefinitions(nextDefinitions(texts)),
     },

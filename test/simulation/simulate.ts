@@ -44,9 +44,9 @@ const main = async (): Promise<void> => {
       if (done % 500 === 0) say(`${done} runs after ${seconds()} s`);
     },
   });
-  const { requests, faultsMet, outagesMet, ofThreeReleases } = result.totals;
+  const { requests, faultsMet, outagesMet, ofSeveralReleases } = result.totals;
   say(
-    `${result.runs} runs, ${requests} requests, ${faultsMet} faults met, ${outagesMet} calls in an outage, ${ofThreeReleases} runs with definitions of three releases at once, ${seconds()} s`,
+    `${result.runs} runs, ${requests} requests, ${faultsMet} faults met, ${outagesMet} calls in an outage, ${ofSeveralReleases} runs with definitions of several releases at once, ${seconds()} s`,
   );
   for (const [rule, { runs: times, example }] of result.totals.broken) {
     say(`${times} runs broke [${rule}].${values.survey ? ` The first:\n${example}\n` : ''}`);

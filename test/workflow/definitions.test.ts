@@ -84,12 +84,13 @@ const DELIVERY_STEPS = Object.keys({ wait: 0, stop: 0, 'give-up': 0 } satisfies 
 const EXPIRY_STEPS = Object.keys({ list: 0, stop: 0 } satisfies Record<ExpiredPage['next'], 0>);
 const VERIFYING_STEPS = Object.keys({ verify: 0, stop: 0 } satisfies Record<VerifiedBatch['next'], 0>);
 
-/** Tasks that answer with a step. `List ledgers` gets the whole state: its definition knows the steps of release 0.1.0. */
+/** Tasks that answer with a step. */
 const STEPS_OF_TASKS: Record<string, string[]> = {
   'Dispatch request': GENERATION_STEPS,
   'Query provider': GENERATION_STEPS,
   'Deliver webhook': DELIVERY_STEPS,
   'List expired requests': EXPIRY_STEPS,
+  'List ledgers': VERIFYING_STEPS,
   'Verify ledgers': VERIFYING_STEPS,
 };
 

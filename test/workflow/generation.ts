@@ -20,8 +20,7 @@ const step = (next: NextStep): Behaviour => answers(next);
 /** The provider has finished: store its outputs. */
 export const store = step({ next: 'store' });
 /** The provider is at work: the seconds to wait for it. */
-export const wait = (seconds: number): Behaviour =>
-  step({ next: 'wait', waitSeconds: seconds - 1, timeoutSeconds: seconds });
+export const wait = (seconds: number): Behaviour => step({ next: 'wait', timeoutSeconds: seconds });
 /** The provider is busy: the seconds until it is called again. */
 export const retry = (waitSeconds: number): Behaviour => step({ next: 'retry', waitSeconds });
 /** Nothing was produced. */

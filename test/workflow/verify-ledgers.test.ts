@@ -21,7 +21,7 @@ beforeEach(() => {
   info.mockClear();
 });
 
-const list: Behaviour = (payload) => listLedgers(LedgerRun.parse(payload));
+const list: Behaviour = (payload) => listLedgers(LedgerRun.parse((payload as { run: unknown }).run));
 const verify: Behaviour = (payload) => verifyLedgerBatch(LedgerBatch.parse(payload));
 const service: Script = { 'list-ledgers': list, 'verify-ledgers': verify };
 const run = (script: Script = service, input: object = {}): Promise<Execution> =>

@@ -1,5 +1,6 @@
 import { ApiError, apiErrorOf, ConnectionError, GenerationServiceError, TimeoutError } from './errors.ts';
 import { abortedBy, sleep } from './sleep.ts';
+import { allowSlowConnections } from './slow-connections.ts';
 
 /** How a client reaches the service. */
 export interface ClientOptions {
@@ -107,6 +108,7 @@ export class Http {
     const apiKey = setting('apiKey', given.apiKey, 'GENERATION_API_KEY');
     if (!(KEEPS_KEY.test(baseUrl) || (given.allowHttp && /^http:/i.test(baseUrl))))
       throw new TypeError('baseUrl is not https:');
+    if (!given.fetch) allowSlowConnections();
     this.options = { ...given, baseUrl, apiKey, fetch: given.fetch ?? globalThis.fetch };
   }
 

@@ -596,7 +596,7 @@ export interface SucceededVideo {
 /** Where to send a file, and its URL afterwards. */
 export interface Upload {
   readonly uploadId: string;
-  /** The URL of the file: a reference, frame or clip of your own creations. */
+  /** The URL that names the file in your own creations, as a reference, frame or clip. It cannot be fetched. */
   readonly url: string;
   /** The form that takes the file, within 15 minutes. */
   readonly upload: {
@@ -605,7 +605,7 @@ export interface Upload {
     /** The fields of the form. The file follows them as `file`, last. */
     readonly fields: Readonly<Record<string, string>>;
   };
-  /** When `url` stops working, two days from now. */
+  /** When the file can no longer be used, two days from now. */
   readonly expiresAt: string;
 }
 
@@ -634,11 +634,11 @@ export interface Usage {
 export interface UsageItem {
   /** With `day`: a date in UTC. */
   readonly day?: string | undefined;
-  /** With `model`. Null for requests from before this was recorded. */
+  /** With `model`. Null if unknown. */
   readonly model?: string | null | undefined;
   /** With `endUser`. Null for end-users that were deleted. */
   readonly endUserEmail?: string | null | undefined;
-  /** With `key`. Null for requests from before this was recorded. */
+  /** With `key`. Null if unknown. */
   readonly keyId?: string | null | undefined;
   /** Requests that were debited. */
   readonly requests: number;

@@ -1,3 +1,4 @@
+import { getDefaultAutoSelectFamilyAttemptTimeout, setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { GenerationClient } from '../src/index.ts';
 import { startServer } from './a-client.ts';
@@ -15,6 +16,25 @@ const set = (values: readonly (string | undefined)[]): void => {
 };
 beforeEach(() => set([]));
 afterEach(() => set(before));
+
+describe("Node's time limit for one of several addresses", () => {
+  const NODE_LIMIT_MS = 250;
+  const limitAfter = (own: number, options: object): number => {
+    setDefaultAutoSelectFamilyAttemptTimeout(own);
+    new GenerationClient({ baseUrl: server.url, apiKey: 'gsk_test', allowHttp: true, ...options });
+    return getDefaultAutoSelectFamilyAttemptTimeout();
+  };
+  afterEach(() => setDefaultAutoSelectFamilyAttemptTimeout(NODE_LIMIT_MS));
+
+  test('is raised where it is the default, so that a distant host of both families can be reached', () => {
+    expect([NODE_LIMIT_MS, 500].map((own) => limitAfter(own, {}))).toEqual([2_500, 2_500]);
+  });
+
+  test('stays as the process has set it, and where the client is given a fetch of its own', () => {
+    expect(limitAfter(1_000, {})).toBe(1_000);
+    expect(limitAfter(NODE_LIMIT_MS, { fetch })).toBe(NODE_LIMIT_MS);
+  });
+});
 
 describe('a client', () => {
   test('takes its base URL and key from the environment', async () => {

@@ -137,12 +137,12 @@ test('A failure is legible: its trace has short lines, and with source maps thos
   expect(mapped).toMatch(/at new GenerationClient \(.*src\/client\.ts:\d+:\d+\)/);
 });
 
-test('The client adds less than 12 kB to a minified bundle', async () => {
+test('The client adds less than 12.5 kB to a minified bundle', async () => {
   const { outputFiles } = await build({
     stdin: { contents: "export * from '@generation-service/client'", resolveDir: folder },
     ...{ bundle: true, minify: true, format: 'esm', write: false, logLevel: 'silent' },
   });
 
   expect(outputFiles[0]?.contents.length).toBeGreaterThan(5_000);
-  expect(outputFiles[0]?.contents.length).toBeLessThan(12_000);
+  expect(outputFiles[0]?.contents.length).toBeLessThan(12_500);
 });

@@ -18,7 +18,7 @@ export interface CustomResourcesOptions {
 }
 
 interface KeptResource extends CustomResourceState {
-  /** Of the resource. Absent in files of earlier releases, which knew no deletion. */
+  /** Of the resource. */
   type?: string;
   properties: Properties;
 }

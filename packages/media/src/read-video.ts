@@ -1,5 +1,5 @@
 import type { Libav } from './libav.ts';
-import { UnreadableVideoError } from './video-type.ts';
+import { CUT_OFF, UnreadableVideoError } from './video-type.ts';
 
 /** What a video holds, by the longest of several readings. */
 export interface VideoMeasurement {
@@ -115,7 +115,7 @@ const timesOfPackets = async (libav: Libav, context: number): Promise<Map<number
     const result = typeof found === 'number' ? found : await found;
     if (result === END_OF_FILE) break;
     if (result < 0) throw new UnreadableVideoError('is damaged');
-    if (libav.AVPacket_flags(packet) & CORRUPT_PACKET) throw new UnreadableVideoError('is cut off');
+    if (libav.AVPacket_flags(packet) & CORRUPT_PACKET) throw new UnreadableVideoError(CUT_OFF);
     const index = libav.AVPacket_stream_index(packet);
     const times = streams.get(index) ?? {
       packets: 0,

@@ -11,6 +11,9 @@ export class UnreadableVideoError extends Error {
   override name = 'UnreadableVideoError';
 }
 
+/** The message for a file of which the end is missing. */
+export const CUT_OFF = 'is cut off';
+
 const MP4: VideoType = { contentType: 'video/mp4', extension: 'mp4' };
 const QUICKTIME: VideoType = { contentType: 'video/quicktime', extension: 'mov' };
 const WEBM: VideoType = { contentType: 'video/webm', extension: 'webm' };

@@ -1,4 +1,4 @@
-import { UnreadableVideoError } from './video-type.ts';
+import { CUT_OFF, UnreadableVideoError } from './video-type.ts';
 
 /** The bytes of a file from a position on; fewer at its end. */
 export type ReadAt = (position: number, count: number) => Buffer;
@@ -20,7 +20,7 @@ export const secondsOfWholeBoxes = (readAt: ReadAt, sizeBytes: number): number =
     if (type !== 'mdat') seconds = Math.max(seconds, secondsSaid(readAt, position, end));
     position = end;
   }
-  if (indexes === 0) throw new UnreadableVideoError('is cut off');
+  if (indexes === 0) throw new UnreadableVideoError(CUT_OFF);
   return seconds;
 };
 
@@ -28,11 +28,11 @@ const boxAt = (readAt: ReadAt, position: number, sizeBytes: number): { type: str
   const header = readAt(position, MAX_BOX_HEADER_BYTES);
   const isLong = header.byteLength >= MIN_BOX_HEADER_BYTES && header.readUInt32BE(0) === 1;
   const headerBytes = isLong ? MAX_BOX_HEADER_BYTES : MIN_BOX_HEADER_BYTES;
-  if (header.byteLength < headerBytes) throw new UnreadableVideoError('is cut off');
+  if (header.byteLength < headerBytes) throw new UnreadableVideoError(CUT_OFF);
   const rest = sizeBytes - position;
   const size = isLong ? Number(header.readBigUInt64BE(8)) : header.readUInt32BE(0) || rest;
   if (size < headerBytes) throw new UnreadableVideoError('is damaged');
-  if (size > rest) throw new UnreadableVideoError('is cut off');
+  if (size > rest) throw new UnreadableVideoError(CUT_OFF);
   return { type: header.toString('latin1', 4, 8), end: position + size };
 };
 
@@ -67,7 +67,7 @@ const MAX_ELEMENT_HEADER_BYTES = 12;
 /** Throws `UnreadableVideoError` for a Matroska file whose segment says its size and does not end where the file does. */
 export const requireWholeSegment = (readAt: ReadAt, sizeBytes: number): void => {
   const end = elementEnd(readAt, elementEnd(readAt, 0) ?? 0) ?? sizeBytes;
-  if (end > sizeBytes) throw new UnreadableVideoError('is cut off');
+  if (end > sizeBytes) throw new UnreadableVideoError(CUT_OFF);
   if (end < sizeBytes) throw new UnreadableVideoError('is damaged');
 };
 
@@ -75,8 +75,7 @@ export const requireWholeSegment = (readAt: ReadAt, sizeBytes: number): void => 
 const elementEnd = (readAt: ReadAt, position: number): number | undefined => {
   const header = readAt(position, MAX_ELEMENT_HEADER_BYTES);
   const sizeLength = Math.clz32(header[ID_BYTES] ?? 0) - 23;
-  if (sizeLength > 8 || header.byteLength < ID_BYTES + sizeLength)
-    throw new UnreadableVideoError('is cut off');
+  if (sizeLength > 8 || header.byteLength < ID_BYTES + sizeLength) throw new UnreadableVideoError(CUT_OFF);
   const content = position + ID_BYTES + sizeLength;
   const first = header.readUInt8(ID_BYTES) & (0xff >> sizeLength);
   const rest = header.subarray(ID_BYTES + 1, ID_BYTES + sizeLength);

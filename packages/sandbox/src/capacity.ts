@@ -10,6 +10,8 @@ export type Capacity = {
   runningCalls?: number;
   /** Creations a second; others are refused with 429. Default: any number. */
   createsPerSecond?: number;
+  /** Model Studio's queries, lists and cancels of tasks a second, together; others are refused with 429. Default: 20. */
+  taskCallsPerSecond?: number | undefined;
   /** What becomes of a task beyond `runningTasks`: both are seen of real upstreams. Default `queue`. */
   whenFull?: 'queue' | 'refuse';
 };

@@ -34,8 +34,12 @@ export type Directives = {
   refusedOutputs: ReadonlySet<number>;
   /** Size of a sequential group; absent when the prompt has no `[images]`. */
   images?: number;
-  /** Indexes (from 0) of the outputs whose URL returns 404. */
+  /** Indexes (from 0) of the outputs whose URL returns 410. */
   brokenOutputs: 'all' | ReadonlySet<number>;
+  /** Indexes (from 0) of the outputs whose file ends half way. */
+  halfOutputs: 'all' | ReadonlySet<number>;
+  /** For how long the URL of every output returns 404, from when it was made; 0 for not at all. */
+  lateSeconds: number;
   /** Absent for the upstream's normal callbacks. */
   callback?: 'off' | 'twice' | 'late' | 'forged';
   /** Replaces the upstream's status word while the task is unfinished. */
@@ -68,6 +72,8 @@ const VALUES = {
   flaky: String.raw`\d+`,
   images: String.raw`[1-9]\d*`,
   broken: String.raw`all|\d+`,
+  half: String.raw`all|\d+`,
+  late: String.raw`\d+(?:\.\d+)?`,
   callback: 'off|twice|late|forged',
   status: '[A-Za-z_]+',
   garbled: 'creation|queries',
@@ -79,7 +85,7 @@ const withValue = Object.entries(VALUES).map(([name, value]) => `${name}=(?<${gr
 const DIRECTIVE = new RegExp(String.raw`\[(?:${withValue.join('|')}|(?<flag>empty|forget|revoked))\]`, 'g');
 
 /**
- * Parses the directives in a prompt. The last one wins when repeated, except `broken`, `busy` and `partial`, which accumulate. Other
+ * Parses the directives in a prompt. The last one wins when repeated, except `broken`, `busy`, `half` and `partial`, which accumulate. Other
  * text in brackets stays in the text.
  */
 export const parseDirectives = (prompt: string): Directives => {
@@ -93,18 +99,21 @@ export const parseDirectives = (prompt: string): Directives => {
     isRevoked: false,
     refusedOutputs: new Set(),
     brokenOutputs: new Set(),
+    halfOutputs: new Set(),
+    lateSeconds: 0,
     isEmpty: false,
     isForgotten: false,
   };
   const busyPlaces = new Set<number>();
   const brokenIndexes = new Set<number>();
   const refusedIndexes = new Set<number>();
-  let [isAllBusy, isAllBroken] = [false, false];
+  const halfIndexes = new Set<number>();
+  let [isAllBusy, isAllBroken, isAllHalf] = [false, false, false];
   for (const { groups = {} } of prompt.matchAll(DIRECTIVE)) {
     const { delay, queued, busy, partial, fail, flaky, images, broken, callback, status, megabytes, flag } =
       groups;
     const { busy_for: busyFor, rate, running, retry_after: retryAfter, hang } = groups;
-    const { unavailable, usage, garbled } = groups;
+    const { unavailable, usage, garbled, half, late } = groups;
     if (delay !== undefined) directives.delaySeconds = Number(delay);
     if (busy === 'all') isAllBusy = true;
     else if (busy !== undefined) busyPlaces.add(Number(busy));
@@ -122,6 +131,9 @@ export const parseDirectives = (prompt: string): Directives => {
     if (images !== undefined) directives.images = Number(images);
     if (broken === 'all') isAllBroken = true;
     else if (broken !== undefined) brokenIndexes.add(Number(broken));
+    if (half === 'all') isAllHalf = true;
+    else if (half !== undefined) halfIndexes.add(Number(half));
+    if (late !== undefined) directives.lateSeconds = Number(late);
     if (callback !== undefined) directives.callback = callback as NonNullable<Directives['callback']>;
     if (status !== undefined) directives.statusWord = status;
     if (garbled !== undefined) directives.garbled = garbled as 'creation' | 'queries';
@@ -135,10 +147,27 @@ export const parseDirectives = (prompt: string): Directives => {
     text: prompt.replace(DIRECTIVE, ' ').replace(/\s+/g, ' ').trim(),
     busyCalls: isAllBusy ? 'all' : busyPlaces,
     brokenOutputs: isAllBroken ? 'all' : brokenIndexes,
+    halfOutputs: isAllHalf ? 'all' : halfIndexes,
     refusedOutputs: refusedIndexes,
   };
 };
 
-/** Whether the URL of the output at this index (from 0) must return 404. */
-export const isBroken = ({ brokenOutputs }: Directives, index: number): boolean =>
-  brokenOutputs === 'all' || brokenOutputs.has(index);
+/** What is wrong with the file of an output. */
+export type FileFault = {
+  /** Its URL returns 410. */
+  isBroken: boolean;
+  /** It ends half way, as if that were all of it. */
+  isHalf: boolean;
+  /** For how long its URL returns 404. */
+  lateSeconds: number;
+};
+
+/** The fault of the output at this index (from 0). */
+export const faultOf = (
+  { brokenOutputs, halfOutputs, lateSeconds }: Directives,
+  index: number,
+): FileFault => ({
+  isBroken: brokenOutputs === 'all' || brokenOutputs.has(index),
+  isHalf: halfOutputs === 'all' || halfOutputs.has(index),
+  lateSeconds,
+});

@@ -1,4 +1,4 @@
-import { type Directives, isBroken } from './directives.ts';
+import { type Directives, faultOf } from './directives.ts';
 import type { Media } from './media/media.ts';
 import type { Outputs } from './outputs.ts';
 
@@ -44,5 +44,5 @@ export const addImageOutput = (
       extension: image.format,
       produce: () => drawOutput(outputs.media, image, index),
     },
-    { isBroken: isBroken(image.directives, index), ...(madeAt !== undefined && { madeAt }) },
+    { fault: faultOf(image.directives, index), ...(madeAt !== undefined && { madeAt }) },
   );

@@ -34,6 +34,9 @@ const NEVER = listOf([
 const isIn = (list: BlockList, address: string): boolean =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
+/** Time to connect to one of several addresses. Node's own 250 ms are too few for a distant host. */
+const ADDRESS_LIMIT_MS = 2_500;
+
 /** `allowPrivate`: whether files are also fetched from this machine and private networks. Default true. */
 export type OpenFileOptions = { allowPrivate?: boolean | undefined };
 
@@ -68,5 +71,7 @@ export const openFile = (url: URL, signal: AbortSignal, options: OpenFileOptions
         return given.all ? done(null, addresses) : done(null, first.address, first.family);
       });
     const get = url.protocol === 'https:' ? getHttps : getHttp;
-    get(url, { signal, lookup: guarded, agent: false }, resolve).on('error', reject);
+    // Node's types of a request lack the options of its connection.
+    const connection = { lookup: guarded, autoSelectFamilyAttemptTimeout: ADDRESS_LIMIT_MS };
+    get(url, { ...connection, signal, agent: false }, resolve).on('error', reject);
   });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { FileFault } from './directives.ts';
 import type { Media } from './media/media.ts';
 import type { Padding } from './media/mp4-padding.ts';
 
@@ -13,6 +14,9 @@ export type OutputSource = {
   padding?: (fileBytes: number) => Padding;
 };
 
+/** An output that its URL does not give: not yet, or no more. */
+export type AbsentOutput = { status: 404 | 410 };
+
 /** An output that can be served. */
 export type StoredOutput = { contentType: string; etag: string; read: () => Promise<OutputContent> };
 
@@ -25,12 +29,14 @@ export type Outputs = {
   media: Media;
   /**
    * Adds an output and returns its URL, which is valid for 24 hours from `madeAt` (epoch milliseconds, default now).
-   * The URL of a broken output always returns 404.
+   * `fault` is what is wrong with its file; nothing by default.
    */
-  add(source: OutputSource, options?: { isBroken?: boolean; madeAt?: number }): string;
-  /** Finds an output by file name (`<id>.<extension>`); undefined when unknown or expired. */
-  find(fileName: string): StoredOutput | undefined;
+  add(source: OutputSource, options?: { fault?: FileFault; madeAt?: number }): string;
+  /** Finds an output by file name (`<id>.<extension>`). */
+  find(fileName: string): StoredOutput | AbsentOutput;
 };
+
+const NO_FAULT: FileFault = { isBroken: false, isHalf: false, lateSeconds: 0 };
 
 /** Result URLs of both upstreams expire after 24 hours. */
 const LIFETIME_SECONDS = 24 * 60 * 60;
@@ -87,7 +93,7 @@ export const createOutputs = ({
   /** How long a URL is valid. Default: the 24 hours of both upstreams. */
   lifetimeSeconds?: number | undefined;
 }): Outputs => {
-  const outputs = new Map<string, OutputSource & { expiresAt: number }>();
+  const outputs = new Map<string, OutputSource & { expiresAt: number; madeAt: number; fault: FileFault }>();
   const bytesOf = createByteCache(CACHE_BYTES);
 
   // The order of insertion is close enough to the order of expiry.
@@ -101,22 +107,26 @@ export const createOutputs = ({
   return {
     media,
 
-    add(source, { isBroken = false, madeAt = now() } = {}) {
+    add(source, { fault = NO_FAULT, madeAt = now() } = {}) {
       deleteExpired();
       const fileName = `${newName()}.${source.extension}`;
-      if (!isBroken) outputs.set(fileName, { ...source, expiresAt: madeAt + lifetimeSeconds * 1000 });
+      outputs.set(fileName, { ...source, fault, madeAt, expiresAt: madeAt + lifetimeSeconds * 1000 });
       return `${baseUrl}/${fileName}`;
     },
 
     find(fileName) {
       const output = outputs.get(fileName);
-      if (!output || output.expiresAt <= now()) return undefined;
+      if (!output || output.expiresAt <= now()) return { status: 404 };
+      const { isBroken, isHalf, lateSeconds } = output.fault;
+      if (isBroken) return { status: 410 };
+      if (now() < output.madeAt + lateSeconds * 1000) return { status: 404 };
       return {
         contentType: output.contentType,
         // The content behind a file name never changes.
         etag: `"${fileName}"`,
         read: async () => {
-          const bytes = await bytesOf(fileName, output.produce);
+          const whole = await bytesOf(fileName, output.produce);
+          const bytes = isHalf ? whole.subarray(0, whole.length >> 1) : whole;
           const padding = output.padding?.(bytes.length);
           return {
             sizeBytes: bytes.length + (padding?.sizeBytes ?? 0),

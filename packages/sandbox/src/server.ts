@@ -67,9 +67,9 @@ const sendOutput = async (
   path: string,
 ) => {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  const output = isRead ? outputs.find(path.slice(OUTPUTS_PATH.length + 1)) : undefined;
-  if (!output) {
-    response.writeHead(404, { 'Content-Type': 'application/xml' });
+  const output = isRead ? outputs.find(path.slice(OUTPUTS_PATH.length + 1)) : ({ status: 404 } as const);
+  if ('status' in output) {
+    response.writeHead(output.status, { 'Content-Type': 'application/xml' });
     response.end('<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>');
     return;
   }

@@ -39,6 +39,8 @@ export type Tasks<About, Result> = {
   submit(task: NewTask<About, Result>): { id: string; changesAt: number[] };
   /** The task's state now or at an earlier instant; undefined when unknown or past the upstream's retention. */
   find(id: string, instant?: number): TaskView<About, Result> | undefined;
+  /** The tasks within the upstream's retention with their lanes, newest first. */
+  list(): { lane: string | undefined; task: TaskView<About, Result> }[];
   /** Cancels a waiting task. Returns false when there is none. */
   cancel(id: string): boolean;
   /** Deletes the record of a task in any state. Does nothing for an unknown one. */
@@ -167,6 +169,12 @@ export const createTasks = <About, Result>({
       const task = find(id);
       return task && view(task, instant);
     },
+
+    list: () =>
+      [...tasks.values()]
+        .filter((task) => !isPastRetention(task))
+        .map((task) => ({ lane: task.lane, task: view(task, now()) }))
+        .reverse(),
 
     cancel(id) {
       const task = find(id);

@@ -1,4 +1,4 @@
-import { type Directives, isBroken } from './directives.ts';
+import { type Directives, faultOf } from './directives.ts';
 import { paddingOf } from './media/mp4-padding.ts';
 import { type Ratio, type Resolution, videoSizeOf } from './media/video-size.ts';
 import type { Outputs } from './outputs.ts';
@@ -30,6 +30,6 @@ export const addVideoOutput = (outputs: Outputs, video: VideoRequest, madeAt: nu
         outputs.media.encodeVideo({ width, height, seconds, text: directives.text, caption, watermark }),
       padding: (fileBytes) => paddingOf(fileBytes, wantedBytes),
     },
-    { isBroken: isBroken(directives, 0), madeAt },
+    { fault: faultOf(directives, 0), madeAt },
   );
 };

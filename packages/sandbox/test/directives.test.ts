@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isBroken, parseDirectives } from '../src/directives.ts';
+import { faultOf, parseDirectives } from '../src/directives.ts';
 
 const NONE = {
   flakyCalls: 0,
@@ -10,6 +10,8 @@ const NONE = {
   isRevoked: false,
   refusedOutputs: new Set(),
   brokenOutputs: new Set(),
+  halfOutputs: new Set(),
+  lateSeconds: 0,
   isEmpty: false,
   isForgotten: false,
 };
@@ -40,6 +42,9 @@ describe('the directives of a prompt', () => {
     ['a fox [broken=1]', { brokenOutputs: new Set([1]) }],
     ['a fox [broken=0][broken=2]', { brokenOutputs: new Set([0, 2]) }],
     ['a fox [broken=1] [broken=all]', { brokenOutputs: 'all' }],
+    ['a fox [half=0][half=2]', { halfOutputs: new Set([0, 2]) }],
+    ['a fox [half=1] [half=all]', { halfOutputs: 'all' }],
+    ['a fox [late=2.5]', { lateSeconds: 2.5 }],
     ['a fox [callback=off]', { callback: 'off' }],
     ['a fox [callback=twice]', { callback: 'twice' }],
     ['a fox [callback=late]', { callback: 'late' }],
@@ -64,6 +69,8 @@ describe('the directives of a prompt', () => {
     'a fox [fail=never]',
     'a fox [images=0]',
     'a fox [broken=some]',
+    'a fox [half]',
+    'a fox [late=all]',
     'a fox [delay=5',
     'a fox [callback=never]',
     'a fox [busy=2.5]',
@@ -80,11 +87,15 @@ describe('the directives of a prompt', () => {
     expect(parseDirectives(prompt)).toEqual({ text: prompt.trim(), ...NONE });
   });
 
-  test('tell which outputs are broken', () => {
-    const one = parseDirectives('[broken=1]');
-    const all = parseDirectives('[broken=all]');
+  test('tell which outputs are broken, half and late', () => {
+    const faults = (prompt: string) => [0, 1, 2].map((index) => faultOf(parseDirectives(prompt), index));
+    const none = { isBroken: false, isHalf: false, lateSeconds: 0 };
+    const [broken, half, late] = [{ isBroken: true }, { isHalf: true }, { lateSeconds: 3 }];
 
-    expect([0, 1, 2].map((index) => isBroken(one, index))).toEqual([false, true, false]);
-    expect([0, 1, 2].map((index) => isBroken(all, index))).toEqual([true, true, true]);
+    expect(faults('[broken=1]')).toEqual([none, { ...none, ...broken }, none]);
+    expect(faults('[broken=all]')).toEqual(Array(3).fill({ ...none, ...broken }));
+    expect(faults('[half=1]')).toEqual([none, { ...none, ...half }, none]);
+    expect(faults('[half=all]')).toEqual(Array(3).fill({ ...none, ...half }));
+    expect(faults('[late=3]')).toEqual(Array(3).fill({ ...none, ...late }));
   });
 });

@@ -223,11 +223,11 @@ describe('the sandbox as a function answers as its server does', () => {
     expect(json(await get(`/api/v3/contents/generations/tasks/${id}`)).status).toBe('queued');
   });
 
-  test('to a broken output with 404', async () => {
+  test('to a broken output with 410', async () => {
     clock.time = START;
     const { url } = json(await post(ARK_IMAGES, anImage({ prompt: 'a fox [broken=all]' }))).data[0];
 
-    expect((await fetchFile(url)).statusCode).toBe(404);
+    expect((await fetchFile(url)).statusCode).toBe(410);
   });
 
   test('to webhooks, without a key', async () => {

@@ -208,8 +208,8 @@ describe('ModelArk images under directives', () => {
     const some = await imagesOf({ ...group, prompt: 'a group [images=3] [broken=1]' });
     const all = await imagesOf({ ...group, prompt: 'a group [images=2] [broken=all]' });
 
-    expect(await statusesOf(some.data.map(({ url }) => url))).toEqual([200, 404, 200]);
-    expect(await statusesOf(all.data.map(({ url }) => url))).toEqual([404, 404]);
+    expect(await statusesOf(some.data.map(({ url }) => url))).toEqual([200, 410, 200]);
+    expect(await statusesOf(all.data.map(({ url }) => url))).toEqual([410, 410]);
   });
 
   test('[broken] breaks the URL of that successful call in a fan-out', async () => {
@@ -219,7 +219,7 @@ describe('ModelArk images under directives', () => {
     for (const _ of [0, 1, 2]) urls.push((await imagesOf({ prompt })).data[0]?.url ?? '');
 
     expect(first.status).toBe(429);
-    expect(await statusesOf(urls)).toEqual([200, 404, 200]);
+    expect(await statusesOf(urls)).toEqual([200, 410, 200]);
   });
 
   test('a fan-out gives different images', async () => {

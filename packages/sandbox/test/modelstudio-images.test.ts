@@ -171,7 +171,7 @@ describe('Model Studio images, synchronous', () => {
 
     expect([(await call()).status, (await call()).status]).toEqual([429, 429]);
     const answer = (await call()) as unknown as Task;
-    expect(await statusesOf(urlsOf(answer.output.choices))).toEqual([200, 404, 200]);
+    expect(await statusesOf(urlsOf(answer.output.choices))).toEqual([200, 410, 200]);
   });
 });
 

@@ -6,11 +6,15 @@ import type { TaskRecord } from '../src/task-journal.ts';
 
 const API_KEY = 'test-key';
 
-/** Starts a sandbox, with short functions to call it. They send the API key unless `headers` override it. */
+/**
+ * Starts a sandbox, with short functions to call it. They send the API key unless `headers` override it, and query tasks as often as they
+ * like unless `capacity` says otherwise.
+ */
 export const aSandbox = async (
   options: Omit<Parameters<typeof startSandbox>[0] & object, 'port' | 'host' | 'apiKey'> = {},
 ) => {
-  const sandbox = await startSandbox({ apiKey: API_KEY, ...options });
+  const capacity = { taskCallsPerSecond: 1_000, ...options.capacity };
+  const sandbox = await startSandbox({ apiKey: API_KEY, ...options, capacity });
   const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     fetch(sandbox.url + path, {
       method,

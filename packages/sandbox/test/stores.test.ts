@@ -3,7 +3,7 @@ import { createCallCounter } from '../src/call-counter.ts';
 import { createLimiter } from '../src/limiter.ts';
 import { paddingOf } from '../src/media/mp4-padding.ts';
 import { PLAIN_MEDIA } from '../src/media/plain-media.ts';
-import { createOutputs } from '../src/outputs.ts';
+import { createOutputs, type StoredOutput } from '../src/outputs.ts';
 import { createTaskJournal } from '../src/task-journal.ts';
 import { createTasks } from '../src/tasks.ts';
 
@@ -42,10 +42,10 @@ describe('the outputs', () => {
     const name = fileNameOf(outputs.add(anOutput().source, { madeAt: 0 }));
 
     clock.advance(23 * HOUR_MILLISECONDS - 1);
-    expect(outputs.find(name)?.contentType).toBe('text/plain');
+    expect(outputs.find(name)).toMatchObject({ contentType: 'text/plain' });
 
     clock.advance(1);
-    expect(outputs.find(name)).toBeUndefined();
+    expect(outputs.find(name)).toEqual({ status: 404 });
   });
 
   test('are produced on the first read, once for concurrent and later readers', async () => {
@@ -54,23 +54,46 @@ describe('the outputs', () => {
     const name = fileNameOf(outputs.add(source));
     expect(timesMade()).toBe(0);
 
-    const together = await Promise.all([outputs.find(name)?.read(), outputs.find(name)?.read()]);
-    const later = await outputs.find(name)?.read();
+    const read = () => (outputs.find(name) as StoredOutput).read();
+    const together = await Promise.all([read(), read()]);
+    const later = await read();
 
-    const textOf = (content: (typeof together)[number]) =>
-      String(Buffer.concat([...(content?.chunks() ?? [])]));
+    const textOf = (content: (typeof together)[number]) => String(Buffer.concat([...content.chunks()]));
     expect([...together, later].map(textOf)).toEqual(['content', 'content', 'content']);
-    expect(later?.sizeBytes).toBe(7);
+    expect(later.sizeBytes).toBe(7);
     expect(timesMade()).toBe(1);
   });
+
+  const NO_FAULT = { isBroken: false, isHalf: false, lateSeconds: 0 };
 
   test('have a URL but no content when broken', () => {
     const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: Date.now, media: PLAIN_MEDIA });
 
-    const url = outputs.add(anOutput().source, { isBroken: true });
+    const url = outputs.add(anOutput().source, { fault: { ...NO_FAULT, isBroken: true } });
 
     expect(url).toMatch(/^http:\/\/here\/outputs\/[0-9a-f-]{36}\.txt$/);
-    expect(outputs.find(fileNameOf(url))).toBeUndefined();
+    expect(outputs.find(fileNameOf(url))).toEqual({ status: 410 });
+  });
+
+  test('are absent until they are no longer late', () => {
+    const clock = aClock();
+    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: clock.now, media: PLAIN_MEDIA });
+    const name = fileNameOf(outputs.add(anOutput().source, { fault: { ...NO_FAULT, lateSeconds: 3 } }));
+
+    clock.advance(2_999);
+    expect(outputs.find(name)).toEqual({ status: 404 });
+    clock.advance(1);
+    expect(outputs.find(name)).toMatchObject({ contentType: 'text/plain' });
+  });
+
+  test('end half way, and say that this is all', async () => {
+    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: Date.now, media: PLAIN_MEDIA });
+    const name = fileNameOf(outputs.add(anOutput().source, { fault: { ...NO_FAULT, isHalf: true } }));
+
+    const { sizeBytes, chunks } = await (outputs.find(name) as StoredOutput).read();
+
+    expect(sizeBytes).toBe(3);
+    expect(String(Buffer.concat([...chunks()]))).toBe('con');
   });
 });
 

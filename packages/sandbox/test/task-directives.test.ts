@@ -121,12 +121,12 @@ describe.each(UPSTREAMS)('%s', (what, upstream) => {
     expect([(await create()).status, (await create()).status]).toEqual([429, 200]);
   });
 
-  test('[broken] makes the URL of that file return 404', async () => {
+  test('[broken] makes the URL of that file return 410', async () => {
     const files = (await fileStatuses('')).length;
 
-    expect(await fileStatuses('[broken=0]')).toEqual([404, ...Array(files - 1).fill(200)]);
+    expect(await fileStatuses('[broken=0]')).toEqual([410, ...Array(files - 1).fill(200)]);
     expect(await fileStatuses(`[broken=${files}]`)).toEqual(Array(files).fill(200));
-    expect(await fileStatuses('[broken=all]')).toEqual(Array(files).fill(404));
+    expect(await fileStatuses('[broken=all]')).toEqual(Array(files).fill(410));
   });
 
   test('[status] is the status until the task finishes', async () => {

@@ -30,19 +30,11 @@ const STATUSES_OF_CODE: Record<string, number[]> = {
   temporarily_unavailable: [503],
 };
 
-/**
- * Throws unless an answer has a request id, the service's version, a JSON body and, if it is an error, the shape of every error. `lacks` are
- * headers that a former release does not send as this one does.
- */
-export const checkAnswer = (
-  request: string,
-  { status, headers, body }: Answer<unknown>,
-  lacks: readonly string[] = [],
-): void => {
+/** Throws unless an answer has a request id, the service's version, a JSON body and, if it is an error, the shape of every error. */
+export const checkAnswer = (request: string, { status, headers, body }: Answer<unknown>): void => {
   assert.equal(headers.get('content-type'), 'application/json', `content type of ${request}`);
   assert.match(headers.get('x-request-id') ?? '', /^\S+$/, `request id of ${request}`);
-  if (!lacks.includes('x-service-version'))
-    assert.equal(headers.get('x-service-version'), VERSION, `version in ${request}`);
+  assert.equal(headers.get('x-service-version'), VERSION, `version in ${request}`);
   if (status < 400) return;
 
   assert.deepEqual(Object.keys(body as ErrorBody), ['error'], `error body of ${request}`);

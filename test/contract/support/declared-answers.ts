@@ -81,14 +81,9 @@ export const answersSeen = (): ReadonlySet<string> => seen;
 
 /**
  * Throws unless the document declares an answer: its status, every field, the code of an error, and the headers that
- * callers go by. `lacks` are headers that a former release does not send. Does nothing for a call that is none of the document's operations.
+ * callers go by. Does nothing for a call that is none of the document's operations.
  */
-export const checkDeclared = (
-  method: string,
-  pathAndQuery: string,
-  answer: Answer<unknown>,
-  lacks: readonly string[] = [],
-): void => {
+export const checkDeclared = (method: string, pathAndQuery: string, answer: Answer<unknown>): void => {
   const [path = ''] = pathAndQuery.split('?', 1);
   const route = PATHS.find(({ pattern }) => pattern.test(path))?.path ?? '';
   const verb = method.toLowerCase();
@@ -111,7 +106,7 @@ export const checkDeclared = (
   );
   for (const [name, [header, headerPointer]] of declared) {
     const value = answer.headers.get(name);
-    if (value === null) assert.ok(!header.required || lacks.includes(name), `${said} without ${name}`);
+    if (value === null) assert.ok(!header.required, `${said} without ${name}`);
     else assert.ok(validatorOf(`${headerPointer}/schema`)(value), `${said} with ${name}: ${value}`);
   }
   const names = declared.map(([name]) => name);

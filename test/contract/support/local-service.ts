@@ -26,8 +26,6 @@ export interface LocalService {
   operatorAccessKeyId: string;
   operatorSecretAccessKey: string;
   dataDir: string;
-  /** Headers that it does not send as this release does, where it runs another one. */
-  lacks?: readonly string[];
 }
 
 /** A local run that a test started for itself. */
@@ -44,8 +42,6 @@ export interface StartOptions {
   reset?: boolean;
   /** Variables besides those of the test. */
   environment?: Record<string, string>;
-  /** The source tree; by default this one. */
-  tree?: string;
   /** Called with each line it prints, up to the `ready` line. */
   onLine?: (line: string) => void;
 }
@@ -68,7 +64,7 @@ export const startLocalService = async (
   const args = startArguments(dataDir, options);
   const env = { ...process.env, ...npmStart().environment, ...options.environment };
   const child = spawn(process.execPath, args, {
-    cwd: options.tree ?? root,
+    cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -161,8 +161,8 @@ export const MONEY = bugs('money', [
   [
     'usage tells a refund without its key',
     'core/ledger/usage.ts',
-    'entry.debitNumber === undefined ? entry.keyId : keys.get(entry.debitNumber)',
-    'entry.keyId',
+    'keyId: keys.get(entry.debitNumber ?? 0)',
+    'keyId: entry.keyId',
   ],
   [
     'a balance is told to be low by each debit below the threshold',

@@ -5,8 +5,8 @@ export const STORING = bugs('storing', [
   [
     'a file that fails to load once is given up',
     'core/storing/store-outputs.ts',
-    'error instanceof FileUnavailableError && !error.retryable',
-    'error instanceof FileUnavailableError',
+    'fetchingEndOf(error.fault, attempts) <= toInstant(clock.now())',
+    'true',
   ],
   [
     'a stored request is thrown away when its execution is lost',

@@ -24,13 +24,12 @@ const NAME_KEPT_MS = 90 * 86_400_000;
 
 const meta = { $metadata: {} };
 
-/** The releases whose definitions can be deployed, in their order. */
-const RELEASES = ['last', 'this', 'next'] as const;
-export type Release = (typeof RELEASES)[number];
+/** A release whose definitions can be deployed. There is no last one before the first release. */
+export type Release = 'last' | 'this' | 'next';
 
 /** What the definitions need: their texts, and the functions their placeholders stand for. */
 export interface Deployment {
-  machines: Readonly<Record<Release, ReadonlyMap<string, Definition>>>;
+  machines: Readonly<Partial<Record<Release, ReadonlyMap<string, Definition>>>>;
   /** By the name of the function. */
   functions: ReadonlyMap<string, DeployedFunction>;
 }
@@ -66,7 +65,13 @@ export class StepFunctions extends Part {
 
   /** Deploys the definitions of the release before or after, as `pick` says where there are both: an upgrade, or a roll-back. */
   redefine(pick: number): void {
-    this.define(this.release !== 'this' ? 'this' : pick % 2 === 0 ? 'last' : 'next');
+    const others = this.releases().filter((release) => release !== 'this');
+    this.define(this.release !== 'this' ? 'this' : (others[pick % others.length] ?? 'this'));
+  }
+
+  /** The releases that can be deployed, in their order. */
+  releases(): Release[] {
+    return Object.keys(this.deployment.machines) as Release[];
   }
 
   /** The executions that run now. */
@@ -155,7 +160,7 @@ export class StepFunctions extends Part {
   private start(stateMachineArn: string, name: string, input: string) {
     const machine = stateMachineArn.split(':').at(-1) ?? '';
     const { release } = this;
-    const definition = this.deployment.machines[release].get(machine);
+    const definition = this.deployment.machines[release]?.get(machine);
     if (!definition || stateMachineArn !== machineArn(machine))
       throw new Error(`There is no ${stateMachineArn}.`);
     const arn = executionArn(machine, name);

@@ -1,10 +1,17 @@
-/** The head of a PNG of 64 by 64 pixels: all that the service reads of an image. */
+const pngChunk = (type: string, content: readonly number[]): Buffer =>
+  Buffer.concat([
+    Buffer.from([0, 0, 0, content.length]),
+    Buffer.from(type),
+    Buffer.from(content),
+    Buffer.from([0, 0, 0, 0]),
+  ]);
+
+/** The chunks of a PNG of 64 by 64 pixels, its data empty: the service reads the size and looks for the end. */
 export const aPng: Uint8Array = Buffer.concat([
   Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-  Buffer.from([0, 0, 0, 13]),
-  Buffer.from('IHDR'),
-  Buffer.from([0, 0, 0, 64, 0, 0, 0, 64, 8, 2, 0, 0, 0]),
-  Buffer.from([0, 0, 0, 0]),
+  pngChunk('IHDR', [0, 0, 0, 64, 0, 0, 0, 64, 8, 2, 0, 0, 0]),
+  pngChunk('IDAT', []),
+  pngChunk('IEND', []),
 ]);
 
 let mp4: Uint8Array = new Uint8Array();
@@ -26,5 +33,5 @@ const padding = Buffer.alloc(PADDING_BYTES);
 padding.writeUInt32BE(PADDING_BYTES, 0);
 padding.write('free', 4);
 
-/** A file made large: in MP4 by a box that nobody reads, in PNG by bytes after its head. */
+/** A file made large: in MP4 by a box that nobody reads, in PNG by bytes after its end. */
 export const padded = (bytes: Uint8Array): Uint8Array => Buffer.concat([bytes, padding]);

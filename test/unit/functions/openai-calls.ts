@@ -26,6 +26,7 @@ interface CallOptions extends Ending {
   /** How often the client has sent this call before. */
   retry?: number;
   defaultEndUser?: string | undefined;
+  query?: NonNullable<ApiEvent['query']>;
   /** Runs at each second that passes while the call waits. */
   meanwhile?: (second: number) => Promise<void> | void;
 }
@@ -105,8 +106,12 @@ export const useOpenAiCalls = () => {
 
   const calls = {
     /** `POST /openai/v1/images/generations`; `requestId` is that of the newest request. Throws its errors. */
-    make: (body: unknown, options?: CallOptions) =>
-      call({ body }, { name: 'create-openai-image', read: readImageBody }, options),
+    make: (body: unknown, options: CallOptions = {}) =>
+      call(
+        { body, ...(options.query && { query: options.query }) },
+        { name: 'create-openai-image', read: readImageBody },
+        options,
+      ),
     /** `POST /openai/v1/images/edits`. */
     edit: (event: ApiEvent, options?: CallOptions) => call(event, EDIT_OPENAI_IMAGE, options),
     /** Lets seconds pass. */

@@ -66,9 +66,7 @@ describe('POST /openai/v1/images/edits', () => {
       [expect.stringMatching(/\.jpg$/), expect.objectContaining({ bytes: jpeg, contentType: 'image/jpeg' })],
       [expect.stringMatching(/\.webp$/), expect.objectContaining({ bytes: webp, contentType: 'image/webp' })],
     ]);
-    expect(references.map((url) => new URL(url).pathname.slice(1))).toEqual(
-      [...bucket.objects.keys()].slice(0, 3),
-    );
+    expect(references).toEqual([...bucket.objects.keys()].slice(0, 3));
   });
 
   test('with an Idempotency-Key is one request by its files, whose URLs are new in each call', async () => {
@@ -160,7 +158,7 @@ describe('POST /openai/v1/images/edits', () => {
   });
 
   test.each([
-    ['another type', { headers: { 'content-type': 'application/json' }, body: '{}' }],
+    ['another type', { headers: { 'content-type': 'text/plain' }, body: '{}' }],
     ['no boundary', { headers: { 'content-type': 'multipart/form-data; x=y' }, body: 'x' }],
     ['no end', { headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }, body: UNENDED }],
     [

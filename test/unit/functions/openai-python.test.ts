@@ -26,7 +26,7 @@ test('images.generate makes images', async () => {
 
   expect([status, body.data]).toEqual([
     200,
-    [{ b64_json: expect.any(String) }, { b64_json: expect.any(String) }],
+    Array(2).fill({ b64_json: expect.any(String), url: expect.any(String) }),
   ]);
   expect(memory.get(requestKey(requestId))).toMatchObject({
     size: '1024x1024',

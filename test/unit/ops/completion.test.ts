@@ -35,6 +35,9 @@ describe('the completion of bash', () => {
     ['ops requests list --account ', []],
     ['ops models enable --model xSD', expect.arrayContaining(['xSD4.5', 'xSD5Pro'])],
     ['ops executions stop-all --state-machine ge', ['generation']],
+    ['ops models al', ['alias']],
+    ['ops models alias ', expect.arrayContaining(['list', 'set', 'remove'])],
+    ['ops models alias set gpt-image-1 --model xS', ['xSD4.5', 'xSD5Pro']],
     ['ops nothing ', []],
   ])('%j', (line, candidates) => {
     expect(offered(script, line)).toEqual(candidates);

@@ -1,13 +1,15 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newRequestId } from '../../../core/ids.ts';
+import { routeNameOf } from '../../../core/provider-names.ts';
 import type { StoredRequest } from '../../../core/requests/request-rules.ts';
-import { requestKey } from '../../../core/table/keys.ts';
+import { providerAttemptKey, requestKey } from '../../../core/table/keys.ts';
 import { systemClock } from '../../../core/time.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
   anAccount,
+  anAttempt,
   anImageRequest,
   aVideoRequest,
   putAccount,
@@ -144,6 +146,24 @@ describe('requests list', () => {
     expect(await listed('--error', 'content_policy')).toEqual([ids.failed]);
     expect(await listed('--error', 'provider_error')).toEqual([]);
     expect((await ops('requests', 'list', '--status', 'failed')).stdout).toContain('failed, content_policy');
+  });
+
+  test('by an error names the provider that failed each request, and its own code', async () => {
+    const error = { code: 'provider_error', message: 'No.' } as const;
+    for (const id of [ids.failed, ids.video]) memory.patch(requestKey(id), { error });
+    const failure = { kind: 'failed', failure: error, upstream: { code: 'InvalidParameter' } } as const;
+    const attempt = anAttempt({ requestId: ids.failed, outcome: failure });
+    memory.put(providerAttemptKey(ids.failed, attempt.call, attempt.attempt), attempt);
+
+    const rows = await json('requests', 'list', '--error', 'provider_error');
+
+    expect(rows).toMatchObject([{ provider: routeNameOf(attempt), providerCode: 'InvalidParameter' }]);
+    const { stdout } = await ops('requests', 'list', '--error', 'provider_error');
+    expect(stdout).toMatch(/its code/i);
+    expect(stdout).toContain('InvalidParameter');
+    expect((await json('requests', 'list', '--limit', '1')) as object[]).toEqual([
+      expect.not.objectContaining({ providerCode: expect.anything() }),
+    ]);
   });
 
   test('prints pages', async () => {

@@ -48,16 +48,16 @@ describe('the spans of webhook deliveries', () => {
     ]);
   });
 
-  test.each(['SUCCEEDED', 'FAILED'] as const)(
-    'a delivery that was given up says so and plans no more: %s',
-    (status) => {
-      const executions = [{ ...DELIVERY, status, stoppedAt: at(11) } as const];
+  test.each([
+    ['SUCCEEDED', 'that was given up says so', 'HTTP 410, given up'],
+    ['FAILED', 'whose execution failed', 'HTTP 410'],
+  ] as const)('%s: a delivery %s, and plans no more', (status, _what, detail) => {
+    const executions = [{ ...DELIVERY, status, stoppedAt: at(11) } as const];
 
-      expect(told({ webhooks: [anAttempt(1, 10, { status: 410 })], executions })).toEqual([
-        ['webhook, attempt 1', 10, 10.5, 'failed', 'HTTP 410, given up'],
-      ]);
-    },
-  );
+    expect(told({ webhooks: [anAttempt(1, 10, { status: 410 })], executions })).toEqual([
+      ['webhook, attempt 1', 10, 10.5, 'failed', detail],
+    ]);
+  });
 
   test('attempts stay when Step Functions has dropped the execution', () => {
     expect(told({ webhooks: [anAttempt(1, 10, { status: 500 })], executions: [] })).toEqual([
@@ -71,7 +71,7 @@ describe('the spans of webhook deliveries', () => {
 
     expect(told({ webhooks }).map(([label]) => label)).toEqual([
       'webhook, attempt 1',
-      'webhook again, attempt 1',
+      'webhook resent 1, attempt 1',
     ]);
   });
 });

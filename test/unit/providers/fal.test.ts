@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { SUBMIT_OUTCOMES, submitOutcomeOf } from '../../../providers/fal/errors.ts';
 import { Fal } from '../../../providers/fal/fal.ts';
-import { SUBMIT_OUTCOMES, submitOutcomeOf } from '../../../providers/fal/outcomes.ts';
 import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 import { FAL_WIRE } from './conformance/fal.ts';
 import { describeConformance } from './conformance/kit.ts';
@@ -139,7 +139,7 @@ describe('the result of a request to fal', () => {
 
     expect(await result(200, { ...body, has_nsfw_concepts: [false, false, true] })).toEqual({
       kind: 'done',
-      outputs: [{ url: 'https://a' }, { failure: FAILURE.error }, { failure: FAILURE.content }],
+      outputs: [{ url: 'https://a' }, { failure: FAILURE.error }, { failure: FAILURE.output }],
     });
   });
 
@@ -156,10 +156,10 @@ describe('the result of a request to fal', () => {
   const missing = { detail: [{ type: 'missing', msg: 'no', loc: ['body'] }] };
   const late = { detail: [{ type: 'generation_timeout', msg: '' }] };
   test.each<[string, number, object, object, object?]>([
-    ['every image flagged', 200, flagged, FAILURE.content],
+    ['every image flagged', 200, flagged, FAILURE.output],
     ['an error for media', 200, { error: 'no', error_type: 'content_policy_violation' }, FAILURE.content],
-    ['a field that it refuses', 422, missing, FAILURE.error, BLAMED],
-    ['an error in words', 422, { detail: 'no' }, FAILURE.error, BLAMED],
+    ['a field that it refuses', 422, missing, FAILURE.input, BLAMED],
+    ['an error in words', 422, { detail: 'no' }, FAILURE.input, BLAMED],
     ['a maker that is down', 400, { detail: [{ type: 'downstream_service_error' }] }, FAILURE.error],
     ['a model that took too long', 504, late, FAILURE.timeout],
     ['a runner that broke', 503, { detail: 'no', error_type: 'runner_disconnected' }, FAILURE.error],
@@ -174,7 +174,7 @@ describe('the result of a request to fal', () => {
     [429, { detail: [{ type: 'rate', msg: '' }] }, 'busy'],
     [502, '<html></html>', 'busy'],
     [500, { detail: 'no' }, 'busy'],
-    [200, 'garbage', 'busy'],
+    [200, 'garbage', 'refused'],
     [401, { detail: 'no' }, 'refused'],
     [403, { detail: 'no', error_type: 'locked' }, 'refused'],
   ])('that is answered with %p %j tells nothing, and is read again', async (status, body, kind) => {

@@ -61,7 +61,11 @@ describe('a call of a provider', () => {
 
   test.each<[string, (socket: Socket) => void, string]>([
     ['ends', (socket) => socket.destroy(), 'ECONNRESET'],
-    ['does not succeed', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), 'EPROTO'],
+    [
+      'does not succeed',
+      (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+      'ERR_SSL_WRONG_VERSION_NUMBER',
+    ],
   ])('whose handshake %s has not reached it', async (_, act, reason) => {
     expect(await callOf('https', act)).toEqual({ kind: 'unreached', reason });
   });

@@ -18,7 +18,7 @@ describe('images of ModelArk', () => {
     [
       'a content decision among others',
       [broken, blocked],
-      { kind: 'failed', failure: FAILURE.content, taken: 'yes', upstream: broken.error },
+      { kind: 'failed', failure: FAILURE.output, taken: 'yes', upstream: broken.error },
     ],
     ['an error', [broken], { kind: 'failed', failure: FAILURE.error, taken: 'yes', upstream: broken.error }],
     [
@@ -43,7 +43,7 @@ describe('images of ModelArk', () => {
 
     expect(withoutUpstream(await submit())).toEqual({
       kind: 'failed',
-      failure: FAILURE.content,
+      failure: FAILURE.output,
       taken: 'yes',
     });
   });
@@ -94,7 +94,7 @@ describe('a task of ModelArk', () => {
     expect(withoutUpstream(await query({ status: 'failed', ...rest }))).toEqual({ kind: 'failed', failure });
   });
 
-  test('in a state that is no text is queried again', async () => {
-    expect(await query({ status: 7 })).toMatchObject({ kind: 'busy' });
+  test('in a state that is no text is lost if that goes on', async () => {
+    expect(await query({ status: 7 })).toMatchObject({ kind: 'refused', failure: FAILURE.lost });
   });
 });

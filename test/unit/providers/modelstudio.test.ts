@@ -44,8 +44,12 @@ describe('images of Model Studio', () => {
 
   test.each<[number, string, ProviderAnswer]>([
     [
-      ...([429, 'Throttling.AllocationQuota'] as const),
+      ...([429, 'PrepaidBillOverdue'] as const),
       { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' },
+    ],
+    [
+      ...([503, 'ModelUnavailable'] as const),
+      { kind: 'busy', reason: 'modelstudio answered ModelUnavailable.', obstacle: 'throttled' },
     ],
     [504, 'RequestTimeOut', { kind: 'failed', failure: FAILURE.timeout, taken: 'unknown' }],
   ])('are refused with %p %s', async (status, code, answer) => {
@@ -100,10 +104,10 @@ describe('a task of Model Studio', () => {
     expect(await query()).toEqual({ kind: 'done', outputs: [{ url: VIDEO_URL }], ...expected });
   });
 
-  test('whose state is not told is queried again', async () => {
+  test('whose state is not told is lost if that goes on', async () => {
     server.answer(200, '{"output":{"task_id":"task-1"}}');
 
-    expect(await query()).toMatchObject({ kind: 'busy' });
+    expect(await query()).toMatchObject({ kind: 'refused', failure: FAILURE.lost });
   });
 
   test('whose query is refused for a quota of the account are queried again, as after any 429', async () => {

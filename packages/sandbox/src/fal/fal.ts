@@ -15,7 +15,7 @@ import { createTasks, DEFAULT_TASK_SECONDS, type TaskView } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
 import { type FalWork, hasApplication, workOf } from './endpoints.ts';
 import * as errors from './errors.ts';
-import { createFalSigning } from './signing.ts';
+import type { FalSigning } from './signing.ts';
 
 /** Results are kept for a month, as payloads are stored. */
 const TASK_RETENTION_SECONDS = 30 * 24 * 60 * 60;
@@ -37,6 +37,7 @@ export const createFal = ({
   capacity,
   checkInputs = takeAllInputs,
   newTaskId,
+  signing,
 }: {
   apiKey: string;
   outputs: Outputs;
@@ -49,6 +50,8 @@ export const createFal = ({
   checkInputs?: CheckInputs | undefined;
   /** Returns an id for a request. Default: a UUID. */
   newTaskId?: () => string;
+  /** Signs webhooks; the same for all accounts. */
+  signing: FalSigning;
 }): Upstream => {
   const tasks = createTasks<About, Reply>({
     now,
@@ -58,7 +61,6 @@ export const createFal = ({
   });
   const gate = createGate(now, capacity);
   const earlierQueries = createCallCounter();
-  const signing = createFalSigning(now);
 
   /** The requests of an application: an id of another one is not found. */
   const find = (id: string, app: string, instant?: number): View | undefined => {

@@ -78,7 +78,7 @@ export const createHandler = ({
     if (!world) return xml(404, 'NoSuchKey');
     await queryTask(world, token, apiKey);
     const file = world.findFile(name);
-    if (!file) return xml(404, 'NoSuchKey');
+    if ('status' in file) return xml(file.status, 'NoSuchKey');
     const content = await file.read();
     if (content.sizeBytes > MAX_FILE_BYTES) return xml(500, 'FileTooLargeForLambda');
     const headers = { 'Content-Type': file.contentType, ETag: file.etag };

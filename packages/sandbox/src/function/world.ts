@@ -2,7 +2,7 @@ import { answerCall, type CallAnswer, type IncomingCall } from '../answer-call.t
 import type { Callbacks } from '../callbacks.ts';
 import { capacityOf } from '../capacity.ts';
 import type { Media } from '../media/media.ts';
-import { createOutputs, type StoredOutput } from '../outputs.ts';
+import { type AbsentOutput, createOutputs, type StoredOutput } from '../outputs.ts';
 import { createTaskJournal } from '../task-journal.ts';
 import { createUpstreams, upstreamOf } from '../upstreams.ts';
 import { fromToken, type MadeRequest } from './token.ts';
@@ -10,7 +10,7 @@ import { fromToken, type MadeRequest } from './token.ts';
 /** The upstreams without a server. Ids and file names come from a token, so another world makes the same ones. */
 export type World = {
   call(call: Omit<IncomingCall, 'signal'>, token: string): Promise<CallAnswer | undefined>;
-  findFile(name: string): StoredOutput | undefined;
+  findFile(name: string): StoredOutput | AbsentOutput;
   /** Sets the clock, in epoch milliseconds. */
   setTime(now: number): void;
 };

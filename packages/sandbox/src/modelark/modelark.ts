@@ -50,6 +50,7 @@ export const createModelArk = (options: {
     routes: [
       { method: 'POST', path: /^\/api\/v3\/images\/generations$/, handle: createImages },
       { method: 'POST', path: new RegExp(`${tasks}$`), handle: createVideo },
+      { method: 'GET', path: new RegExp(`${tasks}$`), handle: videos.list },
       { method: 'GET', path: new RegExp(`${tasks}/(?<taskId>[^/]+)$`), handle: videos.query },
       { method: 'DELETE', path: new RegExp(`${tasks}/(?<taskId>[^/]+)$`), handle: videos.remove },
     ],

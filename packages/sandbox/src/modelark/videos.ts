@@ -22,6 +22,7 @@ import {
   taskNotFound,
   tooManyCalls,
 } from './errors.ts';
+import { listArkTasks } from './task-list.ts';
 import { type ArkVideoRequest, readVideoRequest } from './video-request.ts';
 import { type ArkTaskAbout, type ArkTaskResult, newArkTaskId, renderArkTask } from './video-tasks.ts';
 
@@ -63,7 +64,7 @@ export const createVideoHandlers = ({
   now: () => number;
   capacity?: Capacity | undefined;
   newTaskId?: () => string;
-}): Record<'create' | 'query' | 'remove', Handler> => {
+}): Record<'create' | 'list' | 'query' | 'remove', Handler> => {
   const tasks = createTasks<ArkTaskAbout, ArkTaskResult>({
     now,
     retentionSeconds: TASK_RETENTION_SECONDS,
@@ -133,6 +134,12 @@ export const createVideoHandlers = ({
       }
       return heldBack(garbled({ id }, 'creation', directives), directives, signal);
     },
+
+    list: (call) =>
+      listArkTasks(
+        tasks.list().map(({ task }) => task),
+        call,
+      ),
 
     query: ({ params: { taskId = '' } }) => {
       journal.countQuery(taskId);

@@ -5,10 +5,12 @@ import { type CheckInputs, type InputFile, takeAllInputs } from '../input-files.
 import { filesOfStudioImages, filesOfStudioVideo } from '../named-files.ts';
 import type { Outputs } from '../outputs.ts';
 import type { TaskJournal } from '../task-journal.ts';
+import { createTaskRate } from '../task-rate.ts';
 import { createTasks } from '../tasks.ts';
 import * as errors from './errors.ts';
 import { readImageRequest } from './image-request.ts';
 import { createImageHandlers } from './images.ts';
+import { createTaskList } from './task-list.ts';
 import { createTaskCancel, createTaskQuery, type StudioTasks } from './tasks.ts';
 import { findVideoModel } from './video-models.ts';
 import { readVideoRequest } from './video-request.ts';
@@ -16,6 +18,9 @@ import { createVideoHandler } from './videos.ts';
 
 /** Tasks are kept for 24 hours. */
 const TASK_RETENTION_SECONDS = 24 * 60 * 60;
+
+/** "20 QPS" for an account, https://www.alibabacloud.com/help/en/model-studio/manage-asynchronous-tasks. */
+const TASK_CALLS_PER_SECOND = 20;
 
 /** The hosts that all workspaces share, by their first label: `dashscope.aliyuncs.com`, `dashscope-intl.aliyuncs.com`. */
 const SHARED_HOST = /^dashscope(?:-[a-z]+)?\./;
@@ -67,6 +72,13 @@ export const createModelStudio = ({
       read(call.body);
       return handle({ ...call, inputs: await checkInputs(call.body.model, filesOf(call.body)) });
     };
+  const rate = createTaskRate(now, capacity?.taskCallsPerSecond ?? TASK_CALLS_PER_SECOND);
+  const limited =
+    (handle: Handler): Handler =>
+    (call) => {
+      if (!rate.hasRoom()) throw errors.tooManyCalls({ reason: 'rate' });
+      return handle(call);
+    };
   const services = '^/api/v1/services/aigc';
   return {
     prefix: '/api/v1/',
@@ -86,15 +98,16 @@ export const createModelStudio = ({
         path: new RegExp(`${services}/video-generation/video-synthesis$`),
         handle: withFiles(videos, readVideoRequest, filesOfStudioVideo),
       },
+      { method: 'GET', path: /^\/api\/v1\/tasks\/?$/, handle: limited(createTaskList(tasks)) },
       {
         method: 'GET',
         path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)$/,
-        handle: createTaskQuery(tasks, journal),
+        handle: limited(createTaskQuery(tasks, journal)),
       },
       {
         method: 'POST',
         path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)\/cancel$/,
-        handle: createTaskCancel(tasks, journal),
+        handle: limited(createTaskCancel(tasks, journal)),
       },
     ],
     newRequestId: randomUUID,

@@ -12,7 +12,8 @@ export type StudioResult = { output: Record<string, unknown>; usage: Record<stri
 /** The tasks of Model Studio. */
 export type StudioTasks = Tasks<Directives, StudioResult>;
 
-type StudioTaskView = NonNullable<ReturnType<StudioTasks['find']>>;
+/** A task as it is at some instant. */
+export type StudioTaskView = NonNullable<ReturnType<StudioTasks['find']>>;
 
 const STATUSES: Record<StudioTaskView['phase'], string> = {
   waiting: 'PENDING',
@@ -26,7 +27,8 @@ const STATUSES: Record<StudioTaskView['phase'], string> = {
 const formatTime = (epochMilliseconds: number): string =>
   new Date(epochMilliseconds).toISOString().replace('T', ' ').replace('Z', '');
 
-const statusOf = (task: StudioTaskView): string =>
+/** The status that Model Studio reports. */
+export const statusOf = (task: StudioTaskView): string =>
   (!('endedAt' in task) && task.about.statusWord) || STATUSES[task.phase];
 
 const describe = (task: StudioTaskView) => {

@@ -72,7 +72,6 @@ describe('a debit that takes the balance below the threshold', () => {
       },
     ]);
     expect(deliveries()).toEqual([LOW]);
-    // The function of release 0.1.0 refuses an input without a request's id, and so does not take the event for a deleted request.
     expect(executions.started.find(({ name }) => name === LOW)?.input).toEqual({ requestId: null });
 
     await create();

@@ -258,7 +258,7 @@ describe('a creation without budgets, webhooks and idempotency key', () => {
     expect(memory.get(keyOf.endUser)).not.toHaveProperty('budget');
   });
 
-  /** The bytes of model, end-user's id and key in a ledger entry, names included. `v0.1.0` requires every other attribute that repeats one. */
+  /** The bytes of model, end-user's id and key in a ledger entry, names included. */
   const USED_BY = 92;
 
   test('writes the bytes that it wrote before usage was told, and what usage is told by in its ledger entry', async () => {

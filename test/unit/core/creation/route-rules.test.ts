@@ -18,8 +18,14 @@ describe('a creation within the catalog’s limits', () => {
     [{ size: '2K', aspectRatio: 'landscape' }, {}],
     [{ prompt: '🦊'.repeat(800) }, {}],
     [{ prompt: 'a'.repeat(801) }, { prompt: 'must be at most 800 characters long' }],
-    [{ size: '256x256' }, { size: 'has 65,536 pixels; the provider takes 262,144 to 4,194,304' }],
-    [{ size: '2560x2560' }, { size: 'has 6,553,600 pixels; the provider takes 262,144 to 4,194,304' }],
+    [
+      { size: '256x256' },
+      { size: 'has 65,536 pixels; the provider takes 262,144 to 4,194,304 (e.g. 1024x1024)' },
+    ],
+    [
+      { size: '2560x2560' },
+      { size: 'has 6,553,600 pixels; the provider takes 262,144 to 4,194,304 (e.g. 1024x1024)' },
+    ],
   ])('that a route does not take is refused on its field: %j', (body, fields) => {
     expect(earlyProblems(creation(body), [Z_IMAGE])).toEqual(fields);
     expect(earlyProblems(creation(body), [{}])).toEqual({});

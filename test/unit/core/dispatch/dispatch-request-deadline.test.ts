@@ -67,7 +67,6 @@ describe('the deadline of a request', () => {
 
     expect(await run(provider, clockAt(600))).toEqual({
       next: 'wait',
-      waitSeconds: 1,
       timeoutSeconds: 2,
     });
     expect(status()).toBe('processing');

@@ -71,7 +71,7 @@ describe('dispatching a request', () => {
       return ACCEPTED;
     });
 
-    expect(await run(provider)).toEqual({ next: 'wait', waitSeconds: 600, timeoutSeconds: 601 });
+    expect(await run(provider)).toEqual({ next: 'wait', timeoutSeconds: 601 });
     expect(status()).toBe('processing');
     expect(attempts()).toMatchObject([{ taskId: 'task-1', outcome: ACCEPTED }]);
   });

@@ -274,7 +274,7 @@ describe('a request of a model with two routes', () => {
     two.answers[FIRST] = UNREACHED;
     await two.dispatch();
     two.clock.advance(200);
-    expect(await two.dispatch()).toEqual({ next: 'wait', waitSeconds: 400, timeoutSeconds: 401 });
+    expect(await two.dispatch()).toEqual({ next: 'wait', timeoutSeconds: 401 });
     expect(two.called).toEqual([FIRST, SECOND]);
     expect(memory.get({ PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' })).toMatchObject({
       status: 'processing',

@@ -45,6 +45,7 @@ describe('the end of a request is counted, and one line of the log', () => {
       ['RequestsFailed', {}, 0],
       ['TimeToDone', succeeded, 30],
       ['SecondsAtProvider', { model: 'xQI3Pro' }, 22],
+      ['SecondsPerOutput', { model: 'xQI3Pro' }, 22],
     ]);
     const parts = { totalSeconds: 30, queueSeconds: 4, providerSeconds: 22, storingSeconds: 4 };
     expect(ends()).toEqual([
@@ -76,6 +77,21 @@ describe('the end of a request is counted, and one line of the log', () => {
     expect(ends()).toEqual([
       ['request ended', { ...ids, outcome: 'failed', code: 'provider_error', ...parts, hasWebhook: false }],
     ]);
+  });
+
+  test.each([
+    ['its content', { code: 'content_policy', message: 'No.' }],
+    [
+      'an input',
+      { code: 'provider_error', message: 'No.', input: { reason: 'small', field: 'references[0]' } },
+    ],
+  ] as const)('apart from failures when it was refused for %s', async (_, failure) => {
+    given();
+
+    await failRequest(REQUEST_ID, failure, clock);
+
+    expect(counted()).toContainEqual(['RequestsRefused', {}]);
+    expect(counted().map(([name]) => name)).not.toContain('RequestsFailed');
   });
 
   test('with its seconds at the provider when it failed too', async () => {

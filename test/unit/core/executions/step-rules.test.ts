@@ -33,7 +33,7 @@ describe('the next step after the calls', () => {
     ['one task is open and another refused', [failed(CONTENT), accepted]],
     ['an outcome of another version cannot be read', [done('a'), { kind: 'unreadable' }]],
   ])('is to wait until the deadline while %s', (_, outcomes) => {
-    expect(step(...outcomes)).toEqual({ next: 'wait', waitSeconds: 42, timeoutSeconds: 43 });
+    expect(step(...outcomes)).toEqual({ next: 'wait', timeoutSeconds: 43 });
   });
 
   test.each([
@@ -46,7 +46,6 @@ describe('the next step after the calls', () => {
     (elapsed, seconds) => {
       expect(stepAfterCalls(attempts(accepted), DEADLINE, atSeconds(elapsed))).toEqual({
         next: 'wait',
-        waitSeconds: seconds,
         timeoutSeconds: seconds + 1,
       });
     },

@@ -4,15 +4,7 @@ import type { LedgerEntry } from '../../../../core/ledger/ledger.ts';
 import { findFirstEntryFrom, usageOf } from '../../../../core/ledger/usage.ts';
 import type { UsageDimension } from '../../../../core/ledger/usage-rules.ts';
 import { ledgerEntryKey } from '../../../../core/table/keys.ts';
-import {
-  ACCOUNT_ID,
-  aLedgerEntry,
-  anEndUser,
-  anImageRequest,
-  putEndUser,
-  putRequest,
-  REQUEST_ID,
-} from '../../builders/entities.ts';
+import { ACCOUNT_ID, aLedgerEntry, anEndUser, putEndUser } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const ADA = 'img_01JCA3FXM00000000000000001';
@@ -157,57 +149,6 @@ describe('usage', () => {
     );
 
     await expect(asked).rejects.toMatchObject({ code: 'validation_error', fields });
-  });
-});
-
-describe('entries of earlier releases', () => {
-  beforeEach(() => {
-    put(
-      debit(2_000, '2026-11-01T00:00:00.000Z', { reference: REQUEST_ID }),
-      refund(500, '2026-11-01T00:00:01.000Z', { reference: REQUEST_ID }),
-      debit(3_000, '2026-11-01T00:00:02.000Z', { reference: 'img_gone' }),
-    );
-    putRequest(memory, anImageRequest({ endUserId: ADA }));
-  });
-
-  test('count by the model and the end-user of their request, or as unknown when it is gone', async () => {
-    expect(await usage(['model', 'endUser', 'key'])).toEqual([
-      ['xQI3Pro', 'ada@example.com', null, 1, 2_000, 500],
-      [null, null, null, 1, 3_000, 0],
-    ]);
-    expect(await usage(['endUser'])).toEqual([
-      ['ada@example.com', 1, 2_000, 500],
-      [null, 1, 3_000, 0],
-    ]);
-    expect(await usage(['model'])).toEqual([
-      ['xQI3Pro', 1, 2_000, 500],
-      [null, 1, 3_000, 0],
-    ]);
-  });
-
-  test('count by the key of their debit when that is of this release and they were made after going back', async () => {
-    put(
-      debit(4_000, '2026-11-02T00:00:00.000Z', { ...OF_ADA, reference: ADA }),
-      refund(1_000, '2026-11-02T00:00:01.000Z', { reference: ADA }),
-    );
-    putRequest(memory, anImageRequest({ requestId: ADA, endUserId: ADA, debitEntryNumber: 4 }));
-
-    expect(await usage(['key'])).toEqual([
-      ['key_1', 1, 4_000, 1_000],
-      [null, 2, 5_000, 500],
-    ]);
-  });
-
-  test('are not told by the request of another account', async () => {
-    putRequest(memory, anImageRequest({ accountId: 'acc_2' }));
-
-    expect(await usage(['model'])).toEqual([[null, 2, 5_000, 500]]);
-  });
-
-  test('cost no read of requests where nobody asks for these', async () => {
-    await usage(['day']);
-
-    expect(JSON.stringify(memory.client.calls().map(({ args }) => args[0].input))).not.toContain('REQUEST#');
   });
 });
 

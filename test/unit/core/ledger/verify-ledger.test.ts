@@ -10,13 +10,7 @@ import type { LedgerReason } from '../../../../core/ledger/ledger-reasons.ts';
 import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { insertRequestWrite } from '../../../../core/requests/requests.ts';
-import {
-  accountKey,
-  deletedRequestKey,
-  formerDeletedRequestKey,
-  ledgerEntryKey,
-  requestKey,
-} from '../../../../core/table/keys.ts';
+import { accountKey, deletedRequestKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
 import { transact } from '../../../../core/table/transactions.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
@@ -162,15 +156,6 @@ describe('verifying a ledger', () => {
   });
 
   test.each<[string, () => unknown, string[][]]>([
-    [
-      'a mark where an earlier release put it',
-      () => {
-        const former = formerDeletedRequestKey(ACCOUNT_ID, idOf(4));
-        memory.put(former, { ...memory.get(MARK), ...former });
-        memory.remove(MARK);
-      },
-      [],
-    ],
     ['no mark of a deleted request', () => memory.remove(MARK), [['debit_without_request', idOf(4)]]],
     [
       'a mark that cannot be read, and goes on',

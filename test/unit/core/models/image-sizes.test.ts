@@ -55,9 +55,14 @@ describe('the size of an image', () => {
   });
 
   test('names a size that its model accepts', () => {
+    const refused = ['1x1', '9999x9999', '16384x256', '256x16384', '200x400', '3000x400'];
     for (const id of ['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro']) {
-      const example = /\(e\.g\. (.*)\)/.exec(sizeProblem(model(id), '1x1') ?? '')?.[1] ?? '';
-      expect(sizeProblem(model(id), example)).toBeUndefined();
+      const problems = refused.flatMap((size) => sizeProblem(model(id), size) ?? []);
+      expect(problems.length).toBeGreaterThan(3);
+      for (const problem of problems) {
+        const [, example = ''] = /\(e\.g\. (.*)\)$/.exec(problem) ?? [];
+        expect(sizeProblem(model(id), example)).toBeUndefined();
+      }
     }
   });
 

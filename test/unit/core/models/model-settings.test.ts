@@ -1,8 +1,10 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
+  aliasesIn,
   currentModelSettings,
   listModelSettings,
+  putAlias,
   putEnabled,
   putRate,
   putRouteCost,
@@ -37,19 +39,6 @@ describe('the settings of a model', () => {
     expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
   });
 
-  test('of a stack that kept eight copies are found where the first copy is, and changed there', async () => {
-    for (let copy = 0; copy < 8; copy++) {
-      memory.put({ PK: `CATALOG#${copy}`, SK: 'MODEL#xQI3Pro' }, { ...DISABLED, rate });
-    }
-    expect(await listModelSettings()).toEqual(new Map([['xQI3Pro', { ...DISABLED, rate }]]));
-
-    await putEnabled('xQI3Pro', true);
-
-    expect(await listModelSettings()).toEqual(
-      new Map([['xQI3Pro', { model: 'xQI3Pro', enabled: true, rate }]]),
-    );
-  });
-
   test.each<[string, object]>([
     ['a rate of another version', { rate: { perImage: [{ maxPixels: null, xTokens: 3, from: 'noon' }] } }],
     ['no model', { model: undefined, rate }],
@@ -72,6 +61,18 @@ describe('the settings of a model', () => {
     await putRouteCost('one', undefined);
 
     expect(routeCostsIn(await listModelSettings())).toEqual({ other: rate });
+  });
+
+  test('hold the aliases of models, each set and removed on its own, beside the costs of routes', async () => {
+    await putRouteCost('one', rate);
+    await putAlias('gpt-image-1', 'xSD4.5');
+    await putAlias('dall-e-3', 'xSD4.5');
+    await putAlias('gpt-image-1', 'xQI3Pro');
+    await putAlias('dall-e-3', undefined);
+
+    const settings = await listModelSettings();
+    expect(aliasesIn(settings)).toEqual({ 'gpt-image-1': 'xQI3Pro' });
+    expect(routeCostsIn(settings)).toEqual({ one: rate });
   });
 
   test('are absent when none were set', async () => {

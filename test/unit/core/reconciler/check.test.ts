@@ -5,14 +5,9 @@ import { outputObjectKey } from '../../../../core/object-keys.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { checkDue } from '../../../../core/reconciler/check.ts';
 import { listDue } from '../../../../core/requests/due-items.ts';
+import { AccountedRequest } from '../../../../core/requests/request-rules.ts';
 import { markProcessing } from '../../../../core/requests/requests.ts';
-import {
-  deletedRequestKey,
-  dueListing,
-  formerDeletedRequestKey,
-  providerWaitKey,
-  requestKey,
-} from '../../../../core/table/keys.ts';
+import { deletedRequestKey, dueListing, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
 import {
   ACCOUNT_ID,
   anImageRequest,
@@ -313,23 +308,21 @@ describe('a look at other work', () => {
     expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
   });
 
-  test.each([
-    ['an interrupted deletion', deletedRequestKey],
-    ['one that an earlier release began', formerDeletedRequestKey],
-  ])('resumes %s, and closes it once everything is removed', async (_, keyOf) => {
+  test('resumes an interrupted deletion, and closes it once everything is removed', async () => {
     const files = [outputObjectKey(VIDEO_ID, 0, 'mp4')];
-    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0) };
-    memory.put(keyOf(ACCOUNT_ID, VIDEO_ID), { ...listed('CHECK', 60), ...mark, files });
+    const accounted = AccountedRequest.parse(aVideoRequest(ended));
+    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), accounted };
+    memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('CHECK', 60), ...mark, files });
     memory.put(providerWaitKey(VIDEO_ID), { requestId: VIDEO_ID });
     for (const file of files) bucket.put(file);
     bucket.client.on(DeleteObjectsCommand).rejectsOnce(new Error('no bucket')).resolves({});
-    const left = () => memory.get(keyOf(ACCOUNT_ID, VIDEO_ID));
+    const left = () => memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID));
 
     await look(100);
     expect(left()).toMatchObject({ files, ...listed('CHECK', 145) });
     await look(145);
 
-    expect(left()).toEqual({ ...keyOf(ACCOUNT_ID, VIDEO_ID), ...mark });
+    expect(left()).toEqual({ ...deletedRequestKey(ACCOUNT_ID, VIDEO_ID), ...mark });
     expect(memory.get(requestKey(VIDEO_ID))).toBeUndefined();
     expect(request.wait()).toBeUndefined();
     expect(executions.started).toEqual([]);
@@ -337,7 +330,8 @@ describe('a look at other work', () => {
 
   test('is made by one of several runs: a removal or deletion is claimed', async () => {
     const files = [outputObjectKey(VIDEO_ID, 0, 'mp4')];
-    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), files };
+    const accounted = AccountedRequest.parse(aVideoRequest(ended));
+    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), accounted, files };
     memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('CHECK', 60), ...mark });
 
     await Promise.all([look(100), look(100), look(100)]);

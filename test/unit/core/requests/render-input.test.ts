@@ -3,6 +3,7 @@ import { parseImageRequest } from '../../../../core/creation/create-image-rules.
 import { parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
 import { newRequest } from '../../../../core/creation/new-request.ts';
 import type { NewRequest } from '../../../../core/creation/submission.ts';
+import { fileUrl, toHandle } from '../../../../core/files/file-handles.ts';
 import { DEFAULT_RATES } from '../../../../core/models/catalog.ts';
 import type { Rate } from '../../../../core/models/rate-schemas.ts';
 import { imageInput, videoInput } from '../../../../core/requests/render-record.ts';
@@ -23,7 +24,7 @@ const stored = (parse: Parse, body: Record<string, unknown>): Promise<StoredRequ
   );
 };
 const inputOf = (request: StoredRequest) =>
-  request.kind === 'image' ? imageInput(request) : videoInput(request);
+  request.kind === 'image' ? imageInput(request, fileUrl) : videoInput(request, fileUrl);
 
 const said = { prompt: 'a lighthouse', endUserEmail: 'ada@example.com' };
 const A = 'https://example.com/a.png';
@@ -91,7 +92,9 @@ describe('the input of a request', () => {
     const signed = 'https://example.com/a.png?X-Amz-Signature=secret&x=https://b.example/?y#secret';
     const plain = 'https://example.com/a.png';
 
-    expect(imageInput(anImageRequest({ references: [signed, plain], webhookUrl: signed }))).toMatchObject({
+    expect(
+      imageInput(anImageRequest({ references: [signed, plain], webhookUrl: signed }), fileUrl),
+    ).toMatchObject({
       references: [plain, plain],
       webhookUrl: plain,
     });
@@ -101,10 +104,19 @@ describe('the input of a request', () => {
           ...{ image: signed, lastFrame: signed, webhookUrl: signed, referenceImages: [signed] },
           ...{ referenceVideos: [signed], referenceAudios: [`${plain}#secret`] },
         }),
+        fileUrl,
       ),
     ).toMatchObject({
       ...{ image: plain, lastFrame: plain, webhookUrl: plain, referenceImages: [plain] },
       ...{ referenceVideos: [plain], referenceAudios: [plain] },
     });
+  });
+
+  test('has URLs of our own files that can be used again, and hold no signature', () => {
+    const output = `outputs/${REQUEST_ID}/0.png`;
+    const input = imageInput(anImageRequest({ references: [output, A] }), fileUrl);
+
+    expect(input.references).toEqual([`https://files.example.com/${output}`, A]);
+    expect(input.references.map(toHandle)).toEqual([output, A]);
   });
 });

@@ -43,11 +43,9 @@ describe('an output that cannot be stored', () => {
   const [gif, jpeg] = [anImage(8, 8, 'gif'), anImage(30, 20, 'jpeg')];
 
   test.each<[string, Answer | Promise<Answer>]>([
-    ...[400, 403, 404, 410].map((code): [string, Answer] => [`its status is ${code}`, status(code)]),
-    ['it is redirected', (response) => response.writeHead(302, { location: '/b' }).end()],
+    ...[400, 401, 410].map((code): [string, Answer] => [`its status is ${code}`, status(code)]),
+    ['it is redirected to itself', (response) => response.writeHead(302, { location: '/a' }).end()],
     ['it is a page', bytes('<html>no image</html>')],
-    ['it is empty', bytes('')],
-    ['it ends in its header', bytes('\x89PNG\r\n\x1a\n')],
     ['we do not deliver its type', gif.then(file)],
     ['its size is not found within 1 MiB', jpeg.then((image) => file(withMetadata(image, 18)))],
   ])('because %s is given up at once', async (_, answer) => {
@@ -55,7 +53,7 @@ describe('an output that cannot be stored', () => {
     produced.given(['/a']);
     await store();
 
-    recordedWithout(1);
+    recordedWithout(_.includes('itself') ? 4 : 1);
     expect(pause).not.toHaveBeenCalled();
   });
 
@@ -70,6 +68,17 @@ describe('an output that cannot be stored', () => {
 
     recordedWithout(0);
     expect(pause).not.toHaveBeenCalled();
+  });
+
+  test('is followed over redirects', async () => {
+    produced.serve({
+      '/a': (response) => response.writeHead(302, { location: '/b' }).end(),
+      '/b': file(png),
+    });
+    produced.given(['/a']);
+    await store();
+
+    expect(produced.recorded()).toMatchObject([{ index: 0, objectKey: keyOf('0.png') }]);
   });
 
   /** Sends so many bytes of what it announces. */
@@ -136,8 +145,55 @@ describe('an output that cannot be stored', () => {
     jest.restoreAllMocks();
   });
 
+  const halves = [png, jpeg, anImage(64, 48, 'webp')].map(async (image) => {
+    const whole = await image;
+    return whole.subarray(0, whole.byteLength >> 1);
+  });
+  describe.each<[string, Answer | Promise<Answer>, number]>([
+    ...[403, 404].map((code): [string, Answer, number] => [`its status is ${code}`, status(code), 75]),
+    ['it is empty', bytes(''), 10],
+    ['it ends in its header', bytes('\x89PNG\r\n\x1a\n'), 10],
+    ['it is a PNG that ends half way', halves[0]?.then(file) as Promise<Answer>, 10],
+    ['it is a JPEG that ends half way', halves[1]?.then(file) as Promise<Answer>, 10],
+    ['it is a WebP that ends half way', halves[2]?.then(file) as Promise<Answer>, 10],
+  ])('because %s', (_, answer, seconds) => {
+    const storeAt = (time: number) => storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(time)));
+    beforeEach(async () => {
+      produced.serve({ '/a': await answer });
+      produced.given(['/a']);
+    });
+
+    test('is fetched again while it is new, and then lost', async () => {
+      for (const time of [0, seconds - 5, seconds - 1])
+        await expect(storeAt(time)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      expect(produced.requestedPaths()).toHaveLength(9);
+      await storeAt(seconds);
+
+      recordedWithout(10);
+    });
+
+    test('is stored once it is there', async () => {
+      await expect(storeAt(0)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      produced.serve({ '/a': file(png) });
+      await storeAt(seconds - 1);
+
+      expect(produced.recorded()).toMatchObject([{ index: 0, objectKey: keyOf('0.png') }]);
+    });
+  });
+
+  test('because its server always breaks off ends within the 15 min that storing has', async () => {
+    produced.serve({ '/a': breaking(png.byteLength, png.subarray(0, 100)) });
+    produced.given(['/a']);
+    const storeAt = (seconds: number) => storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(seconds)));
+    for (const seconds of [0, 300, 629])
+      await expect(storeAt(seconds)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+    await storeAt(630);
+
+    recordedWithout(10);
+  });
+
   test('keeps the others, and only the rest is fetched again', async () => {
-    const [reachable, gone] = [file(png), status(404)];
+    const [reachable, gone] = [file(png), status(410)];
     produced.serve({ '/a': reachable, '/b': status(503), '/c': reachable, '/d': gone });
     produced.given(['/a', '/b', '/c', '/d']);
     await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
@@ -206,7 +262,7 @@ describe('an output that cannot be stored', () => {
   });
 
   test('does not affect the others', async () => {
-    produced.serve({ '/a': file(png), '/c': file(png) });
+    produced.serve({ '/a': file(png), '/b': status(410), '/c': file(png) });
     produced.given(['/a', '/b', '/c']);
     await store();
 
@@ -239,7 +295,7 @@ describe('an output that cannot be stored', () => {
 
   test.each([
     ['it is not an image', 200],
-    ['it is not there', 404],
+    ['it is gone', 410],
   ])('because %s is aborted, however much more its server would send', async (_, code) => {
     const closed = Promise.withResolvers<void>();
     server.respond = (_request, response) => {

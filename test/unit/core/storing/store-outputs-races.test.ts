@@ -92,10 +92,10 @@ describe('storing the outputs of a request', () => {
 
   test('that failed during the copy does not call the bucket when nothing was stored', async () => {
     produced.serve({
-      '/a': status(404),
+      '/a': status(410),
       '/b': (response, time) => {
         fails();
-        status(404)(response, time);
+        status(410)(response, time);
       },
     });
 

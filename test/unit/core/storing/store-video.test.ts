@@ -75,22 +75,26 @@ describe('a video that is not stored', () => {
   const nothingStored = () => expect([...bucket.objects.keys()]).toEqual([]);
 
   test.each([
-    ['nothing', Buffer.alloc(0)],
     ['an HTML page', Buffer.from('<!DOCTYPE html><html></html>')],
     ['a PNG', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
     ['a megabyte of zeros', Buffer.alloc(1024 * 1024)],
   ])('because it is %s is refused for good, and nothing is uploaded', async (_, file) => {
-    await expect(store(file)).rejects.toMatchObject({ name: 'FileUnavailableError', retryable: false });
+    await expect(store(file)).rejects.toMatchObject({ name: 'FileUnavailableError', fault: 'final' });
     expect(bucket.client.calls()).toHaveLength(0);
   });
 
-  test('because its duration is unknown is final', async () => {
+  test('because nothing came is fetched again', async () => {
+    await expect(store(Buffer.alloc(0))).rejects.toMatchObject({ fault: 'cut-off' });
+    nothingStored();
+  });
+
+  test('because its end is missing is fetched again', async () => {
     const file = await aVideo({ layout: 'index-last', seconds: 2 });
 
     await expect(store(file.subarray(0, file.byteLength - 100))).rejects.toMatchObject({
       name: 'FileUnavailableError',
       message: 'The video is cut off.',
-      retryable: false,
+      fault: 'cut-off',
     });
     nothingStored();
   });
@@ -141,7 +145,7 @@ describe('uploading a file', () => {
     await expect(uploadFile(endless(), sort, () => 'k', { client: new S3Client() })).rejects.toMatchObject({
       name: 'FileUnavailableError',
       message: 'It is too large.',
-      retryable: false,
+      fault: 'final',
     });
     expect(bucket.client.commandCalls(UploadPartCommand)).toHaveLength(2);
     expect(bucket.abortedUploads).toEqual(['k']);

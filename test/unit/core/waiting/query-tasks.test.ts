@@ -62,7 +62,7 @@ describe('querying the tasks of a request', () => {
   test("names the request in the adapter's own log line of a refusal", async () => {
     const warn = jest.spyOn(logger, 'warn').mockClear();
     const refusing = answering(async () =>
-      failedTask('modelark', { code: 'Full' }, () => 'error', { kind: 'timed-out' }),
+      failedTask('modelark', { code: 'Full' }, { rows: [], places: [] }, { kind: 'timed-out' }),
     );
 
     await look(refusing);
@@ -202,6 +202,14 @@ describe('querying the tasks of a request', () => {
       expect(await lookAt(320, REFUSED)).toMatchObject({ answered: true, attempts: [{ outcome: failed }] });
       expect(request.attempt()).toMatchObject({ outcome: failed, finishedAt: at(320) });
       expect(TASK_REFUSED.code).toBe('provider_error');
+    });
+
+    test('fails the task with the failure of an answer that cannot be read', async () => {
+      await lookAt(20, { kind: 'refused', failure: FAILURE });
+
+      expect(await lookAt(320, { kind: 'refused', failure: FAILURE })).toMatchObject({
+        attempts: [{ outcome: { kind: 'failed', failure: FAILURE } }],
+      });
     });
 
     test('is forgotten when the provider tells it again', async () => {

@@ -38,7 +38,8 @@ beforeEach(() => {
   put({ eventId: LOW, type: 'balance.low', belowThousandths: 5_000 });
   put({ eventId: EXHAUSTED, type: 'balance.exhausted', priceThousandths: 12_000 });
 });
-const deliver = (delivery = LOW) => handler({ requestId: null, delivery }, aLambdaContext());
+const deliver = (delivery = LOW) =>
+  handler({ requestId: null, delivery, knownSteps: ['wait', 'give-up', 'stop'] }, aLambdaContext());
 const STOP = { next: 'stop' };
 
 describe('the delivery of a balance event', () => {

@@ -148,7 +148,11 @@ describe('an answer costs no more than its status and headers', () => {
 describe('a failure below HTTP is recorded by its class, and attempted again:', () => {
   test.each<[string, () => string | Promise<string>, string]>([
     ['the connection is refused', () => aClosedUrl(), 'ECONNREFUSED'],
-    ['the receiver speaks no TLS', () => receiver.url.replace('http:', 'https:'), 'EPROTO'],
+    [
+      'the receiver speaks no TLS',
+      () => receiver.url.replace('http:', 'https:'),
+      'ERR_SSL_WRONG_VERSION_NUMBER',
+    ],
   ])('%s', async (_what, url, error) => {
     expect(await deliverTo(await url())).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual([error]);

@@ -17,7 +17,7 @@ describe('npm run rehearse:upgrade', () => {
   });
 
   test.each([
-    [[], /required option '--from <tag>'/],
+    [[], /required option '--from <release>'/],
     [['--from', 'v1', '--work', '5m'], /must be 5s to 270s/],
     [['--from', 'v1', '--endpoint', 'here'], /must be a URL/],
   ])('exits with 2 on bad usage: %j', async (args, message) => {

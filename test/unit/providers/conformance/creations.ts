@@ -137,8 +137,8 @@ export const describeUnansweredCreations = ({ Adapter, errors }: Wire): void => 
 
     test.each([
       [429, { kind: 'busy', reason: expect.stringContaining('429'), obstacle: 'throttled' }],
-      [400, { kind: 'failed', failure: FAILURE.error, taken: 'no', blamesInput: true }],
-      [413, { kind: 'failed', failure: FAILURE.error, taken: 'no', blamesInput: true }],
+      [400, { kind: 'failed', failure: FAILURE.input, taken: 'no', blamesInput: true }],
+      [413, { kind: 'failed', failure: FAILURE.input, taken: 'no', blamesInput: true }],
       [401, { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' }],
       [403, { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' }],
       [404, { kind: 'failed', failure: FAILURE.access, taken: 'no', obstacle: 'access' }],
@@ -177,7 +177,7 @@ export const describeVerdicts = (wire: Wire): void => {
     test.each<[string, WireAnswer, Partial<ProviderAnswer>, Taken]>([
       ['a task', created('task-1'), { kind: 'accepted', taskId: taskId('task-1') }, 'yes'],
       ['a content decision', errors.content, { kind: 'failed', failure: FAILURE.content }, 'no'],
-      ['an invalid input', errors.invalid, { kind: 'failed', failure: FAILURE.error, ...BLAMED }, 'no'],
+      ['an invalid input', errors.invalid, { kind: 'failed', failure: FAILURE.input, ...BLAMED }, 'no'],
       ['too much to do', errors.throttled, { kind: 'busy' }, 'no'],
       ['a broken provider', errors.broken, { kind: 'failed', failure: FAILURE.error }, 'unknown'],
       ['an error that is no error', { ...errors.content, status: 200 }, { failure: FAILURE.content }, 'yes'],
@@ -278,7 +278,7 @@ export const describeVerdicts = (wire: Wire): void => {
 
         expect(await submit()).toEqual({
           kind: 'done',
-          outputs: [{ failure: FAILURE.content }, { url: url('b') }, { failure: FAILURE.error }],
+          outputs: [{ failure: FAILURE.output }, { url: url('b') }, { failure: FAILURE.error }],
           ...usageOf(1),
         });
       });

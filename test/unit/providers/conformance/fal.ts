@@ -46,7 +46,7 @@ export const FAL_WIRE: Wire = {
     [
       'a bad request',
       platformError(400, 'bad_request'),
-      { kind: 'failed', failure: FAILURE.error, blamesInput: true },
+      { kind: 'failed', failure: FAILURE.input, blamesInput: true },
       'no',
     ],
     ['a full queue', platformError(429), { kind: 'busy' }, 'no'],
@@ -65,6 +65,7 @@ export const FAL_WIRE: Wire = {
     ['no id', { status: 200, body: { status: 'IN_QUEUE', request_id: null } }, { kind: 'lost' }, 'unknown'],
   ],
   taskId: (id) => `creations/new/${id}`,
+  refusedContent: FAILURE.content,
   created: (id) => ({ ...state('IN_QUEUE', { request_id: id, queue_position: 0 }), status: 200 }),
   taskPath: (id) => [`/creations/new/requests/${id}/status`, `/creations/new/requests/${id}`],
   tasks: {

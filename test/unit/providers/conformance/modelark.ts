@@ -1,5 +1,6 @@
 import { ModelArk } from '../../../../providers/modelark/modelark.ts';
 import { anImageRequest, aVideoRequest } from '../../builders/entities.ts';
+import { FAILURE } from './server.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
 const error = (status: number, code: string): WireAnswer => ({
@@ -38,6 +39,7 @@ export const MODELARK_WIRE: Wire = {
     throttled: error(429, 'ServerOverloaded'),
     broken: error(500, 'InternalServiceError'),
   },
+  refusedContent: FAILURE.output,
   created: (id) => ({ status: 200, body: { id } }),
   countsImages: true,
   images: (...urls) => images(...urls.map((url) => ({ url, size: '2048x2048' }))),

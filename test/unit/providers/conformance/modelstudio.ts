@@ -1,5 +1,6 @@
 import { ModelStudio } from '../../../../providers/modelstudio/modelstudio.ts';
 import { anImageRequest, aVideoRequest } from '../../builders/entities.ts';
+import { FAILURE } from './server.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
 const error = (status: number, code: string): WireAnswer => ({
@@ -33,6 +34,7 @@ export const MODELSTUDIO_WIRE: Wire = {
     throttled: error(429, 'Throttling.RateQuota'),
     broken: error(500, 'InternalError'),
   },
+  refusedContent: FAILURE.content,
   created: (task_id) => ({
     status: 200,
     body: { request_id: 'r-1', output: { task_id, task_status: 'PENDING' } },

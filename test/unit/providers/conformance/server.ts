@@ -20,6 +20,8 @@ export const FAILURE = {
   timeout: { code: 'provider_timeout', message: 'The upstream provider timed out.' },
   access: { code: 'provider_error', message: 'The upstream provider could not process the request.' },
   error: { code: 'provider_error', message: 'The upstream provider returned an error.' },
+  input: { code: 'provider_error', message: 'The upstream provider refused an input of the request.' },
+  output: { code: 'content_policy', message: 'The content filter of the provider refused the output.' },
   lost: { code: 'provider_error', message: 'The answer of the upstream provider was lost.' },
 } as const;
 
@@ -43,9 +45,11 @@ export const meaningOf = async (answer: Promise<ProviderAnswer>): Promise<Provid
   return meaning;
 };
 
-/** An answer without the provider's own error, which only operators see. */
+/** An answer without the provider's own error, which only operators see, and without the refused input, which the end of the request names. */
 export const withoutUpstream = (answer: ProviderAnswer): ProviderAnswer => {
   if (answer.kind !== 'failed' && answer.kind !== 'busy') return answer;
   const { upstream: _, ...rest } = answer;
-  return rest;
+  if (rest.kind !== 'failed') return rest;
+  const { input: __, ...failure } = rest.failure;
+  return { ...rest, failure };
 };

@@ -15,7 +15,7 @@ import {
 } from './server.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
-const INPUT_FAILURE = { kind: 'failed', failure: FAILURE.error } as const;
+const INPUT_FAILURE = { kind: 'failed', failure: FAILURE.input } as const;
 const VIDEO_URL = 'https://files.example.com/video.mp4';
 
 /** The meaning of a task's states, and of answers that do not give one. */
@@ -66,7 +66,7 @@ export const describeTasks = (wire: Wire): void => {
       ]),
       ['done', tasks.done(VIDEO_URL), { kind: 'done', outputs: [{ url: VIDEO_URL }] }],
       ['done without an output', tasks.empty, { kind: 'failed', failure: FAILURE.error }],
-      ['refused for its content', tasks.failed.content, { kind: 'failed', failure: FAILURE.content }],
+      ['refused for its content', tasks.failed.content, { kind: 'failed', failure: wire.refusedContent }],
       ['failed for its input', tasks.failed.invalid, { ...INPUT_FAILURE, blamesInput: true }],
       ['broken', tasks.failed.broken, { kind: 'failed', failure: FAILURE.error }],
       ['timed out upstream', tasks.timedOut, { kind: 'failed', failure: FAILURE.timeout }],
@@ -124,12 +124,8 @@ export const describeTasks = (wire: Wire): void => {
     );
 
     test.each([
-      [200, 'garbage'],
-      [200, '{}'],
-      [200, '[]'],
-      [200, 'null'],
       [302, ''],
-      [400, JSON.stringify(errors.invalid.body)],
+      [400, '<html></html>'],
       [429, JSON.stringify(errors.throttled.body)],
       [500, JSON.stringify(errors.broken.body)],
       [502, '<html></html>'],
@@ -138,6 +134,18 @@ export const describeTasks = (wire: Wire): void => {
       server.answer(status, body);
 
       expect(await query()).toMatchObject({ kind: 'busy' });
+    });
+
+    test.each([
+      [200, 'garbage'],
+      [200, '{}'],
+      [200, '[]'],
+      [200, 'null'],
+      [400, JSON.stringify(errors.invalid.body)],
+    ])('whose query is answered with %p %s is lost if that goes on', async (status, body) => {
+      server.answer(status, body);
+
+      expect(await query()).toEqual({ kind: 'refused', failure: FAILURE.lost });
     });
 
     test('whose query is not answered is queried again', async () => {
@@ -157,7 +165,7 @@ export const describeTasks = (wire: Wire): void => {
       const odd = { secret: 'a fox', 'a key of a user': [1, null, { [`${provider}_text`]: true }] };
       server.answer(200, odd);
 
-      for (let count = 0; count < 3; count++) expect(await query()).toMatchObject({ kind: 'busy' });
+      for (let count = 0; count < 3; count++) expect(await query()).toMatchObject({ kind: 'refused' });
 
       expect(counted()).toEqual(Array(3).fill(['UnknownProviderState', { provider }]));
       expect(logged.mock.calls).toEqual([
@@ -184,7 +192,7 @@ export const describeTasks = (wire: Wire): void => {
       answerWith(empty);
 
       expect(withoutUpstream(await query())).toEqual(withoutUpstream(expected));
-      expect(expected.kind).not.toBe('busy');
+      expect(['busy', 'refused']).not.toContain(expected.kind);
     });
   });
 };

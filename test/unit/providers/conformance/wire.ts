@@ -1,3 +1,4 @@
+import type { Failure } from '../../../../core/errors.ts';
 import type { RequestKind } from '../../../../core/ids.ts';
 import type { Provider, ProviderAnswer, Taken } from '../../../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
@@ -35,6 +36,8 @@ export interface Wire {
   /** A request that the provider serves by a task; a request that it serves synchronously, if it has such calls. */
   requests: { task: StoredRequest; synchronous?: StoredRequest };
   errors: WireErrors;
+  /** The failure of a task that was refused for its content: makers differ in what they say of it. */
+  refusedContent: Failure;
   /** The answers to a creation that the adapter's table of outcomes has, besides those that every provider gives. */
   outcomes?: [name: string, answer: WireAnswer, told: Partial<ProviderAnswer>, taken: Taken][];
   /** The id that the adapter gives to the provider's task of this id, created by `A_CALL`; the same unless it says otherwise. */

@@ -1,0 +1,67 @@
+import * as z from 'zod/mini';
+import type { TaskListing } from '../../core/provider-calls/providers.ts';
+import { type HttpAnswer, logUnreadable, optionalNumber, optionalText, readBody } from '../http.ts';
+import { untoldList } from '../task-lists.ts';
+
+/** One page of a list: https://www.alibabacloud.com/help/en/model-studio/manage-asynchronous-tasks */
+const Page = z.object({
+  data: z.array(z.object({ task_id: optionalText(), status: optionalText() })),
+  total_page: optionalNumber(),
+});
+type Page = z.output<typeof Page>;
+
+/** The two statuses of an unfinished task. A list can be narrowed to one status. */
+const UNFINISHED = ['RUNNING', 'PENDING'];
+const ENDED = ['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN'];
+/** The documents name no most; Model Studio's other lists take 100. */
+const PAGE_SIZE = 100;
+/** Pages of a status. An Alibaba account may have other programs with tasks of their own. */
+const MAX_PAGES = 10;
+
+/**
+ * The unfinished tasks of the account. Asks for unfinished ones only, and for no time: a list of ended tasks would grow with the day, and
+ * the zone of its times is not documented.
+ */
+export const listUnfinished = async (get: (path: string) => Promise<HttpAnswer>): Promise<TaskListing> => {
+  const lists = await Promise.all(UNFINISHED.map((status) => listStatus(status, get)));
+  const untold = lists.find((list): list is TaskListing => !Array.isArray(list));
+  if (untold) return untold;
+  const pages = lists.filter((list): list is Page[] => Array.isArray(list));
+  const entries = pages.flat().flatMap(({ data }) => data);
+  const isUnfinished = (status = ''): boolean => status !== '' && !ENDED.includes(status);
+  return {
+    kind: 'listed',
+    unfinished: new Set(
+      entries.flatMap(({ task_id, status }) => (task_id && isUnfinished(status) ? [task_id] : [])),
+    ),
+    isComplete: pages.every(isWhole),
+  };
+};
+
+const isWhole = (pages: readonly Page[]): boolean => {
+  const [first] = pages;
+  if (first?.total_page === undefined) return (first?.data.length ?? 0) < PAGE_SIZE;
+  return pages.length >= first.total_page;
+};
+
+/** The pages of a status; why there are none, when one of them was not told. */
+const listStatus = async (
+  status: string,
+  get: (path: string) => Promise<HttpAnswer>,
+): Promise<Page[] | TaskListing> => {
+  const pageOf = async (number: number): Promise<Page | TaskListing> =>
+    readPage(await get(`/api/v1/tasks/?status=${status}&page_no=${number}&page_size=${PAGE_SIZE}`));
+  const first = await pageOf(1);
+  if ('kind' in first) return first;
+  const more = Math.min(first.total_page ?? 1, MAX_PAGES) - 1;
+  const rest = await Promise.all(Array.from({ length: Math.max(0, more) }, (_, index) => pageOf(index + 2)));
+  const pages = rest.filter((page): page is Page => !('kind' in page));
+  return rest.find((page): page is TaskListing => 'kind' in page) ?? [first, ...pages];
+};
+
+const readPage = (answer: HttpAnswer): Page | TaskListing => {
+  const isTold = answer.kind === 'answered' && answer.status === 200;
+  const page = isTold ? readBody(Page, answer.body) : undefined;
+  if (isTold && !page) logUnreadable('modelstudio', 'list', answer.status, answer.body);
+  return page ?? untoldList(answer);
+};
