@@ -209,6 +209,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
       'GetItem',
       'Query',
     ],
+    queries: ['modelSettings'],
     writes: [MOVE_MONEY, REMOVE, REMOVE_END_USER],
     updates: ['reconcilerRun', 'deletedRequests'],
     gates: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],

@@ -2,7 +2,6 @@ import {
   ACCOUNT_LISTING_PARTITION,
   accountPartition,
   apiKeyKey,
-  routeStatePartition,
   DUE_PREFIX,
   deletedRequestPartition,
   endUserListingPartition,
@@ -15,6 +14,7 @@ import {
   MODEL_SETTINGS_PARTITION,
   RECONCILER_RUN_KEY,
   requestPartition,
+  routeStatePartition,
   WEBHOOK_HOST_PREFIX,
   webhookAttemptPartition,
 } from '../core/table/keys.ts';

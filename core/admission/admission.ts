@@ -62,8 +62,7 @@ const isFormer = (route: string): boolean =>
   ![...listRouteNames().values()].some((names) => names.includes(route));
 
 /** Whether calls at a route hold permits, as far as is known. */
-const keepsPermits = (route: string): boolean =>
-  findGate(route)?.permits !== undefined || isFormer(route);
+const keepsPermits = (route: string): boolean => findGate(route)?.permits !== undefined || isFormer(route);
 
 /**
  * Releases the permit that a request has at a route, with `takenMs` only the permit taken then. False when that is not known to be done: the
@@ -75,8 +74,7 @@ export const releasePermit = async (
   clock: Clock,
   takenMs?: number,
 ): Promise<boolean> =>
-  !keepsPermits(route) ||
-  quietly(request.requestId, clock, () => leaveGate(route, request, clock, takenMs));
+  !keepsPermits(route) || quietly(request.requestId, clock, () => leaveGate(route, request, clock, takenMs));
 
 /** The routes at which a request can have left something: its assigned route and those before it. */
 const routesOfRequest = ({ assignment, formerRoutes = [] }: StoredRequest): string[] => [

@@ -102,7 +102,9 @@ const LONGEST_PERMIT_MS = 6 * 3_600_000;
 
 /** The requests whose permits have outlived them: their releases were lost, with all that would repeat these. */
 export const outlivedPermits = ({ permits }: Pick<GateState, 'permits'>, nowMs: number): string[] =>
-  [...permits].flatMap(([requestId, { takenMs }]) => (takenMs + LONGEST_PERMIT_MS < nowMs ? [requestId] : []));
+  [...permits].flatMap(([requestId, { takenMs }]) =>
+    takenMs + LONGEST_PERMIT_MS < nowMs ? [requestId] : [],
+  );
 
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */
 export type Entrant = Pick<GateWaiter, 'requestId' | 'accountId' | 'weight' | 'starts'>;

@@ -23,9 +23,9 @@ import { findRequests } from '../requests/requests.ts';
 import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
 import { batchGet } from '../table/table.ts';
 import { type InputContext, ownInputProblem, requestsNamed } from '../uploads/own-inputs.ts';
-import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewVideoRequest } from './create-video-rules.ts';
+import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { NewRequest, Submission } from './submission.ts';
 
 /** The facts for judging a creation, besides the submission and the account. */
@@ -98,7 +98,9 @@ export const judgeCreation = (
 ): { creation: NewRequest; rate: Rate } => {
   const { settings, credentials, left } = facts;
   const rateFor = (model: CatalogModel): Rate | undefined =>
-    dispatchProblem(model, settings, credentials, left) ? undefined : accountRateOf(model.id, settings, account);
+    dispatchProblem(model, settings, credentials, left)
+      ? undefined
+      : accountRateOf(model.id, settings, account);
   if (!submission.ok) {
     const { model, error } = submission;
     throw model && !rateFor(model)

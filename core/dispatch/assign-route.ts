@@ -63,7 +63,12 @@ export const findDestination = async (
   const route = routes[names.indexOf(choice.route)] as ConfiguredRoute;
   if (choice.kind === 'go') choice.passedOver.unshift(...unfitBefore(route, configured, unfit));
   const { provider, upstreamModel } = route;
-  return { choice, isFixed: false, route: { provider, upstreamModel }, options: isSeveral ? names : undefined };
+  return {
+    choice,
+    isFixed: false,
+    route: { provider, upstreamModel },
+    options: isSeveral ? names : undefined,
+  };
 };
 
 const isFailed = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'failed';

@@ -44,7 +44,13 @@ export const chooseRoute = (
   const isUsable = ({ route, state }: RouteOption): boolean =>
     !except.has(route) && (!isPaused(state) || mayTry(state, now));
   const isStaying = own !== undefined && leaving === undefined;
-  if (isStaying && isThrottled && !isUsable(own) && own.state.pauseReason === 'busy' && !except.has(own.route))
+  if (
+    isStaying &&
+    isThrottled &&
+    !isUsable(own) &&
+    own.state.pauseReason === 'busy' &&
+    !except.has(own.route)
+  )
     return { kind: 'pause', route: own.route, until: own.state.pausedUntil ?? '' };
   const inOrder = own ? [own, ...options.filter((option) => option !== own)] : options;
   const wanted = isStaying ? inOrder : options.filter((option) => option !== own);

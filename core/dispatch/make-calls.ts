@@ -8,12 +8,7 @@ import {
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
-import type {
-  Provider,
-  ProviderAnswer,
-  ProviderCall,
-  ProviderPlan,
-} from '../provider-calls/providers.ts';
+import type { Provider, ProviderAnswer, ProviderCall, ProviderPlan } from '../provider-calls/providers.ts';
 import type { ProviderId } from '../provider-names.ts';
 import type { Clock, Instant } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';

@@ -37,8 +37,9 @@ export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): Rout
   settings.get(NO_MODEL)?.costs ?? {};
 
 /** The routes that operators left by hand, from all settings. */
-export const leftRoutesIn = (settings: ReadonlyMap<string, ModelSettings>): Readonly<Record<string, Instant>> =>
-  settings.get(NO_MODEL)?.left ?? {};
+export const leftRoutesIn = (
+  settings: ReadonlyMap<string, ModelSettings>,
+): Readonly<Record<string, Instant>> => settings.get(NO_MODEL)?.left ?? {};
 
 /** The aliases of models, from all settings. */
 export const aliasesIn = (settings: ReadonlyMap<string, ModelSettings>): ModelAliases =>

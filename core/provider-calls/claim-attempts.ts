@@ -62,9 +62,10 @@ export const claimAttempts = async (
   let claim: Claim = { kind: 'claimed', attempts };
   await transact((refusals) => {
     const request = refusals[attempts.length]?.item;
-    if (refusedBy(refusals, attempts.length))
-      claim = { kind: isOpen(request) ? 'taken' : 'ended' };
-    else if (refusals.slice(0, attempts.length).some(({ item }) => item !== undefined && item.claimId !== claimId))
+    if (refusedBy(refusals, attempts.length)) claim = { kind: isOpen(request) ? 'taken' : 'ended' };
+    else if (
+      refusals.slice(0, attempts.length).some(({ item }) => item !== undefined && item.claimId !== claimId)
+    )
       claim = { kind: 'taken' };
     const isDecided = refusals.some((_, index) => refusedBy(refusals, index));
     return isDecided ? [] : writes;

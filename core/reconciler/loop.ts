@@ -5,8 +5,8 @@ import { listGates, listQueues, type Queue, readGates } from '../admission/gates
 import { Pace } from '../concurrency/pace.ts';
 import { workflowSettings } from '../environment.ts';
 import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../executions/reconciler-run.ts';
-import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { currentModelSettings, leftRoutesIn } from '../models/model-settings.ts';
+import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { listDue } from '../requests/due-items.ts';
@@ -14,7 +14,14 @@ import { isPaused, type RouteState, UNPAUSED } from '../route-pauses/pause-rules
 import { readRouteStates } from '../route-pauses/route-states.ts';
 import { type Clock, secondsSince, systemClock, toInstant } from '../time.ts';
 import type { During } from '../waiting/query-tasks.ts';
-import { admitWaiting, drainGate, isQueued, type QueuedGate, REROUTED_AT_ONCE, rerouteWaiting } from './admit.ts';
+import {
+  admitWaiting,
+  drainGate,
+  isQueued,
+  type QueuedGate,
+  REROUTED_AT_ONCE,
+  rerouteWaiting,
+} from './admit.ts';
 import { CHECK_AGAIN_SECONDS, type CheckResult, checkDue } from './check.ts';
 import { DueWork, type Kept } from './due-work.ts';
 import { startExpiryIfDue } from './start-expiry.ts';

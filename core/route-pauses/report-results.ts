@@ -26,11 +26,7 @@ interface Reported {
 }
 
 /** Reports how creation calls of a request ended at their route. Never rejects. */
-export const reportCalls = (
-  request: Owner,
-  made: readonly ProviderAttempt[],
-  clock: Clock,
-): Promise<void> =>
+export const reportCalls = (request: Owner, made: readonly ProviderAttempt[], clock: Clock): Promise<void> =>
   report(
     request,
     'calls',
@@ -126,4 +122,3 @@ const count = async (
   const [state] = (await currentRouteStates([route], now)).values();
   return state ?? { counts: new Map() };
 };
-

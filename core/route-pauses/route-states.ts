@@ -142,8 +142,7 @@ export const takeTrial = (route: string, now: Date): Promise<boolean> =>
     route,
     {
       UpdateExpression: 'SET pausedUntil = :until',
-      ConditionExpression:
-        'attribute_exists(pausedAt) AND (pausedUntil <= :now OR pausedUntil > :farthest)',
+      ConditionExpression: 'attribute_exists(pausedAt) AND (pausedUntil <= :now OR pausedUntil > :farthest)',
       ExpressionAttributeValues: {
         ':now': toInstant(now),
         ':until': addSeconds(toInstant(now), TRIAL_SECONDS),
@@ -157,7 +156,12 @@ export const takeTrial = (route: string, now: Date): Promise<boolean> =>
  * Access pattern 65: ends the pause of a route after a call that began since, or after a task of such a call where its tasks had failed.
  * Forgets the counts. Does nothing otherwise.
  */
-export const endPause = async (route: string, of: 'call' | 'task', callAt: Instant, now: Date): Promise<void> => {
+export const endPause = async (
+  route: string,
+  of: 'call' | 'task',
+  callAt: Instant,
+  now: Date,
+): Promise<void> => {
   const known = cached.get(route)?.state ?? UNPAUSED;
   const counts = removing([...known.counts.keys()]);
   const isEnded = await change(

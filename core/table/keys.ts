@@ -255,7 +255,10 @@ export const gateWaiterPrefix = (accountId: string): string => `${GATE_WAITER_PR
 export const GATE_WAITER_PREFIX = 'WAITER#';
 
 /** Whether a route is paused, and how its calls and tasks ended lately. */
-export const routeStateKey = (route: string): ItemKey => ({ PK: routeStatePartition(route), SK: ROUTE_STATE_SORT });
+export const routeStateKey = (route: string): ItemKey => ({
+  PK: routeStatePartition(route),
+  SK: ROUTE_STATE_SORT,
+});
 export const ROUTE_STATE_SORT = 'STATE';
 export const routeStatePartition = (route: string): string => `ROUTE#${route}`;
 

@@ -61,8 +61,7 @@ const checkOthers = async (
   const [settings, credentials] = await Promise.all([listModelSettings(), listCredentials(new Date())]);
   const left = leftRoutesIn(settings);
   const isUsed = (one: ConfiguredRoute): boolean =>
-    !isLeft(one, left) &&
-    routeProblem(one, (provider) => credentials.has(provider)) === undefined;
+    !isLeft(one, left) && routeProblem(one, (provider) => credentials.has(provider)) === undefined;
   for (const model of models) {
     const others = routes.filter((one) => one.model === model && routeNameOf(one.route) !== route);
     if (!others.some((one) => isUsed(one.route)))

@@ -1,7 +1,12 @@
-import { TRIAL_SECONDS } from '../../core/route-pauses/pause-rules.ts';
 import { routeNameOf } from '../../core/provider-names.ts';
 import type { Assignment } from '../../core/requests/request-rules.ts';
-import { PROVIDER_ATTEMPT_PREFIX, ROUTE_STATE_SORT, requestKey, routeStateKey } from '../../core/table/keys.ts';
+import { TRIAL_SECONDS } from '../../core/route-pauses/pause-rules.ts';
+import {
+  PROVIDER_ATTEMPT_PREFIX,
+  ROUTE_STATE_SORT,
+  requestKey,
+  routeStateKey,
+} from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import type { CreationCall } from './evidence.ts';

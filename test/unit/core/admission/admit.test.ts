@@ -1,12 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { leaveRoutes } from '../../../../core/admission/admission.ts';
 import { removeWaiter } from '../../../../core/admission/waiters.ts';
-import {
-  gateKey,
-  gateWaiterKey,
-  requestKey,
-  waitingAccountKey,
-} from '../../../../core/table/keys.ts';
+import { gateKey, gateWaiterKey, requestKey, waitingAccountKey } from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';

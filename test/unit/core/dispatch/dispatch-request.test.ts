@@ -21,7 +21,11 @@ describe('dispatching a request', () => {
     expect(await run(provider)).toEqual({ next: 'store' });
 
     expect(provider.plan.mock.calls).toEqual([
-      [anImageRequest({ images: 3, assignment: ASSIGNED }), 'upstream of xQI3Pro', await callbackUrl('modelark', REQUEST_ID)],
+      [
+        anImageRequest({ images: 3, assignment: ASSIGNED }),
+        'upstream of xQI3Pro',
+        await callbackUrl('modelark', REQUEST_ID),
+      ],
     ]);
     expect(provider.submit.mock.calls.map(([call]) => call)).toEqual([aCall(0), aCall(1), aCall(2)]);
     expect(attempts()).toMatchObject(

@@ -9,6 +9,7 @@ import {
 } from '../../../../core/ending/fail-request.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
+import { countName } from '../../../../core/route-pauses/pause-rules.ts';
 import {
   dueListing,
   gateKey,
@@ -16,7 +17,6 @@ import {
   providerAttemptKey,
   routeStateKey,
 } from '../../../../core/table/keys.ts';
-import { countName } from '../../../../core/route-pauses/pause-rules.ts';
 import { putWrite } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt, aStoredOutput, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
@@ -79,13 +79,13 @@ describe('failing a request that has a permit', () => {
   ])('leaves it due while the permit %s cannot be released, and releases it then', async (_, where) => {
     given(where);
     memory.put(gateKey(route), permit);
-    memory.client
-      .on(UpdateCommand, { Key: gateKey(route) }, false)
-      .rejects(new Error('out of order'));
+    memory.client.on(UpdateCommand, { Key: gateKey(route) }, false).rejects(new Error('out of order'));
     await fail();
     expect(request()).toMatchObject({ status: 'failed', GSI1PK: expect.stringMatching(/^DUE#CHECK#/) });
 
-    memory.client.on(UpdateCommand, { Key: gateKey(route) }, false).callsFake((input) => memory.update(input));
+    memory.client
+      .on(UpdateCommand, { Key: gateKey(route) }, false)
+      .callsFake((input) => memory.update(input));
     await withEnvironment(limited, () => closeStoredRequest(REQUEST_ID, { clock }));
 
     expect(memory.get(gateKey(route))).toEqual(released);

@@ -71,16 +71,73 @@ describe('a route fails', () => {
   test.each<[boolean, string, Ended[]]>([
     [false, 'four bad ends', [[POISON, 'bad', 4]]],
     [true, 'five bad ends', [[POISON, 'bad', 5]]],
-    [true, 'as many bad as good ends', [[POISON, 'bad', 8], [POISON, 'good', 8, 200]]],
-    [false, 'more good than bad ends', [[POISON, 'bad', 8], [POISON, 'good', 9, 200]]],
-    [false, 'five bad of 120 ends', [[POISON, 'bad', 5], [OTHER, 'good', 120, 100]]],
-    [false, 'bad ends of one caller only', [[POISON, 'bad', 60], [OTHER, 'good', 1]]],
-    [true, 'bad ends of two callers', [[POISON, 'bad', 60], [OTHER, 'bad', 2], [OTHER, 'good', 2]]],
-    [false, 'four bad ends lately', [[POISON, 'bad', 4], [POISON, 'bad', 9, 360]]],
-    [true, 'good ends long ago', [[POISON, 'bad', 5], [POISON, 'good', 99, 360]]],
+    [
+      true,
+      'as many bad as good ends',
+      [
+        [POISON, 'bad', 8],
+        [POISON, 'good', 8, 200],
+      ],
+    ],
+    [
+      false,
+      'more good than bad ends',
+      [
+        [POISON, 'bad', 8],
+        [POISON, 'good', 9, 200],
+      ],
+    ],
+    [
+      false,
+      'five bad of 120 ends',
+      [
+        [POISON, 'bad', 5],
+        [OTHER, 'good', 120, 100],
+      ],
+    ],
+    [
+      false,
+      'bad ends of one caller only',
+      [
+        [POISON, 'bad', 60],
+        [OTHER, 'good', 1],
+      ],
+    ],
+    [
+      true,
+      'bad ends of two callers',
+      [
+        [POISON, 'bad', 60],
+        [OTHER, 'bad', 2],
+        [OTHER, 'good', 2],
+      ],
+    ],
+    [
+      false,
+      'four bad ends lately',
+      [
+        [POISON, 'bad', 4],
+        [POISON, 'bad', 9, 360],
+      ],
+    ],
+    [
+      true,
+      'good ends long ago',
+      [
+        [POISON, 'bad', 5],
+        [POISON, 'good', 99, 360],
+      ],
+    ],
     [true, 'bad ends by a clock that is ahead', [[POISON, 'bad', 5, -60]]],
     [false, 'failed tasks, as far as calls go', [[POISON, 'bad', 9, 0, 'tasks']]],
-    [true, 'failed calls beside tasks that work', [[POISON, 'bad', 5], [POISON, 'good', 99, 0, 'tasks']]],
+    [
+      true,
+      'failed calls beside tasks that work',
+      [
+        [POISON, 'bad', 5],
+        [POISON, 'good', 99, 0, 'tasks'],
+      ],
+    ],
   ])('%p: %s', (expected, _, ends) => {
     expect(isFailing(stateOf(ends), 'calls', NOW)).toBe(expected);
   });
@@ -98,6 +155,9 @@ test.each<[PauseReason, PauseReason | undefined, number | undefined, number | un
   ['busy', undefined, undefined, 0, 1],
   ['busy', undefined, undefined, 45, 45],
   ['busy', 'busy', 60, 3_600, 60],
-])('a pause for %s after one for %s of %s s, with a Retry-After of %s, lasts %i s', (reason, pauseReason, pauseSeconds, retryAfter, seconds) => {
-  expect(nextPauseSeconds(reason, { pauseReason, pauseSeconds }, retryAfter)).toBe(seconds);
-});
+])(
+  'a pause for %s after one for %s of %s s, with a Retry-After of %s, lasts %i s',
+  (reason, pauseReason, pauseSeconds, retryAfter, seconds) => {
+    expect(nextPauseSeconds(reason, { pauseReason, pauseSeconds }, retryAfter)).toBe(seconds);
+  },
+);

@@ -35,7 +35,11 @@ const counted = (name: string): number =>
 test('tasks pause their route after five failures, however many calls work', () =>
   under(SEVERAL, async () => {
     const clock = aClock();
-    await reportCalls(OWNER, Array.from({ length: 40 }, () => anAttempt({ outcome: aDone('a') })), clock);
+    await reportCalls(
+      OWNER,
+      Array.from({ length: 40 }, () => anAttempt({ outcome: aDone('a') })),
+      clock,
+    );
     for (let count = 0; count < 5; count++) {
       expect(stored()?.pauseReason).toBeUndefined();
       await reportTasks(OWNER, [aTask(FAILED)], clock);
@@ -51,7 +55,12 @@ test.each<[string, boolean]>([
   under(SEVERAL, async () => {
     const clock = aClock();
     const pausedAt = isEnded ? at(-1) : at(1);
-    memory.put(routeStateKey(ROUTE), { pauseReason: 'tasks', pausedAt, pausedUntil: at(9), pauseSeconds: 30 });
+    memory.put(routeStateKey(ROUTE), {
+      pauseReason: 'tasks',
+      pausedAt,
+      pausedUntil: at(9),
+      pauseSeconds: 30,
+    });
 
     await reportTasks(OWNER, [aTask(aDone('a'))], clock);
 
@@ -74,7 +83,8 @@ test('many good ends of a process are one write a second, and none is lost', () 
 test('a bad end is written at once, with the good ones before it', () =>
   under(SEVERAL, async () => {
     const clock = aClock();
-    for (let count = 0; count < 3; count++) await reportCalls(OWNER, [anAttempt({ outcome: aDone('a') })], clock);
+    for (let count = 0; count < 3; count++)
+      await reportCalls(OWNER, [anAttempt({ outcome: aDone('a') })], clock);
     await reportCalls(OWNER, [anAttempt({ outcome: { kind: 'lost', failure: FAILED.failure } })], clock);
 
     expect([counted('calls-good'), counted('calls-bad')]).toEqual([3, 1]);

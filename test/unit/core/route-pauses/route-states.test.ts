@@ -1,5 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { endPause, pauseRoute, readRouteStates, takeTrial } from '../../../../core/route-pauses/route-states.ts';
+import {
+  endPause,
+  pauseRoute,
+  readRouteStates,
+  takeTrial,
+} from '../../../../core/route-pauses/route-states.ts';
 import { routeStateKey } from '../../../../core/table/keys.ts';
 import { at, atSeconds, NOW } from '../../builders/clocks.ts';
 import { memory } from '../../fakes/fresh-table.ts';

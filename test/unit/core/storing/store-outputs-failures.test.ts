@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { routeStateKey, providerAttemptKey } from '../../../../core/table/keys.ts';
+import { providerAttemptKey, routeStateKey } from '../../../../core/table/keys.ts';
 import { anImage } from '../../../../packages/media/test/images.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';

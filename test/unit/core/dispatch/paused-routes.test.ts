@@ -60,15 +60,18 @@ describe('a route whose calls fail', () => {
     [undefined, 5],
     [3, 3],
     [900, 60],
-  ])('is paused after one that it was too busy for, with a Retry-After of %p for %i s', async (wanted, seconds) => {
-    const two = new TwoRoutes();
-    two.answers[FIRST] = { ...THROTTLED, retryAfterSeconds: wanted };
+  ])(
+    'is paused after one that it was too busy for, with a Retry-After of %p for %i s',
+    async (wanted, seconds) => {
+      const two = new TwoRoutes();
+      two.answers[FIRST] = { ...THROTTLED, retryAfterSeconds: wanted };
 
-    await burst(two, 10);
+      await burst(two, 10);
 
-    expect(two.called).toEqual([FIRST, ...Array(9).fill(SECOND)]);
-    expect(two.state(FIRST)).toMatchObject({ pauseReason: 'busy', pausedUntil: two.in(seconds) });
-  });
+      expect(two.called).toEqual([FIRST, ...Array(9).fill(SECOND)]);
+      expect(two.state(FIRST)).toMatchObject({ pauseReason: 'busy', pausedUntil: two.in(seconds) });
+    },
+  );
 
   test.each<[string, ProviderAnswer]>([
     ['content', CONTENT],

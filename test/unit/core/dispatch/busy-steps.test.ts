@@ -36,7 +36,9 @@ describe('the pause before a busy provider is called again', () => {
 
   test('ends at the deadline, rounded up to a second', () => {
     expect(pause([{ retryAfterSeconds: 3600 }], { seconds: 10 })).toBe(50);
-    expect(pause([{ retryAfterSeconds: 60, finishedAt: atSeconds(580).toISOString() }], { seconds: 580 })).toBe(20);
+    expect(
+      pause([{ retryAfterSeconds: 60, finishedAt: atSeconds(580).toISOString() }], { seconds: 580 }),
+    ).toBe(20);
     expect(pause([{ attempt: 9 }], { seconds: 599.9 })).toBe(1);
     expect(pause([{ attempt: 9 }], { seconds: 700 })).toBe(1);
   });
