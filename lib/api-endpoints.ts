@@ -25,6 +25,9 @@ const STREAMED: readonly string[] = [
   'edit-openai-image',
 ] satisfies OpenAiEndpointName[];
 
+/** What an answer of the most images needs, with a third to spare. */
+const WAITING_MEMORY = 256;
+
 type Name = EndpointName | OpenAiEndpointName;
 /** The names of a table's routes. */
 const namesOf = <Of extends Name>(routes: Record<Of, Route>): Of[] => Object.keys(routes) as Of[];
@@ -50,8 +53,8 @@ export class ApiEndpoints extends Construct {
         timeout: Duration.seconds(
           STREAMED.includes(name) ? openaiWaitSeconds + SENDING_SECONDS : GATEWAY_TIMEOUT_SECONDS,
         ),
-        // CPU grows with memory, and a cold start is mostly module loading.
-        memorySize: 1024,
+        // CPU grows with memory, and a cold start is mostly module loading. A function that waits costs by its memory.
+        memorySize: STREAMED.includes(name) ? WAITING_MEMORY : 1024,
       });
     this.functions = functionsByName(namesOf(ROUTES), create);
     this.openAi = openaiSurface ? functionsByName(namesOf(OPENAI_ROUTES), create) : undefined;

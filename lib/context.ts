@@ -100,8 +100,11 @@ const awsAccountId = z.coerce.string().regex(/^\d{12}$/, 'Expected the 12 digits
  */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653];
 
-/** Functions that wait for servers of others or for images, and so could use up the concurrency that the API needs. */
+/** Functions that wait for servers of others or for images, or that requests cannot go on without. */
 const RESERVABLE = [
+  'reconcile',
+  'settle-request',
+  'fail-request',
   'deliver-webhook',
   'dispatch-request',
   'measure-clips',
@@ -114,6 +117,9 @@ const MAX_SYNCHRONOUS_SECONDS = 840;
 
 /** API Gateway ends a streamed response after 5 min of silence. */
 const MAX_STREAM_SILENCE_SECONDS = 240;
+
+/** The places of an account are one item of the table. */
+const MAX_WAITING = 100;
 
 /** Maximum for a video, and for the time in the queue before it: an execution, which also starts late at worst and stores it, has 5 h. */
 const MAX_VIDEO_SECONDS = 5400;
@@ -182,6 +188,8 @@ export const StackContext = z
     console: flag.default(false),
     openaiSurface: flag.default(true),
     openaiWaitSeconds: wholeNumber(1, MAX_STREAM_SILENCE_SECONDS).default(240),
+    openaiWaiting: wholeNumber(1, MAX_WAITING).default(10),
+    openaiWaitingInAll: wholeNumber(1, 100_000).optional(),
     providers: z.enum(['real', 'sandbox']).default('real'),
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     ...providerAddresses,

@@ -106,9 +106,9 @@ export const bindFiles = (
   dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
   dataStore.bindFiles([task['store-outputs'], measureClips], 'delete', [CLIP_PREFIX]);
   dataStore.bindFiles([measureClips], 'copy', [CLIP_PREFIX]);
-  dataStore.bindFiles([api['create-upload'], ...(openAi ? [openAi['edit-openai-image']] : [])], 'put', [
-    UPLOAD_PREFIX,
-  ]);
+  const editors = openAi ? [openAi['edit-openai-image']] : [];
+  dataStore.bindFiles([api['create-upload'], ...editors], 'put', [UPLOAD_PREFIX]);
+  dataStore.bindFiles(editors, 'delete', [UPLOAD_PREFIX]);
   dataStore.bindFiles([task['expire-requests']], 'delete');
   dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 };
@@ -158,6 +158,9 @@ export const bindCalls = (
   httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
   bindGuardrail(creators, context);
   clipMeasuring.bindInvoke([api['create-video']]);
+  // The action has no resources.
+  for (const waiting of [...openAiCreators, api['create-video']])
+    waiting.allow(['lambda:GetAccountSettings'], ['*']);
 };
 
 /** Lets functions start, wake and describe executions. */
@@ -210,5 +213,5 @@ export const bindSettings = (
   settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
   settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
   settings.bind([api['list-models']], 'PUBLISH_RATES');
-  settings.bind(openAiCreators, 'OPENAI_WAIT_SECONDS');
+  settings.bind(openAiCreators, 'OPENAI_WAIT_SECONDS', 'OPENAI_WAITING', 'OPENAI_WAITING_IN_ALL');
 };

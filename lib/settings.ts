@@ -20,6 +20,9 @@ const variablesOf = (context: StackContext) => ({
   ALLOW_PRIVATE_TARGETS: String(context.allowPrivateTargets),
   PUBLISH_RATES: String(context.publishRates),
   OPENAI_WAIT_SECONDS: String(context.openaiWaitSeconds),
+  OPENAI_WAITING: String(context.openaiWaiting),
+  // Without a number, a fifth of the AWS account's concurrent executions.
+  OPENAI_WAITING_IN_ALL: String(context.openaiWaitingInAll ?? 'a fifth'),
   USER_AGENT: userAgentOf(context),
 });
 type Variables = ReturnType<typeof variablesOf>;

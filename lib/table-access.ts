@@ -98,14 +98,19 @@ const BUDGET = {
   queries: ['ledgers'],
   updates: ['inFlightUsage'],
 } satisfies ItemAccess;
-const CREATE: ItemAccess = {
+const CREATE = {
   reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],
   queries: ['modelSettings'],
   writes: [COUNT_CALL, { ...MOVE_MONEY, kinds: [...MOVE_MONEY.kinds, 'idempotency'] }],
   updates: ['inFlightFilter'],
+} satisfies ItemAccess;
+/** A call finds the request of an equal one, and leaves none behind when it is refused. */
+const CREATE_FOR_OPENAI: ItemAccess = {
+  ...CREATE,
+  queries: ['modelSettings', 'idempotency'],
+  writes: [...CREATE.writes, { kinds: ['idempotency'], operations: ['DeleteItem'] }],
+  updates: ['inFlightFilter', 'inFlightOpenAi'],
 };
-/** A client's retry finds the request of its call. */
-const CREATE_FOR_OPENAI: ItemAccess = { ...CREATE, queries: ['modelSettings', 'idempotency'] };
 const DELETE = {
   reads: [['accounts', 'requests', 'webhookAttempts', 'deletedRequests'], 'GetItem', 'Query'],
   writes: [COUNT_CALL, REMOVE],

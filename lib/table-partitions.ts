@@ -37,6 +37,7 @@ export const partitionPatterns = () => ({
   endUserLists: endUserListingPartition('*'),
   inFlightClips: inFlightKey('clips', '*').PK,
   inFlightFilter: inFlightKey('filter', '*').PK,
+  inFlightOpenAi: inFlightKey('openai', '*').PK,
   inFlightUploads: inFlightKey('uploads', '*').PK,
   inFlightUsage: inFlightKey('usage', '*').PK,
   inFlightWebhooks: inFlightKey('webhooks', '*').PK,

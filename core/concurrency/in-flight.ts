@@ -4,7 +4,7 @@ import { logger } from '../observability.ts';
 import { type InFlightKind, type ItemKey, inFlightKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, updateOf } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
-import { type Clock, SECONDS_PER_DAY } from '../time.ts';
+import { CLOCK_SKEW_MS, type Clock, latestEndMs, SECONDS_PER_DAY } from '../time.ts';
 import { hourOf, secondsToNextHour, type WorkAllowance } from './work-allowance.ts';
 
 /**
@@ -34,6 +34,9 @@ export const hostLimit = (
   limit: Omit<InFlightLimit, 'key'>,
 ): InFlightLimit => ({ ...limit, key: inFlightKey(kind, `ACCOUNT#${accountId}#HOST#${hostDigest(url)}`) });
 
+/** A limit, or its parts: a place of one of them is enough. */
+export type DividedLimit = InFlightLimit | readonly InFlightLimit[];
+
 /** A short digest of the host that a URL names, port included. */
 export const hostDigest = (url: string): string =>
   createHash('sha256')
@@ -46,18 +49,20 @@ export const hostDigest = (url: string): string =>
  * has no place. Throws what `work` throws, and `ServiceError` with `rate_limited` when an allowance is used up.
  */
 export const withinLimits = async <T>(
-  limits: readonly InFlightLimit[],
+  limits: readonly DividedLimit[],
   clock: Clock,
   work: () => Promise<T>,
 ): Promise<{ result: T } | undefined> => {
   const held: HeldPlace[] = [];
-  let free: (place: HeldPlace) => boolean = () => false;
+  // Work that never began used no allowance.
+  let free: (place: HeldPlace) => boolean = ({ isFree }) => isFree !== undefined;
   try {
     for (const limit of limits) {
-      const place = await takePlace(limit, clock.now());
+      const place = await takeAnyPlace([limit].flat(), clock.now());
       if (!place) return undefined;
       held.push(place);
     }
+    free = () => false;
     return { result: await work() };
   } catch (error) {
     free = ({ isFree }) => isFree?.(error) ?? false;
@@ -69,7 +74,7 @@ export const withinLimits = async <T>(
 
 /** As `withinLimits`; throws `full` when one of the limits has no place. */
 export const withPlaces = async <T>(
-  limits: readonly InFlightLimit[],
+  limits: readonly DividedLimit[],
   clock: Clock,
   full: () => Error,
   work: () => Promise<T>,
@@ -91,6 +96,14 @@ interface HeldPlace {
   /** Of a place that used an allowance: which errors give it back. */
   isFree?: WorkAllowance['isFree'] | undefined;
 }
+
+const takeAnyPlace = async (parts: readonly InFlightLimit[], now: Date): Promise<HeldPlace | undefined> => {
+  for (const part of parts) {
+    const place = await takePlace(part, now);
+    if (place) return place;
+  }
+  return undefined;
+};
 
 /** Attempts to take a place: each further one follows another caller who took the place that was found free, or a new hour. */
 const MAX_ATTEMPTS = 10;
@@ -128,20 +141,29 @@ const firstGuess = ({ earnedHour, most }: WorkAllowance, now: Date): Spending =>
 /** The way that fits the item as stored. Another process may be in the next hour already. */
 const spendingOf = (item: StoredItem, allowance: WorkAllowance, now: Date): Spending => {
   const { spentHour = 0, spent = 0 } = item as { spentHour?: number; spent?: number };
-  const hour = Math.max(hourOf(now), spentHour);
-  if (spentHour < hour) return { hour };
+  // Later hours were used by a clock that was ahead.
+  const hour = spentHour > latestHourOf(now) ? hourOf(now) : Math.max(hourOf(now), spentHour);
+  if (spentHour !== hour) return { hour };
   const most = allowance.most(hour);
   if (spent >= most) throw tooManyAtOnce(allowance.usedUp, secondsToNextHour(now));
   return { hour, most };
 };
 
+/** The hour that another process may be in already. */
+const latestHourOf = (now: Date): number => hourOf(new Date(now.getTime() + CLOCK_SKEW_MS));
+
 const attributeOf = (index: number): string => `place${index}`;
 
 /** A free place of the item, chosen at random so that callers who collided do not collide again. */
-const freePlaceOf = (item: StoredItem, { places }: InFlightLimit, now: Date): number | undefined => {
+const freePlaceOf = (
+  item: StoredItem,
+  { places, leaseSeconds }: InFlightLimit,
+  now: Date,
+): number | undefined => {
   const free = Array.from({ length: places }, (_, index) => index).filter((index) => {
     const lease = leaseOf(item, attributeOf(index));
-    return lease === undefined || lease.heldUntil <= now.getTime();
+    if (lease === undefined || lease.heldUntil <= now.getTime()) return true;
+    return lease.heldUntil > latestEndMs(now, leaseSeconds * 1000);
   });
   return free[Math.floor(Math.random() * free.length)];
 };
@@ -155,15 +177,16 @@ const updatePlace = async (
   { holder, now, spending }: { holder: string; now: Date; spending: Spending | undefined },
 ): Promise<{ item: StoredItem } | undefined> => {
   const heldUntil = now.getTime() + leaseSeconds * 1000;
-  const spend = spending && spendingExpressions(spending);
+  const spend = spending && spendingExpressions(spending, latestHourOf(now));
   const { done, item = {} } = await writeOnCondition(
     updateOf(key, {
       UpdateExpression: `SET #place = :lease, #ttl = :ttl${spend?.update ?? ''}`,
-      ConditionExpression: `(attribute_not_exists(#place) OR #place.heldUntil <= :now)${spend?.condition ?? ''}`,
+      ConditionExpression: `(attribute_not_exists(#place) OR #place.heldUntil <= :now OR #place.heldUntil > :latest)${spend?.condition ?? ''}`,
       ExpressionAttributeNames: { '#place': attribute, '#ttl': TTL_ATTRIBUTE },
       ExpressionAttributeValues: {
         ':lease': { holder, heldUntil },
         ':now': now.getTime(),
+        ':latest': latestEndMs(now, leaseSeconds * 1000),
         ':ttl': Math.ceil(heldUntil / 1000) + SECONDS_PER_DAY,
         ...spend?.values,
       },
@@ -174,12 +197,12 @@ const updatePlace = async (
 };
 
 /** DynamoDB has no `max`, so the update has one form for the first use in an hour and one for the others. */
-const spendingExpressions = ({ hour, most }: Spending) =>
+const spendingExpressions = ({ hour, most }: Spending, latestHour: number) =>
   most === undefined
     ? {
         update: ', spentHour = :hour, spent = :one',
-        condition: ' AND (attribute_not_exists(spentHour) OR spentHour < :hour)',
-        values: { ':hour': hour, ':one': 1 },
+        condition: ' AND (attribute_not_exists(spentHour) OR spentHour < :hour OR spentHour > :latestHour)',
+        values: { ':hour': hour, ':one': 1, ':latestHour': latestHour },
       }
     : {
         update: ', spent = spent + :one',

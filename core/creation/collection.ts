@@ -1,191 +1,219 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
-import { creationTimeOf, REQUEST_ID_PREFIX } from '../ids.ts';
+import { RateLimitedError } from '../errors.ts';
+import { REQUEST_ID_PREFIX } from '../ids.ts';
 import { readableItems } from '../observability.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
-import { findRequest } from '../requests/requests.ts';
-import { idempotencyKey, idempotencyPartition, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { getItem, lastItems, rangeQuery, tableName, updateOf } from '../table/table.ts';
-import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { findRequests, toRequest } from '../requests/requests.ts';
+import {
+  type ItemKey,
+  idempotencyKey,
+  idempotencyPartition,
+  requestKey,
+  TTL_ATTRIBUTE,
+} from '../table/keys.ts';
+import { batchGet, lastItems, rangeQuery, tableName, updateOf } from '../table/table.ts';
+import { writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
-/**
- * An attempt of a call that makes images and sends no idempotency key. Its retries are known by the API key and the body: equal calls are
- * alike, so each has an entry of its own, and a retry takes one of them.
- */
+/** A call of OpenAI's clients, which waits for the images of a request. */
 export interface LongCall {
   accountId: string;
-  /** Stands for API key, route and body. */
+  /** Stands for the `Idempotency-Key`, or without one for API key, route and body. */
   digest: string;
-  /** How often the client has made this call before: 0 for a first call. */
+  isKeyed: boolean;
+  /** How often the client has sent this call before: 0 for a first call. */
   retry: number;
-  /** The id of this attempt. */
-  attempt: string;
+  /** The id of this call among those that wait. */
+  waiter: string;
 }
 
-/** How long after its creation a request is collected by a retry: 10 min. */
-const COLLECT_MS = 10 * 60_000;
+/** A request with the call that waits for it. `isGiven`: its images were answered before. */
+export interface Held {
+  key: ItemKey;
+  requestId: string;
+  waiter: string;
+  isGiven?: boolean;
+}
 
-/** A call that has written no request by then counts as dead, and its entry refuses the request. */
-const WRITING_MS = 30_000;
-
-/** A retry looks at this many entries, the newest. */
+/** Entries of requests of the last hour are read, at most 100, the newest. */
+const LISTED_MS = 3_600_000;
 const MOST_ENTRIES = 100;
+/** An entry that nobody has touched for 10 min is taken by no call. */
+const TAKEABLE_SECONDS = 600;
+/** How long after an answer a retry may get the same: the answer may have been lost. */
+const LOST_SECONDS = 10;
+/** Attempts to take an entry: each further one follows another call that was faster. */
+const MAX_ATTEMPTS = 10;
 
 /** The digest of a call. The order of a body's fields does not matter. */
 export const digestOfCall = (keyId: string, route: string, body: unknown): string =>
   idempotencyOf('', route, { keyId, body }).fingerprint;
 
-const keyOf = ({ accountId, digest }: LongCall, requestId: string) =>
-  idempotencyKey(accountId, `${digest}#${requestId}`);
+/** An `Idempotency-Key` has one record, equal calls without one have an entry for each request. */
+const entryDigest = ({ digest, isKeyed }: LongCall, requestId: string): string =>
+  isKeyed ? digest : `${digest}#${requestId}`;
+const entryKey = (call: LongCall, requestId: string): ItemKey =>
+  idempotencyKey(call.accountId, entryDigest(call, requestId));
 
-/**
- * The record by which a retry finds the request of its call. It is written in the request's transaction, over the entry of `beginCall`,
- * unless the call was given up.
- */
-export const entryOf = ({ digest }: LongCall, requestId: string): Idempotency => ({
-  keyDigest: `${digest}#${requestId}`,
-  fingerprint: digest,
+/** The request of a call, with this call as the one that waits for it. */
+export const heldBy = (call: LongCall, requestId: string): Held => ({
+  key: entryKey(call, requestId),
+  requestId,
+  waiter: call.waiter,
 });
 
 /**
- * Access pattern 55: notes that a call is about to write this request: a retry of the call waits for it. An entry that is kept until `now`
- * does not stand in the way of the request's own.
+ * The record that the transaction of a request writes for a call. Without an `Idempotency-Key`, whose fingerprint is given, it replaces the
+ * entry that `openEntry` wrote, while the call still has that.
  */
-export const beginCall = async (call: LongCall, requestId: string, now: Date): Promise<void> => {
-  const keptUntil = toInstant(now);
-  await writeUnlessRefused(
-    new PutCommand({
-      TableName: tableName(),
-      Item: {
-        ...keyOf(call, requestId),
-        ...{ fingerprint: call.digest, requestId, keptUntil, isWriting: true },
-        [TTL_ATTRIBUTE]: toEpochSeconds(addSeconds(keptUntil, SECONDS_PER_DAY)),
-      },
-      // The client repeats a write whose answer was lost.
-      ConditionExpression: 'attribute_not_exists(PK)',
-    }),
-  );
+export const entryOf = (call: LongCall, requestId: string, fingerprint = call.digest): Idempotency => ({
+  keyDigest: entryDigest(call, requestId),
+  fingerprint,
+  waiter: call.waiter,
+  isOpened: !call.isKeyed,
+});
+
+/** Access pattern 55: the entry of a request that its call is about to write, without its id: until then a retry takes the call over. */
+export const openEntry = async (held: Held, now: Date): Promise<void> => {
+  await move(held, 'open', now, 'attribute_not_exists(PK)');
 };
 
 /**
- * Access pattern 55: gives a call up that has written no request: a retry does not wait for it, and its transaction, should it still come,
- * finds the record of another request. False when it has written, or was given up.
+ * Access pattern 55: removes an entry while its request is not written: then it never is. Otherwise tells whether the request is `written`, or
+ * another call has `taken` the entry.
  */
-export const giveUpCall = (call: LongCall, requestId: string, now: Date): Promise<boolean> =>
-  writeUnlessRefused(
-    updateOf(keyOf(call, requestId), {
-      UpdateExpression: 'SET requestId = :none, keptUntil = :later REMOVE isWriting',
-      ConditionExpression: 'isWriting = :yes',
-      ExpressionAttributeValues: {
-        ':yes': true,
-        ':none': 'none',
-        ':later': addSeconds(toInstant(now), SECONDS_PER_DAY),
-      },
+export const dropEntry = async ({
+  key,
+  waiter,
+}: Pick<Held, 'key' | 'waiter'>): Promise<'dropped' | 'written' | 'taken'> => {
+  const { done, item } = await writeOnCondition(
+    new DeleteCommand({
+      TableName: tableName(),
+      Key: key,
+      ConditionExpression: 'waiter = :waiter AND attribute_not_exists(requestId)',
+      ExpressionAttributeValues: { ':waiter': waiter },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     }),
   );
+  return done ? 'dropped' : item ? 'written' : 'taken';
+};
 
-/**
- * An entry as stored. `isWriting`: its request is not written yet. `takenBy` is the id of the latest attempt that took it, `collected` how
- * often its client had made the call before. `handedBack`: that attempt was answered before the request ended.
- */
+/** An entry as stored: its request once that is written, the call that waits, since when, and how often that has changed. */
 const Entry = z.object({
-  requestId: z.string(),
-  isWriting: z._default(z.boolean(), false),
-  collected: z._default(z.number(), 0),
-  takenBy: z.optional(z.string()),
-  handedBack: z._default(z.boolean(), false),
+  PK: z.string(),
+  SK: z.string(),
+  requestId: z.optional(z.string()),
+  state: z.enum(['open', 'released', 'answered']),
+  waiter: z.string(),
+  at: z.string(),
+  takes: z.number(),
 });
 type Entry = z.infer<typeof Entry>;
 
-/** The newest entries of a call's last 10 min, newest first, strongly consistent. */
+/** The newest entries of equal calls, newest first, strongly consistent. */
 const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
-  const keyAt = (end: string) => keyOf(call, `${REQUEST_ID_PREFIX.image}${end}`).SK;
-  const first = keyAt(encodeTime(now.getTime() - COLLECT_MS, 10));
-  const query = rangeQuery(idempotencyPartition(call.accountId), first, keyAt('~'));
+  const sortKey = (end: string) => entryKey(call, `${REQUEST_ID_PREFIX.image}${end}`).SK;
+  const first = sortKey(encodeTime(Math.max(0, now.getTime() - LISTED_MS), 10));
+  const query = rangeQuery(idempotencyPartition(call.accountId), first, sortKey('~'));
   return readableItems(await lastItems(query, MOST_ENTRIES), (item) => Entry.parse(item));
 };
 
 /**
- * Takes an entry for an attempt. False when an attempt of this or a later number has taken it: the condition lets only one of two equal
- * retries have it.
+ * The entries that a call may take, the best first: those answered with 408, first if their request has ended. For a retry also those of calls
+ * that wait, first those that changed hands least, and images answered within 10 s: not failures, which are refunded. The newest goes first among equals.
  */
-const takeEntry = async (call: LongCall, requestId: string): Promise<boolean> => {
+const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
+  const since = (seconds: number) => addSeconds(toInstant(now), -seconds);
+  const entries = (await listEntries(call, now)).filter(
+    ({ state, at }) =>
+      at > since(state === 'answered' ? LOST_SECONDS : TAKEABLE_SECONDS) &&
+      (state === 'released' || call.retry > 0),
+  );
+  const read = entries.flatMap(({ state, requestId = [] }) => (state === 'open' ? [] : requestId));
+  const { requests } = await findRequests(read);
+  const found = new Map(requests.map((request) => [request.requestId, request]));
+  const rankOf = ({ state, requestId = '', takes }: Entry): number => {
+    const request = found.get(requestId);
+    if (state === 'released') return request && isTerminal(request) ? 0 : 1;
+    if (state === 'open') return 2 + takes;
+    return request?.status === 'failed' ? Number.NaN : Number.MAX_VALUE;
+  };
+  return entries
+    .filter((entry) => !Number.isNaN(rankOf(entry)))
+    .sort((one, other) => rankOf(one) - rankOf(other));
+};
+
+/**
+ * Access pattern 56: takes the best request of equal calls for this call, which alone waits for it from now on. Undefined when there is
+ * none: a call that was about to write is taken by its entry's removal. Throws `RateLimitedError` when ten others were faster.
+ */
+export const takeRequest = async (call: LongCall, now: Date): Promise<Held | undefined> => {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const [best] = await listTakeable(call, now);
+    if (!best) return undefined;
+    const { PK, SK, requestId, state, waiter } = best;
+    const key = { PK, SK };
+    if (requestId === undefined) {
+      if ((await dropEntry({ key, waiter })) === 'dropped') return undefined;
+      continue;
+    }
+    const held = { key, requestId, waiter: call.waiter };
+    if (state === 'answered') return { ...held, isGiven: true };
+    const asSeen = { ':seen': state, ':waiter': waiter };
+    if (await move(held, 'open', now, '#state = :seen AND waiter = :waiter', asSeen)) return held;
+  }
+  throw new RateLimitedError(1);
+};
+
+/** Access pattern 56: takes the request that an `Idempotency-Key` named before. */
+export const takeKeyed = async (call: LongCall, requestId: string, now: Date): Promise<Held> => {
+  const held = heldBy(call, requestId);
+  const isTaken = await move(held, 'open', now, 'attribute_exists(PK) AND #state <> :answered', {
+    ':answered': 'answered',
+  });
+  return { ...held, isGiven: !isTaken };
+};
+
+/** Access pattern 56: a request as it is now, undefined when it was deleted, and whether its call still waits for it. One read. */
+export const lookAt = async ({
+  key,
+  requestId,
+  waiter,
+}: Held): Promise<{ isOwn: boolean; request: StoredRequest | undefined }> => {
+  const [entry, item] = await batchGet([key, requestKey(requestId)]);
+  return { isOwn: entry?.waiter === waiter, request: item && toRequest(item) };
+};
+
+/**
+ * Access pattern 55: ends the wait of a call: its answer is the request's, or 408, after which an equal call collects the request. False when
+ * another call has taken the request.
+ */
+export const endWait = (held: Held, state: 'answered' | 'released', now: Date): Promise<boolean> =>
+  move(held, state, now, '#state = :open AND waiter = :own', { ':open': 'open' });
+
+/** Moves an entry to a state, for a call. False when the condition refuses: the SDK repeats an update whose answer was lost. */
+const move = async (
+  { key, waiter }: Held,
+  state: Entry['state'],
+  now: Date,
+  condition: string,
+  values: Record<string, string> = {},
+): Promise<boolean> => {
+  const at = toInstant(now);
   const { done, item } = await writeOnCondition(
-    updateOf(keyOf(call, requestId), {
-      UpdateExpression: 'SET collected = :retry, takenBy = :own REMOVE handedBack',
-      ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(takenBy) OR collected < :retry)',
-      ExpressionAttributeValues: { ':retry': call.retry, ':own': call.attempt },
+    updateOf(key, {
+      UpdateExpression: 'SET #state = :state, waiter = :own, #at = :at, #ttl = :ttl ADD takes :one',
+      ConditionExpression: condition,
+      ExpressionAttributeNames: { '#state': 'state', '#at': 'at', '#ttl': TTL_ATTRIBUTE },
+      ExpressionAttributeValues: {
+        ...{ ':state': state, ':own': waiter, ':at': at, ':one': 1, ...values },
+        ':ttl': toEpochSeconds(addSeconds(at, SECONDS_PER_DAY)),
+      },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     }),
   );
-  // The client repeats an update whose answer was lost.
-  return done || (item !== undefined && Entry.parse(item).takenBy === call.attempt);
+  return done || (item?.waiter === waiter && item.state === state);
 };
-
-/** Takes the first of these entries that it can, and that has something to collect: a failed request only after a 408. */
-const takeFirst = async (call: LongCall, entries: readonly Entry[]): Promise<StoredRequest | undefined> => {
-  for (const { requestId, handedBack } of entries) {
-    if (!(await takeEntry(call, requestId))) continue;
-    const request = await findRequest(requestId);
-    if (request && (handedBack || request.status !== 'failed')) return request;
-  }
-  return undefined;
-};
-
-/**
- * Access pattern 56: collects the request that an earlier attempt of this call created in the last 10 minutes. `being written` when an
- * attempt may still write one; undefined without any. Of several it takes first one handed back, then one that the latest retry took, then the
- * newest. A failed request is collected only after a 408. Any other failure was told, and is refunded: the retry makes another request.
- */
-export const collectRequest = async (
-  call: LongCall,
-  now: Date,
-): Promise<StoredRequest | 'being written' | undefined> => {
-  const entries = await listEntries(call, now);
-  const written = entries.filter(({ isWriting }) => !isWriting);
-  const takeable = written
-    .filter(({ takenBy, collected }) => takenBy === undefined || collected < call.retry)
-    .sort((a, b) => Number(b.handedBack) - Number(a.handedBack) || b.collected - a.collected);
-  const request = await takeFirst(call, takeable);
-  if (request) return request;
-  const writtenFrom = now.getTime() - WRITING_MS;
-  for (const { requestId } of entries.filter(({ isWriting }) => isWriting)) {
-    const isDead = Date.parse(creationTimeOf(requestId)) <= writtenFrom;
-    if (!isDead || !(await giveUpCall(call, requestId, now))) return 'being written';
-  }
-  return undefined;
-};
-
-/**
- * Access pattern 56: another request of equal calls, when the retry of one of them has taken this call's: so each request is answered. Undefined when this
- * call still has its own, or no other is left.
- */
-export const requestInstead = async (
-  call: LongCall,
-  requestId: string,
-  now: Date,
-): Promise<StoredRequest | undefined> => {
-  const own = await getItem(keyOf(call, requestId));
-  if (own?.takenBy === undefined || own.takenBy === call.attempt) return undefined;
-  const untaken = (await listEntries(call, now)).filter(
-    ({ isWriting, takenBy, handedBack }) => !isWriting && takenBy === undefined && !handedBack,
-  );
-  // As a first call, so that any retry may take it again.
-  return takeFirst({ ...call, retry: 0 }, untaken);
-};
-
-/**
- * Access pattern 55: notes that a call is answered before its request has ended, so that its retry takes this one before others. False
- * when another attempt has taken the request, or it has no entry.
- */
-export const handBack = (call: LongCall, requestId: string): Promise<boolean> =>
-  writeUnlessRefused(
-    updateOf(keyOf(call, requestId), {
-      UpdateExpression: 'SET handedBack = :yes',
-      ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(takenBy) OR takenBy = :own)',
-      ExpressionAttributeValues: { ':yes': true, ':own': call.attempt },
-    }),
-  );

@@ -1,5 +1,6 @@
 import type { Account } from '../accounts/accounts.ts';
-import { accountLimit, withPlaces } from '../concurrency/in-flight.ts';
+import { withPlaces } from '../concurrency/in-flight.ts';
+import { waitingLimits } from '../concurrency/waiting-limits.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
 import { parseHandle } from '../files/file-handles.ts';
@@ -19,7 +20,7 @@ import { withClips } from './new-request.ts';
 import type { Submission } from './submission.ts';
 import { writeCreation } from './write-creation.ts';
 
-/** How many creations of one account may measure clips at once. All accounts share the concurrency of `measure-clips`. */
+/** How many creations of one account may measure clips at once: each waits for `measure-clips`, whose concurrency all accounts share. */
 export const CLIP_PLACES = 4;
 /** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
@@ -49,15 +50,20 @@ export const createVideo = (
       longestSeconds: limits.referenceVideoMaxSeconds ?? Number.MAX_SAFE_INTEGER,
     };
     const { accountId, earnedWork } = account;
-    const place = accountLimit('clips', accountId, {
-      places: CLIP_PLACES,
-      leaseSeconds: LEASE_SECONDS,
-      allowance: workAllowance(earnedWork, 'clips', isThrottled),
-    });
+    const places = await waitingLimits(
+      'clips',
+      accountId,
+      {
+        places: CLIP_PLACES,
+        leaseSeconds: LEASE_SECONDS,
+        allowance: workAllowance(earnedWork, 'clips', isThrottled),
+      },
+      judged.now,
+    );
     let measures: ClipMeasure[] | undefined;
     let measured: VideoRequest | undefined;
     try {
-      measures = await withPlaces([place], systemClock, tooManyClips, () => measure(clips));
+      measures = await withPlaces(places, systemClock, tooManyClips, () => measure(clips));
       measured = withMeasures(request, measures, limits);
       const written = await writeCreation({ ...judged, request: measured });
       if (written.kind === 'repeated') await discard(clips);

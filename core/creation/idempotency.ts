@@ -9,6 +9,10 @@ import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.
 export interface Idempotency {
   keyDigest: string;
   fingerprint: string;
+  /** The call that waits for the request, of OpenAI's clients. */
+  waiter?: string;
+  /** Whether that call has a record already, which only this request may replace. */
+  isOpened?: boolean;
 }
 
 /** How long a key is remembered: 24 h. */
@@ -46,33 +50,39 @@ const canonicalJson = (value: unknown): string =>
  */
 export const insertIdempotencyRecordWrite = (
   accountId: string,
-  { keyDigest, fingerprint }: Idempotency,
+  { keyDigest, fingerprint, waiter, isOpened = false }: Idempotency,
   requestId: string,
   now: Date,
 ): TransactItem => {
-  const keptUntil = addSeconds(toInstant(now), RECORD_SECONDS);
+  const at = toInstant(now);
+  const keptUntil = addSeconds(at, RECORD_SECONDS);
   return putWrite(
     {
       ...idempotencyKey(accountId, keyDigest),
       fingerprint,
       requestId,
       keptUntil,
+      ...(waiter !== undefined && { state: 'open', waiter, at, takes: 1 }),
       [TTL_ATTRIBUTE]: toEpochSeconds(keptUntil),
     },
     {
-      ConditionExpression: 'attribute_not_exists(PK) OR keptUntil <= :now',
-      ExpressionAttributeValues: { ':now': toInstant(now) },
+      ...(isOpened
+        ? { ConditionExpression: 'waiter = :waiter', ExpressionAttributeValues: { ':waiter': waiter } }
+        : {
+            ConditionExpression: 'attribute_not_exists(PK) OR keptUntil <= :at',
+            ExpressionAttributeValues: { ':at': at },
+          }),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },
   );
 };
 
-/** The record of a stored item; undefined when there is none or it has expired. */
+/** The record of a stored item; undefined when there is none, it has expired, or its request is not written. */
 export const toIdempotencyRecord = (
   item: StoredItem | undefined,
   now: Date,
 ): IdempotencyRecord | undefined => {
-  if (!item) return undefined;
+  if (item?.requestId === undefined) return undefined;
   const record = IdempotencyRecord.parse(item);
   return record.keptUntil > toInstant(now) ? record : undefined;
 };

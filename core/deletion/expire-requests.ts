@@ -1,6 +1,6 @@
 import { removeObjects } from '../files/bucket.ts';
-import { possibleFilesOf } from '../files/request-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import { possibleFilesOf } from '../requests/file-kinds.ts';
 import { type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, markExpired, postponeExpiry } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';

@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import { type Failure, StoredFailure, UNEXPECTED_ERROR } from '../errors.ts';
 import { removeObjects } from '../files/bucket.ts';
-import { possibleClipsOf, removeFilesOf } from '../files/request-files.ts';
+import { removeFilesOf } from '../files/request-files.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
+import { possibleClipsOf } from '../requests/file-kinds.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { reportTasks } from '../route-pauses/report-results.ts';

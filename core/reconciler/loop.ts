@@ -4,7 +4,13 @@ import { isLimited } from '../admission/gate-rules.ts';
 import { listGates, listQueues, type Queue, readGates } from '../admission/gates.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { workflowSettings } from '../environment.ts';
-import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../executions/reconciler-run.ts';
+import {
+  beginRun,
+  findReconcilerRun,
+  isAlive,
+  nameReconciler,
+  renewRun,
+} from '../executions/reconciler-run.ts';
 import { currentModelSettings, leftRoutesIn } from '../models/model-settings.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
@@ -175,7 +181,7 @@ class Run {
   private async readFormerRun(): Promise<void> {
     const { functionName } = this.options;
     const former = await findReconcilerRun();
-    this.mayOverlap = (former?.aliveUntilMs ?? 0) > this.nowMs();
+    this.mayOverlap = isAlive(former, this.options.clock.now());
     if (this.mayOverlap) this.idleTicksLeft = IDLE_TICKS;
     if (former?.functionName !== functionName) await nameReconciler(functionName);
   }

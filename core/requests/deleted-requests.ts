@@ -10,7 +10,8 @@ import {
 import { batchGet, getItem, putWrite, type StoredItem, tableName, updateOf } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import { AccountedRequest, type StoredRequest, type VideoRequest, withKnownStatus } from './request-rules.ts';
+import { filesDeletedWith } from './file-kinds.ts';
+import { AccountedRequest, type StoredRequest, withKnownStatus } from './request-rules.ts';
 
 /**
  * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
@@ -95,14 +96,12 @@ export const closeDeletion = async ({
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
 export const removeRequest = async (
-  request: AccountedRequest &
-    Pick<StoredRequest, 'requestId' | 'outputs' | 'webhookUrl'> &
-    Pick<VideoRequest, 'clips'>,
+  request: StoredRequest,
   now: Date,
   deletionId = newDeletionId(now),
 ): Promise<DeletedRequest | undefined> => {
-  const { accountId, requestId, outputs = [], clips = [] } = request;
-  const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
+  const { accountId, requestId } = request;
+  const files = filesDeletedWith(request);
   const accounted = AccountedRequest.parse(request);
   const deletion = { accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files };
   const isDone = async (): Promise<boolean> =>

@@ -30,8 +30,10 @@ export interface RenderContext {
 type InputUrl = (objectKey: string) => string;
 
 /** The URL a request is read at. */
-export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
-  publicBaseUrl + routePath(kind === 'image' ? 'get-generation' : 'get-video', { requestId });
+export const recordUrl = (
+  publicBaseUrl: string,
+  { kind, requestId }: Pick<StoredRequest, 'kind' | 'requestId'>,
+): string => publicBaseUrl + routePath(kind === 'image' ? 'get-generation' : 'get-video', { requestId });
 
 export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => {
   const state = { status: 'queued', pollUrl: recordUrl(publicBaseUrl, request) } as const;

@@ -4,13 +4,13 @@ import { inParallel } from '../concurrency/in-parallel.ts';
 import { workflowSettings } from '../environment.ts';
 import { storingEndOf } from '../executions/step-rules.ts';
 import { removeObjects } from '../files/bucket.ts';
-import { possibleClipsOf, possibleFilesOf } from '../files/request-files.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
 import { outputObjectKey } from '../object-keys.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { latestAttempts, producedOutputs } from '../provider-calls/attempt-rules.ts';
 import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { possibleClipsOf, possibleFilesOf } from '../requests/file-kinds.ts';
 import {
   checkStatus,
   isTerminal,

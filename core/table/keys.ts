@@ -219,7 +219,7 @@ export const webhookHostKey = (accountId: string, digest: string): ItemKey => ({
 export const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
 
 /** The kinds of outbound calls that are limited by how many are under way. */
-export type InFlightKind = 'clips' | 'filter' | 'uploads' | 'usage' | 'webhooks';
+export type InFlightKind = 'clips' | 'filter' | 'openai' | 'uploads' | 'usage' | 'webhooks';
 /**
  * The calls of a kind that are under way for an account, in all or to one host. Takes the host's digest: a host can be any
  * text.

@@ -1,3 +1,4 @@
+import { removeObjects } from '../../core/files/bucket.ts';
 import { storeUpload } from '../../core/uploads/store-upload.ts';
 import type { ImageEndpoint } from './make-images.ts';
 import { readImageEdit } from './read-edits.ts';
@@ -6,5 +7,5 @@ import { readImageEdit } from './read-edits.ts';
 export const EDIT_OPENAI_IMAGE: ImageEndpoint = {
   name: 'edit-openai-image',
   read: readImageEdit,
-  store: storeUpload,
+  files: { store: storeUpload, remove: removeObjects },
 };

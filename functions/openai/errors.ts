@@ -1,4 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { requiredEnv } from '../../core/environment.ts';
 import {
   type ErrorCode,
   type Failure,
@@ -6,6 +7,7 @@ import {
   ServiceError,
   ValidationError,
 } from '../../core/errors.ts';
+import { recordUrl } from '../../core/requests/render-record.ts';
 import { json, type RespondWithError } from '../http/api-handler.ts';
 
 /** An error as OpenAI's clients read it: the status picks its class, the rest is shown. */
@@ -101,17 +103,13 @@ const detailsOf = (error: ServiceError): { message?: string; param?: string; cod
   return { message: `'${param}' ${said}`, param, code: CODE_OF_PROBLEM[problem] ?? 'invalid_value' };
 };
 
-/** 408: the images take longer than this response may. The client's own retry collects them. */
-export const stillMakingResponse = (): APIGatewayProxyResult =>
-  json(
-    408,
-    {
-      error: {
-        message: 'The images are still being made. The same call, as a retry, collects them.',
-        type: 'server_error',
-        param: null,
-        code: 'still_processing',
-      },
-    },
-    { 'x-should-retry': 'true' },
-  );
+/** 408: the images take longer, or another equal call waits for them now. An equal call collects them, the client's own retry too. */
+export const stillMakingResponse = (requestId: string | undefined): APIGatewayProxyResult => {
+  const of = requestId === undefined ? '' : ` of ${requestId}`;
+  const message = `The images${of} are still being made. The same call, sent again, waits for them.`;
+  const error = { message, type: 'server_error', param: null, code: 'still_processing' };
+  const location = requestId !== undefined && {
+    Location: recordUrl(requiredEnv('PUBLIC_BASE_URL'), { kind: 'image', requestId }),
+  };
+  return json(408, { error }, { ...location, 'x-should-retry': 'true' });
+};

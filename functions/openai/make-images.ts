@@ -1,37 +1,31 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import type { Account } from '../../core/accounts/accounts.ts';
+import { tooManyAtOnce, withPlaces } from '../../core/concurrency/in-flight.ts';
+import { waitingLimits } from '../../core/concurrency/waiting-limits.ts';
 import {
-  beginCall,
-  collectRequest,
   digestOfCall,
-  entryOf,
-  giveUpCall,
-  handBack,
+  endWait,
+  type Held,
   type LongCall,
-  requestInstead,
+  lookAt,
+  takeRequest,
 } from '../../core/creation/collection.ts';
+import { createForCall, type FileStore } from '../../core/creation/create-for-call.ts';
 import type { NewImageRequest } from '../../core/creation/create-image-rules.ts';
-import { createRequest } from '../../core/creation/create-request.ts';
-import { loadCreationFacts } from '../../core/creation/judge-creation.ts';
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
-import { type JudgedCreation, writeCreation } from '../../core/creation/write-creation.ts';
-import { requiredNumberEnv } from '../../core/environment.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { requiredEnv, requiredNumberEnv } from '../../core/environment.ts';
+import { NotFoundError } from '../../core/errors.ts';
 import { toHandle } from '../../core/files/file-handles.ts';
-import { newRequestId } from '../../core/ids.ts';
-import { logger } from '../../core/observability.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
-import { findRequest } from '../../core/requests/requests.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
-import type { Clock } from '../../core/time.ts';
+import { type Clock, sleep, systemClock } from '../../core/time.ts';
 import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
 import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
 import { imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
 import { loadImageModels } from './models.ts';
-import { readParameters } from './parameters.ts';
+import { type ImageParameters, readParameters } from './parameters.ts';
 import type { AskedImages, FormFile } from './read-calls.ts';
 
 /** How the calls of an endpoint are read, and where their files go. */
@@ -39,8 +33,8 @@ export interface ImageEndpoint {
   name: OpenAiEndpointName;
   /** Reads a call. Throws `ValidationError` for a body that cannot be read. */
   read: (request: ApiRequest) => Promise<AskedImages>;
-  /** Stores a file of a call; absent where calls have none. */
-  store?: (upload: OwnUpload) => Promise<void>;
+  /** Absent where calls have no files. */
+  files?: FileStore;
 }
 
 /** The time, and the passing of it. */
@@ -48,29 +42,59 @@ export interface Pace extends Clock {
   sleep(milliseconds: number): Promise<void>;
 }
 
-/** The machine's time. */
-const systemPace: Pace = {
-  now: () => new Date(),
-  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-};
-
-const LOOK_EVERY_MS = 1_000;
-/** A retry that finds nothing looks twice more: its first call may not have begun, when its connection broke at once. */
-const LOOKS_FOR_FIRST_CALL = 3;
+/** The pauses between looks at a request; the last one repeats. */
+const PAUSES_MS = [300, 600, 1_000] as const;
+/** A place outlasts the wait by as much as its function may run longer. */
+const SENDING_SECONDS = 60;
+/** Most images take some seconds. */
+const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Makes images as `POST /v1/generations` does and waits for them. 200 with the images; 408 when they take longer: a retry of the call
- * collects them. Throws the errors of a creation, and what the request failed with.
+ * Makes images as `POST /v1/generations` does and waits for them. 200 with the images; 408 when they take longer, or another call waits for
+ * them now. Throws the errors of a creation, what the request failed with, `NotFoundError` for a request that was deleted, and `ServiceError`
+ * with `rate_limited` when too many calls wait.
  */
 export const makeImages = async (
   request: ApiRequest,
-  { name, read, store }: ImageEndpoint,
-  pace: Pace = systemPace,
+  endpoint: ImageEndpoint,
+  pace: Pace = { ...systemClock, sleep },
 ): Promise<APIGatewayProxyResult> => {
-  const { account, apiKey } = await authorizeKey(identifyCaller(request), 'generations:write', request.now);
-  const asked = await read(request);
+  const caller = await authorizeKey(identifyCaller(request), 'generations:write', request.now);
+  const { account } = caller;
+  const waitSeconds = requiredNumberEnv('OPENAI_WAIT_SECONDS');
+  const limit = {
+    places: requiredNumberEnv('OPENAI_WAITING'),
+    leaseSeconds: waitSeconds + SENDING_SECONDS,
+    inAll: Number(requiredEnv('OPENAI_WAITING_IN_ALL')) || undefined,
+  };
+  const limits = await waitingLimits('openai', account.accountId, limit, request.now);
+  const full = () => tooManyAtOnce('Too many calls wait for images at once.', RETRY_AFTER_SECONDS);
+  return withPlaces(limits, pace, full, async () => {
+    const { submission, call, uploads, parameters } = await received(request, caller, endpoint);
+    const files = { uploads, ...endpoint.files };
+    const held =
+      (await earlier(call, submission.ok, pace)) ?? (await createForCall(account, submission, call, files));
+    const until = new Date(request.now.getTime() + waitSeconds * 1000);
+    return held ? awaitImages(held, until, parameters, pace) : stillMakingResponse(undefined);
+  });
+};
+
+/** A call as read: what it asks for, how it is known, and its files. */
+interface ReceivedCall {
+  submission: Submission<NewImageRequest>;
+  call: LongCall;
+  uploads: OwnUpload[];
+  parameters: ImageParameters;
+}
+
+const received = async (
+  request: ApiRequest,
+  { account, apiKey }: Awaited<ReturnType<typeof authorizeKey>>,
+  { name, read }: ImageEndpoint,
+): Promise<ReceivedCall> => {
   const { accountId } = account;
   const { now } = request;
+  const asked = await read(request);
   const models = await loadImageModels(account, now);
   const parameters = readParameters(asked.given, { defaultEndUser: apiKey.defaultEndUser, models });
   const { uploads, references } = namedUploads(asked.images, accountId, now);
@@ -78,40 +102,20 @@ export const makeImages = async (
   const wrong = wrongFields(() => request.idempotencyKey());
   const sent = { given: asked.given, images: asked.images.map(digestOfImage) };
   const submission = imageSubmission({
-    route,
+    ...{ route, sent, keyId: apiKey.keyId, now },
     body: { ok: true, body: { ...parameters.body, references } },
-    sent,
     idempotencyKey: request.header('Idempotency-Key'),
-    keyId: apiKey.keyId,
     fields: { ...parameters.fields, ...asked.fields, ...wrong },
-    now,
   });
-  const call =
-    submission.ok && !submission.idempotency
-      ? {
-          accountId,
-          digest: digestOfCall(apiKey.keyId, route, sent),
-          retry: retryOf(request),
-          attempt: randomUUID(),
-        }
-      : undefined;
-  const until = new Date(now.getTime() + requiredNumberEnv('OPENAI_WAIT_SECONDS') * 1000);
-  const earlier = await collected(call, until, pace);
-  if (earlier === 'being written') return stillMakingResponse();
-  const storeFiles = async (): Promise<void> => {
-    if (store) await Promise.all(uploads.map(store));
+  const { idempotency, ok } = submission;
+  const call = {
+    accountId,
+    digest: idempotency?.keyDigest ?? (ok ? digestOfCall(apiKey.keyId, route, sent) : ''),
+    isKeyed: idempotency !== undefined,
+    retry: retryOf(request),
+    waiter: randomUUID(),
   };
-  let found = earlier ?? (await created(account, submission, call, storeFiles));
-  for (;;) {
-    const ended = await awaitEnd(found, until, pace);
-    if (!ended) {
-      if (call) await handBack(call, found.requestId);
-      return stillMakingResponse();
-    }
-    const instead = call && (await requestInstead(call, found.requestId, pace.now()));
-    if (!instead) return imagesResponse(ended, parameters, pace.now());
-    found = instead;
-  }
+  return { submission, call, uploads, parameters };
 };
 
 /** How often the client has sent this call before, as OpenAI's clients count. */
@@ -137,67 +141,58 @@ const namedUploads = (
   };
 };
 
-/** The request of an earlier attempt of this call, if it is a retry and there is one; waits for an attempt that is about to write. */
-const collected = async (
-  call: LongCall | undefined,
-  until: Date,
-  pace: Pace,
-): Promise<StoredRequest | 'being written' | undefined> => {
-  if (!call || call.retry === 0) return undefined;
-  for (let look = 1; ; look++) {
-    const found = await collectRequest(call, pace.now());
-    const isLast = found === 'being written' ? pace.now() >= until : found || look >= LOOKS_FOR_FIRST_CALL;
-    if (isLast) return found;
-    await pace.sleep(LOOK_EVERY_MS);
+/**
+ * The request of an earlier, equal call, which this one takes. A retry that finds none looks again for 2 s: its first call may not have begun,
+ * when its connection broke at once.
+ */
+const earlier = async (call: LongCall, isValid: boolean, pace: Pace): Promise<Held | undefined> => {
+  if (call.isKeyed || !isValid) return undefined;
+  for (const pause of [0, ...PAUSES_MS]) {
+    if (pause > 0 && call.retry === 0) break;
+    if (pause > 0) await pace.sleep(pause);
+    const found = await takeRequest(call, pace.now());
+    if (found) return found;
   }
+  return undefined;
 };
 
 /**
- * Creates the request once nothing refuses it, its files stored before: a refused call stores none. A call that can be retried says so
- * before the content filter and its files, which take seconds.
+ * Looks at a request until it has ended, and answers. 408 when it takes longer, or another call has taken it. A call that ends in any way but
+ * the request's own leaves the request to an equal call. Throws what the request failed with, and `NotFoundError` when it was deleted.
  */
-const created = async (
-  account: Account,
-  submission: Submission<NewImageRequest>,
-  call: LongCall | undefined,
-  storeFiles: () => Promise<void>,
-): Promise<StoredRequest> => {
-  const { now } = submission;
-  const requestId = newRequestId('image', now);
-  const write = async (judged: JudgedCreation) => {
-    await storeFiles();
-    if (!call) return writeCreation(judged);
-    const outcome = await writeCreation({ ...judged, idempotency: entryOf(call, requestId) });
-    // A retry has given this call up, and makes the images.
-    if (outcome.kind === 'repeated')
-      throw new ServiceError('temporarily_unavailable', 'The request could not be written in time.');
-    return outcome;
-  };
-  if (call) await beginCall(call, requestId, now);
+const awaitImages = async (
+  held: Held,
+  until: Date,
+  parameters: ImageParameters,
+  pace: Pace,
+): Promise<APIGatewayProxyResult> => {
   try {
-    const facts = await loadCreationFacts(account.accountId, submission);
-    return (await createRequest(account, submission, facts, write, requestId)).request;
+    for (let looks = 0; ; looks++) {
+      const { isOwn, request } = await lookAt(held);
+      if (!isOwn && !held.isGiven) return stillMakingResponse(held.requestId);
+      if (!request || isTerminal(request)) return await answer(held, request, parameters, pace);
+      if (pace.now() >= until) break;
+      await pace.sleep(PAUSES_MS[looks] ?? PAUSES_MS[2]);
+    }
+    await endWait(held, 'released', pace.now());
+    return stillMakingResponse(held.requestId);
   } catch (error) {
-    // A retry only waits longer when this fails.
-    if (call)
-      await giveUpCall(call, requestId, now).catch((cause: Error) =>
-        logger.warn('a refused call could not be noted', { requestId, error: cause }),
-      );
+    await endWait(held, 'released', pace.now());
     throw error;
   }
 };
 
-/** Looks at a request each second. Undefined when it has not ended by then. */
-const awaitEnd = async (
-  request: StoredRequest,
-  until: Date,
+/** The answer of a request that has ended, or was deleted: with URLs where its images were answered before. */
+const answer = async (
+  held: Held,
+  request: StoredRequest | undefined,
+  parameters: ImageParameters,
   pace: Pace,
-): Promise<StoredRequest | undefined> => {
-  let seen = request;
-  while (!isTerminal(seen)) {
-    if (pace.now() >= until) return undefined;
-    await pace.sleep(LOOK_EVERY_MS);
-    seen = (await findRequest(request.requestId)) ?? seen;
-  }
-  return seen;
+): Promise<APIGatewayProxyResult> => {
+  const end = async () => held.isGiven || endWait(held, 'answered', pace.now());
+  if (request?.status !== 'succeeded') await end();
+  if (!request) throw new NotFoundError(`The request ${held.requestId} was deleted.`);
+  const form = held.isGiven ? { ...parameters, responseFormat: 'url' as const } : parameters;
+  const response = await imagesResponse(request, form, pace.now());
+  return (await end()) ? response : stillMakingResponse(held.requestId);
 };

@@ -1,4 +1,5 @@
 import { type FieldErrors, ValidationError } from '../../core/errors.ts';
+import { CATALOG } from '../../core/models/catalog.ts';
 import type { UploadType } from '../../core/uploads/upload-rules.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 
@@ -9,6 +10,13 @@ export const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
 
 /** What is wrong with a file that is no image. */
 export const NO_IMAGE = 'must be a PNG, JPEG or WebP image';
+
+/** The most images that any model takes, and with them the most parts of a form: it has few texts. */
+export const MAX_IMAGES = Math.max(
+  ...CATALOG.map((model) => (model.type === 'image' ? model.maxReferences : 0)),
+);
+const MAX_PARTS = MAX_IMAGES + 30;
+export const TOO_MANY_IMAGES = `must be at most ${MAX_IMAGES}`;
 
 /** A file of a form, of a type that its bytes show. */
 export interface FormFile {
@@ -43,7 +51,9 @@ const valueInForm = (name: string, text: string): unknown => {
 export const readImageForm = async (request: ApiRequest): Promise<AskedImages> => {
   const bytes = request.rawBody();
   if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');
-  const form = await parseForm(bytes, request.header('Content-Type') ?? '');
+  const contentType = request.header('Content-Type') ?? '';
+  if (hasTooManyParts(bytes, contentType)) throw new ValidationError({ image: TOO_MANY_IMAGES });
+  const form = await parseForm(bytes, contentType);
   // Maps, so that `__proto__` is an ordinary name.
   const given = new Map<string, unknown>();
   const fields = new Map<string, string>();
@@ -64,9 +74,22 @@ export const readImageForm = async (request: ApiRequest): Promise<AskedImages> =
       given.set(name, valueInForm(name, value));
     }
   }
+  if (images.length > MAX_IMAGES) fields.set('image', TOO_MANY_IMAGES);
   if (images.length === 0 && !fields.has('image')) fields.set('image', 'is required');
   if (fileBytes > MAX_FILES_BYTES) fields.set('image', 'must be at most 4 MiB, all files together');
   return { given: Object.fromEntries(given), images, fields: Object.fromEntries(fields) };
+};
+
+/** Whether a form has more parts than any call. Looks no further than that: reading them takes seconds. */
+const hasTooManyParts = (bytes: Buffer, contentType: string): boolean => {
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
+  const delimiter = `--${quoted ?? plain}`;
+  let at = -delimiter.length;
+  for (let parts = 0; parts <= MAX_PARTS + 1; parts++) {
+    at = bytes.indexOf(delimiter, at + delimiter.length, 'latin1');
+    if (at < 0) return false;
+  }
+  return true;
 };
 
 const parseForm = async (bytes: Buffer, contentType: string): Promise<FormData> => {

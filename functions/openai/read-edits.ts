@@ -1,17 +1,15 @@
 import * as z from 'zod/mini';
-import { CATALOG } from '../../core/models/catalog.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import {
   type AskedImages,
   type FormFile,
   imageFileOf,
   MAX_FORM_BYTES,
+  MAX_IMAGES,
   NO_IMAGE,
   readImageForm,
+  TOO_MANY_IMAGES,
 } from './read-calls.ts';
-
-/** The most images that any model takes. */
-const MAX_IMAGES = Math.max(...CATALOG.map((model) => (model.type === 'image' ? model.maxReferences : 0)));
 
 /** The images of a JSON body, as OpenAI's own API takes them. */
 const Images = z.array(z.strictObject({ image_url: z.string() })).check(z.minLength(1));
@@ -28,7 +26,7 @@ const readJsonEdit = (request: ApiRequest): AskedImages => {
   const { images: list, ...given } = read.body;
   const refuse = (problem: string) => ({ given, images: [], fields: { images: problem } });
   if (list === undefined) return refuse('is required');
-  if (Array.isArray(list) && list.length > MAX_IMAGES) return refuse(`must be at most ${MAX_IMAGES}`);
+  if (Array.isArray(list) && list.length > MAX_IMAGES) return refuse(TOO_MANY_IMAGES);
   const named = Images.safeParse(list);
   if (!named.success) return refuse('must be a list of objects with image_url');
   const images = named.data.map(({ image_url }) => imageIn(image_url));

@@ -34,6 +34,7 @@ const python = ({ method, path, body }: SampleCall): string =>
   [
     'import json',
     'import os',
+    'import urllib.error',
     'import urllib.request',
     '',
     ...(body ? [`body = ${indented(body)}`] : []),
@@ -43,8 +44,11 @@ const python = ({ method, path, body }: SampleCall): string =>
     '    headers={"Authorization": "Bearer " + os.environ["GENERATION_API_KEY"]},',
     `    method="${method}",`,
     ')',
-    'with urllib.request.urlopen(request) as answer:',
-    '    print(json.load(answer))',
+    'try:',
+    '    with urllib.request.urlopen(request) as answer:',
+    '        print(json.load(answer))',
+    'except urllib.error.HTTPError as refusal:',
+    '    print(refusal.read().decode())',
   ].join('\n');
 
 /** The call in each language, as reference pages show it. All take the address and the key from the environment. */

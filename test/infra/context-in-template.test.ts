@@ -39,6 +39,8 @@ const OVERRIDES = [
   ['guardrailVersion', '3', 'api/create-generation', 'GUARDRAIL_VERSION', '3'],
   ['publishRates', 'true', 'api/list-models', 'PUBLISH_RATES', 'true'],
   ['openaiWaitSeconds', '60', 'api/create-openai-image', 'OPENAI_WAIT_SECONDS', '60'],
+  ['openaiWaiting', '20', 'api/create-openai-image', 'OPENAI_WAITING', '20'],
+  ['openaiWaitingInAll', '50', 'api/edit-openai-image', 'OPENAI_WAITING_IN_ALL', '50'],
   ...PROVIDER_IDS.flatMap((id) => {
     const names = namesOfProvider(id);
     const [url, previous] = [`http://localhost:1/${id}`, `https://${id}.example/v2`];

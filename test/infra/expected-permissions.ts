@@ -94,8 +94,10 @@ const { [itemsOf(CATALOG)]: _, ...CREATE_WITHOUT_QUERIES } = CREATE;
 const CREATE_FOR_OPENAI = {
   ...CREATE_WITHOUT_QUERIES,
   [itemsOf(CATALOG, IDEMPOTENCY)]: onTable('Query'),
-  [itemsOf('IN_FLIGHT#filter#*')]: onTable('UpdateItem'),
+  [itemsOf(IDEMPOTENCY)]: onTable('DeleteItem'),
+  [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#openai#*')]: onTable('UpdateItem'),
   [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+  '*': 'lambda:GetAccountSettings',
 };
 const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
 const PAGES = PUBLIC_PAGES.map(({ key }) => `${BUCKET}/${key}`)
@@ -169,11 +171,12 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf('IN_FLIGHT#filter#*')]: onTable('UpdateItem'),
   },
   'api/create-openai-image': CREATE_FOR_OPENAI,
-  'api/edit-openai-image': { ...CREATE_FOR_OPENAI, [UPLOADS]: 's3:PutObject' },
+  'api/edit-openai-image': { ...CREATE_FOR_OPENAI, [UPLOADS]: 's3:DeleteObject s3:PutObject' },
   'api/create-video': {
     ...CREATE,
     [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
     [MEASURE_CLIPS]: 'lambda:InvokeFunction',
+    '*': 'lambda:GetAccountSettings',
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/list-generations': LIST_REQUESTS,

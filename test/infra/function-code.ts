@@ -84,6 +84,7 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   'states:StopExecution': /new StopExecutionCommand\d*\(/,
   'states:SendTaskSuccess': /new SendTaskSuccessCommand\d*\(/,
   'cloudformation:DescribeStacks': /new DescribeStacksCommand\d*\(/,
+  'lambda:GetAccountSettings': /new GetAccountSettingsCommand\d*\(/,
   'lambda:InvokeFunction': /new InvokeCommand\d*\(/,
   'bedrock:ApplyGuardrail': /new ApplyGuardrailCommand\d*\(/,
 };

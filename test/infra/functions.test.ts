@@ -142,6 +142,12 @@ test('functions that spool videos have disks for them: five clips of 100 MiB, an
   ]);
 });
 
+test('the functions that wait for images have little memory: they cost by it as long as they wait', () => {
+  const memory = (name: string) => functionNamed(name).properties.MemorySize;
+
+  expect(['api/create-openai-image', 'api/edit-openai-image'].map(memory)).toEqual([256, 256]);
+});
+
 describe('reserved concurrency', () => {
   const reserved = ({ functions }: ServiceTemplate) =>
     Object.entries(functions).flatMap(([name, { properties }]) =>
@@ -154,13 +160,14 @@ describe('reserved concurrency', () => {
     expect(reserved(service)).toEqual([]);
   });
 
-  test('caps the functions that wait for servers of others, so that they leave the API its share', async () => {
+  test('caps the functions that wait for servers of others, so that they leave the API its share, and is kept for those that requests need', async () => {
     const reservedConcurrency = JSON.stringify({
       'deliver-webhook': 50,
       'dispatch-request': 200,
       'measure-clips': 20,
       'create-openai-image': 100,
       'edit-openai-image': 30,
+      ...{ reconcile: 2, 'settle-request': 20, 'fail-request': 10 },
     });
 
     expect(Object.fromEntries(reserved(await synthesizeService({ reservedConcurrency })))).toEqual({
@@ -169,6 +176,9 @@ describe('reserved concurrency', () => {
       'media/measure-clips': 20,
       'api/create-openai-image': 100,
       'api/edit-openai-image': 30,
+      'events/reconcile': 2,
+      'workflow/settle-request': 20,
+      'workflow/fail-request': 10,
     });
   });
 });

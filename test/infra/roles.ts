@@ -49,6 +49,7 @@ export const rolesOf = ({ resources, functions }: ServiceTemplate): Roles => {
     const [logicalId] = Object.keys(resources)
       .filter((id) => id.startsWith(beginning) && TARGETS.has(resources[id]?.Type ?? ''))
       .toSorted();
+    if (beginning === '*') return '*';
     if (beginning === 'stack') return String(resolver.resolve({ Ref: 'AWS::StackId' }));
     if (beginning === 'guardrail') return `arn:aws:bedrock:${REGION}:${ACCOUNT_ID}:guardrail/guardrail1`;
     if (logicalId === undefined) throw new Error(`No resource is named ${beginning}.`);

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { installPackage } from '../../packages/client/test/a-package.ts';
+import { anImage } from '../../packages/media/test/images.ts';
 import { type Caller, eventually, newCaller, sharedService } from '../contract/support/client.ts';
 import type { LocalService } from '../contract/support/local-service.ts';
 import { examplesIn } from '../unit/docs/api-examples.ts';
@@ -13,12 +14,16 @@ import { examplesIn } from '../unit/docs/api-examples.ts';
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'api-document-'));
 let service: LocalService;
+let caller: Caller;
 beforeAll(async () => {
   service = await sharedService();
+  caller = await newCaller(service);
+  writeFileSync(join(folder, 'sketch.png'), await anImage(300, 300, 'png'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Each language has an account of its own: the examples delete what they made. */
+/** All examples are of one account, one after another, and each language twice: the second time must be as the first. */
+const TIMES = [1, 2];
 const environmentOf = ({ key }: Caller) => ({
   ...process.env,
   GENERATION_BASE_URL: service.baseUrl,
@@ -26,20 +31,21 @@ const environmentOf = ({ key }: Caller) => ({
   NODE_NO_WARNINGS: '1',
 });
 
-test('The examples in curl run as written, with the ids of what they made', async () => {
-  const caller = await newCaller(service);
+test.each(TIMES)('The examples in curl run as written, with the ids of what they made (%i)', async () => {
   // The quick start is run by test/contract/quick-start.test.ts.
-  const [_setUp, _quickStart, ...examples] = examplesIn('sh');
+  const [_setUp, quickStart = '', ...examples] = examplesIn('sh');
   const ids = new Map<string, string>();
   const filled = (code: string): string =>
     code.replace(/(img|vid)_…/g, (placeholder, kind: string) => ids.get(kind) ?? placeholder);
   // A refusal is a failure.
   const strict = 'set -eo pipefail; curl() { command curl --fail-with-body "$@"; }\n';
-  const auth = 'auth="Authorization: Bearer $GENERATION_API_KEY"\n';
+  // What the quick start sets for those after it.
+  const set = quickStart.split('\n').slice(0, 2).join('\n');
 
   expect(examples.length).toBeGreaterThanOrEqual(8);
   for (const example of examples) {
-    const { stdout } = await run('bash', ['-c', strict + auth + filled(example)], {
+    const { stdout } = await run('bash', ['-c', `${strict}${set}\n${filled(example)}`], {
+      cwd: folder,
       env: environmentOf(caller),
     });
     for (const [id = '', kind = ''] of stdout.matchAll(/\b(img|vid)_[0-9A-Z]{26}/g)) {
@@ -60,11 +66,9 @@ test('The examples in curl run as written, with the ids of what they made', asyn
   expect([...ids.keys()]).toEqual(['img', 'vid']);
 });
 
-test('The examples in TypeScript run as written, and have no type error', async () => {
-  const caller = await newCaller(service);
+test.each(TIMES)('The examples in TypeScript run as written, and have no type error (%i)', async () => {
   const require = createRequire(import.meta.url);
   installPackage(folder);
-  writeFileSync(join(folder, 'sketch.png'), 'a file to upload');
   writeFileSync(join(folder, 'examples.ts'), examplesIn('ts').join('\n'));
   const { stdout } = await run(process.execPath, ['examples.ts'], {
     cwd: folder,
@@ -87,8 +91,7 @@ test('The examples in TypeScript run as written, and have no type error', async 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 if (!hasPython) console.warn('python3 is not installed: the examples in Python are not run.');
 
-(hasPython ? test : test.skip)('The examples in Python run as written', async () => {
-  const caller = await newCaller(service);
+(hasPython ? test : test.skip).each(TIMES)('The examples in Python run as written (%i)', async () => {
   const { stdout } = await run('python3', ['-c', examplesIn('python').join('\n')], {
     cwd: folder,
     env: environmentOf(caller),

@@ -43,6 +43,11 @@ const SHARED = {
     'start webhook deliveries',
     'have texts judged at our cost',
   ],
+  waiting: [
+    'remove idempotency records',
+    'fill the places for calls of OpenAI clients',
+    'see the concurrency of the AWS account',
+  ],
   loop: ['read the run of the reconciler', 'stop or redirect the run of the reconciler'],
 } as const satisfies Record<string, readonly Misuse[]>;
 
@@ -101,16 +106,20 @@ export const WORST_CASES: readonly WorstCase[] = [
     ],
   },
   { of: ['api/create-generation'], could: ['calls', 'money', 'requests', 'creation'] },
-  { of: ['api/create-openai-image'], could: ['calls', 'money', 'requests', 'creation', SIGN] },
+  { of: ['api/create-openai-image'], could: ['calls', 'money', 'requests', 'creation', 'waiting', SIGN] },
   {
     of: ['api/edit-openai-image'],
-    could: ['calls', 'money', 'requests', 'creation', SIGN, 'replace uploads'],
+    could: [
+      ...(['calls', 'money', 'requests', 'creation', 'waiting', SIGN] as const),
+      ...(['replace uploads', 'remove uploads'] as const),
+    ],
   },
   {
     of: ['api/create-video'],
     could: [
       ...(['calls', 'money', 'requests', 'creation', SIGN] as const),
       ...(['fill the places for measuring clips', 'have clips fetched and measured'] as const),
+      'see the concurrency of the AWS account',
     ],
   },
   { of: ['api/delete-generation', 'api/bulk-delete-generations'], could: ['calls', 'removal', 'files'] },

@@ -154,6 +154,19 @@ export const FOCUSES: Weighted<Step> = [
     [3, MOMENTS],
     [4, SECONDS],
   ),
+  // Clocks: machines that are minutes ahead or behind, among those that are not.
+  focus(
+    1,
+    [
+      [6, some.createOf({ isCrowd: true, behaviour: 'slow' })],
+      [2, some.changeBalance],
+      [2, some.bentClock],
+      [1, some.setBudget],
+      [1, some.onRequest],
+      [1, some.fault],
+    ],
+    ...ANY_TIME,
+  ),
   // Time: files and records that end while webhooks are still sent.
   focus(
     1,

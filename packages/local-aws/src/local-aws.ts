@@ -169,6 +169,8 @@ export const startLocalAws = async (
       dynamodbEndpoint: options.dynamodbEndpoint,
       ...(options.maxOpenExecutions !== undefined && { maxOpenExecutions: options.maxOpenExecutions }),
       ...(options.permissionsFile !== undefined && { permissionsFile: options.permissionsFile }),
+      ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
+      reservedConcurrency: stack.functions.flatMap(({ reservedConcurrency = [] }) => reservedConcurrency),
     });
     started.endpoint = endpoint;
     endpoint.addPrincipals([

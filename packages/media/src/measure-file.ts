@@ -1,7 +1,7 @@
 import type { BoundedLibav } from './libav.ts';
 import { type Demuxer, readVideo, type VideoMeasurement } from './read-video.ts';
 import { UnreadableVideoError } from './video-type.ts';
-import { type ReadAt, requireWholeSegment, secondsOfWholeBoxes } from './wholeness.ts';
+import { type ReadAt, readWholeBoxes, requireWholeSegment, type WholeBoxes } from './wholeness.ts';
 
 /** The measurement of a file, or its problem, which completes "the file …". */
 export type VideoAnswer = { measurement: VideoMeasurement } | { problem: string };
@@ -24,11 +24,11 @@ export const measureFile = async (
     libav.ff_block_reader_dev_send(name, position, readAt(position, Math.max(length, WINDOW_BYTES)));
   const measure = async (): Promise<VideoAnswer> => {
     try {
-      let saidSeconds = 0;
-      if (demuxer === 'mov') saidSeconds = secondsOfWholeBoxes(readAt, sizeBytes);
+      let said: WholeBoxes = { seconds: 0, neededSamples: [] };
+      if (demuxer === 'mov') said = readWholeBoxes(readAt, sizeBytes);
       else requireWholeSegment(readAt, sizeBytes);
       libav.mkblockreaderdev(NAME, sizeBytes);
-      return { measurement: await readVideo(libav, NAME, demuxer, saidSeconds) };
+      return { measurement: await readVideo(libav, NAME, demuxer, said) };
     } catch (error) {
       // Anything else comes from the library, in which a hostile file may break anything.
       return { problem: error instanceof UnreadableVideoError ? error.message : 'is damaged' };

@@ -1,5 +1,6 @@
 import type { Libav } from './libav.ts';
 import { CUT_OFF, UnreadableVideoError } from './video-type.ts';
+import type { WholeBoxes } from './wholeness.ts';
 
 /** What a video holds, by the longest of several readings. */
 export interface VideoMeasurement {
@@ -21,6 +22,8 @@ interface Reading {
   /** Seconds between the ends of all times, those before the first shown picture and those of decoding too. */
   spanSeconds: number;
   pictures: number;
+  /** The packets of each stream. */
+  packets: number[];
   width: number;
   height: number;
 }
@@ -42,7 +45,7 @@ const MAX_FRAMES_PER_SECOND = 300;
 const MAX_SECONDS = 1e6;
 
 /**
- * Reads all packets of a video, those of MP4 and QuickTime also without edit lists. `saidSeconds` is the duration in its movie headers. Throws
+ * Reads all packets of a video, those of MP4 and QuickTime also without edit lists. `said` is what its boxes say. Throws
  * `UnreadableVideoError` for a file that has no picture or no duration, is cut off or damaged, or has more than 300 pictures a second. A hostile
  * file can make the library throw anything.
  */
@@ -50,7 +53,7 @@ export const readVideo = async (
   libav: Libav,
   name: string,
   demuxer: Demuxer,
-  saidSeconds: number,
+  said: WholeBoxes,
 ): Promise<VideoMeasurement> => {
   const shown = await readPackets(libav, name, demuxer, 0);
   const all =
@@ -59,8 +62,9 @@ export const readVideo = async (
       : shown;
   const { seconds, pictures, width, height } = shown;
   const span = Math.max(shown.spanSeconds, all.spanSeconds, all.seconds);
-  const most = Math.max(span, saidSeconds);
+  const most = Math.max(span, said.seconds);
   const longest = most > seconds + EDIT_SLACK_SECONDS ? most : seconds;
+  if (!hasAll(said.neededSamples, all.packets)) throw new UnreadableVideoError(CUT_OFF);
   if (pictures === 0) throw new UnreadableVideoError('holds no video');
   if (pictures - 1 > Math.max(span, seconds) * MAX_FRAMES_PER_SECOND)
     throw new UnreadableVideoError('has too many pictures a second');
@@ -69,6 +73,14 @@ export const readVideo = async (
     longestSec: durationOf(longest),
     ...(width > 0 && height > 0 ? { width, height } : {}),
   };
+};
+
+/** Whether there are streams with as many packets as the tracks have samples. */
+const hasAll = (neededSamples: number[], packets: number[]): boolean => {
+  const read = packets.toSorted((one, other) => other - one);
+  return neededSamples
+    .toSorted((one, other) => other - one)
+    .every((needed, index) => (read[index] ?? 0) >= needed);
 };
 
 const durationOf = (seconds: number): number => {
@@ -164,6 +176,7 @@ const readingOf = (libav: Libav, context: number, packets: Map<number, Times>): 
     seconds: (container ?? 0) / MICROSECONDS,
     spanSeconds: 0,
     pictures: 0,
+    packets: [...packets.values()].map(({ packets: count }) => count),
     width: 0,
     height: 0,
   };

@@ -7,50 +7,99 @@ export type ReadAt = (position: number, count: number) => Buffer;
 const MAX_BOX_HEADER_BYTES = 16;
 const MIN_BOX_HEADER_BYTES = 8;
 
+/** What the boxes of an MP4 or QuickTime file say. */
+export interface WholeBoxes {
+  /** The longest duration in the movie headers, in seconds. FFmpeg 5 reports it, newer versions ignore it. */
+  seconds: number;
+  /**
+   * The samples of each track, if the media box is longer than the file: some cameras and editors write so, and the file is whole if it
+   * has all of them.
+   */
+  neededSamples: number[];
+}
+
 /**
- * The longest duration in the movie headers of an MP4 or QuickTime file, in seconds. FFmpeg 5 reports it, newer versions ignore it. Throws
- * `UnreadableVideoError` unless the outermost boxes end with the file and one of them is an index. Of two indexes, some demuxers take the
- * first and some the last.
+ * Reads the outermost boxes of an MP4 or QuickTime file. Throws `UnreadableVideoError` unless they end with the file, a media box aside, and
+ * one of them is an index. Of two indexes, some demuxers take the first and some the last.
  */
-export const secondsOfWholeBoxes = (readAt: ReadAt, sizeBytes: number): number => {
-  let [indexes, seconds] = [0, 0];
+export const readWholeBoxes = (readAt: ReadAt, sizeBytes: number): WholeBoxes => {
+  const boxes: WholeBoxes = { seconds: 0, neededSamples: [] };
+  let index: Box | undefined;
+  let isFragmented = false;
   for (let position = 0; position < sizeBytes; ) {
-    const { type, end } = boxAt(readAt, position, sizeBytes);
-    if (type === 'moov' && ++indexes > 1) throw new UnreadableVideoError('is damaged');
-    if (type !== 'mdat') seconds = Math.max(seconds, secondsSaid(readAt, position, end));
-    position = end;
+    const box = boxAt(readAt, position, sizeBytes);
+    if (box.end > sizeBytes) {
+      // Without an index before it, the end of the file may hold one.
+      if (box.type !== 'mdat' || !index || isFragmented) throw new UnreadableVideoError(CUT_OFF);
+      boxes.neededSamples = samplesOfTracks(readAt, index);
+    }
+    if (box.type === 'moov' && index) throw new UnreadableVideoError('is damaged');
+    if (box.type === 'moov') index = box;
+    isFragmented ||= box.type === 'moof';
+    if (box.type !== 'mdat') boxes.seconds = Math.max(boxes.seconds, secondsSaid(readAt, box));
+    position = box.end;
   }
-  if (indexes === 0) throw new UnreadableVideoError(CUT_OFF);
-  return seconds;
+  if (!index) throw new UnreadableVideoError(CUT_OFF);
+  return boxes;
 };
 
-const boxAt = (readAt: ReadAt, position: number, sizeBytes: number): { type: string; end: number } => {
-  const header = readAt(position, MAX_BOX_HEADER_BYTES);
+interface Box {
+  type: string;
+  start: number;
+  end: number;
+}
+
+const boxAt = (readAt: ReadAt, start: number, sizeBytes: number): Box => {
+  const header = readAt(start, MAX_BOX_HEADER_BYTES);
   const isLong = header.byteLength >= MIN_BOX_HEADER_BYTES && header.readUInt32BE(0) === 1;
   const headerBytes = isLong ? MAX_BOX_HEADER_BYTES : MIN_BOX_HEADER_BYTES;
   if (header.byteLength < headerBytes) throw new UnreadableVideoError(CUT_OFF);
-  const rest = sizeBytes - position;
-  const size = isLong ? Number(header.readBigUInt64BE(8)) : header.readUInt32BE(0) || rest;
+  const size = isLong ? Number(header.readBigUInt64BE(8)) : header.readUInt32BE(0) || sizeBytes - start;
   if (size < headerBytes) throw new UnreadableVideoError('is damaged');
-  if (size > rest) throw new UnreadableVideoError(CUT_OFF);
-  return { type: header.toString('latin1', 4, 8), end: position + size };
+  return { type: header.toString('latin1', 4, 8), start, end: start + size };
 };
 
-/** Bytes searched at once, and those of a header from its type to its duration (ISO/IEC 14496-12, 8.2.2). */
+/** Bytes searched at once. */
 const WINDOW_BYTES = 256 * 1024;
-const MOVIE_HEADER_BYTES = 36;
 
-/** The longest that any movie header between two positions says, wherever it is nested. */
-const secondsSaid = (readAt: ReadAt, start: number, end: number): number => {
-  let seconds = 0;
+/** Calls `read` with each box of a type that lies in another, at any depth: its bytes from the type on, so many of them. */
+const forEachInside = (
+  readAt: ReadAt,
+  { start, end }: Box,
+  { type, byteLength }: { type: string; byteLength: number },
+  read: (bytes: Buffer) => void,
+): void => {
   for (let position = start; position < end; position += WINDOW_BYTES) {
-    const bytes = readAt(position, Math.min(WINDOW_BYTES + MOVIE_HEADER_BYTES, end - position));
-    for (let at = bytes.indexOf('mvhd'); at !== -1; at = bytes.indexOf('mvhd', at + 1)) {
-      const header = bytes.subarray(at, at + MOVIE_HEADER_BYTES);
-      if (header.byteLength === MOVIE_HEADER_BYTES) seconds = Math.max(seconds, secondsOfHeader(header));
+    const bytes = readAt(position, Math.min(WINDOW_BYTES + byteLength, end - position));
+    for (let at = bytes.indexOf(type); at !== -1 && at < WINDOW_BYTES; at = bytes.indexOf(type, at + 1)) {
+      const box = bytes.subarray(at, at + byteLength);
+      if (box.byteLength === byteLength) read(box);
     }
   }
+};
+
+/** The bytes of a movie header from its type to its duration (ISO/IEC 14496-12, 8.2.2). */
+const MOVIE_HEADER = { type: 'mvhd', byteLength: 36 };
+
+/** The longest that any movie header in a box says. */
+const secondsSaid = (readAt: ReadAt, box: Box): number => {
+  let seconds = 0;
+  forEachInside(readAt, box, MOVIE_HEADER, (header) => {
+    seconds = Math.max(seconds, secondsOfHeader(header));
+  });
   return seconds;
+};
+
+/** The bytes of a table of sample sizes up to its count (ISO/IEC 14496-12, 8.7.3). */
+const SAMPLE_SIZES = { type: 'stsz', byteLength: 16 };
+
+/** The samples of each track of an index. Those of one size, as of plain sound, FFmpeg reads many at once: they are left out. */
+const samplesOfTracks = (readAt: ReadAt, index: Box): number[] => {
+  const counts: number[] = [];
+  forEachInside(readAt, index, SAMPLE_SIZES, (table) => {
+    if (table.readUInt32BE(8) === 0) counts.push(table.readUInt32BE(12));
+  });
+  return counts;
 };
 
 /** All bits set, for an unknown duration, are millions of seconds: FFmpeg 5 reports those too. */

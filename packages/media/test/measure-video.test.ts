@@ -95,6 +95,25 @@ describe('measuring a video', () => {
   });
 });
 
+describe('QuickTime without the box of its type, as older cameras and editors wrote it', () => {
+  test.each(['index-first', 'index-last'] as const)('is measured with the %s', async (layout) => {
+    const file = await aVideo({ container: 'mov', layout, seconds: 2 });
+    for (const type of ['skip', 'free', 'wide', 'junk', 'udta']) {
+      const old = Buffer.from(file);
+      old.write(type, 4, 'latin1');
+
+      expect(videoTypeOf(old)).toEqual({ contentType: 'video/quicktime', extension: 'mov' });
+      expect(await secondsOf(old)).toBe(2);
+    }
+  });
+
+  test.each(['moov', 'mdat'])('is recognized by a first box %s', (type) => {
+    expect(videoTypeOf(Buffer.from(`\0\0\x10\0${type}\0\0\0\x6c`, 'latin1'))).toMatchObject({
+      extension: 'mov',
+    });
+  });
+});
+
 describe('the type of a video', () => {
   test.each([
     ['isom', 'video/mp4'],

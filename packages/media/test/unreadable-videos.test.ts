@@ -123,6 +123,52 @@ describe('a file that is not a video, or has no duration', () => {
   });
 });
 
+/** A copy whose media box says that it is so many bytes longer; `isLong` by a size of 64 bits. */
+const stretched = (file: Buffer, bytes: number, isLong = false): Buffer => {
+  const place = file.indexOf('mdat', 0, 'latin1') - 4;
+  const size = file.readUInt32BE(place) + bytes;
+  if (!isLong) return withBox(file, 'mdat', (copy, content) => copy.writeUInt32BE(size, content - 8));
+  // A media box of the long size begins 8 bytes earlier: over the free space before it.
+  const header = Buffer.alloc(16);
+  header.writeUInt32BE(1, 0);
+  header.write('mdat', 4, 'latin1');
+  header.writeBigUInt64BE(BigInt(size + 8), 8);
+  return Buffer.concat([file.subarray(0, place - 8), header, file.subarray(place + 8)]);
+};
+
+describe('a media box that is longer than its file', () => {
+  test.each([1, 1_000, 4_000_000_000 - 100_000])('by %p bytes is read as FFmpeg reads it', async (bytes) => {
+    expect(await secondsOf(stretched(await aVideo(), bytes))).toBe(5);
+  });
+
+  test('is read with a long size, too', async () => {
+    const file = await aVideo();
+    const place = file.indexOf('mdat', 0, 'latin1') - 4;
+    // Makes room, where an index that comes first is followed by its media.
+    const roomy = Buffer.concat([file.subarray(0, place), aBox('free'), file.subarray(place)]);
+    const moved = withBox(roomy, 'stco', (copy, content) => {
+      for (let entry = 0; entry < copy.readUInt32BE(content + 4); entry++) {
+        const at = content + 8 + 4 * entry;
+        copy.writeUInt32BE(copy.readUInt32BE(at) + 8, at);
+      }
+    });
+
+    expect(await secondsOf(stretched(moved, 2 ** 40, true))).toBe(5);
+  });
+
+  test('and whose pictures are not all there is cut off', async () => {
+    const file = stretched(await aVideo(), 1_000);
+    for (const missing of [1, 100, 150, 1_000, 4_000])
+      await refused(file.subarray(0, file.length - missing)).toThrow('is cut off');
+  });
+
+  test('and that no index precedes, or that holds a fragment, is cut off', async () => {
+    await refused(stretched(await aVideo({ layout: 'index-last' }), 1_000_000)).toThrow('is cut off');
+    const fragments = await aVideo({ layout: 'fragments', seconds: 1 });
+    await refused(stretched(fragments, 1_000_000)).toThrow('is cut off');
+  });
+});
+
 /** The offset of a box's size, given the offset of its content. */
 const sizeBefore = (content: number): number => content - 8;
 

@@ -74,12 +74,7 @@ export const RETRIES = bugs('retries', [
     'if (!isSince(refusedAt, REFUSED_TASK_MS)) return',
     'if (!isSince(refusedAt, 1_000)) return',
   ],
-  [
-    'the task of a request that failed is left to run',
-    'core/ending/end-request.ts',
-    'mayHaveTasks ||',
-    '',
-  ],
+  ['the task of a request that failed is left to run', 'core/ending/end-request.ts', 'mayHaveTasks ||', ''],
   [
     'a throttled service fails a workflow step for good',
     'core/transient-errors.ts',

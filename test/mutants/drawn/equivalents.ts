@@ -21,10 +21,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'The next start of a gate never becomes earlier, and was read as later than now.',
   ],
   [
-    "step dropped in core/http-exchange.ts exchange: no socket.once('close', () => clearTimeout(timer));",
-    'The timer then ends an exchange that has ended.',
-  ],
-  [
     "operand dropped in functions/events/create-signing-key.ts findPrivateKey: error instanceof Error && error.name === 'ResourceNotFoundException' => error.name === 'ResourceNotFoundException'",
     'The SDK throws errors only: the operand is for the types.',
   ],

@@ -20,6 +20,11 @@ export const BEHAVIOURS = [
   'slow-files',
   'flaky-files',
   'large-files',
+  // Its state is another with each query; its id is that of other tasks; answers of 200 that are no JSON, to the call or to queries.
+  'wavers',
+  'same-id',
+  'no-json',
+  'no-json-state',
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -48,6 +53,8 @@ interface Task {
   doneAt: number;
 }
 
+/** The id of all tasks of a provider that uses one again and again. */
+const SAME_ID = 'task-same';
 /** How long a provider works: next to nothing, a moment, a minute, or longer than anyone waits. */
 const WORK_MS = { instant: [0, 60], quick: [500, 12_000], slow: [40_000, 300_000] } as const;
 /** How long a file server that is slow takes. */
@@ -101,12 +108,11 @@ export class Providers extends Part {
     }
     this.accepted.set(marker, (this.accepted.get(marker) ?? 0) + 1);
     if (creation) this.onTaken?.(creation.requestId, text);
-    if (behaviour === 'broken' && this.world.random.next() < 0.5) {
-      return { status: 502, bytes: Buffer.from('<html>bad gateway</html>') };
-    }
+    if (behaviour === 'broken' && this.world.random.next() < 0.5) return page(502);
+    if (behaviour === 'no-json') return page(200);
     const video = /tasks$|video/.test(pathname);
     const images = imagesIn(body, behaviour);
-    const id = `task-${this.made++}`;
+    const id = behaviour === 'same-id' ? SAME_ID : `task-${this.made++}`;
     const task: Task = { id, marker, behaviour, wire, images, video, doneAt: this.workEnd(behaviour) };
     const asynchronous = video || headers['x-dashscope-async'] === 'enable';
     if (creation) creation.made = madeOf(task, asynchronous);
@@ -147,8 +153,13 @@ export class Providers extends Part {
       if (wire === 'ark') return error(wire, 404, 'ResourceNotFound');
       return jsonAnswer(200, { output: { task_id: id, task_status: 'UNKNOWN' } });
     }
-    const isDone = this.world.scheduler.now >= task.doneAt;
-    const isFailed = task.behaviour === 'refused' || task.behaviour === 'broken';
+    const { random, scheduler } = this.world;
+    const wavers = task.behaviour === 'wavers';
+    if (task.behaviour === 'no-json-state' && random.next() < 0.5) return page(200);
+    const isDone = scheduler.now >= task.doneAt && !(wavers && random.next() < 0.5);
+    const isFailed = wavers
+      ? random.next() < 0.5
+      : task.behaviour === 'refused' || task.behaviour === 'broken';
     if (wire === 'ark') return jsonAnswer(200, arkTask(task, isDone, isFailed));
     return jsonAnswer(200, { output: { task_id: id, ...studioTask(task, isDone, isFailed) } });
   }
@@ -236,7 +247,7 @@ const imagesIn = (body: Record<string, unknown>, behaviour: Behaviour): number =
 };
 
 /** Behaviours that end without anything made. `gone` tasks are unknown as soon as they are asked for. */
-const FRUITLESS = new Set<Behaviour>(['refused', 'broken', 'never']);
+const FRUITLESS = new Set<Behaviour>(['refused', 'broken', 'never', 'wavers', 'same-id']);
 
 const madeOf = (task: Task, asynchronous: boolean): Made => {
   const forgotten = asynchronous && task.behaviour === 'gone';
@@ -252,6 +263,9 @@ const urlsOf = ({ id, behaviour, images, video }: Task): string[] =>
     const name = `${isMissing ? 'missing' : kind}-${index}.${video ? 'mp4' : 'png'}`;
     return `https://${FILE_HOST}/${id}/${name}`;
   });
+
+/** An answer that is no JSON. */
+const page = (status: number): HttpAnswer => ({ status, bytes: Buffer.from('<html>a gateway</html>') });
 
 /** An error in the wire format of a provider, with the code that it has there. */
 const error = (wire: Task['wire'], status: number, ark: string, studio = ark): HttpAnswer =>

@@ -35,6 +35,8 @@ Object.assign(process.env, {
   CALLBACK_SECRET_ARN: 'arn:callback-secret',
   CANARY_KEY_SECRET_ARN: 'arn:canary-key',
   OPENAI_WAIT_SECONDS: '24',
+  OPENAI_WAITING: '10',
+  OPENAI_WAITING_IN_ALL: '200',
   CANARY_MODEL: 'xSD4.5',
   ALLOW_PRIVATE_TARGETS: 'false',
   USER_AGENT: 'generation-service/1.2.3 (+https://operator.example)',

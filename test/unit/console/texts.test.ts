@@ -37,7 +37,7 @@ describe('the request as code', () => {
   } as const;
 
   test('names the key by the environment only', () => {
-    for (const sample of Object.values(SAMPLES)) expect(sample(creation)).toContain('API_KEY');
+    for (const sample of Object.values(SAMPLES)) expect(sample(creation)).toContain('GENERATION_API_KEY');
   });
 
   test('is quoted so that the shell sends it as it is', () => {

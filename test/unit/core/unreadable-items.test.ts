@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { listAuditEntries, putAuditEntry } from '../../../core/audit/audit.ts';
 import { hostDigest } from '../../../core/concurrency/in-flight.ts';
-import { collectRequest } from '../../../core/creation/collection.ts';
+import { takeRequest } from '../../../core/creation/collection.ts';
 import { listEmailsOfEndUsers } from '../../../core/end-users/end-user-lists.ts';
 import { usageOf } from '../../../core/ledger/usage.ts';
 import { verifyLedger } from '../../../core/ledger/verify-ledger.ts';
@@ -120,15 +120,13 @@ describe('an item that cannot be read is left out and logged, and its neighbours
     const [one, other] = [aRequestId(NOW), aRequestId(NOW)];
     for (const requestId of [one, other]) {
       putRequest(memory, anImageRequest({ requestId }));
-      memory.put(idempotencyKey(ACCOUNT_ID, `${digest}#${requestId}`), { requestId });
+      const entry = { requestId, state: 'released', waiter: 'b', at: NOW.toISOString(), takes: 1 };
+      memory.put(idempotencyKey(ACCOUNT_ID, `${digest}#${requestId}`), entry);
     }
-    memory.patch(idempotencyKey(ACCOUNT_ID, `${digest}#${one}`), { handedBack: 'yes' });
+    memory.patch(idempotencyKey(ACCOUNT_ID, `${digest}#${one}`), { state: 'lost' });
 
-    const collected = await collectRequest(
-      { accountId: ACCOUNT_ID, digest, retry: 1, attempt: 'a' },
-      atSeconds(1),
-    );
-    expect(collected).toMatchObject({ requestId: other });
+    const call = { accountId: ACCOUNT_ID, digest, isKeyed: false, retry: 1, waiter: 'a' };
+    expect(await takeRequest(call, atSeconds(1))).toMatchObject({ requestId: other });
   });
 });
 

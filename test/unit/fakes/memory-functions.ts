@@ -1,4 +1,4 @@
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetAccountSettingsCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Handler } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { aLambdaContext } from '../builders/api-events.ts';
@@ -17,6 +17,7 @@ export class MemoryFunctions {
   reset(): void {
     this.client.reset();
     serveCommands(this.client, [
+      [GetAccountSettingsCommand, async () => ({ AccountLimit: { ConcurrentExecutions: 1_000 } })],
       [
         InvokeCommand,
         async ({ FunctionName, Payload }) => {

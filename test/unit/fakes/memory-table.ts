@@ -202,7 +202,8 @@ export class MemoryTable {
     return input.ReturnValues === 'ALL_NEW' ? { Attributes: structuredClone(effect.after) } : {};
   }
 
-  private delete(input: Write): Record<string, never> {
+  /** Serves a deletion, as `update` serves an update. */
+  delete(input: Write): Record<string, never> {
     const effect = this.effectOf(input);
     if (!effect.after) throw new ConditionalCheckFailedException({ ...refused, ...itemOf(input, effect) });
     this.items.delete(effect.key);

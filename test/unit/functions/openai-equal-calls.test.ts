@@ -1,98 +1,93 @@
 import { describe, expect, test } from '@jest/globals';
-import { idempotencyPartition } from '../../../core/table/keys.ts';
-import { ACCOUNT_ID, EMAIL } from '../builders/entities.ts';
+import { EMAIL } from '../builders/entities.ts';
 import { onceAt, requestIn, useOpenAiCalls } from './openai-calls.ts';
 
-const { memory, calls, created } = useOpenAiCalls();
+const { calls, created } = useOpenAiCalls();
 
 const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
+type Answer = Awaited<ReturnType<typeof calls.make>>;
+
 describe('Equal calls', () => {
-  test('at once are creations of their own, and each retry collects another', async () => {
-    const firsts = await Promise.all([1, 2, 3].map(() => calls.make(BODY)));
-    expect(firsts.map(({ status }) => status)).toEqual([408, 408, 408]);
-    const ids = created();
-    expect(new Set(ids).size).toBe(3);
-    for (const id of ids) calls.succeed(id);
+  test.each([0, 1])(
+    'at once are creations of their own, and after 408 each equal call collects another (retry %i)',
+    async (retry) => {
+      const firsts = await Promise.all([1, 2, 3].map(() => calls.make(BODY)));
+      expect(firsts.map(({ status }) => status)).toEqual([408, 408, 408]);
+      const ids = created();
+      expect(new Set(ids).size).toBe(3);
+      for (const id of ids) calls.succeed(id);
 
-    const retries = await Promise.all([1, 2, 3].map(() => calls.make(BODY, { retry: 1 })));
+      const later = await Promise.all([1, 2, 3].map(() => calls.make(BODY, { retry })));
 
-    expect(retries.map(requestIn).toSorted()).toEqual(ids.toSorted());
-    expect(created()).toHaveLength(3);
-  });
+      expect(later.map(requestIn).toSorted()).toEqual(ids.toSorted());
+      expect(created()).toHaveLength(3);
+    },
+  );
 
   test('take what was answered with 408 before what was answered with images', async () => {
-    const done = await calls.make(BODY, { endsAfterSeconds: 1 });
-    const handedBack = await calls.make(BODY);
-    calls.succeed(handedBack.requestId);
+    const released = await calls.make(BODY);
+    const done = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 1 });
+    calls.succeed(released.requestId);
 
-    expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(handedBack.requestId);
-    expect(created()).toEqual([done.requestId, handedBack.requestId]);
+    expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(released.requestId);
+    expect(created()).toEqual([released.requestId, done.requestId]);
   });
 
-  test('one after the other: a retry collects what its own call made, not what was answered before', async () => {
+  test('one after the other: a retry gets what its own call made, not what was answered before', async () => {
     const answerLost = async () => (await calls.make(BODY, { endsAfterSeconds: 1 })).requestId;
     await answerLost();
     calls.wait(5);
     const second = await answerLost();
     expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(second);
-
-    calls.wait(5);
-    const third = await answerLost();
-    const retries = [await calls.make(BODY, { retry: 1 }), await calls.make(BODY, { retry: 2 })];
-    expect(retries.map(requestIn)).toEqual([third, third]);
   });
 
-  /** Two calls at once. The connection of the first breaks, and its retry takes the request of the second, which waits. */
-  const callsThatSwap = async (meanwhile: (first: string) => void) => {
-    const answers: { headers: Record<string, unknown> }[] = [];
-    await calls.make(BODY, {
-      meanwhile: onceAt(5, async () => {
+  /** Two calls at once, of which the retry of the first takes the newer request over. */
+  const callsThatSwap = async (secondRetry: number): Promise<Answer[]> => {
+    const answers: Answer[] = [];
+    const first = await calls.make(BODY, {
+      meanwhile: onceAt(3, async () => {
         const second = await calls.make(BODY, {
-          meanwhile: onceAt(5, async () => {
-            const [first = '', taken = ''] = created();
-            const retry = await calls.make(BODY, { retry: 1, meanwhile: () => calls.succeed(taken) });
-            answers.push(retry);
-            meanwhile(first);
+          meanwhile: onceAt(3, async () => {
+            const end = () => calls.succeed(created()[1] ?? '');
+            answers.push(await calls.make(BODY, { retry: 1, meanwhile: end }));
           }),
         });
         answers.push(second);
-        calls.succeed(created()[0] ?? '');
+        const end = () => calls.succeed(created()[0] ?? '');
+        answers.push(await calls.make(BODY, { retry: secondRetry, meanwhile: end }));
       }),
     });
-    return answers.map(requestIn);
+    return [...answers, first];
   };
 
-  test("that take each other's requests are answered with one each", async () => {
-    const answered = await callsThatSwap((first) => calls.succeed(first));
+  test("that take each other's requests are answered with one each, and debited once each", async () => {
+    const [retryOfFirst, second, retryOfSecond, first] = await callsThatSwap(1);
 
+    expect([retryOfFirst, second, retryOfSecond, first].map((one) => one?.status)).toEqual([
+      200, 408, 200, 408,
+    ]);
+    expect([retryOfFirst, retryOfSecond].map((one) => one && requestIn(one))).toEqual(created().toReversed());
     expect(created()).toHaveLength(2);
-    expect(answered).toEqual(created().toReversed());
   });
 
-  test('leave to its retry what was answered with 408', async () => {
-    const answered = await callsThatSwap((first) => {
-      const isOfFirst = ({ requestId }: { requestId?: string }) => requestId === first;
-      const entry = memory.partition(idempotencyPartition(ACCOUNT_ID)).find(isOfFirst);
-      memory.patch(entry as never, { handedBack: true });
+  test('in parallel are taken over in turn: first those that changed hands least', async () => {
+    const taken: string[] = [];
+    await calls.make(BODY, {
+      meanwhile: onceAt(1, async () => {
+        await calls.make(BODY, {
+          meanwhile: onceAt(1, async () => {
+            for (const retry of [1, 2, 3, 4]) {
+              const until = onceAt(1, async () => undefined);
+              taken.push(requestIn(await calls.make(BODY, { retry, meanwhile: until })));
+            }
+          }),
+        });
+      }),
     });
 
-    expect(answered).toEqual([created()[1], created()[1]]);
-  });
-
-  test('swap their requests when one is taken while its first call still waits', async () => {
-    const one = await calls.make(BODY, {
-      meanwhile: async (second) => {
-        if (second !== 5) return;
-        await calls.make(BODY);
-        await calls.make(BODY, { retry: 1 });
-      },
-    });
-    expect(one.status).toBe(408);
-    const ids = created();
-    for (const id of ids) calls.succeed(id);
-    const last = [await calls.make(BODY, { retry: 1 }), await calls.make(BODY, { retry: 2 })];
-
-    expect(last.map(requestIn).toSorted()).toEqual(ids.toSorted());
-    expect(created()).toHaveLength(2);
+    const [first = '', second = ''] = created();
+    // Each is answered with 408, and then goes before those that are taken over.
+    expect(taken).toEqual([second, second, second, second]);
+    expect(created()).toEqual([first, second]);
   });
 });

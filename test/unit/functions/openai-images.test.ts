@@ -128,11 +128,11 @@ describe('POST /openai/v1/images/generations', () => {
 
     expect(memory.transactions.map(({ TransactItems = [] }) => TransactItems.length)).toEqual([5]);
     expect(memory.calls()).toEqual({
-      UpdateCommand: 1,
-      GetCommand: 3,
-      BatchGetCommand: 1,
-      QueryCommand: 1,
-      PutCommand: 1,
+      // The key, its entry before and after, and the two places, taken and freed.
+      UpdateCommand: 7,
+      GetCommand: 1,
+      BatchGetCommand: 3,
+      QueryCommand: 2,
       TransactWriteCommand: 1,
     });
     expect(executions.started.map(({ name }) => name)).toEqual([requestId]);

@@ -78,7 +78,7 @@ interface Situation {
 }
 
 const filled = async () => {
-  const limit = accountLimit('clips', ACCOUNT_ID, { places: CLIP_PLACES, leaseSeconds: 60 });
+  const limit = accountLimit('clips', ACCOUNT_ID, { places: CLIP_PLACES, leaseSeconds: 25 });
   while (await takePlace(limit, world.now));
 };
 const block = () => bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED' } as never);
@@ -132,8 +132,8 @@ const OUTCOMES: [string, Costs, Situation][] = [
   ['402 `payment_required`: the output alone', KEY_AND(4), { caller: cents(49) }],
   ['422 `content_policy`', FILTERED, { given: block }],
   ['429 `rate_limited`: too many clips being measured', MEASURED(4, 4), { given: filled }],
-  ['400 `validation_error`: the clip', MEASURED(4, 5), { given: () => clips.answer(404, {}) }],
-  ['402 `payment_required`: with the clip', MEASURED(5, 5), { caller: cents(79) }],
+  ['400 `validation_error`: the clip', MEASURED(4, 7), { given: () => clips.answer(404, {}) }],
+  ['402 `payment_required`: with the clip', MEASURED(5, 7), { caller: cents(79) }],
 ];
 
 const GUARDRAIL = { GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1', ALLOW_PRIVATE_TARGETS: 'true' };

@@ -42,6 +42,7 @@ describe('the context', () => {
       publishRates: false,
       openaiSurface: true,
       openaiWaitSeconds: 240,
+      openaiWaiting: 10,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
       alarmEmail: undefined,
@@ -222,6 +223,8 @@ describe('the context', () => {
     ['publishRates', ['yes', 1, 'TRUE', '']],
     ['openaiSurface', ['yes', 1, 'TRUE', '']],
     ['openaiWaitSeconds', [0, 241, 1.5, 'long', '']],
+    ['openaiWaiting', [0, 101, 1.5]],
+    ['openaiWaitingInAll', [0, 100_001]],
     [
       'userAgentUrl',
       [

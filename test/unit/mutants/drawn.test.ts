@@ -50,12 +50,9 @@ describe('the drawn bugs', () => {
   });
 
   test('are of the chosen files alone', () => {
-    expect(readSources(ROOT, ['core/money.ts', 'providers/modelark']).map(({ file }) => file)).toEqual([
+    expect(readSources(ROOT, ['core/money.ts', 'core/audit']).map(({ file }) => file)).toEqual([
+      'core/audit/audit.ts',
       'core/money.ts',
-      'providers/modelark/errors.ts',
-      'providers/modelark/images.ts',
-      'providers/modelark/modelark.ts',
-      'providers/modelark/videos.ts',
     ]);
   });
 

@@ -88,7 +88,7 @@ describe('the code samples of the operations', () => {
   const hasPython = spawnSync('python3', ['--version']).status === 0;
   (hasPython ? test : test.skip)('send the same in Python', async () => {
     // In place of the network: tells what would be sent.
-    const told = `import io, json, sys, urllib.request
+    const told = `import io, json, sys, urllib.error, urllib.request
 def tell(request):
     sent = [request.get_method(), request.full_url, request.headers, request.data and json.loads(request.data)]
     return io.StringIO(json.dumps(sent))

@@ -21,6 +21,7 @@ import { openRestores } from './dynamodb/restores.ts';
 import { createStartKeyCheck } from './dynamodb/start-keys.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { createFaults, type Faults } from './faults.ts';
+import { accountSettings } from './lambda/account-settings.ts';
 import type { InvokeLater } from './lambda/lambda.ts';
 import { createDynamoDbPermissions } from './permissions/dynamodb.ts';
 import { createRouter } from './router.ts';
@@ -47,6 +48,10 @@ export interface AwsEndpointOptions {
   dynamodbEndpoint?: string | undefined;
   /** Executions that run at once. Default: 1,000,000, an account's limit. */
   maxOpenExecutions?: number;
+  /** Functions that run at once. Default: 1,000. */
+  maxConcurrency?: number;
+  /** How many of them functions have reserved. */
+  reservedConcurrency?: number[];
   /** Where to write, on close, which permissions of the callers were used: a JSON array of `PermissionUse`. */
   permissionsFile?: string;
 }
@@ -184,6 +189,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       stepFunctions,
       invoke: (arn, payload) => invoke(arn, payload),
       invokeLater: (arn, payload) => invokeLater(arn, payload),
+      accountSettings: accountSettings(options.maxConcurrency, options.reservedConcurrency),
     };
     const server = createServer(createRouter(services));
     // Longer than clients keep idle connections, so that none closes under a request just being sent. Uploads have no time limit.

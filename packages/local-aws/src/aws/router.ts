@@ -17,6 +17,7 @@ import {
   readText,
   sendAnswer,
 } from './json-protocol.ts';
+import { readsAccountSettings, SETTINGS_PERMISSIONS } from './lambda/account-settings.ts';
 import {
   invocationPermissions,
   invokeAndWait,
@@ -100,8 +101,16 @@ const answerBedrock = async (services: Services, call: Call): Promise<void> => {
   sendRestJson(response, applyGuardrail(body));
 };
 
+const answerSettings = async (services: Services, call: Call): Promise<void> => {
+  const refused = findRefusal(call.principal, SETTINGS_PERMISSIONS);
+  if (refused) throw new AwsError('AccessDeniedException', refused, 403);
+  await admit(services, call, 'lambda:GetAccountSettings', () => '{}');
+  sendRestJson(call.response, services.accountSettings);
+};
+
 const answerLambda = async (services: Services, call: Call): Promise<void> => {
   const { request, response, target, principal } = call;
+  if (readsAccountSettings(request.method ?? '', target)) return answerSettings(services, call);
   const { arn, isAsynchronous } = invokedBy(services.place, request.method ?? '', target, request.headers);
   const refused = findRefusal(principal, invocationPermissions(arn));
   if (refused) throw new AwsError('AccessDeniedException', refused, 403);

@@ -5,6 +5,7 @@ import type { DynamoDbClient } from './dynamodb/client.ts';
 import type { Restores } from './dynamodb/restores.ts';
 import type { CheckStartKey } from './dynamodb/start-keys.ts';
 import type { Faults } from './faults.ts';
+import type { AccountSettings } from './lambda/account-settings.ts';
 import type { InvokeLater } from './lambda/lambda.ts';
 import type { DynamoDbPermissions } from './permissions/dynamodb.ts';
 import type { S3Service } from './s3/s3-service.ts';
@@ -26,4 +27,5 @@ export interface Services {
   stepFunctions: StepFunctions;
   invoke: InvokeFunction;
   invokeLater: InvokeLater;
+  accountSettings: AccountSettings;
 }

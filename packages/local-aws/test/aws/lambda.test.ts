@@ -1,4 +1,5 @@
 import {
+  GetAccountSettingsCommand,
   GetFunctionCommand,
   InvokeCommand,
   type InvokeCommandInput,
@@ -66,6 +67,28 @@ const call = async (FunctionName: string, payload?: string, more: Partial<Invoke
   };
 };
 const refusal = (...given: Parameters<typeof call>) => rejectionOf(call(...given));
+
+describe('GetAccountSettings', () => {
+  const settings = (caller = OPERATOR) => clientOf(caller).send(new GetAccountSettingsCommand());
+
+  test('tells how many functions may run at once, and how many without reservations', async () => {
+    const limits = { maxConcurrency: 60, reservedConcurrency: [10, 5] };
+    const limited = await startEndpoint({ ...endpointOptions(), ...limits });
+    const client = new LambdaClient(clientsOf(limited, OPERATOR).settings);
+    const { AccountLimit } = await client.send(new GetAccountSettingsCommand());
+    await limited.close();
+
+    expect(AccountLimit).toEqual({ ConcurrentExecutions: 60, UnreservedConcurrentExecutions: 45 });
+    expect((await settings()).AccountLimit).toMatchObject({ ConcurrentExecutions: 1_000 });
+  });
+
+  test('needs a permission', async () => {
+    const stranger = aPrincipal('stranger', allow(['lambda:InvokeFunction'], '*'));
+    endpoint.addPrincipals([stranger]);
+
+    expect(await rejectionOf(settings(stranger))).toMatchObject({ name: 'AccessDeniedException' });
+  });
+});
 
 describe('Invoke', () => {
   test.each([

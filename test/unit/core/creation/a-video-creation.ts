@@ -6,9 +6,14 @@ import { createVideo } from '../../../../core/creation/create-video.ts';
 import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { anAccount } from '../../builders/entities.ts';
 import { aVideoSubmission, theFacts } from '../../builders/submissions.ts';
+import { MemoryFunctions } from '../../fakes/memory-functions.ts';
 
 export const bedrock = mockClient(BedrockRuntimeClient);
-beforeEach(() => void discard.mockClear());
+const functions = new MemoryFunctions();
+beforeEach(() => {
+  functions.reset();
+  discard.mockClear();
+});
 
 /** Measures these seconds, or finds these problems. */
 export const measuring = (...seconds: (number | string)[]) =>

@@ -5,7 +5,7 @@ import { tooManyClips } from '../../../../core/creation/clip-measuring.ts';
 import { FILTER_PLACES } from '../../../../core/creation/content-filter.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
-import { accountKey } from '../../../../core/table/keys.ts';
+import { accountKey, inFlightKey } from '../../../../core/table/keys.ts';
 import { urlsOf } from '../../builders/bodies.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
@@ -65,6 +65,19 @@ beforeEach(() => {
   bedrock.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount({ balanceThousandths: 10_000_000 }));
   goTo(BEGIN);
+});
+
+describe('clips measured for creations', () => {
+  test('use nothing of the allowance when there is no place for them', async () => {
+    const place = inFlightKey('clips', 'ALL#0');
+    const held = { holder: 'another', heldUntil: at.getTime() + 20_000 };
+    const isAnyFull = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`place${index}`, held]));
+    for (let index = 0; index < 20; index++)
+      memory.put({ ...place, PK: `IN_FLIGHT#clips#ALL#${index}` }, isAnyFull);
+
+    expect(await codes(1, () => createFromClips(measuring(1, 1)))).toEqual(['rate_limited']);
+    expect(memory.get(inFlightKey('clips', `ACCOUNT#${ACCOUNT_ID}`))).toMatchObject({ spent: 0 });
+  });
 });
 
 describe('prompts judged for creations that are refused', () => {

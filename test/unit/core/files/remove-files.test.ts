@@ -1,10 +1,11 @@
 import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { removeObjects } from '../../../../core/files/bucket.ts';
-import { possibleFilesOf, removeFilesOf } from '../../../../core/files/request-files.ts';
-import { clipObjectKey } from '../../../../core/object-keys.ts';
+import { removeFilesOf } from '../../../../core/files/request-files.ts';
+import * as objectKeys from '../../../../core/object-keys.ts';
 import { logger } from '../../../../core/observability.ts';
-import { aVideoRequest, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { FILE_KINDS, filesDeletedWith, possibleFilesOf } from '../../../../core/requests/file-kinds.ts';
+import { anImageRequest, aVideoRequest, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { bucket } from '../../fakes/fresh-bucket.ts';
 
 const keys = (count: number): string[] => Array.from({ length: count }, (_, index) => `outputs/${index}`);
@@ -100,10 +101,51 @@ describe('removing every file of a request', () => {
 });
 
 test('the files of a request include copies of its reference videos in every container', () => {
-  const clips = ['mp4', 'webm'].map((extension, index) => clipObjectKey(VIDEO_ID, index, extension));
+  const clips = ['mp4', 'webm'].map((extension, index) =>
+    objectKeys.clipObjectKey(VIDEO_ID, index, extension),
+  );
 
   const files = possibleFilesOf(aVideoRequest({ clips }));
 
   for (const extension of ['mp4', 'mov', 'webm', 'mkv'])
-    for (const index of [0, 1]) expect(files).toContain(clipObjectKey(VIDEO_ID, index, extension));
+    for (const index of [0, 1]) expect(files).toContain(objectKeys.clipObjectKey(VIDEO_ID, index, extension));
+});
+
+describe('the list of kinds of files', () => {
+  const upload = objectKeys.uploadObjectKey('owner', 'upl_1', 'png');
+
+  test('has every kind that the bucket has', () => {
+    const prefixes = Object.entries(objectKeys).flatMap(([name, value]) =>
+      name.endsWith('_PREFIX') ? [value] : [],
+    );
+
+    expect(prefixes.length).toBeGreaterThanOrEqual(3);
+    expect(FILE_KINDS.map(({ prefix }) => prefix).toSorted()).toEqual(prefixes.toSorted());
+  });
+
+  test('names the files of a request of each kind, which go when it is deleted', () => {
+    const clips = [objectKeys.clipObjectKey(VIDEO_ID, 0, 'mp4')];
+    const outputs = [{ index: 0, objectKey: objectKeys.outputObjectKey(VIDEO_ID, 0, 'mp4') }];
+    const others = ['https://example.com/uploads/a.png', `outputs/${REQUEST_ID}/0.png`];
+    const files = filesDeletedWith(aVideoRequest({ clips, outputs, image: upload, referenceImages: others }));
+
+    for (const { prefix } of FILE_KINDS)
+      expect(files.filter((key) => key.startsWith(prefix))).toHaveLength(1);
+    expect(files).toHaveLength(FILE_KINDS.length);
+  });
+
+  test.each(['image', 'lastFrame'])('takes an upload out of %s', (field) => {
+    expect(filesDeletedWith(aVideoRequest({ [field]: upload }))).toEqual([upload]);
+  });
+
+  test.each(['referenceImages', 'referenceVideos', 'referenceAudios'])('takes uploads out of %s', (field) => {
+    expect(filesDeletedWith(aVideoRequest({ [field]: ['https://example.com/a', upload] }))).toEqual([upload]);
+  });
+
+  test('leaves uploads of a request that only ended or expired', () => {
+    const request = anImageRequest({ references: [upload] });
+
+    expect(possibleFilesOf(request)).not.toContain(upload);
+    expect(filesDeletedWith(request)).toEqual([upload]);
+  });
 });

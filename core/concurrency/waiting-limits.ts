@@ -1,0 +1,66 @@
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { clientOptions } from '../aws-clients.ts';
+import { cachedFor } from '../cached.ts';
+import { logger } from '../observability.ts';
+import { type InFlightKind, inFlightKey } from '../table/keys.ts';
+import { accountLimit, type DividedLimit, type InFlightLimit } from './in-flight.ts';
+
+/** Calls of all accounts that wait in their functions may hold a fifth of the executions that may run at once. */
+const SHARE = 5;
+/** Executions at once in a new AWS account. */
+const SMALLEST_QUOTA = 10;
+/** Places in an item of the table: its writes stay below 1 KB. */
+const PLACES_PER_ITEM = 10;
+/** Items that a call looks for a place in. */
+const MOST_ITEMS = 3;
+
+const lambda = new LambdaClient(clientOptions('invocations'));
+
+/** The quota changes by an operator's request only, and this is one call for all calls of a process. */
+const QUOTA_SECONDS = 3_600;
+
+/** The functions that may run at once without reserved concurrency. */
+const executionsAtOnce = cachedFor(QUOTA_SECONDS, async () => {
+  const { AccountLimit = {} } = await lambda.send(new GetAccountSettingsCommand());
+  const { UnreservedConcurrentExecutions, ConcurrentExecutions = SMALLEST_QUOTA } = AccountLimit;
+  return UnreservedConcurrentExecutions ?? ConcurrentExecutions;
+});
+
+/** A limit on calls that wait. All accounts have `inAll` places, by default a fifth of the executions at once. */
+export interface WaitingLimit extends Omit<InFlightLimit, 'key'> {
+  inAll?: number | undefined;
+}
+
+/**
+ * The limits on calls that wait in a function for work of other functions, so that the work always finds functions to run in: `places` of
+ * the account, at most half of those of all accounts together.
+ */
+export const waitingLimits = async (
+  kind: InFlightKind,
+  accountId: string,
+  { inAll, ...limit }: WaitingLimit,
+  now: Date,
+): Promise<DividedLimit[]> => {
+  const all = inAll ?? atLeastOne((await quota(now)) / SHARE);
+  const places = Math.min(limit.places, atLeastOne(all / 2));
+  return [accountLimit(kind, accountId, { ...limit, places }), partsOf(kind, all, limit.leaseSeconds)];
+};
+
+const quota = (now: Date): Promise<number> =>
+  executionsAtOnce(now).catch((error: Error) => {
+    logger.warn('the concurrency of the AWS account could not be read', { error });
+    return SMALLEST_QUOTA;
+  });
+
+const atLeastOne = (places: number): number => Math.max(1, Math.floor(places));
+
+/** Some of the items of a limit that has many places, which ones by chance: one item would be written too often. */
+const partsOf = (kind: InFlightKind, places: number, leaseSeconds: number): InFlightLimit[] => {
+  const items = Math.ceil(places / PLACES_PER_ITEM);
+  const first = Math.floor(Math.random() * items);
+  return Array.from({ length: Math.min(items, MOST_ITEMS) }, (_, step) => {
+    const index = (first + step) % items;
+    const left = places - index * PLACES_PER_ITEM;
+    return { key: inFlightKey(kind, `ALL#${index}`), places: Math.min(left, PLACES_PER_ITEM), leaseSeconds };
+  });
+};

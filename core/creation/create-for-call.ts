@@ -1,0 +1,60 @@
+import type { Account } from '../accounts/accounts.ts';
+import { inParallel } from '../concurrency/in-parallel.ts';
+import { newRequestId } from '../ids.ts';
+import { leavesOutcomeOpen } from '../table/outcomes.ts';
+import type { OwnUpload } from '../uploads/own-upload.ts';
+import { dropEntry, entryOf, type Held, heldBy, type LongCall, openEntry, takeKeyed } from './collection.ts';
+import type { NewImageRequest } from './create-image-rules.ts';
+import { createRequest } from './create-request.ts';
+import { loadCreationFacts } from './judge-creation.ts';
+import type { Submission } from './submission.ts';
+import { type JudgedCreation, writeCreation } from './write-creation.ts';
+
+/** Files of a call that are stored at once. */
+const AT_ONCE = 5;
+
+/** How the files of a call are stored, and removed as far as they can be. */
+export interface FileStore {
+  store: (upload: OwnUpload) => Promise<void>;
+  remove: (objectKeys: string[]) => Promise<unknown>;
+}
+
+/**
+ * Creates the request of a call once nothing refuses it, its files stored before, and removed again when no request was written with them; the
+ * bucket's lifecycle removes what a dead process leaves. Undefined when a retry has taken the call over before it wrote. Throws the errors
+ * of `createRequest`.
+ */
+export const createForCall = async (
+  account: Account,
+  submission: Submission<NewImageRequest>,
+  call: LongCall,
+  { uploads, store, remove }: { uploads: OwnUpload[] } & Partial<FileStore>,
+): Promise<Held | undefined> => {
+  const { idempotency, now, ok } = submission;
+  const requestId = newRequestId('image', now);
+  const held = heldBy(call, requestId);
+  let stored: OwnUpload[] = [];
+  const write = async (judged: JudgedCreation) => {
+    stored = uploads;
+    if (store) await inParallel(uploads, AT_ONCE, store);
+    return writeCreation({ ...judged, idempotency: entryOf(call, requestId, idempotency?.fingerprint) });
+  };
+  const discard = () => remove?.(stored.map(({ objectKey }) => objectKey));
+  const isOpened = ok && !call.isKeyed;
+  if (isOpened) await openEntry(held, now);
+  try {
+    const facts = await loadCreationFacts(account.accountId, submission);
+    const { request, replayed } = await createRequest(account, submission, facts, write, requestId);
+    if (!replayed) return held;
+    await discard();
+    return await takeKeyed(call, request.requestId, now);
+  } catch (error) {
+    const kept = leavesOutcomeOpen(error) ? 'written' : 'dropped';
+    const left = isOpened ? await dropEntry(held) : kept;
+    // What an `Idempotency-Key` led to is not known; an entry tells whether its request is written.
+    if (left === 'written' && isOpened) return held;
+    if (left !== 'written') await discard();
+    if (left === 'taken') return undefined;
+    throw error;
+  }
+};
