@@ -5,7 +5,7 @@ import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { PROVIDER_IDS } from '../provider-names.ts';
+import { routesOf } from '../provider-calls/model-routes.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
@@ -90,7 +90,8 @@ const judge = async (
   const { creation, rate } = judgeCreation(account, submission, facts);
   const { endUser, routeCosts, credentials, left = {}, requestsNamed = [] } = facts;
   const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
-  const keyless = new Set(PROVIDER_IDS.filter((provider) => !credentials.has(provider)));
+  const providers = routesOf(creation.model.id).map(({ provider }) => provider);
+  const keyless = new Set(providers.filter((provider) => !credentials.has(provider)));
   const id = requestId ?? newRequestId(creation.model.type, now);
   const own = { rate, routeCosts, inputsExpireAt, routes: { keyless, left } };
   const request = newRequest(id, account.accountId, creation, own, now);

@@ -1,8 +1,8 @@
 import { isObject } from './http.ts';
-import type { InputFile, Medium } from './input-files.ts';
+import type { InputFile } from './input-files.ts';
 
 type Body = Record<string, unknown>;
-type Kind = Medium;
+type Kind = InputFile['kind'];
 
 const fileOf = (kind: Kind, url: unknown, field: string): InputFile[] =>
   typeof url === 'string' ? [{ kind, url, field }] : [];
@@ -62,11 +62,8 @@ const FAL_FIELDS: Readonly<Record<string, Kind>> = {
   reference_audio_urls: 'audio',
 };
 
-/** The files that a call to fal names; those of a list with their index. */
+/** The files that a call to fal names. */
 export const filesOfFal = (body: Body): InputFile[] =>
-  Object.entries(FAL_FIELDS).flatMap(([field, kind]) => {
-    const value = body[field];
-    return Array.isArray(value)
-      ? value.flatMap((url, index) => fileOf(kind, url, `${field}[${index}]`))
-      : fileOf(kind, value, field);
-  });
+  Object.entries(FAL_FIELDS).flatMap(([field, kind]) =>
+    [body[field]].flat().flatMap((url) => fileOf(kind, url, field)),
+  );
