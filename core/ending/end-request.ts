@@ -183,11 +183,11 @@ const isRefusal = (state: TerminalState): boolean =>
   state.status === 'failed' && (state.error.code === 'content_policy' || state.error.input !== undefined);
 
 /**
- * A provider timeout pauses the end-user's creations with that model. No other failure does, nor the end of a wait for
+ * A provider timeout pauses the end-user's creations with that model. No other failure does, such as a slow file of the caller, nor the end of a wait for
  * capacity: such a request was never dispatched.
  */
 const pauseWrites = (request: StoredRequest, state: TerminalState, finishedAt: Instant): TransactItem[] => {
-  if (state.status !== 'failed' || state.error.code !== 'provider_timeout') return [];
+  if (state.status !== 'failed' || state.error.code !== 'provider_timeout' || state.error.input) return [];
   if (request.status === 'queued' && request.dispatchedAt === undefined) return [];
   const { accountId, endUserEmail: email, model } = request;
   return [pauseWrite({ accountId, email, model }, finishedAt, requiredNumberEnv('PAUSE_SECONDS'))];

@@ -35,6 +35,7 @@ export const FOCUSES: Weighted<Step> = [
     4,
     [
       [4, some.createOf()],
+      [1, some.openAiCalls],
       [3, some.onRequest],
       [4, some.others],
     ],
@@ -111,6 +112,20 @@ export const FOCUSES: Weighted<Step> = [
     [5, MOMENTS],
     [2, SECONDS],
   ),
+  // OpenAI's clients: equal calls, whose connections break, while things go wrong.
+  focus(
+    1,
+    [
+      [6, some.openAiCalls],
+      [1, some.changeBalance],
+      [1, some.fault],
+      [1, some.crash],
+      [1, some.outageOf('table', 'functions')],
+    ],
+    [1, MOMENTS],
+    [4, SECONDS],
+    [2, HOURS],
+  ),
   // Turns: requests that end as soon as they are called, at routes with room for one or two, where others just begin to wait.
   focus(
     1,
@@ -153,6 +168,20 @@ export const FOCUSES: Weighted<Step> = [
     ],
     [3, MOMENTS],
     [4, SECONDS],
+  ),
+  // Lists: many tasks at once at a provider that lists them.
+  focus(
+    1,
+    [
+      [12, some.createOf({ models: ['xQI3Pro'], behaviour: 'slow', fault: 1 })],
+      [2, some.createOf({ models: ['xW2.7S', 'xW3.0s'], behaviour: 'slow' })],
+      [1, some.fault],
+      [1, some.crash],
+      [1, some.providerOutage],
+      [1, some.onRequest],
+    ],
+    [5, MOMENTS],
+    [2, between(30, 5_000)],
   ),
   // Clocks: machines that are minutes ahead or behind, among those that are not.
   focus(

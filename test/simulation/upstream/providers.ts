@@ -50,6 +50,7 @@ interface Task {
   wire: 'ark' | 'studio';
   images: number;
   video: boolean;
+  createdAt: number;
   doneAt: number;
 }
 
@@ -61,6 +62,9 @@ const WORK_MS = { instant: [0, 60], quick: [500, 12_000], slow: [40_000, 300_000
 const FILE_MS = [10, 400, 5_000, 50_000];
 /** How long a busy provider asks its callers to wait, if it does. */
 const RETRY_AFTER_SECONDS = [undefined, 3, 45];
+/** Lists are refused, behind or incomplete when a draw is below these, each above the one before; `missed` is the share that they miss then. */
+const LISTS = { refused: 0.08, behind: 0.3, incomplete: 0.5, missed: 0.3 };
+const LIST_LAG_MS = 8_000;
 const LATE_CALLBACK_MS = 3 * 3_600_000;
 
 /** Both providers in their own wire formats. What they were asked to make is counted: it is paid for. */
@@ -85,6 +89,7 @@ export class Providers extends Part {
     if (hostname === FILE_HOST) return this.file(pathname);
     const wire = hostname.startsWith('modelark') ? 'ark' : 'studio';
     const id = taskIdIn(url);
+    if (request.method === 'GET' && /\/tasks\/?$/.test(pathname)) return this.list(wire, url.searchParams);
     if (request.method === 'GET') return this.query(wire, id);
     if (request.method === 'DELETE' || pathname.endsWith('/cancel')) return this.cancel(wire, id);
     return this.create(wire, pathname, request);
@@ -113,7 +118,9 @@ export class Providers extends Part {
     const video = /tasks$|video/.test(pathname);
     const images = imagesIn(body, behaviour);
     const id = behaviour === 'same-id' ? SAME_ID : `task-${this.made++}`;
-    const task: Task = { id, marker, behaviour, wire, images, video, doneAt: this.workEnd(behaviour) };
+    const { now: createdAt } = this.world.scheduler;
+    const doneAt = this.workEnd(behaviour);
+    const task: Task = { id, marker, behaviour, wire, images, video, createdAt, doneAt };
     const asynchronous = video || headers['x-dashscope-async'] === 'enable';
     if (creation) creation.made = madeOf(task, asynchronous);
     if (!asynchronous) return this.synchronous(task);
@@ -163,6 +170,34 @@ export class Providers extends Part {
       : task.behaviour === 'refused' || task.behaviour === 'broken';
     if (wire === 'ark') return jsonAnswer(200, arkTask(task, isDone, isFailed));
     return jsonAnswer(200, { output: { task_id: id, ...studioTask(task, isDone, isFailed) } });
+  }
+
+  /** The tasks of an account: now and then as they were before, without some of them, or refused. */
+  private list(wire: Task['wire'], query: URLSearchParams): HttpAnswer {
+    const { faults, scheduler } = this.world;
+    const { random } = faults;
+    const mood = faults.enabled ? random.next() : 1;
+    if (mood < LISTS.refused) return error(wire, 429, 'RateLimitExceeded', 'Throttling.RateQuota');
+    const asOf = mood < LISTS.behind ? scheduler.now - random.whole(0, LIST_LAG_MS) : scheduler.now;
+    const misses = mood < LISTS.incomplete ? LISTS.missed : 0;
+    const known = [...this.tasks.values()].filter(
+      (task) =>
+        task.wire === wire && task.behaviour !== 'gone' && task.createdAt <= asOf && random.next() >= misses,
+    );
+    if (wire === 'ark') {
+      const ids = query.getAll('filter.task_ids');
+      const items = known
+        .filter(({ id }) => ids.includes(id))
+        .map((task) => arkTask(task, asOf >= task.doneAt, false));
+      return jsonAnswer(200, { items, total: items.length });
+    }
+    const entries = known
+      .map(({ id, doneAt }) => ({ task_id: id, status: asOf >= doneAt ? 'SUCCEEDED' : 'RUNNING' }))
+      .filter(({ status }) => status === query.get('status'));
+    const size = Number(query.get('page_size'));
+    const from = (Number(query.get('page_no')) - 1) * size;
+    const total_page = Math.ceil(entries.length / size);
+    return jsonAnswer(200, { data: entries.slice(from, from + size), total: entries.length, total_page });
   }
 
   /** Cancels a task, deletes the record of one that is done, or refuses: a task does not stay queued for long. */

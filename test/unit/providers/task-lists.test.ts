@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { InTurn, Provider, TaskListing } from '../../../core/provider-calls/providers.ts';
 import { Fal } from '../../../providers/fal/fal.ts';
 import { ModelArk } from '../../../providers/modelark/modelark.ts';
@@ -21,6 +21,7 @@ const paths = (): string[] => server.requests.map(({ path }) => path);
 beforeEach(() => {
   server.requests.length = 0;
 });
+afterAll(() => server.close());
 
 describe("Model Studio's list", () => {
   const studio = () => adapterOf(ModelStudio);
@@ -47,6 +48,16 @@ describe("Model Studio's list", () => {
       '/api/v1/tasks/?status=PENDING&page_no=1&page_size=100',
     ]);
     expect(server.requests[0]?.headers.authorization).toBe('Bearer secret-key');
+  });
+
+  test('is asked at once for as many pages as the tasks fill that run at most', async () => {
+    answerBy((query) => page(String(query.get('status')), [], { total_page: 1 }));
+
+    expect(await list(studio(), ...Array.from({ length: 201 }, (_, index) => `${index}`))).toMatchObject({
+      isComplete: true,
+    });
+    expect(paths().filter((path) => path.includes('RUNNING'))).toHaveLength(3);
+    expect(paths()).toHaveLength(4);
   });
 
   test('goes on to its last page, and is incomplete beyond the tenth', async () => {

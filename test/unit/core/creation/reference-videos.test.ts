@@ -191,12 +191,18 @@ describe('copying reference videos', () => {
   });
 });
 
+test('a reference video that moved is measured where it is', async () => {
+  serve({ '/a': (_, response) => response.writeHead(302, { location: '/b' }).end(), '/b': whole(clip) });
+
+  expect(await measure(['/a'])).toEqual([{ durationMs: 5_200, extension: 'mp4' }]);
+  expect(server.requests.map(({ path }) => path)).toEqual(['/a', '/b']);
+});
+
 describe('the problem of a reference video', () => {
   test.each<[string, Serve]>([
     ['is not there', (_, response) => response.writeHead(404).end()],
     ['is forbidden', (_, response) => response.writeHead(403).end('<html>')],
     ['comes with a server error', (_, response) => response.writeHead(500).end()],
-    ['moved', (_, response) => response.writeHead(302, { location: '/b' }).end()],
     ['is a part that nobody asked for', (_, response) => response.writeHead(206).end(clip)],
     ['breaks off before its headers', (_, response) => response.socket?.destroy()],
     [

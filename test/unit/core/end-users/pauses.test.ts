@@ -63,6 +63,13 @@ describe('a pause', () => {
     },
   );
 
+  test("does not follow a caller's own file that was slow", async () => {
+    const input = { reason: 'slow', field: 'references[0]' } as const;
+    await failRequest(REQUEST_ID, { code: 'provider_timeout', message: 'It broke.', input }, clock);
+
+    expect(pauses()).toEqual([]);
+  });
+
   test.each([
     ['a success', [aStoredOutput(0)], 'succeeded'],
     ['a failure to store', [], 'failed'],
@@ -129,4 +136,13 @@ describe('a pause', () => {
 
     expect(pauses()).toEqual([{ ...pauseKey(other), until: 'x' }]);
   });
+});
+
+test.each([
+  [180, 180],
+  [3_600, 3_600],
+  [3_603, undefined],
+  [60 * 86_400, undefined],
+])('a pause that ends in %p s is one of %p s: none is longer than an hour', (seconds, left) => {
+  expect(pauseSecondsLeft({ until: atSeconds(seconds).toISOString() }, NOW)).toBe(left);
 });
