@@ -5,6 +5,7 @@ import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import { routesOf } from '../provider-calls/model-routes.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
@@ -87,10 +88,13 @@ const judge = async (
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const { creation, rate } = judgeCreation(account, submission, facts);
-  const { endUser, routeCosts, requestsNamed = [] } = facts;
+  const { endUser, routeCosts, credentials, left = {}, requestsNamed = [] } = facts;
   const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
+  const providers = routesOf(creation.model.id).map(({ provider }) => provider);
+  const keyless = new Set(providers.filter((provider) => !credentials.has(provider)));
   const id = requestId ?? newRequestId(creation.model.type, now);
-  const request = newRequest(id, account.accountId, creation, { rate, routeCosts, inputsExpireAt }, now);
+  const own = { rate, routeCosts, inputsExpireAt, routes: { keyless, left } };
+  const request = newRequest(id, account.accountId, creation, own, now);
   const { debitThousandths: price } = request;
   const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.

@@ -43,7 +43,7 @@ export const createVideo = (
   createRequest(account, submission, facts, async (judged) => {
     const { request } = judged;
     if (!hasClips(request)) return writeCreation(judged);
-    const limits = clipLimitsOf(request.model, facts.credentials);
+    const limits = clipLimitsOf(request.model, facts);
     const clips = {
       requestId: request.requestId,
       urls: await fetchableUrls(request.referenceVideos, judged.now),
@@ -88,10 +88,10 @@ const fetchableUrls = async (inputs: readonly string[], now: Date): Promise<stri
 };
 
 /** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
-const clipLimitsOf = (modelId: string, credentials: CreationFacts['credentials']): ClipLimits => ({
+const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): ClipLimits => ({
   ...findVideoModel(modelId),
   routeSeconds: Math.max(
-    ...earlyLimitsOf(modelId, credentials).map(
+    ...earlyLimitsOf(modelId, credentials, left).map(
       ({ referenceVideosSeconds = Number.POSITIVE_INFINITY }) => referenceVideosSeconds,
     ),
   ),
