@@ -1,4 +1,5 @@
 import { UnreadableVideoError } from '@generation-service/media/video-type';
+import { allEnded } from '../concurrency/in-parallel.ts';
 import { ClipNotCopiedError, ClipTooLongError, copyClip } from '../files/copy-clip.ts';
 import { clipObjectKey } from '../object-keys.ts';
 import { logger } from '../observability.ts';
@@ -17,7 +18,7 @@ export const copyReferenceVideos = async (
   { requestId, urls, longestSeconds }: Clips,
   signal: AbortSignal = AbortSignal.timeout(TIME_LIMIT_MS),
 ): Promise<ClipMeasure[]> =>
-  Promise.all(
+  allEnded(
     urls.map((url, index) =>
       measureCopy(
         { url, keyOf: ({ extension }) => clipObjectKey(requestId, index, extension), longestSeconds, signal },
