@@ -25,6 +25,15 @@ describe('a request with a field that the model of a route is not sent', () => {
     expect(two.called).toEqual([]);
   });
 
+  test('waits for the only route that sends it, while that is paused', async () => {
+    const two = new TwoRoutes();
+    two.untaken[SECOND] = 'n';
+    await two.pause(FIRST);
+
+    expect(await two.dispatchOn()).toMatchObject({ next: 'queue', gate: FIRST });
+    expect(two.called).toEqual([]);
+  });
+
   test('fails so with one route, too', async () => {
     const two = new TwoRoutes();
     two.routes = two.routes.slice(0, 1);
