@@ -109,7 +109,7 @@ const unfitBefore = (
 
 /**
  * Assigns a request the route of its destination, unless it has it, and releases the permit of the route before. The only place where a
- * request changes route. A request whose calls were all refused begins anew, also at the same route. Undefined when another run has assigned
+ * request changes route. A request whose calls were all refused begins anew, also where it waits for the same route: the permit is for all its calls. Undefined when another run has assigned
  * the request a route, or claimed calls, since it was read.
  */
 export const assignDestination = async (
@@ -119,7 +119,7 @@ export const assignDestination = async (
   clock: Clock,
 ): Promise<Assignment | undefined> => {
   const { assignment } = request;
-  const isAnew = choice.kind === 'go' && currentAttempts(request, all).some(isFailed);
+  const isAnew = currentAttempts(request, all).some(isFailed);
   if (assignment && (isFixed || (assignment.route === choice.route && !isAnew))) return assignment;
   const assigned = await assignRoute(request, choice.route, clock.now());
   if (assigned && assignment && assignment.route !== choice.route)
