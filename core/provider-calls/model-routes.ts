@@ -6,6 +6,7 @@ import type { ModelSettings } from '../models/model-settings.ts';
 import { rateOf } from '../models/rates.ts';
 import { namesOfProvider, PROVIDER_IDS, type ProviderId, routeNameOf } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import type { InputLimits } from './input-limits.ts';
 import { lacksHost, limitsOf, takesRequest, UpstreamLimits, unservable } from './upstream-limits.ts';
 
 /** A gate's item holds its permits: with 200 it has some 20 KB, so a write costs 20 units. */
@@ -80,6 +81,15 @@ export const earlyLimitsOf = (
     .filter(({ provider }) => credentials.has(provider))
     .map((route) => (route.refusesEarly ? limitsOf(route) : {}));
 
+/** The routes of a model with a credential, by name, each with its limits on input files. */
+export const inputRoutesOf = (
+  modelId: string,
+  credentials: ReadonlySet<ProviderId>,
+): { route: string; limits: InputLimits }[] =>
+  routesOf(modelId)
+    .filter(({ provider }) => credentials.has(provider))
+    .map((route) => ({ route: routeNameOf(route), limits: limitsOf(route).inputs ?? {} }));
+
 const NO_KEY = 'its provider has no key';
 const NO_HOST = 'it is served at hosts of a workspace only';
 /** Why a route does not get a request, in words for an operator, the best reason first. */
@@ -105,7 +115,12 @@ export const routesFor = (
   const hasKey = (provider: ProviderId): boolean => !keyless.has(provider);
   const judged = routesOf(request.model).map((route) => {
     const problem = routeProblem(route, hasKey);
-    return { route, why: problem ?? (takesRequest(limitsOf(route), request) ? undefined : UNFIT[0]) };
+    return {
+      route,
+      why:
+        problem ??
+        (takesInputs(route, request) && takesRequest(limitsOf(route), request) ? undefined : UNFIT[0]),
+    };
   });
   const best = [undefined, ...UNFIT].find((reason) => judged.some(({ why }) => why === reason));
   return {
@@ -115,6 +130,10 @@ export const routesFor = (
     ),
   };
 };
+
+/** Whether a route takes the input files of a request, as measured at its creation. */
+const takesInputs = (route: ConfiguredRoute, { unfitRoutes = [] }: StoredRequest): boolean =>
+  !unfitRoutes.includes(routeNameOf(route));
 
 /**
  * Why a model cannot be dispatched now, in words for an operator. Undefined when it can: its routes with a credential serve together all

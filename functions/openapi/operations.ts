@@ -181,11 +181,12 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     tag: 'Files',
     summary: 'Upload a file',
     description:
-      'Answers with a form. Send it by POST, its fields first and the file last, as `file`; then use `url` wherever a creation takes a URL. Only your account can use it, for two days. 60 uploads an hour, and 16 more for each creation accepted in the hour.',
+      'Answers with a form. Send it by POST, its fields first and the file last, as `file`; then name the file by `url` wherever a creation takes a URL: only your account can, for two days, and nobody can fetch it there. Types that a model on offer takes; 402 with a balance of 0. 60 uploads an hour, and 16 more for each creation accepted in the hour.',
     scope: 'generations:write',
     client: call('createUpload', BODIES.upload),
     body: { schema: 'NewUpload', example: BODIES.upload },
     answer: { ...answered('The form, and the URL of the file.', 'Upload', ANSWERS.upload), status: 201 },
+    refusals: [402],
   },
   'list-models': {
     tag: 'Models',
