@@ -14,9 +14,14 @@ interface ProviderFacts {
   sandboxPath: string;
   /** The variable of a shell that holds its own key. */
   keyVariable: string;
+  /** How fast the control loop queries the tasks of one account, unless a route says otherwise. */
+  queries: { atOnce: number; perSecond: number };
 }
 
-/** Every provider, by the id used in model routes, callback URLs, metrics and alarms. */
+/** So much of a provider that documents no limit on queries. */
+const FEW_QUERIES = { atOnce: 4, perSecond: 10 };
+
+/** Every provider, by its name in callback URLs; the names of its accounts begin with that. */
 export const PROVIDERS = {
   modelark: {
     label: 'ModelArk',
@@ -25,6 +30,7 @@ export const PROVIDERS = {
     imageFormat: 'jpeg',
     sandboxPath: '/api/v3',
     keyVariable: 'MODELARK_API_KEY',
+    queries: FEW_QUERIES,
   },
   modelstudio: {
     label: 'ModelStudio',
@@ -33,6 +39,8 @@ export const PROVIDERS = {
     imageFormat: 'png',
     sandboxPath: '',
     keyVariable: 'MODELSTUDIO_API_KEY',
+    // It takes 20 calls about tasks a second from an account: reads of the API query, too.
+    queries: { atOnce: 16, perSecond: 18 },
   },
   fal: {
     label: 'Fal',
@@ -41,31 +49,61 @@ export const PROVIDERS = {
     imageFormat: undefined,
     sandboxPath: '/fal',
     keyVariable: 'FAL_KEY',
+    queries: FEW_QUERIES,
   },
 } as const satisfies Record<string, ProviderFacts>;
 
-export type ProviderId = keyof typeof PROVIDERS;
-type Label = (typeof PROVIDERS)[ProviderId]['label'];
-
-export const PROVIDER_IDS = Object.keys(PROVIDERS) as [ProviderId, ...ProviderId[]];
+/** The maker of an API that an adapter speaks. */
+export type Maker = keyof typeof PROVIDERS;
+type Label = (typeof PROVIDERS)[Maker]['label'];
 
 /**
- * The names that belong to a provider, all made from its id and label. The first three are variables of the functions: its base URL, the
- * one it had before, and the ARN of its API key's secret.
+ * An account at a provider, as in model routes, stored calls, metrics and alarms: the maker's name for the default account,
+ * `modelstudio@eu` for another one. Each account has its own key, address, limits and runs of the control loop.
+ */
+export type ProviderId = Maker | `${Maker}@${string}`;
+
+/** The default account of every provider. */
+export const PROVIDER_IDS = Object.keys(PROVIDERS) as [Maker, ...Maker[]];
+
+/** The name of an account other than the default one. It is part of variables, outputs and logical ids. */
+export const ACCOUNT_NAME = /^[a-z][a-z0-9]{0,19}$/;
+
+const partsOf = (id: string): { maker: string; account: string | undefined } => {
+  const [maker = '', ...account] = id.split('@');
+  return { maker, account: account.length === 0 ? undefined : account.join('@') };
+};
+
+/** The maker of an account's provider. */
+export const makerOf = (id: ProviderId): Maker => partsOf(id).maker as Maker;
+
+/** Whether text names an account at a provider of this version. */
+export const isProviderId = (text: string): text is ProviderId => {
+  const { maker, account } = partsOf(text);
+  return Object.hasOwn(PROVIDERS, maker) && (account === undefined || ACCOUNT_NAME.test(account));
+};
+
+/**
+ * The names that belong to an account, all made from its provider's id and label and its own name. The first three are variables of the
+ * functions: its base URL, the one it had before, and the ARN of its API key's secret. The context keys are those of the default account.
  */
 export const namesOfProvider = (id: ProviderId) => {
-  const { label, keyVariable } = PROVIDERS[id];
-  const upper = id.toUpperCase() as Uppercase<ProviderId>;
+  const { maker, account = '' } = partsOf(id) as { maker: Maker; account?: string };
+  const { label, keyVariable } = PROVIDERS[maker];
+  const upper = maker.toUpperCase() as Uppercase<Maker>;
   const lower = `${label.charAt(0).toLowerCase()}${label.slice(1)}` as Uncapitalize<Label>;
+  // Typed as the names of the default account: those of others are not known before a deployment.
+  const ending = (account === '' ? '' : `_${account.toUpperCase()}`) as '';
+  const ownPart = `${account.charAt(0).toUpperCase()}${account.slice(1)}`;
   return {
-    baseUrlVariable: `${upper}_BASE_URL`,
-    previousBaseUrlVariable: `${upper}_PREVIOUS_BASE_URL`,
-    secretVariable: `${upper}_SECRET_ARN`,
-    keyVariable,
+    baseUrlVariable: `${upper}_BASE_URL${ending}`,
+    previousBaseUrlVariable: `${upper}_PREVIOUS_BASE_URL${ending}`,
+    secretVariable: `${upper}_SECRET_ARN${ending}`,
+    keyVariable: `${keyVariable}${ending}`,
     baseUrlContextKey: `${lower}BaseUrl`,
     previousBaseUrlContextKey: `${lower}PreviousBaseUrl`,
-    baseUrlOutput: `${label}BaseUrl`,
-    secretOutput: `${label}SecretName`,
+    baseUrlOutput: `${label}BaseUrl${ownPart}`,
+    secretOutput: `${label}SecretName${ownPart}`,
   } as const;
 };
 export type ProviderNames = ReturnType<typeof namesOfProvider>;
@@ -73,10 +111,11 @@ export type ProviderNames = ReturnType<typeof namesOfProvider>;
 /** Whether a provider calls back about requests of a kind. False for one that this version does not know. */
 export const callsBackFor = (provider: string, kind: RequestKind): boolean =>
   Object.entries(PROVIDERS).some(
-    ([id, facts]) => id === provider && (facts.callsBackFor as readonly RequestKind[]).includes(kind),
+    ([maker, facts]) =>
+      maker === partsOf(provider).maker && (facts.callsBackFor as readonly RequestKind[]).includes(kind),
   );
 
-/** The name of a route. Models that lead to the same upstream model share its limits. */
+/** The name of a route: `modelstudio@eu/wan2.7-t2v`. Models that lead to the same upstream model share its limits. */
 export const routeNameOf = ({
   provider,
   upstreamModel,

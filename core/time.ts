@@ -39,6 +39,16 @@ export const secondsSince = (instant: Instant | undefined, now: Date): number =>
 
 export const SECONDS_PER_DAY = 86_400;
 
+/** How far the clocks of two functions may be apart. AWS keeps those of Lambda within milliseconds. */
+export const CLOCK_SKEW_MS = 2_000;
+
+/**
+ * The latest instant, in epoch milliseconds, that a right clock can have set for something that lasts `longestMs` at most. A stored "until"
+ * beyond that was set by a clock that was ahead, and counts as past: it would last for as long as that clock was wrong.
+ */
+export const latestEndMs = (now: Date, longestMs: number): number =>
+  now.getTime() + longestMs + CLOCK_SKEW_MS;
+
 /** The source of the time, passed as an argument so that tests can set it. */
 export interface Clock {
   now(): Date;

@@ -7,6 +7,7 @@ import { namesOfProvider, PROVIDER_IDS, type ProviderNames } from '../core/provi
 import { isTooLong } from '../core/webhooks/webhook-rules.ts';
 import { contradictionsIn, problemsOfRoutes } from './context-rules.ts';
 import { nearestName } from './nearest-name.ts';
+import { providerAccounts, unknownAccountsIn } from './provider-accounts.ts';
 
 /** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
 const number = (minimum: number, maximum: number) =>
@@ -146,6 +147,7 @@ export const StackContext = z
     pollIntervalSeconds: wholeNumber(1, 300).default(2),
     callbackWaitSeconds: wholeNumber(1, 3600).default(300),
     reconcileIntervalSeconds: wholeNumber(1, 3600).default(60),
+    reconcilerMemory: wholeNumber(256, 10_240).default(256),
     webhookRetrySeconds: retrySeconds.default('5,300,1800,7200,18000,36000,50400,72000,86400'),
     reservedConcurrency: json(z.partialRecord(z.enum(RESERVABLE), z.int().min(1).max(100_000))).optional(),
     publicBaseUrl: baseUrl.optional(),
@@ -194,12 +196,14 @@ export const StackContext = z
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     ...providerAddresses,
     ...previousAddresses,
+    providerAccounts: json(providerAccounts(baseUrl)),
     modelRoutes: json(ModelRoutes),
     maxRunning: wholeNumber(1, MAX_RUNNING).optional(),
   })
   .check((given) => {
     const { modelRoutes } = given.value;
-    for (const message of problemsOfRoutes(modelRoutes)) {
+    const problems = problemsOfRoutes(modelRoutes);
+    for (const message of [...problems, ...unknownAccountsIn(modelRoutes, given.value.providerAccounts)]) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
     }
     const { canary } = given.value;

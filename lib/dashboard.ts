@@ -19,12 +19,14 @@ import {
   metricDimensions,
   STACK_DIMENSION,
 } from '../core/observability.ts';
-import { PROVIDER_IDS } from '../core/provider-names.ts';
+import type { ProviderId } from '../core/provider-names.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { serviceMetric } from './service-metric.ts';
 
 /** The resources on the dashboard. */
 export interface DashboardProps {
+  /** The accounts at providers. */
+  providers: readonly ProviderId[];
   api: RestApi;
   table: ITable;
   stateMachines: Record<string, StateMachine>;
@@ -51,7 +53,11 @@ const PERIOD = Duration.minutes(5);
 
 /** One page with the state of the service, and saved queries of its logs. */
 export class Dashboard extends Construct {
-  constructor(scope: Construct, id: string, { api, table, stateMachines, functions }: DashboardProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { api, table, stateMachines, functions, providers }: DashboardProps,
+  ) {
     super(scope, id);
     const { stackName, region } = Stack.of(this);
     const sum = { period: PERIOD, statistic: 'Sum' };
@@ -160,7 +166,7 @@ export class Dashboard extends Construct {
           ),
           graph(
             'Providers',
-            PROVIDER_IDS.flatMap((provider) => [
+            providers.flatMap((provider) => [
               own(METRIC.providerAccessRefused, { provider }),
               own(METRIC.providerCallLost, { provider }),
               own(METRIC.unknownProviderState, { provider }),

@@ -94,6 +94,7 @@ export class GenerationServiceStack extends Stack {
     const workflows = { generation, expiry, webhookDelivery };
     const monitoring = new Monitoring(this, 'Monitoring', {
       ...{ context, table, api: httpApi.api, ...workflows },
+      providers: secrets.accounts.map(({ id: account }) => account),
       workers: [
         ...Object.values(generation.tasks),
         ...Object.values(webhookDelivery.tasks),
@@ -151,6 +152,7 @@ export class GenerationServiceStack extends Stack {
 
     new Dashboard(this, 'Dashboard', {
       api: httpApi.api,
+      providers: secrets.accounts.map(({ id: account }) => account),
       table,
       stateMachines: {
         generation: generation.stateMachine,

@@ -6,7 +6,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { type Dimensions, METRIC, type MetricName } from '../core/observability.ts';
-import { PROVIDER_IDS } from '../core/provider-names.ts';
+import type { ProviderId } from '../core/provider-names.ts';
 import { type AddAlarm, alarmsTo } from './add-alarm.ts';
 import { addCallerAlarms, type CallerAlarmsProps } from './caller-alarms.ts';
 import type { StackContext } from './context.ts';
@@ -16,6 +16,8 @@ import { serviceMetric as metricOf } from './service-metric.ts';
 /** The monitored resources, and the address to notify. */
 export interface MonitoringProps
   extends Pick<CallerAlarmsProps, 'answering' | 'api' | 'table' | 'workers' | 'models'> {
+  /** The accounts at providers. */
+  providers: readonly ProviderId[];
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
   webhookDelivery: { stateMachine: StateMachine; tasks: { 'deliver-webhook': ServiceFunction } };
@@ -186,14 +188,15 @@ export class Monitoring extends Construct {
       deliveries.metricTimedOut(failed),
       'An execution that delivers a webhook has met our own faults for 14 days.',
     );
-    for (const provider of PROVIDER_IDS) {
+    for (const provider of props.providers) {
+      const name = provider.replace('@', '-');
       this.alarm(
-        `${provider}-access-refused`,
+        `${name}-access-refused`,
         serviceMetric(METRIC.providerAccessRefused, { provider }),
         `${provider} refuses our credential, account, quota or model.`,
       );
       this.alarm(
-        `${provider}-call-lost`,
+        `${name}-call-lost`,
         serviceMetric(METRIC.providerCallLost, { provider }),
         `Calls to ${provider} end with an unknown outcome.`,
         {
@@ -201,7 +204,7 @@ export class Monitoring extends Construct {
         },
       );
       this.alarm(
-        `${provider}-unknown-state`,
+        `${name}-unknown-state`,
         serviceMetric(METRIC.unknownProviderState, { provider }),
         `${provider} reports a task state that the adapter does not know.`,
       );

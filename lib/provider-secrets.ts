@@ -3,44 +3,54 @@ import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import {
+  makerOf,
   namesOfProvider,
-  PROVIDER_IDS,
   PROVIDERS,
   type ProviderId,
   type ProviderNames,
 } from '../core/provider-names.ts';
 import type { StackContext } from './context.ts';
+import { providerAccountsOf } from './provider-accounts.ts';
 import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Environment, ServiceFunction } from './service-function.ts';
 
 /** Where the providers are, and which of them serves each model. */
 export type ProviderSettings = Pick<
   StackContext,
-  'modelRoutes' | 'maxRunning' | ProviderNames['baseUrlContextKey' | 'previousBaseUrlContextKey']
+  | 'modelRoutes'
+  | 'maxRunning'
+  | 'providerAccounts'
+  | ProviderNames['baseUrlContextKey' | 'previousBaseUrlContextKey']
 >;
 
 /**
- * The providers' API keys, one secret each, and the secret behind the tokens in callback URLs. The API keys start
+ * The API keys of the accounts at providers, one secret each, and the secret behind the tokens in callback URLs. The API keys start
  * empty; a provider without a key takes no requests. With a sandbox its key is used for both, at its address, and the
  * providers' own keys stay where they are, unused.
  */
 export class ProviderSecrets extends Construct {
-  /** Holds the key that each provider is called with. */
-  readonly apiKeys: Readonly<Record<ProviderId, Secret>>;
+  /** Every account at a provider: its name, where it is called, and the secret with its key. */
+  readonly accounts: readonly { id: ProviderId; baseUrl: string; apiKey: Secret }[];
   /** Behind the tokens in callback URLs. */
   readonly callbacks: Secret;
-  /** Where each provider is called. */
-  readonly baseUrls: Readonly<Record<ProviderId, string>>;
   /** The model routes as JSON. */
   readonly modelRoutes: string;
   private readonly environment: Environment;
 
   constructor(scope: Construct, id: string, settings: ProviderSettings, sandbox?: SandboxProviders) {
     super(scope, id);
-    this.apiKeys = forEachProvider((provider) => {
-      const { label, product } = PROVIDERS[provider];
-      const own = emptySecret(this, label, `API key of ${product}`);
-      return sandbox?.apiKey ?? own;
+    const accounts = providerAccountsOf(settings);
+    this.accounts = accounts.map(({ id: account, baseUrl }) => {
+      const maker = makerOf(account);
+      const name = account.slice(maker.length + 1);
+      const { label, product, sandboxPath } = PROVIDERS[maker];
+      const about = `API key of ${product}${name && `, account ${name}`}`;
+      const own = emptySecret(this, `${label}${name.charAt(0).toUpperCase()}${name.slice(1)}`, about);
+      return {
+        id: account,
+        baseUrl: sandbox ? `${sandbox.url}${sandboxPath}` : baseUrl,
+        apiKey: sandbox?.apiKey ?? own,
+      };
     });
     this.callbacks = new Secret(this, 'Callbacks', {
       description: 'Secret behind the tokens in callback URLs',
@@ -49,17 +59,12 @@ export class ProviderSecrets extends Construct {
     });
     const routes = { ...sandbox?.modelRoutes, ...settings.modelRoutes };
     this.modelRoutes = Stack.of(this).toJsonString(cappedAt(settings.maxRunning, routes));
-    this.baseUrls = forEachProvider((provider) =>
-      sandbox
-        ? `${sandbox.url}${PROVIDERS[provider].sandboxPath}`
-        : settings[namesOfProvider(provider).baseUrlContextKey],
-    );
-    const variables = PROVIDER_IDS.flatMap((provider) => {
-      const names = namesOfProvider(provider);
-      const previous = settings[names.previousBaseUrlContextKey];
+    const variables = this.accounts.flatMap(({ id: account, baseUrl, apiKey }, index) => {
+      const names = namesOfProvider(account);
+      const previous = accounts[index]?.previousBaseUrl;
       return [
-        [names.baseUrlVariable, this.baseUrls[provider]],
-        [names.secretVariable, this.apiKeys[provider].secretArn],
+        [names.baseUrlVariable, baseUrl],
+        [names.secretVariable, apiKey.secretArn],
         ...(previous === undefined ? [] : [[names.previousBaseUrlVariable, previous]]),
       ];
     });
@@ -92,13 +97,10 @@ export class ProviderSecrets extends Construct {
   private bindApiKeys(functions: readonly ServiceFunction[], action: string): void {
     for (const to of functions) {
       to.addEnvironment(this.environment);
-      to.allow([action], [...new Set(Object.values(this.apiKeys).map(({ secretArn }) => secretArn))]);
+      to.allow([action], [...new Set(this.accounts.map(({ apiKey }) => apiKey.secretArn))]);
     }
   }
 }
-
-const forEachProvider = <T>(make: (provider: ProviderId) => T): Record<ProviderId, T> =>
-  Object.fromEntries(PROVIDER_IDS.map((provider) => [provider, make(provider)])) as Record<ProviderId, T>;
 
 /** Routes with this limit where they have none, or a higher one. */
 const cappedAt = (most: number | undefined, routes: ModelRoutes): ModelRoutes => {

@@ -10,7 +10,7 @@ import { ServiceFunction } from './service-function.ts';
 /** The reconciler's schedule, and the state machines it serves. */
 export interface ReconcilerProps {
   bundleOf: (name: string) => string;
-  context: Pick<StackContext, 'reconcileIntervalSeconds'>;
+  context: Pick<StackContext, 'reconcileIntervalSeconds' | 'reconcilerMemory'>;
   /** The workflow whose lost executions trigger a run. */
   generation: { stateMachine: StateMachine };
   /** The workflow whose failed executions are started again. */
@@ -38,7 +38,7 @@ export class Reconciler extends Construct {
       // A run lasts 59 s, then waits for calls under way and lists what is still open.
       timeout: Duration.seconds(120),
       // It runs all the time while anything is open, and mostly waits.
-      memorySize: 256,
+      memorySize: props.context.reconcilerMemory,
     });
     // Without this, Lambda itself would repeat a run that failed, beside the next one.
     this.reconcile.lambda.configureAsyncInvoke({

@@ -2,7 +2,7 @@ import { CfnOutput } from 'aws-cdk-lib';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { namesOfProvider, PROVIDER_IDS } from '../core/provider-names.ts';
+import { namesOfProvider } from '../core/provider-names.ts';
 import type { Canary } from './canary.ts';
 import type { StackContext } from './context.ts';
 import type { DataStore } from './data-store.ts';
@@ -51,10 +51,10 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('WebhookDeliveryStateMachineArn', webhookDelivery.stateMachine.stateMachineArn);
   output('VerifyLedgersStateMachineArn', verifyLedgers.stateMachine.stateMachineArn);
   output('ModelRoutes', secrets.modelRoutes);
-  for (const id of PROVIDER_IDS) {
+  for (const { id, baseUrl, apiKey } of secrets.accounts) {
     const { baseUrlOutput, secretOutput } = namesOfProvider(id);
-    output(baseUrlOutput, secrets.baseUrls[id]);
-    output(secretOutput, secrets.apiKeys[id].secretName);
+    output(baseUrlOutput, baseUrl);
+    output(secretOutput, apiKey.secretName);
   }
   output('CallbackSecretName', secrets.callbacks.secretName);
   const { variables } = settings;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { clientOptions } from '../core/aws-clients.ts';
 import type { EnvironmentName } from '../core/environment.ts';
-import { namesOfProvider, PROVIDER_IDS } from '../core/provider-names.ts';
+import { isProviderId, namesOfProvider, PROVIDER_IDS } from '../core/provider-names.ts';
 
 /** Data directory of the local run when `--data-dir` is not given. */
 export const DEFAULT_DATA_DIRECTORY = '.local';
@@ -69,6 +69,17 @@ const OUTPUT_OF = {
     ]),
   ),
 } satisfies Partial<Record<EnvironmentName, string>>;
+
+/** The same of the accounts at providers that routes lead to. */
+const outputsOfAccounts = ({ ModelRoutes: routes = '{}' }: Outputs): [variable: string, output: string][] => {
+  const named = [...routes.matchAll(/"provider":"([^"]+)"/g)].flatMap(([, provider = '']) =>
+    isProviderId(provider) ? [provider] : [],
+  );
+  return [...new Set(named)].map(namesOfProvider).flatMap((names) => [
+    [names.baseUrlVariable, names.baseUrlOutput],
+    [names.secretVariable, names.secretOutput],
+  ]);
+};
 
 /**
  * Points this process at a service by setting the variables that `core` and the AWS clients read: the local run when one is up, else the
@@ -145,7 +156,7 @@ const useLocalCredentials = (localRun: LocalRun): void => {
 /** Sets or clears every variable, so that none keeps a value from the shell. */
 const useOutputs = (outputs: Outputs): void => {
   if (!outputs.TableName) throw new TargetError('it has no output TableName');
-  for (const [variable, output] of Object.entries(OUTPUT_OF)) {
+  for (const [variable, output] of [...Object.entries(OUTPUT_OF), ...outputsOfAccounts(outputs)]) {
     const value = outputs[output];
     if (value === undefined) delete process.env[variable];
     else process.env[variable] = value;

@@ -6,25 +6,27 @@ import type {
   ProviderCall,
   ProviderPlan,
 } from '../core/provider-calls/providers.ts';
-import { callsBackFor, type ProviderId } from '../core/provider-names.ts';
+import { callsBackFor, type Maker, type ProviderId } from '../core/provider-names.ts';
 import type { StoredRequest } from '../core/requests/request-rules.ts';
 import { unansweredCreation, withCallId } from './failures.ts';
 import { type Answered, callProvider, type HttpAnswer } from './http.ts';
 
-/** Where a provider is called, and with which key. */
+/** The account at a provider, where it is called, and with which key. The default account unless `id` says another one. */
 export interface Connection {
+  id?: ProviderId;
   baseUrl: string;
   apiKey: string;
 }
 
 /** What all adapters have in common: an address, a key, and one HTTP call for each creation and query. */
 export abstract class HttpProvider implements Provider {
-  abstract readonly id: ProviderId;
+  readonly id: ProviderId;
   readonly baseUrl: string;
   private readonly authorization: string;
 
   /** `scheme` stands before the key in `Authorization`. */
-  constructor({ baseUrl, apiKey }: Connection, scheme = 'Bearer') {
+  constructor({ id, baseUrl, apiKey }: Connection, maker: Maker, scheme = 'Bearer') {
+    this.id = id ?? maker;
     this.baseUrl = baseUrl;
     this.authorization = `${scheme} ${apiKey}`;
   }

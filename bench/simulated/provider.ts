@@ -8,6 +8,9 @@ export interface ProviderCall {
   model: string;
   createdAt: number;
   doneAt: number;
+  /** The header with the key of the account. */
+  key: string;
+  isTask: boolean;
   /** When each query of the task arrived; empty for a synchronous call. */
   queriedAt: number[];
   /** When the first answer left that reported the task done. */
@@ -28,6 +31,8 @@ const FILE_HOST = 'files.provider.example';
 /** Both default providers without callbacks or failures. It keeps its own record of calls and queries. */
 export class RecordingProvider {
   readonly calls = new Map<string, ProviderCall>();
+  /** When each page of a list was asked for, and with which key. */
+  readonly listedAt: { key: string; at: number }[] = [];
   /** Runs when an answer has reported a task done. */
   onReported: ((call: ProviderCall) => void) | undefined;
   private readonly world: World;
@@ -52,7 +57,9 @@ export class RecordingProvider {
   private async answer(request: HttpRequest): Promise<HttpAnswer> {
     const { scheduler } = this.world;
     await scheduler.sleep(this.options.answerMs / 2);
-    const answer = request.method === 'GET' ? this.query(request) : await this.create(request);
+    const isList = request.method === 'GET' && new URL(request.url).pathname === '/api/v1/tasks/';
+    const query = () => (isList ? this.list(request) : this.query(request));
+    const answer = request.method === 'GET' ? query() : await this.create(request);
     await scheduler.sleep(this.options.answerMs / 2);
     return answer;
   }
@@ -65,6 +72,7 @@ export class RecordingProvider {
     if (this.callFor(prompt)) throw new Error(`${prompt} was called twice.`);
     this.calls.set(idOf(prompt), {
       ...{ prompt, model: body.model, createdAt: scheduler.now, doneAt },
+      ...{ key: headers.authorization ?? '', isTask: headers['x-dashscope-async'] === 'enable' },
       queriedAt: [],
     });
     if (headers['x-dashscope-async'] === 'enable')
@@ -72,6 +80,24 @@ export class RecordingProvider {
     await scheduler.sleep(doneAt - scheduler.now);
     const file = fileUrl(idOf(prompt), 'png');
     return json(new URL(url).hostname.startsWith('modelark') ? { data: [{ url: file }] } : studioImage(file));
+  }
+
+  /** The tasks of an account, by status and page. */
+  private list({ url, headers }: HttpRequest): HttpAnswer {
+    const { searchParams } = new URL(url);
+    const { now } = this.world.scheduler;
+    this.listedAt.push({ key: headers.authorization ?? '', at: now });
+    const size = Number(searchParams.get('page_size') ?? 10);
+    const from = (Number(searchParams.get('page_no') ?? 1) - 1) * size;
+    const data = [...this.calls.values()]
+      .filter(({ isTask, key }) => isTask && key === headers.authorization)
+      .map(({ prompt, doneAt }) => ({
+        task_id: idOf(prompt),
+        status: now < doneAt ? 'RUNNING' : 'SUCCEEDED',
+      }))
+      .filter(({ status }) => status === (searchParams.get('status') ?? status));
+    const total_page = Math.ceil(data.length / size);
+    return json({ data: data.slice(from, from + size), total: data.length, total_page });
   }
 
   private query({ url }: HttpRequest): HttpAnswer {

@@ -2,7 +2,7 @@ import { UnauthorizedError } from '../errors.ts';
 import { apiKeyKey } from '../table/keys.ts';
 import { updateOf } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
-import { toInstant } from '../time.ts';
+import { latestEndMs, toInstant } from '../time.ts';
 import { type ApiKey, type ParsedKey, toApiKey } from './api-keys.ts';
 
 /** A key that was looked up, and whether the request was counted against its bucket. */
@@ -13,14 +13,17 @@ export interface KeyUse {
 }
 
 /**
- * DynamoDB has no `max`, so the update has one form for a refilled bucket and one for a bucket in use. Neither names the digest or the
+ * DynamoDB has no `max`, so the update has one form for a refilled bucket, one for a bucket in use, and one for a bucket that a clock far
+ * ahead filled, which counts as refilled. Neither names the digest or the
  * revocation: IAM lets a role that may name an attribute in a condition write it too.
  */
+const REFILLED = 'SET tat = :now + intervalMs, allowAt = :now - spareMs, lastUsedAt = :at';
 const UPDATES = {
   idle: {
     ConditionExpression: 'attribute_exists(PK) AND (attribute_not_exists(tat) OR tat < :now)',
-    UpdateExpression: 'SET tat = :now + intervalMs, allowAt = :now - spareMs, lastUsedAt = :at',
+    UpdateExpression: REFILLED,
   },
+  ahead: { ConditionExpression: 'tat > :latest', UpdateExpression: REFILLED },
   busy: {
     ConditionExpression: 'tat >= :now AND allowAt <= :now',
     UpdateExpression: 'SET tat = tat + intervalMs, allowAt = allowAt + intervalMs, lastUsedAt = :at',
@@ -48,24 +51,29 @@ export const consumeApiKey = async (
   let nowMs = now.getTime();
   let form: keyof typeof UPDATES = (lastSeenTat.get(keyId) ?? 0) >= nowMs ? 'busy' : 'idle';
   let apiKey: ApiKey | undefined;
+  let latestMs = 0;
   for (let guess = 0; guess < MAX_GUESSES; guess++) {
-    const use = await updateBucket({ keyId, digest }, new Date(nowMs), form);
+    const use = await updateBucket({ keyId, digest }, { now: new Date(nowMs), latestMs }, form);
     apiKey = use.apiKey;
     const { tat = 0, allowAt = 0 } = apiKey;
     remember(keyId, tat);
     if (use.counted) return { apiKey, retryAfterSeconds: undefined };
-    if (allowAt > nowMs) {
+    latestMs = latestEndMs(now, refillMsOf(apiKey));
+    if (allowAt > nowMs && tat <= latestMs) {
       const arrivedMs = now.getTime() + elapsedMs();
-      if (allowAt > arrivedMs) {
-        return { apiKey, retryAfterSeconds: Math.max(1, Math.ceil((allowAt - arrivedMs) / 1000)) };
-      }
+      const waitMs = Math.min(allowAt - arrivedMs, refillMsOf(apiKey));
+      if (waitMs > 0) return { apiKey, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
       nowMs = arrivedMs;
     }
-    form = tat >= nowMs ? 'busy' : 'idle';
+    if (tat > latestMs) form = 'ahead';
+    else form = tat >= nowMs ? 'busy' : 'idle';
   }
   if (!apiKey) throw new UnauthorizedError();
   return { apiKey, retryAfterSeconds: 1 };
 };
+
+/** How long an empty bucket takes until it is full. */
+const refillMsOf = ({ intervalMs, spareMs }: ApiKey): number => 2 * intervalMs + spareMs;
 
 /** Milliseconds since this call. */
 const stopwatch = (): (() => number) => {
@@ -76,13 +84,17 @@ const stopwatch = (): (() => number) => {
 /** One attempt of one form. When the form did not fit, `counted` is false and the key is as stored. */
 const updateBucket = async (
   { keyId, digest }: Pick<ParsedKey, 'keyId' | 'digest'>,
-  now: Date,
+  { now, latestMs }: { now: Date; latestMs: number },
   form: keyof typeof UPDATES,
 ): Promise<{ apiKey: ApiKey; counted: boolean }> => {
   const { done: counted, item } = await writeOnCondition(
     updateOf(apiKeyKey(keyId), {
       ...UPDATES[form],
-      ExpressionAttributeValues: { ':now': now.getTime(), ':at': toInstant(now) },
+      ExpressionAttributeValues: {
+        ':now': now.getTime(),
+        ':at': toInstant(now),
+        ...(form === 'ahead' && { ':latest': latestMs }),
+      },
       ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     }),

@@ -4,7 +4,7 @@ import { logger } from '../observability.ts';
 import { type InFlightKind, type ItemKey, inFlightKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, updateOf } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
-import { type Clock, SECONDS_PER_DAY } from '../time.ts';
+import { CLOCK_SKEW_MS, type Clock, latestEndMs, SECONDS_PER_DAY } from '../time.ts';
 import { hourOf, secondsToNextHour, type WorkAllowance } from './work-allowance.ts';
 
 /**
@@ -141,20 +141,29 @@ const firstGuess = ({ earnedHour, most }: WorkAllowance, now: Date): Spending =>
 /** The way that fits the item as stored. Another process may be in the next hour already. */
 const spendingOf = (item: StoredItem, allowance: WorkAllowance, now: Date): Spending => {
   const { spentHour = 0, spent = 0 } = item as { spentHour?: number; spent?: number };
-  const hour = Math.max(hourOf(now), spentHour);
-  if (spentHour < hour) return { hour };
+  // Later hours were used by a clock that was ahead.
+  const hour = spentHour > latestHourOf(now) ? hourOf(now) : Math.max(hourOf(now), spentHour);
+  if (spentHour !== hour) return { hour };
   const most = allowance.most(hour);
   if (spent >= most) throw tooManyAtOnce(allowance.usedUp, secondsToNextHour(now));
   return { hour, most };
 };
 
+/** The hour that another process may be in already. */
+const latestHourOf = (now: Date): number => hourOf(new Date(now.getTime() + CLOCK_SKEW_MS));
+
 const attributeOf = (index: number): string => `place${index}`;
 
 /** A free place of the item, chosen at random so that callers who collided do not collide again. */
-const freePlaceOf = (item: StoredItem, { places }: InFlightLimit, now: Date): number | undefined => {
+const freePlaceOf = (
+  item: StoredItem,
+  { places, leaseSeconds }: InFlightLimit,
+  now: Date,
+): number | undefined => {
   const free = Array.from({ length: places }, (_, index) => index).filter((index) => {
     const lease = leaseOf(item, attributeOf(index));
-    return lease === undefined || lease.heldUntil <= now.getTime();
+    if (lease === undefined || lease.heldUntil <= now.getTime()) return true;
+    return lease.heldUntil > latestEndMs(now, leaseSeconds * 1000);
   });
   return free[Math.floor(Math.random() * free.length)];
 };
@@ -168,15 +177,16 @@ const updatePlace = async (
   { holder, now, spending }: { holder: string; now: Date; spending: Spending | undefined },
 ): Promise<{ item: StoredItem } | undefined> => {
   const heldUntil = now.getTime() + leaseSeconds * 1000;
-  const spend = spending && spendingExpressions(spending);
+  const spend = spending && spendingExpressions(spending, latestHourOf(now));
   const { done, item = {} } = await writeOnCondition(
     updateOf(key, {
       UpdateExpression: `SET #place = :lease, #ttl = :ttl${spend?.update ?? ''}`,
-      ConditionExpression: `(attribute_not_exists(#place) OR #place.heldUntil <= :now)${spend?.condition ?? ''}`,
+      ConditionExpression: `(attribute_not_exists(#place) OR #place.heldUntil <= :now OR #place.heldUntil > :latest)${spend?.condition ?? ''}`,
       ExpressionAttributeNames: { '#place': attribute, '#ttl': TTL_ATTRIBUTE },
       ExpressionAttributeValues: {
         ':lease': { holder, heldUntil },
         ':now': now.getTime(),
+        ':latest': latestEndMs(now, leaseSeconds * 1000),
         ':ttl': Math.ceil(heldUntil / 1000) + SECONDS_PER_DAY,
         ...spend?.values,
       },
@@ -187,12 +197,12 @@ const updatePlace = async (
 };
 
 /** DynamoDB has no `max`, so the update has one form for the first use in an hour and one for the others. */
-const spendingExpressions = ({ hour, most }: Spending) =>
+const spendingExpressions = ({ hour, most }: Spending, latestHour: number) =>
   most === undefined
     ? {
         update: ', spentHour = :hour, spent = :one',
-        condition: ' AND (attribute_not_exists(spentHour) OR spentHour < :hour)',
-        values: { ':hour': hour, ':one': 1 },
+        condition: ' AND (attribute_not_exists(spentHour) OR spentHour < :hour OR spentHour > :latestHour)',
+        values: { ':hour': hour, ':one': 1, ':latestHour': latestHour },
       }
     : {
         update: ', spent = spent + :one',

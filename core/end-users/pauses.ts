@@ -3,7 +3,7 @@ import { CATALOG } from '../models/catalog.ts';
 import { pauseKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { deleteItems, putWrite, type StoredItem } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
-import { addSeconds, type Instant, toEpochSeconds } from '../time.ts';
+import { addSeconds, type Instant, latestEndMs, toEpochSeconds } from '../time.ts';
 import type { EndUserId } from './end-users.ts';
 
 const Pause = z.object({ until: z.string() });
@@ -21,11 +21,15 @@ export const pauseWrite = (
   return putWrite({ ...pauseKey(id), until, [TTL_ATTRIBUTE]: toEpochSeconds(until) });
 };
 
-/** Whole seconds left of a stored pause, at least 1; undefined when it has ended or there is none. */
+/** The longest pause that an operator can set (`lib/context.ts`). */
+export const MAX_PAUSE_SECONDS = 3_600;
+
+/** Whole seconds left of a stored pause, at least 1; undefined when it has ended, a clock far ahead has set it, or there is none. */
 export const pauseSecondsLeft = (item: StoredItem | undefined, now: Date): number | undefined => {
   if (!item) return undefined;
-  const left = (Date.parse(Pause.parse(item).until) - now.getTime()) / 1000;
-  return left > 0 ? Math.ceil(left) : undefined;
+  const untilMs = Date.parse(Pause.parse(item).until);
+  const left = (untilMs - now.getTime()) / 1000;
+  return left > 0 && untilMs <= latestEndMs(now, MAX_PAUSE_SECONDS * 1000) ? Math.ceil(left) : undefined;
 };
 
 /** Access pattern 38: removes all pauses of an end-user. */

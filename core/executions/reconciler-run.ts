@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { RECONCILER_RUN_KEY } from '../table/keys.ts';
 import { getItem, setAll, type UpdateParts, updateOf } from '../table/table.ts';
 import { writeUnlessRefused } from '../table/transactions.ts';
+import { latestEndMs } from '../time.ts';
 
 /** A run counts as alive for this long after its last tick. */
 const ALIVE_MS = 10_000;
@@ -21,9 +22,13 @@ export const findReconcilerRun = async (): Promise<ReconcilerRun | undefined> =>
   return item && ReconcilerRun.parse(item);
 };
 
+/** Whether a run is alive. One that a clock far ahead kept alive is not. */
+export const isAlive = (run: ReconcilerRun | undefined, now: Date): boolean =>
+  run !== undefined && run.aliveUntilMs > now.getTime() && run.aliveUntilMs <= latestEndMs(now, ALIVE_MS);
+
 /** Whether a run is at work. */
 export const isReconcilerAlive = async (now: Date): Promise<boolean> =>
-  ((await findReconcilerRun())?.aliveUntilMs ?? 0) > now.getTime();
+  isAlive(await findReconcilerRun(), now);
 
 /** Access pattern 71: makes this run the one at work, whichever was before. With `ifDead`, only when none is alive; false when one is. */
 export const beginRun = (
@@ -34,8 +39,14 @@ export const beginRun = (
 ): Promise<boolean> => {
   const nowMs = now.getTime();
   return updateRun({
-    ...setAll({ runId, functionName, aliveUntilMs: nowMs + ALIVE_MS }, ifDead ? { ':now': nowMs } : {}),
-    ...(ifDead && { ConditionExpression: 'attribute_not_exists(aliveUntilMs) OR aliveUntilMs <= :now' }),
+    ...setAll(
+      { runId, functionName, aliveUntilMs: nowMs + ALIVE_MS },
+      ifDead ? { ':now': nowMs, ':latest': latestEndMs(now, ALIVE_MS) } : {},
+    ),
+    ...(ifDead && {
+      ConditionExpression:
+        'attribute_not_exists(aliveUntilMs) OR aliveUntilMs <= :now OR aliveUntilMs > :latest',
+    }),
   });
 };
 

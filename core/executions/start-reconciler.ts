@@ -2,7 +2,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { clientOptions } from '../aws-clients.ts';
 import { logger } from '../observability.ts';
 import type { Clock } from '../time.ts';
-import { claimStart, findReconcilerRun } from './reconciler-run.ts';
+import { claimStart, findReconcilerRun, isAlive } from './reconciler-run.ts';
 
 const lambda = new LambdaClient(clientOptions('invocations'));
 
@@ -17,7 +17,7 @@ export const startReconcilerIfDead = async (clock: Clock): Promise<void> => {
   try {
     const run = await findReconcilerRun();
     const now = clock.now();
-    if (!run || run.aliveUntilMs > now.getTime() || !(await claimStart(run, now))) return;
+    if (!run || isAlive(run, now) || !(await claimStart(run, now))) return;
     await lambda.send(
       new InvokeCommand({ FunctionName: run.functionName, InvocationType: 'Event', Payload: RUN }),
     );

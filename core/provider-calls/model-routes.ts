@@ -4,8 +4,16 @@ import { requiredEnv } from '../environment.ts';
 import type { CatalogModel } from '../models/catalog.ts';
 import type { ModelSettings } from '../models/model-settings.ts';
 import { rateOf } from '../models/rates.ts';
-import { namesOfProvider, PROVIDER_IDS, type ProviderId, routeNameOf } from '../provider-names.ts';
+import {
+  isProviderId,
+  makerOf,
+  namesOfProvider,
+  PROVIDERS,
+  type ProviderId,
+  routeNameOf,
+} from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import { hashOf } from '../table/keys.ts';
 import type { InputLimits } from './input-limits.ts';
 import { lacksHost, limitsOf, takesRequest, UpstreamLimits, unservable } from './upstream-limits.ts';
 
@@ -18,7 +26,7 @@ const MAX_REQUESTS_PER_SECOND = 100;
 const MAX_ROUTES = 4;
 
 const ConfiguredRoute = z.strictObject({
-  provider: z.enum(PROVIDER_IDS),
+  provider: z.custom<ProviderId>((given) => typeof given === 'string' && isProviderId(given)),
   upstreamModel: z.string().check(z.minLength(1)),
   limits: z.optional(UpstreamLimits),
   refusesEarly: z.optional(z.boolean()),
@@ -30,11 +38,10 @@ const ConfiguredRoute = z.strictObject({
   queriesPerSecond: z.optional(z.number().check(z.minimum(0.1), z.maximum(100))),
 });
 /**
- * One way to a model. `limits` replaces the built-in limits of its upstream: a request beyond them goes to another route, if one takes it.
+ * One way to a model. `provider` is an account at a provider. `limits` replaces the built-in limits of its upstream: a request beyond them goes to another route, if one takes it.
  * With `refusesEarly`, a creation that no route takes is refused with 400, although the catalog allows it. `maxRunning` is the most calls and
  * tasks under way at once, `requestsPerSecond` the most creations; null or absent: no limit. `queriesAtOnce` and
- * `queriesPerSecond` are how fast the reconciler queries tasks: 4 at once and 10 a second by default, for all
- * models of a provider together.
+ * `queriesPerSecond` are how fast the reconciler queries and lists the tasks of the account, for all its models together.
  */
 export type ConfiguredRoute = z.infer<typeof ConfiguredRoute>;
 
@@ -64,6 +71,21 @@ export const listModelRoutes = (): Readonly<ModelRoutes> => parseRoutes(required
 export const routesOf = (modelId: string): readonly ConfiguredRoute[] => {
   const routes = listModelRoutes();
   return (Object.hasOwn(routes, modelId) ? routes[modelId] : undefined) ?? [];
+};
+
+/**
+ * Routes in the order in which a request tries them. Accounts with the same upstream model stand in for each other, in an order that the
+ * request's id chooses: each account gets its share of the requests.
+ */
+const inTurn = (routes: readonly ConfiguredRoute[], requestId: string): ConfiguredRoute[] => {
+  const upstreams = Map.groupBy(
+    routes,
+    ({ provider, upstreamModel }) => `${makerOf(provider)}/${upstreamModel}`,
+  );
+  return [...upstreams.values()].flatMap((accounts) => {
+    const first = hashOf(requestId) % accounts.length;
+    return [...accounts.slice(first), ...accounts.slice(0, first)];
+  });
 };
 
 const hostOf = ({ provider }: ConfiguredRoute): string =>
@@ -113,7 +135,7 @@ export const routesFor = (
   keyless: ReadonlySet<ProviderId> = new Set(),
 ): { routes: ConfiguredRoute[]; unfit: Map<ConfiguredRoute, string> } => {
   const hasKey = (provider: ProviderId): boolean => !keyless.has(provider);
-  const judged = routesOf(request.model).map((route) => {
+  const judged = inTurn(routesOf(request.model), request.requestId).map((route) => {
     const problem = routeProblem(route, hasKey);
     return {
       route,
@@ -156,14 +178,24 @@ export const dispatchProblem = (
   return undefined;
 };
 
-/** How fast the tasks of a provider may be queried: the most that any of its routes says. The credential's limit is what counts. */
-export const queryLimitsOf = (providerId: string): { atOnce: number; perSecond: number } => {
+/** The accounts that any route leads to. */
+export const accountsInRoutes = (): ProviderId[] => [
+  ...new Set(
+    Object.values(listModelRoutes())
+      .flat()
+      .map(({ provider }) => provider),
+  ),
+];
+
+/** How fast the tasks of an account may be queried: the most that any of its routes says, else what its provider is known to take. */
+export const queryLimitsOf = (providerId: ProviderId): { atOnce: number; perSecond: number } => {
   const routes = Object.values(listModelRoutes())
     .flat()
     .filter(({ provider }) => provider === providerId);
+  const { atOnce, perSecond } = PROVIDERS[makerOf(providerId)].queries;
   return {
-    atOnce: Math.max(...routes.flatMap(({ queriesAtOnce }) => queriesAtOnce ?? []), 0) || 4,
-    perSecond: Math.max(...routes.flatMap(({ queriesPerSecond }) => queriesPerSecond ?? []), 0) || 10,
+    atOnce: Math.max(...routes.flatMap(({ queriesAtOnce }) => queriesAtOnce ?? []), 0) || atOnce,
+    perSecond: Math.max(...routes.flatMap(({ queriesPerSecond }) => queriesPerSecond ?? []), 0) || perSecond,
   };
 };
 

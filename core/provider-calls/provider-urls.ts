@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { requiredEnv } from '../environment.ts';
-import { namesOfProvider, type ProviderId } from '../provider-names.ts';
+import { isProviderId, makerOf, namesOfProvider, type ProviderId } from '../provider-names.ts';
 import { routePath } from '../routes.ts';
 import { acceptedTexts, readSecret } from '../secrets.ts';
 
@@ -15,17 +15,21 @@ export class UnknownAddressError extends Error {
  */
 export const providerAddress = (provider: ProviderId, calledAt?: string): string => {
   const { baseUrlVariable, previousBaseUrlVariable } = namesOfProvider(provider);
-  const today = requiredEnv(baseUrlVariable);
+  const today = isProviderId(provider) ? process.env[baseUrlVariable] : undefined;
+  if (!today) throw new UnknownAddressError(`${provider} is no configured account.`);
   const address = [today, process.env[previousBaseUrlVariable]].find((one) => one === (calledAt ?? today));
   if (address === undefined)
     throw new UnknownAddressError(`${calledAt} is no configured address of ${provider}.`);
   return address;
 };
 
-/** The URL a provider calls back for a request. It ends in a token that only this deployment can make. */
+/** The URL a provider calls back for a request, the same for all its accounts. It ends in a token that only this deployment can make. */
 export const callbackUrl = async (provider: ProviderId, requestId: string): Promise<string> => {
-  const token = tokenUnder(await readSecret(secretArn()), provider, requestId);
-  return requiredEnv('PUBLIC_BASE_URL') + routePath('receive-callback', { provider, requestId, token });
+  const maker = makerOf(provider);
+  const token = tokenUnder(await readSecret(secretArn()), maker, requestId);
+  return (
+    requiredEnv('PUBLIC_BASE_URL') + routePath('receive-callback', { provider: maker, requestId, token })
+  );
 };
 
 /**

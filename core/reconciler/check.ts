@@ -17,6 +17,7 @@ import {
 } from '../provider-calls/provider-attempts.ts';
 import { findProviderWait } from '../provider-calls/provider-waits.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { ProviderId } from '../provider-names.ts';
 import { toDeletedRequest } from '../requests/deleted-requests.ts';
 import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
@@ -34,16 +35,25 @@ export interface CheckOptions {
 
 /** The rest of a check: `act` goes at the pace of a provider, and makes each query `during` its turn. */
 export interface ProviderQuery {
-  id: string;
+  id: ProviderId;
   act: (during: During) => Promise<CheckResult>;
+  /** The unfinished tasks, where the provider lists such. */
+  listed?: ListedTasks | undefined;
+}
+
+/** Unfinished tasks that their provider may list. `found` is the outcome when its list names all of them as unfinished. */
+export interface ListedTasks {
+  provider: Provider;
+  taskIds: string[];
+  found: () => Promise<CheckResult>;
 }
 
 /** The outcome of a check. */
 export type CheckResult =
   /** Closed, or listed for later. */
   | { kind: 'done' }
-  /** Still open: check again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. */
-  | { kind: 'open'; nextMs: number; rest?: ProviderQuery | undefined }
+  /** Still open: check again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. `isTold`: a provider said so. */
+  | { kind: 'open'; nextMs: number; rest?: ProviderQuery | undefined; isTold?: boolean }
   /** Listed elsewhere: the index is behind. */
   | { kind: 'moved'; due: DueItem }
   /** Do the rest now. */
@@ -144,7 +154,10 @@ const closeEnded = async (
   const [abandoned] = await abandonedTasks(request);
   if (!abandoned) return close();
   const cancel = (ended: StoredRequest): Promise<boolean> => cancelTasks(ended, providerRouteOf, clock);
-  return { kind: 'provider', rest: { id: abandoned.provider, act: (during) => during(() => close(cancel)) } };
+  return {
+    kind: 'provider',
+    rest: { id: abandoned.provider as ProviderId, act: (during) => during(() => close(cancel)) },
+  };
 };
 
 /** Starts or ends a request whose execution is lost; lists any other for later. */
@@ -194,20 +207,33 @@ const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
   const { due, request, provider } = task;
   const { clock, providerRouteOf } = options;
   const { requestId, kind } = request;
-  const openAs = (left: OpenTask): CheckResult => ({
+  const openAs = (
+    left: OpenTask,
+    isTold: boolean,
+    settings: Pick<WorkflowSettings, 'pollIntervalSeconds'> = workflowSettings(),
+  ): CheckResult => ({
     kind: 'open',
-    nextMs: nextQueryMs(left.from, left.notBefore, workflowSettings(), clock.now()),
+    nextMs: nextQueryMs(left.from, left.notBefore, settings, clock.now()),
     rest: queriesOf(left, options),
+    isTold,
   });
   const act = async (during: During): Promise<CheckResult> => {
-    if ((task.notBefore ?? '') > toInstant(clock.now())) return openAs(task);
+    if ((task.notBefore ?? '') > toInstant(clock.now())) return openAs(task, false);
     const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
-    const { attempts, notBefore } = await queryAttempts(task.attempts, query);
+    const { attempts, notBefore, answered } = await queryAttempts(task.attempts, query);
     if (!hasOpenTask(attempts)) return wakeFinished(due, requestId, attempts, clock);
     if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
-    return openAs({ ...task, attempts, notBefore });
+    return openAs({ ...task, attempts, notBefore }, answered);
   };
-  return { id: provider.id, act };
+  /** A list is of many tasks, so it may come twice as often as the query of one. */
+  const found = async (): Promise<CheckResult> => {
+    if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
+    return openAs(task, true, { pollIntervalSeconds: workflowSettings().pollIntervalSeconds / 2 });
+  };
+  const taskIds = task.attempts.flatMap(({ outcome }) =>
+    outcome?.kind === 'accepted' ? [outcome.taskId] : [],
+  );
+  return { id: provider.id, act, ...(provider.list && { listed: { provider, taskIds, found } }) };
 };
 
 /** Longest pause between two queries of a task. */

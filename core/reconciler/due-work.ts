@@ -1,9 +1,10 @@
+import type { Provider } from '../provider-calls/providers.ts';
 import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { toInstant } from '../time.ts';
 import type { ProviderQuery } from './check.ts';
 
 /** Most items that a run keeps. The others stay due. */
-const MAX_ITEMS = 500;
+const MAX_ITEMS = 1_000;
 
 /** A due item that a run keeps, and the time of its next check, in epoch milliseconds. */
 export interface Kept {
@@ -47,6 +48,14 @@ export class DueWork {
   clear(): void {
     this.kept.clear();
     this.left.clear();
+  }
+
+  /** The items with tasks that this provider lists, apart from those that are being checked. */
+  listedAt({ id, baseUrl }: Pick<Provider, 'id' | 'baseUrl'>): Kept[] {
+    return [...this.kept.values()].filter(({ rest, isBeingChecked }) => {
+      const provider = rest?.listed?.provider;
+      return !isBeingChecked && provider?.id === id && provider.baseUrl === baseUrl;
+    });
   }
 
   get size(): number {

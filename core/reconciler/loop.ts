@@ -6,10 +6,17 @@ import { type Circuit, CLOSED, isLeftOut } from '../circuits/circuit-rules.ts';
 import { readCircuits } from '../circuits/circuits.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { workflowSettings } from '../environment.ts';
-import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../executions/reconciler-run.ts';
+import {
+  beginRun,
+  findReconcilerRun,
+  isAlive,
+  nameReconciler,
+  renewRun,
+} from '../executions/reconciler-run.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
-import type { ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { ProviderId } from '../provider-names.ts';
 import { listDue } from '../requests/due-items.ts';
 import { type Clock, secondsSince, systemClock, toInstant } from '../time.ts';
 import type { During } from '../waiting/query-tasks.ts';
@@ -17,6 +24,7 @@ import { admitWaiting, drainGate, isQueued, type QueuedGate, rerouteWaiting } fr
 import { CHECK_AGAIN_SECONDS, type CheckResult, checkDue } from './check.ts';
 import { DueWork, type Kept } from './due-work.ts';
 import { startExpiryIfDue } from './start-expiry.ts';
+import { TaskLister } from './task-lister.ts';
 
 /** A run ends shortly before the schedule starts the next one. */
 const RUN_MS = 59_000;
@@ -27,7 +35,7 @@ const SLOW_MS = 10_000;
 /** Most items of a partition that are read at once. */
 const ITEMS_PER_PARTITION = 250;
 /** Checks that read the table and make no call to a provider. */
-const CHECKS_AT_ONCE = 8;
+const CHECKS_AT_ONCE = 16;
 /** Ticks without open work before a run ends, if requests may have begun to wait for it. */
 const IDLE_TICKS = 2;
 /** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
@@ -50,7 +58,7 @@ export interface RunOptions {
  *
  * 1. Renew the run. If a newer run has taken over, end.
  * 2. Read the due lists and the gates.
- * 3. Check due items; query unfinished tasks, each provider at its own pace.
+ * 3. Check due items; query unfinished tasks, or look many up in their provider's list, each account at its own pace.
  * 4. Let waiting requests in.
  *
  * At its end it lists every open item for its next check. An error of one item or gate is logged and does not stop the rest.
@@ -79,7 +87,9 @@ class Run {
   private readonly work = new DueWork();
   private readonly checks: Pace;
   private readonly paces = new Map<string, Pace>();
-  private readonly underWay = new Set<Promise<void>>();
+  /** The listers, by provider account and address. */
+  private readonly listers = new Map<string, TaskLister>();
+  private readonly underWay = new Set<Promise<unknown>>();
   private readonly gatesAtWork = new Set<string>();
   private formerGates: string[] = [];
   private slowAtMs = 0;
@@ -157,7 +167,7 @@ class Run {
     }
     // Half a tick early or late, not up to a whole one late.
     const due = this.mayOverlap && this.tick === 0 ? [] : this.work.dueBy(this.nowMs() + this.tickMs() / 2);
-    for (const kept of due) this.track(this.check(kept));
+    for (const kept of due) if (!this.listerOf(kept)?.isAtWork) this.track(this.check(kept));
     for (const at of queued) if (!this.gatesAtWork.has(at.name)) this.track(this.admit(at));
     return this.tickMs();
   }
@@ -166,7 +176,7 @@ class Run {
   private async readFormerRun(): Promise<void> {
     const { functionName } = this.options;
     const former = await findReconcilerRun();
-    this.mayOverlap = (former?.aliveUntilMs ?? 0) > this.nowMs();
+    this.mayOverlap = isAlive(former, this.options.clock.now());
     if (this.mayOverlap) this.idleTicksLeft = IDLE_TICKS;
     if (former?.functionName !== functionName) await nameReconciler(functionName);
   }
@@ -225,21 +235,28 @@ class Run {
     this.gatesAtWork.delete(name);
   }
 
-  private async check(kept: Kept): Promise<void> {
+  /** Checks an item. With `isNamed`, a list has named all its tasks as unfinished. */
+  private async check(kept: Kept, isNamed = false): Promise<boolean> {
     kept.isBeingChecked = true;
     const asBefore = { kind: 'open', nextMs: kept.nextMs } as const;
     const again = { kind: 'open', nextMs: this.nowMs() + CHECK_AGAIN_SECONDS * 1000 } as const;
     const checkInTime = (): Promise<CheckResult> =>
-      this.checkNow(kept).catch((error) => (error === RUN_HAS_ENDED ? asBefore : Promise.reject(error)));
+      this.checkNow(kept, isNamed).catch((error) =>
+        error === RUN_HAS_ENDED ? asBefore : Promise.reject(error),
+      );
     const result: CheckResult = await this.guarded(kept.due.work, checkInTime, again);
     kept.isBeingChecked = false;
     if (result.kind === 'open') Object.assign(kept, { nextMs: result.nextMs, rest: result.rest });
     else this.work.leave(kept);
+    this.startListers();
     if (result.kind === 'moved' && Date.parse(result.due.dueKey.GSI1SK) < this.endMs)
       this.work.add([result.due]);
+    return result.kind !== 'open' || result.isTold === true;
   }
 
-  private async checkNow({ due, rest, nextMs }: Kept): Promise<CheckResult> {
+  private async checkNow(kept: Kept, isNamed: boolean): Promise<CheckResult> {
+    const { due, rest, nextMs } = kept;
+    if (isNamed && rest?.listed) return rest.listed.found();
     const { clock, providerRouteOf } = this.options;
     const keepGoing = (): boolean => this.nowMs() < this.endMs;
     const at =
@@ -249,17 +266,62 @@ class Run {
     const result: CheckResult = rest
       ? { kind: 'provider', rest }
       : await at(this.checks)(() => checkDue(due, { clock, providerRouteOf, keepGoing }));
-    return result.kind === 'provider' ? result.rest.act(at(this.paceOf(result.rest.id))) : result;
+    if (result.kind !== 'provider') return result;
+    const { listed } = result.rest;
+    // Its tasks are looked up in the next list.
+    if (!rest && listed && this.listerAt(listed.provider).takes(listed.taskIds))
+      return { kind: 'open', nextMs: this.nowMs(), rest: result.rest };
+    return result.rest.act(at(this.paceOf(result.rest.id)));
   }
 
-  private paceOf(providerId: string): Pace {
+  private listerOf({ rest }: Kept): TaskLister | undefined {
+    return rest?.listed && this.listerAt(rest.listed.provider);
+  }
+
+  private listerAt(provider: Provider): TaskLister {
+    const key = `${provider.id} ${provider.baseUrl}`;
+    const known = this.listers.get(key);
+    if (known) return known;
+    const keepGoing = (): boolean => this.isAtWork && this.nowMs() < this.endMs;
+    const lister = new TaskLister(provider, {
+      ...{ nowMs: () => this.nowMs(), keepGoing },
+      pause: (milliseconds) =>
+        this.options.pause(Math.min(milliseconds, Math.max(0, this.endMs - this.nowMs()))),
+      kept: () => this.work.listedAt(provider),
+      check: (kept, isNamed) => {
+        const checked = this.check(kept, isNamed);
+        this.track(checked);
+        return checked;
+      },
+      during: (call) =>
+        this.paceOf(provider.id).during(
+          () => (keepGoing() ? call() : Promise.reject(RUN_HAS_ENDED)),
+          this.nowMs(),
+        ),
+      perSecond: queryLimitsOf(provider.id).perSecond,
+    });
+    this.listers.set(key, lister);
+    return lister;
+  }
+
+  /** Lets the listers work that have enough tasks. */
+  private startListers(): void {
+    for (const lister of this.listers.values()) {
+      if (lister.isAtWork || !lister.hasEnough()) continue;
+      const untilEnd = (): Promise<void> =>
+        lister.work().catch((error) => (error === RUN_HAS_ENDED ? undefined : Promise.reject(error)));
+      this.track(this.guarded({}, untilEnd));
+    }
+  }
+
+  private paceOf(providerId: ProviderId): Pace {
     const { atOnce, perSecond } = queryLimitsOf(providerId);
     const pace = this.paces.get(providerId) ?? new Pace(atOnce, 1000 / perSecond, () => this.nowMs());
     this.paces.set(providerId, pace);
     return pace;
   }
 
-  private track(work: Promise<void>): void {
+  private track(work: Promise<unknown>): void {
     this.underWay.add(work);
     void work.finally(() => this.underWay.delete(work));
   }

@@ -152,7 +152,7 @@ export const duePartition = (list: DueList, shard: number): string => `${dueList
 export const dueListPrefix = (list: DueList): string => `${DUE_PREFIX}${list}#`;
 const shardOf = (id: string): number => hashOf(id) % DUE_SHARDS;
 /** A number that spreads ids evenly. */
-const hashOf = (id: string): number =>
+export const hashOf = (id: string): number =>
   [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0);
 
 export const deletedRequestPartition = (accountId: string): string => `DELETED#${accountId}`;

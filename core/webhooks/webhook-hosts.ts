@@ -4,7 +4,7 @@ import { readableItems } from '../observability.ts';
 import { type ItemKey, TTL_ATTRIBUTE, webhookHostKey } from '../table/keys.ts';
 import { getItem, setAll, updateOf } from '../table/table.ts';
 import { writeUnlessRefused } from '../table/transactions.ts';
-import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { addSeconds, latestEndMs, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { backOffSeconds } from './webhook-rules.ts';
 
 /** A host that hung in the last attempts of an account: how often in a row, and when the account may call it again, one call at a time. */
@@ -27,8 +27,11 @@ export const findHostBackOff = async (
   if (item?.hangs === undefined) return undefined;
   const [found] = readableItems([item], (item) => HostBackOff.parse(item));
   if (!found) return undefined;
-  const { ttl, ...backOff } = found;
-  return ttl > toEpochSeconds(toInstant(now)) ? backOff : undefined;
+  const { ttl, hangs, notBefore } = found;
+  if (ttl <= toEpochSeconds(toInstant(now))) return undefined;
+  // A clock that was ahead does not keep the host from being called.
+  const isBelievable = Date.parse(notBefore) <= latestEndMs(now, backOffSeconds(hangs) * 1000);
+  return { hangs, notBefore: isBelievable ? notBefore : toInstant(now) };
 };
 
 /**

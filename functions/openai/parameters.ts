@@ -6,7 +6,7 @@ import { findImageModel } from '../../core/models/catalog.ts';
 import { parseExplicitSize, sizeProblem } from '../../core/models/image-sizes.ts';
 import { routesOf } from '../../core/provider-calls/model-routes.ts';
 import { limitsOf, pixelsProblem } from '../../core/provider-calls/upstream-limits.ts';
-import { PROVIDERS } from '../../core/provider-names.ts';
+import { makerOf, PROVIDERS } from '../../core/provider-names.ts';
 import { unknownModelProblem } from './errors.ts';
 import type { ImageModels } from './models.ts';
 
@@ -83,7 +83,7 @@ export const readParameters = (
 
 const formatProblem = (model: unknown, format: string | undefined): string | undefined => {
   const routes = typeof model === 'string' ? routesOf(model) : [];
-  const formats = new Set(routes.map(({ provider }) => PROVIDERS[provider].imageFormat));
+  const formats = new Set(routes.map(({ provider }) => PROVIDERS[makerOf(provider)].imageFormat));
   // Where routes make different ones, it is not known before the image is made.
   const made = formats.size === 1 ? [...formats][0] : undefined;
   if (format === undefined || format === made) return undefined;

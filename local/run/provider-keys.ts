@@ -1,5 +1,11 @@
 import type { Stack } from '@generation-service/local-aws';
-import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
+import {
+  isProviderId,
+  makerOf,
+  namesOfProvider,
+  PROVIDER_IDS,
+  PROVIDERS,
+} from '../../core/provider-names.ts';
 
 /** The providers. The sandbox stands in for each whose own key is not in the environment. */
 const KNOWN = PROVIDER_IDS.map((id) => ({ id, ...PROVIDERS[id], ...namesOfProvider(id) }));
@@ -66,7 +72,7 @@ export const providerContext = (
   const ids = new Set<string>(inSandbox.map(({ id }) => id));
   const unlimited = (route: Route) => {
     const { maxRunning: _, requestsPerSecond: __, ...rest } = route;
-    return ids.has(route.provider) ? rest : route;
+    return isProviderId(route.provider) && ids.has(makerOf(route.provider)) ? rest : route;
   };
   const routes = Object.entries(modelRoutes).map(
     ([model, given]) => [model, Array.isArray(given) ? given.map(unlimited) : unlimited(given)] as const,
@@ -77,11 +83,19 @@ export const providerContext = (
   };
 };
 
-/** The key of each provider, by the name of the secret that holds it. */
-export const providerKeys = (stack: Stack, environment: Environment): Map<string, string> =>
-  new Map(
-    KNOWN.flatMap(({ keyVariable, secretOutput }) => {
-      const name = stack.output(secretOutput);
-      return name === undefined ? [] : [[name, environment[keyVariable] || SANDBOX_KEY] as const];
-    }),
+/** The key of each account at a provider, by the name of the secret that holds it. */
+export const providerKeys = (stack: Stack, environment: Environment): Map<string, string> => {
+  const outputs = Object.entries(stack.outputs());
+  return new Map(
+    KNOWN.flatMap(({ keyVariable, secretOutput, id }) =>
+      outputs.flatMap(([output, secretName]) => {
+        if (!output.startsWith(secretOutput)) return [];
+        const account = output.slice(secretOutput.length).toLowerCase();
+        const own = account === '' ? keyVariable : namesOfProvider(`${id}@${account}`).keyVariable;
+        const inSandbox = `${SANDBOX_KEY}${account && `@${account}`}`;
+        const key = environment[keyVariable] ? environment[own] : inSandbox;
+        return key ? [[secretName, key] as const] : [];
+      }),
+    ),
   );
+};

@@ -42,11 +42,9 @@ const SUBMIT_HEADERS = {
  * `alibaba/wan-3.0/<request id>`. Its input is checked when it runs: a wrong field is accepted and fails.
  */
 export class Fal extends HttpProvider {
-  readonly id = 'fal';
-
   /** The base URL is the queue's: `https://queue.fal.run`. The key is `<id>:<secret>`. */
   constructor(connection: Connection) {
-    super(connection, 'Key');
+    super(connection, 'fal', 'Key');
   }
 
   plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {

@@ -31,7 +31,7 @@ import {
   readBody,
   requiredText,
 } from '../http.ts';
-import { HttpProvider } from '../http-provider.ts';
+import { type Connection, HttpProvider } from '../http-provider.ts';
 import { taskStateOf } from '../task-states.ts';
 import { ARK_ERRORS } from './errors.ts';
 import { planArkImages } from './images.ts';
@@ -55,7 +55,9 @@ const TaskBody = z.object({
 
 /** BytePlus ModelArk. Images are synchronous calls, videos are tasks that call back. Its base URL ends with the API's version. */
 export class ModelArk extends HttpProvider {
-  readonly id = 'modelark';
+  constructor(connection: Connection) {
+    super(connection, 'modelark');
+  }
 
   plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {
     return request.kind === 'image'

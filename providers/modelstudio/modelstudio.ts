@@ -27,7 +27,7 @@ import {
   readBody,
   requiredText,
 } from '../http.ts';
-import { HttpProvider } from '../http-provider.ts';
+import { type Connection, HttpProvider } from '../http-provider.ts';
 import { taskStateOf } from '../task-states.ts';
 import { MODEL_STUDIO_ERRORS, preciseError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
@@ -69,7 +69,9 @@ const TaskBody = z.object({
  * workspace's host: `https://<WorkspaceId>.<region>.maas.aliyuncs.com`.
  */
 export class ModelStudio extends HttpProvider {
-  readonly id = 'modelstudio';
+  constructor(connection: Connection) {
+    super(connection, 'modelstudio');
+  }
 
   plan(request: StoredRequest, upstreamModel: string): ProviderPlan {
     return request.kind === 'image'
@@ -111,8 +113,8 @@ export class ModelStudio extends HttpProvider {
     }
   }
 
-  list(_: readonly string[], inTurn: InTurn): Promise<TaskListing> {
-    return listUnfinished((path) => inTurn((signal) => this.call('GET', path, signal)));
+  list({ length }: readonly string[], inTurn: InTurn): Promise<TaskListing> {
+    return listUnfinished(length, (path) => inTurn((signal) => this.call('GET', path, signal)));
   }
 
   async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {

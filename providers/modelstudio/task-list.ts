@@ -10,8 +10,6 @@ const Page = z.object({
 });
 type Page = z.output<typeof Page>;
 
-/** The two statuses of an unfinished task. A list can be narrowed to one status. */
-const UNFINISHED = ['RUNNING', 'PENDING'];
 const ENDED = ['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN'];
 /** The documents name no most; Model Studio's other lists take 100. */
 const PAGE_SIZE = 100;
@@ -19,11 +17,16 @@ const PAGE_SIZE = 100;
 const MAX_PAGES = 10;
 
 /**
- * The unfinished tasks of the account. Asks for unfinished ones only, and for no time: a list of ended tasks would grow with the day, and
+ * The unfinished tasks of the account, some `expected` ones at least. Asks for unfinished ones only, and for no time: a list of ended tasks would grow with the day, and
  * the zone of its times is not documented.
  */
-export const listUnfinished = async (get: (path: string) => Promise<HttpAnswer>): Promise<TaskListing> => {
-  const lists = await Promise.all(UNFINISHED.map((status) => listStatus(status, get)));
+export const listUnfinished = async (
+  expected: number,
+  get: (path: string) => Promise<HttpAnswer>,
+): Promise<TaskListing> => {
+  // Most tasks run, and their pages are asked for at once.
+  const running = Math.min(MAX_PAGES, Math.max(1, Math.ceil(expected / PAGE_SIZE)));
+  const lists = await Promise.all([listStatus('RUNNING', running, get), listStatus('PENDING', 1, get)]);
   const untold = lists.find((list): list is TaskListing => !Array.isArray(list));
   if (untold) return untold;
   const pages = lists.filter((list): list is Page[] => Array.isArray(list));
@@ -46,17 +49,19 @@ const isWhole = (pages: readonly Page[]): boolean => {
 
 /** The pages of a status; why there are none, when one of them was not told. */
 const listStatus = async (
-  status: string,
+  status: 'RUNNING' | 'PENDING',
+  expected: number,
   get: (path: string) => Promise<HttpAnswer>,
 ): Promise<Page[] | TaskListing> => {
   const pageOf = async (number: number): Promise<Page | TaskListing> =>
     readPage(await get(`/api/v1/tasks/?status=${status}&page_no=${number}&page_size=${PAGE_SIZE}`));
-  const first = await pageOf(1);
-  if ('kind' in first) return first;
-  const more = Math.min(first.total_page ?? 1, MAX_PAGES) - 1;
-  const rest = await Promise.all(Array.from({ length: Math.max(0, more) }, (_, index) => pageOf(index + 2)));
-  const pages = rest.filter((page): page is Page => !('kind' in page));
-  return rest.find((page): page is TaskListing => 'kind' in page) ?? [first, ...pages];
+  const pagesTo = (last: number, after = 0): Promise<(Page | TaskListing)[]> =>
+    Promise.all(Array.from({ length: Math.max(0, last - after) }, (_, index) => pageOf(after + index + 1)));
+  const first = await pagesTo(expected);
+  const last = Math.max(...first.map((page) => ('kind' in page ? 0 : (page.total_page ?? 1))));
+  const all = [...first, ...(await pagesTo(Math.min(last, MAX_PAGES), expected))];
+  const pages = all.filter((page): page is Page => !('kind' in page));
+  return all.find((page): page is TaskListing => 'kind' in page) ?? pages;
 };
 
 const readPage = (answer: HttpAnswer): Page | TaskListing => {

@@ -65,7 +65,7 @@ describe('the context', () => {
       ...['removalPolicy', 'tableName', 'exportBucket', 'exportBucketOwner', 'wafRequestsPer5Minutes'],
       ...['stackName', 'signingKeys', 'reservedConcurrency', 'modelRoutes', 'maxRunning', 'providers'],
       ...['sandboxMaxRunning', 'reconcileIntervalSeconds', 'alarmEmail', 'canary', 'warmThroughput'],
-      ...['console', 'openaiSurface'],
+      ...['console', 'openaiSurface', 'providerAccounts', 'reconcilerMemory'],
     ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 

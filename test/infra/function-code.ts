@@ -34,7 +34,7 @@ export const codeOf = (name: string): string => {
   return code;
 };
 
-/** The variables of each provider, each with its end, which code adds to the provider's id. */
+/** The variables of each provider, each with its end, which code adds to the provider's id, before the name of an account. */
 const PROVIDER_VARIABLES = new Map<string, string>(
   PROVIDER_IDS.flatMap((id) =>
     Object.values(namesOfProvider(id))
@@ -55,7 +55,7 @@ export const environmentNames = (): string[] => {
 export const variablesNamedIn = (code: string): string[] =>
   environmentNames().filter((name) => {
     const end = PROVIDER_VARIABLES.get(name);
-    return end === undefined ? new RegExp(`\\b${name}\\b`).test(code) : code.includes(`}${end}\``);
+    return end === undefined ? new RegExp(`\\b${name}\\b`).test(code) : code.includes(`}${end}\${`);
   });
 
 /** The code that shows an action is used. */

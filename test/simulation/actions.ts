@@ -90,6 +90,12 @@ export type Action =
   | { do: 'reconciler'; how: 'dies' | 'runs-twice' | 'is-late'; afterMs: number }
   /** What is done next meets it. */
   | ({ do: 'fault' } & PlannedFault)
+  /** Lambda takes no run of one function of the waits from now on. */
+  | { do: 'throttle-function'; pick: number; lengthMs: number }
+  /** The clocks of machines that start in the next minutes are ahead, or behind, by so much. */
+  | { do: 'clock'; offsetMs: number; lengthMs: number }
+  /** An operator leaves a route by hand, or returns to it. */
+  | { do: 'leave-route' | 'return-route'; pick: number }
   /** A service is out of order from now on; of the table, the items of one request. */
   | { do: 'outage'; service: Service; mode: OutageMode; lengthMs: number; pick: number }
   | { do: 'replace-key' | 'set-limits'; account: number }

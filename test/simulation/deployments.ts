@@ -81,6 +81,7 @@ export const deploy = (world: World, { do: what, pick }: Deployment): void => {
   }
   writeRoutes(routes);
   world.evidence.deployedAt = world.scheduler.now;
+  world.lateness.add('deployment', world.scheduler.now);
   world.lambda.replaceAll();
   if (pick % 3 === 0) world.stepFunctions.redefine(Math.floor(pick / 3));
 };

@@ -5,6 +5,8 @@ import type { Simulation } from './simulation.ts';
 import type { World } from './world.ts';
 
 const RECONCILER = 'events/reconcile';
+/** The functions without which a request waits for its provider, and nobody hears of its end. */
+const WAITING_FUNCTIONS = ['workflow/await-provider', 'workflow/query-provider'];
 /** For how long EventBridge may start nothing. */
 const LATE_MINUTES_MS = 120_000;
 /** `img_` and a ULID. */
@@ -25,6 +27,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       const running = world.stepFunctions.running();
       const execution = running[action.pick % running.length];
       if (!execution) return;
+      world.lateness.add('abort', world.scheduler.now);
       if (execution.machine === 'webhook-delivery')
         simulation.deliveriesAborted.add(
           parseBalanceEventId(execution.name)?.eventId ?? execution.name.slice(0, ID_LENGTH),
@@ -38,6 +41,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       world.stepFunctions.onNextEntry('generation', state, (execution) =>
         world.scheduler.after(action.afterMs, () => {
           world.evidence.interventions.add(execution.name);
+          world.lateness.add('abort', world.scheduler.now);
           world.stepFunctions.abort(execution);
           if (action.kills) world.lambda.killAll({ requestId: execution.name });
         }),
@@ -49,6 +53,18 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       return;
     case 'reconciler':
       disturbReconciler(simulation, action);
+      return;
+    case 'throttle-function': {
+      const name = WAITING_FUNCTIONS[action.pick % WAITING_FUNCTIONS.length] ?? '';
+      world.lambda.throttledUntil.set(name, world.scheduler.now + action.lengthMs);
+      return;
+    }
+    case 'clock':
+      world.lateness.add('clock', world.scheduler.now);
+      world.hasBentTime = true;
+      world.lambda.clock = { offsetMs: action.offsetMs, untilMs: world.scheduler.now + action.lengthMs };
+      // Machines that are there already keep their time.
+      world.lambda.replaceAll();
       return;
     case 'fault':
       world.faults.add(action);
@@ -80,6 +96,7 @@ const disturbReconciler = (
   { world, schedule }: Simulation,
   { how, afterMs }: Extract<Action, { do: 'reconciler' }>,
 ): void => {
+  world.lateness.add('reconciler', world.scheduler.now);
   if (how === 'dies') crash(world, afterMs, { functionName: RECONCILER });
   if (how === 'is-late') schedule.stayAway(LATE_MINUTES_MS + afterMs);
   if (how !== 'runs-twice') return;
@@ -91,6 +108,7 @@ const disturbReconciler = (
 const crash = (world: World, afterMs: number, which = {}): void => {
   world.scheduler.after(afterMs, () => {
     world.disturb();
+    world.lateness.add('crash', world.scheduler.now);
     world.lambda.killAll(which);
   });
 };

@@ -85,6 +85,8 @@ export class Evidence {
   readonly unroutedAt = new Map<string, number>();
   /** When functions last got another configuration, in epoch milliseconds. */
   deployedAt = 0;
+  /** When a secret last got another value, in epoch milliseconds. */
+  rotatedAt = 0;
   /** When an outage was last met, in epoch milliseconds; later than now while the schedule has one. */
   outageAt = 0;
   /** When something last went wrong inside the service itself, in epoch milliseconds. */

@@ -11,7 +11,9 @@ const KNOWN_MS = 60_000;
 
 /** Whether its provider may have taken a call, as far as its caller can know. */
 export const mayBeTaken = ({ made, end, status }: CreationCall): boolean =>
-  made !== undefined || end === 'lost' || end === 'early' || end === 'open' || (status ?? 0) >= 500;
+  made !== undefined || end === 'lost' || end === 'early' || end === 'open' || isUnread(status);
+/** A success that names no task, or a failure of its server. */
+const isUnread = (status = 0): boolean => (status < 300 ? status > 0 : status >= 500);
 /** The providers refuse nothing but content in this way. */
 const isContent = ({ status }: CreationCall): boolean => status === 400;
 

@@ -154,6 +154,33 @@ export const FOCUSES: Weighted<Step> = [
     [3, MOMENTS],
     [4, SECONDS],
   ),
+  // Lists: many tasks at once at a provider that lists them.
+  focus(
+    1,
+    [
+      [12, some.createOf({ models: ['xQI3Pro'], behaviour: 'slow', fault: 1 })],
+      [2, some.createOf({ models: ['xW2.7S', 'xW3.0s'], behaviour: 'slow' })],
+      [1, some.fault],
+      [1, some.crash],
+      [1, some.providerOutage],
+      [1, some.onRequest],
+    ],
+    [5, MOMENTS],
+    [2, between(30, 5_000)],
+  ),
+  // Clocks: machines that are minutes ahead or behind, among those that are not.
+  focus(
+    1,
+    [
+      [6, some.createOf({ isCrowd: true, behaviour: 'slow' })],
+      [2, some.changeBalance],
+      [2, some.bentClock],
+      [1, some.setBudget],
+      [1, some.onRequest],
+      [1, some.fault],
+    ],
+    ...ANY_TIME,
+  ),
   // Time: files and records that end while webhooks are still sent.
   focus(
     1,

@@ -159,6 +159,7 @@ export class Run {
       await scheduler.advance(wait);
       this.report(storeProblems(simulation));
       this.report(simulation.budgets.countProblems());
+      this.report(simulation.availability.problems());
       this.report(await this.answers(wait !== AFTERMATH_MS));
       this.report((await this.passing(() => simulation.verification.complete())) ?? []);
       if (wait === AFTERMATH_MS) this.report(deliveryProblems(simulation));

@@ -2,11 +2,13 @@ import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf, LISTS } from './api.ts';
+import { Availability } from './availability-rules.ts';
 import { Budgets } from './budget-rules.ts';
 import { Capacity } from './capacity-rules.ts';
 import { Clips } from './clip-rules.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { Creations, USERS } from './creations.ts';
+import { Deadlines } from './deadline-rules.ts';
 import { ModelSwitches } from './deployments.ts';
 import { disturb } from './disturbances.ts';
 import { outside } from './engine/invocation.ts';
@@ -35,6 +37,7 @@ export class Simulation {
   readonly schedule: Schedule;
   readonly standing: Standing;
   readonly admission: Admission;
+  readonly availability: Availability;
   readonly clips: Clips;
   readonly models: ModelSwitches;
   readonly verification: Verification;
@@ -63,6 +66,8 @@ export class Simulation {
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(this);
     new Capacity(world);
+    this.availability = new Availability(world);
+    const deadlines = new Deadlines(world);
     const liveness = new Liveness(world);
     this.standing = new Standing(world);
     const expiry = new Expiry(world);
@@ -73,6 +78,8 @@ export class Simulation {
     };
     this.witness.onAccept = (life) => {
       liveness.begin();
+      deadlines.await(life);
+      this.availability.await(life);
       this.standing.judgeAccepted(life);
       this.clips.judgeAccepted(life);
       this.models.judgeAccepted(life.requestId, String(life.accepted.model));

@@ -200,6 +200,12 @@ export const providerOutage: Actions = fc.record({
   lengthMs: between(60_000, 900_000),
   pick,
 });
+/** Machines whose clocks are minutes ahead or behind. */
+export const bentClock: Actions = fc.record({
+  do: fc.constant('clock'),
+  offsetMs: fc.constantFrom(-290_000, -120_000, 120_000, 290_000),
+  lengthMs: between(30_000, 300_000),
+});
 /** What operators, the network and machines do to work under way. */
 export const meddle: Actions = chosenFrom<Action>(
   [

@@ -57,6 +57,10 @@ export class Lambda extends Part {
   readonly history: { fn: DeployedFunction; payload: unknown; isOver: boolean }[] = [];
   /** The share of events that reach their function seconds late, without an outage. */
   lateEventShare = LATE_EVENT_SHARE;
+  /** Until when Lambda takes no run of a function, by its name, in epoch milliseconds. */
+  readonly throttledUntil = new Map<string, number>();
+  /** How far the clocks of machines that start now are off, besides, and until when that is so. */
+  clock = { offsetMs: 0, untilMs: 0 };
   private readonly idle = new Map<string, Instance[]>();
   private readonly atWork = new Set<Invocation>();
   /** For how long each function had runs until its last one began or ended, and when that was. */
@@ -72,6 +76,7 @@ export class Lambda extends Part {
     const fault = faults.meet(INVOCATION_FAULTS);
     if (fault) this.world.note(() => `  fault ${fault} at ${fn.name}`);
     await this.meetOutage();
+    await this.meetThrottle(fn.name);
     if (fault === 'not-started') {
       this.noteSetback(fn.name);
       await scheduler.sleep(faults.random.whole(1, 50));
@@ -146,6 +151,15 @@ export class Lambda extends Part {
     if (mode === 'refuses') throw new InvocationError('Lambda.ServiceException', 'Lambda is unavailable');
   }
 
+  /** Rejects while Lambda takes no run of this function. */
+  private async meetThrottle(functionName: string): Promise<void> {
+    const { random, scheduler } = this.world;
+    if ((this.throttledUntil.get(functionName) ?? 0) <= scheduler.now) return;
+    this.world.disturb();
+    await scheduler.sleep(random.whole(...REFUSAL_MS));
+    throw new InvocationError(TOO_MANY, 'Rate exceeded');
+  }
+
   /** Once its execution is stopped, no later run deals with the files of a process that died or failed. */
   private noteUnremovable({ functionName, requestId }: Invocation): void {
     if (requestId === undefined || !functionName.endsWith('store-outputs')) return;
@@ -185,7 +199,8 @@ export class Lambda extends Part {
       for (const past of instance.past) past.thaw();
       return { ...instance, startMs: 0 };
     }
-    const skewMilliseconds = faults.enabled ? random.pick(SKEW_MS) : 0;
+    const offMs = scheduler.now < this.clock.untilMs ? random.pick([0, this.clock.offsetMs]) : 0;
+    const skewMilliseconds = (faults.enabled ? random.pick(SKEW_MS) : 0) + offMs;
     return { skewMilliseconds, startMs: random.pick(START_MS), past: [], idleSince: 0 };
   }
 

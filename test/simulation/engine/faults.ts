@@ -62,7 +62,7 @@ export class FaultPlan {
   /** How many faults were met. */
   met = 0;
   /** Told of each fault that is met. */
-  onMet: (() => void) | undefined;
+  onMet: ((fault: Fault) => void) | undefined;
   readonly random: Random;
   private readonly planned: PlannedFault[];
   private next = 0;
@@ -91,7 +91,7 @@ export class FaultPlan {
     this.next++;
     this.passed = 0;
     this.met++;
-    this.onMet?.();
+    this.onMet?.(planned.fault);
     return planned.fault as F;
   }
 }

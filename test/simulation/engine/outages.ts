@@ -18,8 +18,11 @@ export type Service = (typeof SERVICES)[number];
 
 /** How it is out of order: an error at once, a throttle, silence, or an answer that takes long. */
 export const OUTAGE_MODES = ['refuses', 'throttles', 'hangs', 'slow'] as const;
-/** How a provider is; `revoked` is our credential, and one that `breaks` answers with a 5xx. */
-export const PROVIDER_OUTAGE_MODES = [...OUTAGE_MODES, 'revoked', 'breaks'] as const;
+/**
+ * How a provider is; `revoked` is our credential, and one that `breaks` answers with a 5xx. One whose `quota` is used up takes no creation, and
+ * asks to be left alone for an hour.
+ */
+export const PROVIDER_OUTAGE_MODES = [...OUTAGE_MODES, 'revoked', 'breaks', 'quota'] as const;
 export type OutageMode = (typeof PROVIDER_OUTAGE_MODES)[number];
 
 /** One outage: from when, counted from the first step, and for how long. */
@@ -53,6 +56,15 @@ export class Outages {
   /** Adds an outage that begins now. */
   add(outage: Omit<PlannedOutage, 'startMs'>): void {
     this.planned.push({ ...outage, startMs: this.scheduler.now - this.beganAt });
+  }
+
+  /** All of them, in epoch milliseconds. */
+  all(): { service: Service; mode: OutageMode; from: number; to: number }[] {
+    return this.planned.map((outage) => ({
+      ...{ service: outage.service, mode: outage.mode },
+      from: this.beganAt + outage.startMs,
+      to: this.endOf(outage),
+    }));
   }
 
   /** When the last one is over, in epoch milliseconds. */

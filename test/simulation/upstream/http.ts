@@ -29,6 +29,9 @@ export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 const TURN_AWAY_MS = 10;
 /** How long a provider that is too busy to tell a task's state wants to be left alone. */
 const HOLD_OFF_MS = 45_000;
+/** How long a provider whose quota is used up wants to be left alone, and how much of that counts: it is tried at least once a minute. */
+const QUOTA_MS = 3_600_000;
+const COUNTED_MS = 60_000;
 /** How long it takes to record that. Another query may be on its way meanwhile. */
 const HEARD_MS = 1_000;
 /** Status and code of each provider. */
@@ -36,6 +39,7 @@ const TURNED_AWAY = {
   throttles: [429, 'RateLimitExceeded', 'Throttling.RateQuota'],
   revoked: [401, 'AuthenticationError', 'InvalidApiKey'],
   breaks: [503, 'InternalServiceError', 'InternalError'],
+  quota: [429, 'QuotaExceeded', 'Throttling.AllocationQuota'],
 } as const;
 
 /** Where the providers' files are. */
@@ -151,6 +155,11 @@ export class Http extends Part {
       told('unanswered');
       return this.turnAway(service, mode);
     }
+    if (mode === 'quota' && request.creation) {
+      request.creation.retryAt = scheduler.now + COUNTED_MS;
+      const answer = await this.turnAway(service, mode);
+      return { ...answer, headers: { 'retry-after': String(QUOTA_MS / 1000) } };
+    }
     if (mode === 'throttles') {
       const answer = await this.turnAway(service, mode);
       if (task === '') return answer;
@@ -170,7 +179,8 @@ export class Http extends Part {
     });
     try {
       const answer = await unlessAborted(answered, signal);
-      told('told');
+      if (task !== '' && !isJson(answer)) this.world.disturb(service);
+      told(isJson(answer) ? 'told' : 'refused');
       return answer;
     } catch (error) {
       told('unanswered');
@@ -187,6 +197,8 @@ const serviceOf = (hostname: string): Service | undefined => {
   if (hostname === FILE_HOST) return 'files';
   return (['modelark', 'modelstudio'] as const).find((provider) => hostname.startsWith(provider));
 };
+
+const isJson = ({ bytes }: HttpAnswer): boolean => String.fromCharCode(bytes[0] ?? 0) === '{';
 
 /** An answer with a JSON body. */
 export const jsonAnswer = (status: number, body: unknown): HttpAnswer => ({

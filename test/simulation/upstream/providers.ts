@@ -20,6 +20,11 @@ export const BEHAVIOURS = [
   'slow-files',
   'flaky-files',
   'large-files',
+  // Its state is another with each query; its id is that of other tasks; answers of 200 that are no JSON, to the call or to queries.
+  'wavers',
+  'same-id',
+  'no-json',
+  'no-json-state',
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -45,15 +50,21 @@ interface Task {
   wire: 'ark' | 'studio';
   images: number;
   video: boolean;
+  createdAt: number;
   doneAt: number;
 }
 
+/** The id of all tasks of a provider that uses one again and again. */
+const SAME_ID = 'task-same';
 /** How long a provider works: next to nothing, a moment, a minute, or longer than anyone waits. */
 const WORK_MS = { instant: [0, 60], quick: [500, 12_000], slow: [40_000, 300_000] } as const;
 /** How long a file server that is slow takes. */
 const FILE_MS = [10, 400, 5_000, 50_000];
 /** How long a busy provider asks its callers to wait, if it does. */
 const RETRY_AFTER_SECONDS = [undefined, 3, 45];
+/** Lists are refused, behind or incomplete when a draw is below these, each above the one before; `missed` is the share that they miss then. */
+const LISTS = { refused: 0.08, behind: 0.3, incomplete: 0.5, missed: 0.3 };
+const LIST_LAG_MS = 8_000;
 const LATE_CALLBACK_MS = 3 * 3_600_000;
 
 /** Both providers in their own wire formats. What they were asked to make is counted: it is paid for. */
@@ -78,6 +89,7 @@ export class Providers extends Part {
     if (hostname === FILE_HOST) return this.file(pathname);
     const wire = hostname.startsWith('modelark') ? 'ark' : 'studio';
     const id = taskIdIn(url);
+    if (request.method === 'GET' && /\/tasks\/?$/.test(pathname)) return this.list(wire, url.searchParams);
     if (request.method === 'GET') return this.query(wire, id);
     if (request.method === 'DELETE' || pathname.endsWith('/cancel')) return this.cancel(wire, id);
     return this.create(wire, pathname, request);
@@ -101,13 +113,14 @@ export class Providers extends Part {
     }
     this.accepted.set(marker, (this.accepted.get(marker) ?? 0) + 1);
     if (creation) this.onTaken?.(creation.requestId, text);
-    if (behaviour === 'broken' && this.world.random.next() < 0.5) {
-      return { status: 502, bytes: Buffer.from('<html>bad gateway</html>') };
-    }
+    if (behaviour === 'broken' && this.world.random.next() < 0.5) return page(502);
+    if (behaviour === 'no-json') return page(200);
     const video = /tasks$|video/.test(pathname);
     const images = imagesIn(body, behaviour);
-    const id = `task-${this.made++}`;
-    const task: Task = { id, marker, behaviour, wire, images, video, doneAt: this.workEnd(behaviour) };
+    const id = behaviour === 'same-id' ? SAME_ID : `task-${this.made++}`;
+    const { now: createdAt } = this.world.scheduler;
+    const doneAt = this.workEnd(behaviour);
+    const task: Task = { id, marker, behaviour, wire, images, video, createdAt, doneAt };
     const asynchronous = video || headers['x-dashscope-async'] === 'enable';
     if (creation) creation.made = madeOf(task, asynchronous);
     if (!asynchronous) return this.synchronous(task);
@@ -147,10 +160,43 @@ export class Providers extends Part {
       if (wire === 'ark') return error(wire, 404, 'ResourceNotFound');
       return jsonAnswer(200, { output: { task_id: id, task_status: 'UNKNOWN' } });
     }
-    const isDone = this.world.scheduler.now >= task.doneAt;
-    const isFailed = task.behaviour === 'refused' || task.behaviour === 'broken';
+    const { random, scheduler } = this.world;
+    const wavers = task.behaviour === 'wavers';
+    if (task.behaviour === 'no-json-state' && random.next() < 0.5) return page(200);
+    const isDone = scheduler.now >= task.doneAt && !(wavers && random.next() < 0.5);
+    const isFailed = wavers
+      ? random.next() < 0.5
+      : task.behaviour === 'refused' || task.behaviour === 'broken';
     if (wire === 'ark') return jsonAnswer(200, arkTask(task, isDone, isFailed));
     return jsonAnswer(200, { output: { task_id: id, ...studioTask(task, isDone, isFailed) } });
+  }
+
+  /** The tasks of an account: now and then as they were before, without some of them, or refused. */
+  private list(wire: Task['wire'], query: URLSearchParams): HttpAnswer {
+    const { faults, scheduler } = this.world;
+    const { random } = faults;
+    const mood = faults.enabled ? random.next() : 1;
+    if (mood < LISTS.refused) return error(wire, 429, 'RateLimitExceeded', 'Throttling.RateQuota');
+    const asOf = mood < LISTS.behind ? scheduler.now - random.whole(0, LIST_LAG_MS) : scheduler.now;
+    const misses = mood < LISTS.incomplete ? LISTS.missed : 0;
+    const known = [...this.tasks.values()].filter(
+      (task) =>
+        task.wire === wire && task.behaviour !== 'gone' && task.createdAt <= asOf && random.next() >= misses,
+    );
+    if (wire === 'ark') {
+      const ids = query.getAll('filter.task_ids');
+      const items = known
+        .filter(({ id }) => ids.includes(id))
+        .map((task) => arkTask(task, asOf >= task.doneAt, false));
+      return jsonAnswer(200, { items, total: items.length });
+    }
+    const entries = known
+      .map(({ id, doneAt }) => ({ task_id: id, status: asOf >= doneAt ? 'SUCCEEDED' : 'RUNNING' }))
+      .filter(({ status }) => status === query.get('status'));
+    const size = Number(query.get('page_size'));
+    const from = (Number(query.get('page_no')) - 1) * size;
+    const total_page = Math.ceil(entries.length / size);
+    return jsonAnswer(200, { data: entries.slice(from, from + size), total: entries.length, total_page });
   }
 
   /** Cancels a task, deletes the record of one that is done, or refuses: a task does not stay queued for long. */
@@ -236,7 +282,7 @@ const imagesIn = (body: Record<string, unknown>, behaviour: Behaviour): number =
 };
 
 /** Behaviours that end without anything made. `gone` tasks are unknown as soon as they are asked for. */
-const FRUITLESS = new Set<Behaviour>(['refused', 'broken', 'never']);
+const FRUITLESS = new Set<Behaviour>(['refused', 'broken', 'never', 'wavers', 'same-id']);
 
 const madeOf = (task: Task, asynchronous: boolean): Made => {
   const forgotten = asynchronous && task.behaviour === 'gone';
@@ -252,6 +298,9 @@ const urlsOf = ({ id, behaviour, images, video }: Task): string[] =>
     const name = `${isMissing ? 'missing' : kind}-${index}.${video ? 'mp4' : 'png'}`;
     return `https://${FILE_HOST}/${id}/${name}`;
   });
+
+/** An answer that is no JSON. */
+const page = (status: number): HttpAnswer => ({ status, bytes: Buffer.from('<html>a gateway</html>') });
 
 /** An error in the wire format of a provider, with the code that it has there. */
 const error = (wire: Task['wire'], status: number, ark: string, studio = ark): HttpAnswer =>

@@ -26,6 +26,7 @@ export const aCaller = async (
     NOW,
   );
   const never = Date.parse('2999-01-01T00:00:00.000Z');
-  if (options.isExhausted) memory.patch(apiKeyKey(apiKey.keyId), { tat: never, allowAt: never });
+  if (options.isExhausted)
+    memory.patch(apiKeyKey(apiKey.keyId), { tat: never, allowAt: never, spareMs: never });
   return { keyId: apiKey.keyId, headers: { Authorization: `Bearer ${text}` } };
 };

@@ -78,7 +78,7 @@ interface Situation {
 }
 
 const filled = async () => {
-  const limit = accountLimit('clips', ACCOUNT_ID, { places: MEASURING_PLACES, leaseSeconds: 60 });
+  const limit = accountLimit('clips', ACCOUNT_ID, { places: MEASURING_PLACES, leaseSeconds: 25 });
   while (await takePlace(limit, world.now));
 };
 const block = () => bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED' } as never);

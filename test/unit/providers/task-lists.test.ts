@@ -49,6 +49,16 @@ describe("Model Studio's list", () => {
     expect(server.requests[0]?.headers.authorization).toBe('Bearer secret-key');
   });
 
+  test('is asked at once for as many pages as the tasks fill that run at most', async () => {
+    answerBy((query) => page(String(query.get('status')), [], { total_page: 1 }));
+
+    expect(await list(studio(), ...Array.from({ length: 201 }, (_, index) => `${index}`))).toMatchObject({
+      isComplete: true,
+    });
+    expect(paths().filter((path) => path.includes('RUNNING'))).toHaveLength(3);
+    expect(paths()).toHaveLength(4);
+  });
+
   test('goes on to its last page, and is incomplete beyond the tenth', async () => {
     for (const [total_page, isComplete] of [
       [3, true],

@@ -23,6 +23,29 @@ const fill = async (limit = ofAccount, now = NOW) => {
   return held;
 };
 
+describe('places that a clock ahead of time has taken', () => {
+  test.each([30, 3_600, 60 * 86_400])('by %p s are free for a right clock', async (seconds) => {
+    await fill(ofAccount, atSeconds(seconds));
+
+    expect(await fill()).toHaveLength(3);
+    expect(await fill()).toHaveLength(0);
+  });
+
+  test.each([1, 24, 1_000])('by %p hours leave the allowance of this hour', async (hours) => {
+    const refused = () => new Error('full');
+    const allowed = {
+      ...ofAccount,
+      allowance: { earnedHour: undefined, most: () => 2, isFree: () => false, usedUp: 'used up' },
+    };
+    const use = async (now: Date) =>
+      withinLimits([allowed], { now: () => now }, async () => undefined).catch(refused);
+    for (let count = 0; count < 3; count++) await use(atSeconds(hours * 3_600));
+
+    expect([await use(NOW), await use(NOW)]).toEqual([{ result: undefined }, { result: undefined }]);
+    expect(await use(NOW)).toEqual(refused());
+  });
+});
+
 describe('the places of a limit', () => {
   test('are as many as it says', async () => {
     expect(await fill()).toHaveLength(3);

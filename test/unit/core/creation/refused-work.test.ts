@@ -68,7 +68,7 @@ beforeEach(() => {
 describe('clips measured for creations', () => {
   test('use nothing of the allowance when there is no place for them', async () => {
     const place = inFlightKey('clips', 'ALL#0');
-    const held = { holder: 'another', heldUntil: at.getTime() + 60_000 };
+    const held = { holder: 'another', heldUntil: at.getTime() + 20_000 };
     const isAnyFull = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`place${index}`, held]));
     for (let index = 0; index < 20; index++)
       memory.put({ ...place, PK: `IN_FLIGHT#clips#ALL#${index}` }, isAnyFull);

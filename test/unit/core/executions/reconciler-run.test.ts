@@ -3,6 +3,7 @@ import {
   beginRun,
   claimStart,
   findReconcilerRun,
+  isReconcilerAlive,
   nameReconciler,
   type ReconcilerRun,
   renewRun,
@@ -44,6 +45,15 @@ describe('the run at work', () => {
       expect(await begin('b', seconds, true)).toBe(begins);
     },
   );
+
+  test.each([15, 3_600, 60 * 86_400])('is dead when a clock %p s ahead kept it alive', async (seconds) => {
+    await begin('a', seconds);
+
+    expect(await isReconcilerAlive(atSeconds(0))).toBe(false);
+    expect(await begin('b', 0, true)).toBe(true);
+    expect(await isReconcilerAlive(atSeconds(1))).toBe(true);
+    expect(await begin('c', 1, true)).toBe(false);
+  });
 
   test('counts as dead from its end on', async () => {
     await begin('a', 0);

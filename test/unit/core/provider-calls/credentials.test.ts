@@ -29,6 +29,19 @@ describe('the providers that have a credential', () => {
     );
   });
 
+  test('are by account, for each that a route leads to', async () => {
+    secrets.set('arn:modelstudio-eu', 'secret');
+    const route = { provider: 'modelstudio@eu', upstreamModel: 'qwen' };
+    const environment = {
+      MODEL_ROUTES: JSON.stringify({ xQI3Pro: route }),
+      MODELSTUDIO_SECRET_ARN_EU: 'arn:modelstudio-eu',
+    };
+
+    const found = await withEnvironment(environment, () => listCredentials(later(0)));
+
+    expect(found).toEqual(new Set(['modelstudio@eu']));
+  });
+
   test('are looked up again after 5 min, and not before', async () => {
     expect(await listCredentials(later(0))).toEqual(new Set());
     secrets.set('arn:modelark-key', 'secret');
@@ -69,6 +82,33 @@ describe('the route of a model', () => {
     expect(server.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([
       ['/ark/p', 'Bearer ark-key'],
       ['/studio/p', 'Bearer studio-key'],
+    ]);
+  });
+
+  test('leads to its account, with the key and address of that', async () => {
+    const server = await new LoopbackServer().start();
+    server.answer(429, '');
+    secrets.set('arn:modelstudio-eu', 'eu-key');
+    const route = { provider: 'modelstudio@eu', upstreamModel: 'qwen' };
+    const environment = {
+      ...{
+        MODEL_ROUTES: JSON.stringify({ xQI3Pro: route }),
+        MODELSTUDIO_SECRET_ARN_EU: 'arn:modelstudio-eu',
+      },
+      MODELSTUDIO_BASE_URL_EU: `${server.url}/eu`,
+    };
+
+    await withEnvironment(environment, async () => {
+      const { provider } = await providerRouteOf('xQI3Pro');
+      await provider.query('task-1', new AbortController().signal);
+      expect(provider.id).toBe('modelstudio@eu');
+      const other = { ...route, provider: 'modelstudio@us' as const };
+      await expect(providerRouteOf('xQI3Pro', other)).rejects.toThrow('is no configured account');
+    });
+    await server.close();
+
+    expect(server.requests).toMatchObject([
+      { path: '/eu/api/v1/tasks/task-1', headers: { authorization: 'Bearer eu-key' } },
     ]);
   });
 

@@ -55,6 +55,18 @@ test.each<[string, object, object, object?]>([
   });
 });
 
+test('the queries of each account have their own limit, below what its provider takes', async () => {
+  const routes = {
+    xQI3Pro: { provider: 'modelstudio@eu', upstreamModel: 'qwen', queriesAtOnce: 20, queriesPerSecond: 12 },
+  };
+
+  await withEnvironment({ MODEL_ROUTES: JSON.stringify(routes) }, () => {
+    expect(queryLimitsOf('modelstudio@eu')).toEqual({ atOnce: 20, perSecond: 12 });
+    expect(queryLimitsOf('modelstudio')).toEqual({ atOnce: 16, perSecond: 18 });
+    expect(queryLimitsOf('fal')).toEqual({ atOnce: 4, perSecond: 10 });
+  });
+});
+
 describe('a list of routes', () => {
   const SECOND = { provider: 'fal', upstreamModel: 'seedream' } as const;
   const under = <T>(routes: readonly object[], read: () => T): Promise<T> =>
@@ -127,4 +139,32 @@ describe('a list of routes', () => {
   test('of a model that has none refuses nothing early', () => {
     expect(earlyLimitsOf('nobody', new Set(['modelark']))).toEqual([]);
   });
+});
+
+test('accounts with the same upstream model share the requests, each before the routes that come after', async () => {
+  const account = (provider: string) => ({ provider, upstreamModel: 'qwen' });
+  const routes = [
+    account('modelstudio'),
+    { provider: 'fal', upstreamModel: 'qwen' },
+    account('modelstudio@eu'),
+  ];
+  const orders = Array.from({ length: 400 }, (_, index) =>
+    anImageRequest({ model: 'xQI3Pro', requestId: `img_${index}` }),
+  );
+
+  const found = await withEnvironment(
+    { MODEL_ROUTES: JSON.stringify({ xQI3Pro: routes }), MODELSTUDIO_BASE_URL_EU: 'https://eu.example' },
+    () =>
+      orders.map((request) =>
+        routesFor(request)
+          .routes.map(({ provider }) => provider)
+          .join(),
+      ),
+  );
+
+  const first = found.filter((order) => order === 'modelstudio,modelstudio@eu,fal');
+  const second = found.filter((order) => order === 'modelstudio@eu,modelstudio,fal');
+  expect(first.length + second.length).toBe(400);
+  expect(first.length).toBeGreaterThan(150);
+  expect(second.length).toBeGreaterThan(150);
 });

@@ -107,7 +107,7 @@ describe('a look at an unfinished task', () => {
 
     expect(provider.query).toHaveBeenCalledTimes(1);
     // A task younger than 40 s is queried every 2 s.
-    expect(looks).toEqual([{ ...openUntil(6), rest: expect.anything() }]);
+    expect(looks).toEqual([{ ...openUntil(6), rest: expect.anything(), isTold: true }]);
     expect(memory.calls()).not.toHaveProperty('UpdateCommand');
     expect(commands()).toEqual([]);
   });
@@ -294,7 +294,7 @@ describe('a look at other work', () => {
     const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
 
     const looked = due && (await checkDue(due, options));
-    expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, place } } : { kind });
+    expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, dueKey: place } } : { kind });
     expect(provider.query).not.toHaveBeenCalled();
     expect(placeOf(VIDEO_ID)).toEqual(place);
   });

@@ -79,15 +79,15 @@ describe('the work of a run', () => {
     expect(only(work)).toMatchObject({ due: item('a', 3), nextMs: ms(3) });
   });
 
-  test('is 500 items at most: the others stay due, and are taken when there is room', () => {
-    const items = Array.from({ length: 510 }, (_, index) => item(`r${index}`, index));
+  test('is 1,000 items at most: the others stay due, and are taken when there is room', () => {
+    const items = Array.from({ length: 1_010 }, (_, index) => item(`r${index}`, index));
     const work = workOf(...items);
-    expect(work.size).toBe(500);
-    expect(idsAt(work, 510).at(-1)).toBe('r499');
+    expect(work.size).toBe(1_000);
+    expect(idsAt(work, 1_010).at(-1)).toBe('r999');
 
     for (const kept of work.dueBy(ms(3))) work.leave(kept);
     work.add(items);
-    expect([work.size, idsAt(work, 510).at(-1)]).toEqual([500, 'r503']);
+    expect([work.size, idsAt(work, 1_010).at(-1)]).toEqual([1_000, 'r1003']);
   });
 });
 

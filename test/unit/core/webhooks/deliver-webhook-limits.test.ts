@@ -127,6 +127,15 @@ describe('a host that hangs', () => {
     expect(await backOff()).toMatchObject({ hangs: 1 });
   });
 
+  test('of a clock ahead of time does not keep the host from being called', async () => {
+    clock.advance(3_600);
+    await slowly(10);
+    await aDelivery().deliver();
+    clock.advance(-7_200);
+
+    expect((await backOff())?.notBefore).toBe(clock.now().toISOString());
+  });
+
   test('counts as new a day after its back-off', async () => {
     slowly(10);
     await aDelivery().deliver();
