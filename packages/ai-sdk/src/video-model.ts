@@ -72,21 +72,38 @@ export class GenerationServiceVideoModel implements Experimental_VideoModelV4 {
     };
   }
 
-  /** How far a video is, by one read. Throws errors of the AI SDK. */
+  /**
+   * How far a video is, by one read; the videos themselves once they are there. The AI SDK's own download does not fetch from the caller's
+   * machine, where a local run has its files, nor signs an expired URL anew. Throws errors of the AI SDK.
+   */
   async doStatus({
     operation,
     ...call
   }: StatusCall): Promise<Experimental_VideoModelV4OperationStatusResult> {
     const requestId = requestIdOf(operation);
-    const { value, response } = await this.#service.call(this.modelId, call, { requestId }, (options) =>
-      this.#service.client.getVideo(requestId, options),
+    const { client } = this.#service;
+    const { value, response } = await this.#service.call(
+      this.modelId,
+      call,
+      { requestId },
+      async (options) => {
+        const record = await client.getVideo(requestId, options);
+        const downloads = storedIn(record).map(async (video) =>
+          (await client.download(video, options)).bytes(),
+        );
+        return { record, files: await Promise.all(downloads) };
+      },
     );
     return statusOf(value, response);
   }
 }
 
+/** The videos of a record that can be fetched. */
+const storedIn = (record: VideoRecord) =>
+  record.status === 'succeeded' ? record.videos.filter((video) => 'url' in video) : [];
+
 const statusOf = (
-  record: VideoRecord,
+  { record, files }: { record: VideoRecord; files: Uint8Array[] },
   response: ResponseMetadata,
 ): Experimental_VideoModelV4OperationStatusResult => {
   const { requestId } = record;
@@ -100,17 +117,16 @@ const statusOf = (
   if (record.status === 'expired') return failed('its files are gone.');
   // Statuses of a later version too.
   if (record.status !== 'succeeded') return { status: 'pending', response };
-  const stored = record.videos.filter((video) => 'url' in video);
   const lost = record.videos.filter((video) => 'error' in video);
   return {
     status: 'completed',
-    videos: stored.map(({ url }) => ({ type: 'url', url, mediaType: 'video/mp4' })),
+    videos: files.map((data) => ({ type: 'binary', data, mediaType: 'video/mp4' })),
     warnings: lost.map(({ id }) => ({ type: 'other', message: `The video ${id} could not be stored.` })),
     providerMetadata: {
       [OPTIONS_KEY]: {
         requestId,
         cost: record.cost,
-        videos: stored.map(({ id, duration, resolution, expiresAt }) => ({
+        videos: storedIn(record).map(({ id, duration, resolution, expiresAt }) => ({
           id,
           duration,
           resolution,

@@ -1,13 +1,5 @@
-import { execFile, execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,8 +8,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { codeBlocksOf, installPackage } from '../../client/test/a-package.ts';
+import { codeBlocksOf } from '../../client/test/a-package.ts';
 import { json } from '../../client/test/server.ts';
+import { installProvider } from './a-package.ts';
 import { PNG, startService } from './a-service.ts';
 
 const run = promisify(execFile);
@@ -70,22 +63,8 @@ console.log(images.length, warnings.length, generationService.video('xW3.0s').pr
 export const wrong = createGenerationService({ baseUrl: 'https://api.example.com' });
 `;
 
-/** The packages that `ai` and this one need, as the project has them installed. */
-const linkDependencies = (): void => {
-  const modules = join(here, '../../node_modules');
-  mkdirSync(inFolder('node_modules/@ai-sdk'), { recursive: true });
-  for (const name of ['ai', '@ai-sdk/provider', '@types']) {
-    symlinkSync(join(modules, name), inFolder(join('node_modules', name)));
-  }
-};
-
 beforeAll(() => {
-  const printed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: here });
-  const tarball = printed.toString().trim().split('\n').at(-1) ?? '';
-  installPackage(folder);
-  mkdirSync(own(), { recursive: true });
-  execFileSync('tar', ['-xzf', inFolder(tarball), '-C', own(), '--strip-components=1']);
-  linkDependencies();
+  installProvider(folder);
   writeFileSync(inFolder('package.json'), JSON.stringify({ private: true, type: 'module' }));
   writeFileSync(inFolder('tsconfig.json'), JSON.stringify(TSCONFIG));
   writeFileSync(inFolder('main.ts'), MAIN);
@@ -112,6 +91,7 @@ test('The tarball can be published, and holds the module with its map and types,
     '@ai-sdk/provider': expect.stringMatching(/^\^4/),
     '@generation-service/client': version,
   });
+  expect(manifest.peerDependencies).toEqual({ ai: expect.stringMatching(/^\^7/) });
   expect(readdirSync(own()).toSorted()).toEqual(['README.md', 'build', 'package.json']);
   const built = readdirSync(own('build')).filter((name) => !name.endsWith('.d.ts'));
   expect(built.toSorted()).toEqual(['index.js', 'index.js.map']);

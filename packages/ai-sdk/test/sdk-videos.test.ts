@@ -11,11 +11,6 @@ const { server, answer, provider, created, creations } = startService();
 const MP4 = new Uint8Array([0, 0, 0, 0x18, 0x66, 0x74, 0x79, 0x70, 0x69, 0x73, 0x6f, 0x6d]);
 const prompt = 'a lighthouse';
 const poll = { intervalMs: 1 };
-/** The AI SDK's own does not fetch from this machine. */
-const download = async ({ url }: { url: URL }) => ({
-  data: await (await fetch(url)).bytes(),
-  mediaType: undefined,
-});
 const model = (id = 'xW3.0s') => provider().video(id);
 const queued = json(202, { requestId: 'vid_1', status: 'queued' });
 
@@ -29,7 +24,7 @@ describe('experimental_generateVideo', () => {
         record('succeeded', { cost: 40, videos }),
       ),
     });
-    const result = await generateVideo({ model: model(), prompt, duration: 2, poll, download });
+    const result = await generateVideo({ model: model(), prompt, duration: 2, poll });
 
     expect(new TextDecoder().decode(result.video.uint8Array)).toBe('a video');
     expect(result.video.mediaType).toBe('video/mp4');
@@ -51,7 +46,7 @@ describe('experimental_generateVideo', () => {
       },
     });
     const webhook = async () => ({ url: 'https://example.com/hook', received });
-    const { videos, warnings } = await generateVideo({ model: model(), prompt, webhook, download });
+    const { videos, warnings } = await generateVideo({ model: model(), prompt, webhook });
 
     expect([videos.length, warnings]).toEqual([1, []]);
     expect(created().webhookUrl).toBe('https://example.com/hook');
@@ -60,7 +55,7 @@ describe('experimental_generateVideo', () => {
 
   test('sends the key of the AI SDK, the same when a start is repeated', async () => {
     answer({ 'POST /v1/videos': inTurn(hangUp, queued) });
-    await generateVideo({ model: model(), prompt, poll, download });
+    await generateVideo({ model: model(), prompt, poll });
 
     const keys = creations().map(({ headers }) => headers['idempotency-key']);
     expect(keys).toEqual([expect.stringMatching(/^aisdk_vid_/), keys[0]]);
@@ -69,7 +64,7 @@ describe('experimental_generateVideo', () => {
   test('leaves a short pause of the service to the AI SDK, which repeats the start with its key', async () => {
     const paused = refuse(503, 'temporarily_unavailable', { 'retry-after': '0' });
     answer({ 'POST /v1/videos': inTurn(paused, queued) });
-    await generateVideo({ model: model(), prompt, poll, download });
+    await generateVideo({ model: model(), prompt, poll });
 
     expect(new Set(creations().map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
     expect(creations()).toHaveLength(2);
@@ -77,7 +72,7 @@ describe('experimental_generateVideo', () => {
 
   test('makes one request a video', async () => {
     answer();
-    const { videos } = await generateVideo({ model: model(), prompt, n: 2, poll, download });
+    const { videos } = await generateVideo({ model: model(), prompt, n: 2, poll });
 
     expect([videos.length, creations().length]).toEqual([2, 2]);
     expect(new Set(creations().map(({ headers }) => headers['idempotency-key'])).size).toBe(2);
@@ -88,7 +83,7 @@ describe('The settings of a video', () => {
   test('become the fields of the service', async () => {
     answer();
     await generateVideo({
-      ...{ model: model(), prompt, poll, download, resolution: '854x480', duration: 3 },
+      ...{ model: model(), prompt, poll, resolution: '854x480', duration: 3 },
       inputReferences: [
         'https://example.com/a.png',
         PNG,
@@ -114,7 +109,7 @@ describe('The settings of a video', () => {
   test('name frames by their roles', async () => {
     answer();
     await generateVideo({
-      ...{ model: model(), prompt, poll, download, aspectRatio: 'adaptive' },
+      ...{ model: model(), prompt, poll, aspectRatio: 'adaptive' },
       frameImages: [
         { image: 'https://example.com/last.png', frameType: 'last_frame' },
         { image: PNG, frameType: 'first_frame' },
@@ -133,7 +128,7 @@ describe('The settings of a video', () => {
     ['3840x2160', { resolution: '4k', ratio: '16:9' }],
   ] as const)('take %s for %j', async (resolution, fields) => {
     answer();
-    const { warnings } = await generateVideo({ model: model(), prompt, poll, download, resolution });
+    const { warnings } = await generateVideo({ model: model(), prompt, poll, resolution });
 
     expect(created()).toMatchObject(fields);
     expect(warnings).toEqual([]);
@@ -142,7 +137,7 @@ describe('The settings of a video', () => {
   test('that the model does not take are left out with a warning each', async () => {
     answer();
     const { warnings } = await generateVideo({
-      ...{ model: model('text-only'), poll, download, n: 2, maxVideosPerCall: 2 },
+      ...{ model: model('text-only'), poll, n: 2, maxVideosPerCall: 2 },
       ...{ seed: 1, fps: 24, generateAudio: true, aspectRatio: '21:9', resolution: '1280x720' },
       prompt: { text: prompt, image: 'https://example.com/a.png' },
       inputReferences: ['https://example.com/a.png', { data: MP4, mediaType: 'video/mp4' }],
@@ -158,7 +153,7 @@ describe('The settings of a video', () => {
   test('of a frame go to a model that needs one; it takes no ratio and no last frame', async () => {
     answer();
     const { warnings } = await generateVideo({
-      ...{ model: model('xW2.7S'), poll, download, prompt, resolution: '1920x1080' },
+      ...{ model: model('xW2.7S'), poll, prompt, resolution: '1920x1080' },
       frameImages: [
         { image: 'https://example.com/a.png', frameType: 'first_frame' },
         { image: 'https://example.com/b.png', frameType: 'last_frame' },
@@ -180,7 +175,7 @@ describe('A video that did not succeed', () => {
   ])('is an error that says why', async (record, why) => {
     answer({ 'GET /v1/videos/vid_1': json(200, { requestId: 'vid_1', ...record }) });
 
-    expect(await thrownBy(generateVideo({ model: model(), prompt, poll, download }))).toMatchObject({
+    expect(await thrownBy(generateVideo({ model: model(), prompt, poll }))).toMatchObject({
       message: `The request vid_1 did not succeed: ${why}`,
     });
   });
@@ -189,7 +184,7 @@ describe('A video that did not succeed', () => {
 test('An abort ends the wait for a video at once with the reason of the signal', async () => {
   const aborting = new AbortController();
   answer({ 'GET /v1/videos/vid_1': () => aborting.abort() });
-  const call = { model: model(), prompt, poll, download, abortSignal: aborting.signal };
+  const call = { model: model(), prompt, poll, abortSignal: aborting.signal };
 
   expect(await thrownBy(generateVideo(call))).toMatchObject({ name: 'AbortError' });
 });
