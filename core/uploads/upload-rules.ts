@@ -4,8 +4,7 @@ import { type FieldErrors, MEDIA, type Medium } from '../errors.ts';
 import { text } from '../fields.ts';
 import { CATALOG, type CatalogModel } from '../models/catalog.ts';
 import { INPUT_TYPES, type InputType } from '../provider-calls/input-limits.ts';
-import { routesOf } from '../provider-calls/model-routes.ts';
-import { limitsOf } from '../provider-calls/upstream-limits.ts';
+import { type LimitedRoute, limitsOf } from '../provider-calls/upstream-limits.ts';
 
 const MIB = 1024 * 1024;
 const IMAGE_BYTES = 30 * MIB;
@@ -30,7 +29,7 @@ export const UPLOAD_TYPES = {
 export type UploadType = InputType;
 
 /** The types that a model takes by one of its configured routes. A route without known limits takes all of the media that its model takes. */
-export const offeredTypes = (): Set<string> =>
+export const offeredTypes = (routesOf: (modelId: string) => readonly LimitedRoute[]): Set<string> =>
   new Set(
     CATALOG.flatMap((model) =>
       routesOf(model.id).flatMap((route) => {
@@ -65,17 +64,18 @@ export const kindOfExtension = (extension: string): Medium | undefined => {
   if (contentType !== undefined) return contentType.split('/')[0] as Medium;
   return FILE_EXTENSIONS.video.some((known) => known === extension) ? 'video' : undefined;
 };
-const TYPES = Object.keys(UPLOAD_TYPES) as [UploadType, ...UploadType[]];
+const TYPES = Object.keys(UPLOAD_TYPES) as UploadType[];
 
-const typeMessage = (offered = offeredTypes()): string =>
-  `must be one of ${TYPES.filter((type) => offered.has(type)).join(', ')}`;
-
-/** The body of an upload. `bytes` is the exact size of the file. */
-export const UPLOAD_BODY = {
-  contentType: z.pipe(text(), z.enum(TYPES, { error: () => typeMessage() })),
-  bytes: z
-    .int({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a whole number') })
-    .check(z.gte(1, { error: 'must be at least 1' })),
+/** The body of an upload of one of these types. `bytes` is the exact size of the file. */
+export const uploadBody = (offered: ReadonlySet<string> = new Set(TYPES)) => {
+  const types = TYPES.filter((type) => offered.has(type));
+  const error = `must be one of ${types.join(', ')}`;
+  return {
+    contentType: z.pipe(text(), z.enum(types, { error })),
+    bytes: z
+      .int({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a whole number') })
+      .check(z.gte(1, { error: 'must be at least 1' })),
+  };
 };
 
 /** A file that a caller is about to upload. */
@@ -84,12 +84,9 @@ export interface NewUpload {
   bytes: number;
 }
 
-/** What is wrong with a file of this type and size, by field: no configured route takes the type, or the file is too large. */
-export const uploadProblems = ({ contentType, bytes }: Partial<NewUpload>): FieldErrors => {
-  if (contentType === undefined) return {};
-  const offered = offeredTypes();
-  if (!offered.has(contentType)) return { contentType: typeMessage(offered) };
-  if (bytes === undefined) return {};
+/** What is wrong with the size of a file of this type, by field. */
+export const sizeProblems = ({ contentType, bytes }: Partial<NewUpload>): FieldErrors => {
+  if (contentType === undefined || bytes === undefined) return {};
   const { maxBytes } = UPLOAD_TYPES[contentType];
   return bytes > maxBytes ? { bytes: `must be at most ${maxBytes} for ${contentType}` } : {};
 };

@@ -1,6 +1,7 @@
+import { routesOf } from '../../core/provider-calls/model-routes.ts';
 import { createUpload } from '../../core/uploads/create-upload.ts';
 import type { UploadAnswer } from '../../core/uploads/upload-answers.ts';
-import { UPLOAD_BODY, uploadProblems } from '../../core/uploads/upload-rules.ts';
+import { offeredTypes, sizeProblems, uploadBody } from '../../core/uploads/upload-rules.ts';
 import { apiHandler, json } from '../http/api-handler.ts';
 import { checkAll } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
@@ -9,7 +10,7 @@ import { authorize, identifyCaller } from '../http/authorize.ts';
 export const handler = apiHandler(async (request) => {
   const account = await authorize(identifyCaller(request), 'generations:write', request.now);
   const [upload] = checkAll(
-    () => request.body(UPLOAD_BODY, uploadProblems),
+    () => request.body(uploadBody(offeredTypes(routesOf)), sizeProblems),
     () => request.query({}),
   );
   return json(201, (await createUpload(account, upload, request.now)) satisfies UploadAnswer);

@@ -3,7 +3,7 @@ import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
 import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
 import { BUDGET_BODY } from '../../core/end-users/budget-body.ts';
 import type { EndpointName } from '../../core/routes.ts';
-import { UPLOAD_BODY } from '../../core/uploads/upload-rules.ts';
+import { uploadBody } from '../../core/uploads/upload-rules.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
 import { BALANCE_QUERY, END_USERS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
 import { RECORD_QUERY } from '../http/record-read.ts';
@@ -56,7 +56,7 @@ export const BODY_SCHEMAS = {
   NewVideo: bodySchema(VIDEO_BODY, VIDEO_NOTES, 'A creation of a video.'),
   BulkDelete: bodySchema(BULK_DELETE_BODY, BULK_DELETE_NOTES, 'A bulk deletion.'),
   Budget: bodySchema(BUDGET_BODY, BUDGET_NOTES, 'What an end-user may spend.'),
-  NewUpload: bodySchema(UPLOAD_BODY, UPLOAD_NOTES, 'A file to upload.'),
+  NewUpload: bodySchema(uploadBody(), UPLOAD_NOTES, 'A file to upload.'),
 };
 
 /** A call of the client with these arguments. */
