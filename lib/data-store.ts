@@ -7,7 +7,7 @@ import {
   Table,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
-import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
+import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { ACCOUNT_ID_PREFIX } from '../core/ids.ts';
 import { CLIP_PREFIX, OUTPUT_PREFIX, UPLOAD_PREFIX } from '../core/object-keys.ts';
@@ -109,6 +109,16 @@ export class DataStore extends Construct {
       removalPolicy,
       // CloudFormation deletes no bucket that holds objects.
       ...(!isKept && { autoDeleteObjects: true }),
+      // Forms of uploads: their policy is signed, so any page may send one.
+      cors: [
+        {
+          allowedMethods: [HttpMethods.POST],
+          allowedOrigins: ['*'],
+          allowedHeaders: ['*'],
+          exposedHeaders: ['ETag'],
+          maxAge: 3_600,
+        },
+      ],
       lifecycleRules: [
         {
           // A backstop if removal fails: no file outlives its URLs by more than two days.

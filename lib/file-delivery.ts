@@ -22,7 +22,7 @@ import { consoleBehaviors } from './console.ts';
 import type { StackContext } from './context.ts';
 import type { HttpApi } from './http-api.ts';
 import { emptySecret } from './provider-secrets.ts';
-import { HTTPS_ONLY, publicBehaviors } from './public-pages.ts';
+import { HTTPS_ONLY, publicBehaviors, READABLE_BY_PAGES } from './public-pages.ts';
 import { ServiceFunction } from './service-function.ts';
 
 /** The content that the file delivery serves, and its origins. */
@@ -102,6 +102,7 @@ export class FileDelivery extends Construct {
         contentSecurityPolicy: { contentSecurityPolicy: FILE_POLICY, override: true },
         strictTransportSecurity: HTTPS_ONLY,
       },
+      corsBehavior: READABLE_BY_PAGES,
     });
     const origin = S3BucketOrigin.withOriginAccessControl(bucket, { originAccessControl });
     const ownUrl = filesDomainName === undefined ? undefined : `https://${filesDomainName}`;

@@ -5,13 +5,14 @@ import {
   CachePolicy,
   HeadersReferrerPolicy,
   type IOrigin,
+  type ResponseHeadersCorsBehavior,
   ResponseHeadersPolicy,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { CONSOLE_PAGES, PUBLIC_PAGES, PUBLIC_PATHS } from '../core/files/pages.ts';
+import { CONSOLE_PAGES, OPENAPI_FILE, PUBLIC_PAGES, PUBLIC_PATHS } from '../core/files/pages.ts';
 import { ServiceFunction } from './service-function.ts';
 
 /** How long CloudFormation waits for the pages: longer than their function runs, with its retries. */
@@ -36,18 +37,32 @@ const CONTENT_POLICY = [
 /** Browsers call the distribution by HTTPS only, for two years after each answer. Not its subdomains, which may be someone else's. */
 export const HTTPS_ONLY = { accessControlMaxAge: Duration.days(730), override: true } as const;
 
+/** Pages of any origin may read the answers, also parts and their sizes. Who has the URL may read anyway. */
+export const READABLE_BY_PAGES: ResponseHeadersCorsBehavior = {
+  accessControlAllowOrigins: ['*'],
+  accessControlAllowMethods: ['GET', 'HEAD'],
+  accessControlAllowHeaders: ['*'],
+  accessControlExposeHeaders: ['Content-Length', 'Content-Range', 'ETag'],
+  accessControlAllowCredentials: false,
+  originOverride: true,
+};
+
 /** The distribution's behaviours for the public pages. By path pattern. */
 export const publicBehaviors = (
   scope: Construct,
   origin: IOrigin,
   responseHeadersPolicyName: string,
 ): Record<string, BehaviorOptions> => {
-  const behavior = pageBehavior(scope, 'PageHeaders', {
-    origin,
-    responseHeadersPolicyName,
-    contentPolicy: CONTENT_POLICY,
+  const policy = { origin, contentPolicy: CONTENT_POLICY };
+  const behavior = pageBehavior(scope, 'PageHeaders', { ...policy, responseHeadersPolicyName });
+  const document = pageBehavior(scope, 'DocumentHeaders', {
+    ...policy,
+    responseHeadersPolicyName: `${responseHeadersPolicyName}-document`,
+    corsBehavior: READABLE_BY_PAGES,
   });
-  return Object.fromEntries(PUBLIC_PATHS.map((pattern) => [pattern, behavior]));
+  return Object.fromEntries(
+    PUBLIC_PATHS.map((pattern) => [pattern, pattern === `/${OPENAPI_FILE}` ? document : behavior]),
+  );
 };
 
 /** Props of a behaviour for pages. */
@@ -55,13 +70,15 @@ export interface PageBehaviorProps {
   origin: IOrigin;
   responseHeadersPolicyName: string;
   contentPolicy: string;
+  /** Which other pages may read the answers; none by default. */
+  corsBehavior?: ResponseHeadersCorsBehavior;
 }
 
 /** A behaviour for pages that everyone may read: no signed URL, and a content policy. */
 export const pageBehavior = (
   scope: Construct,
   id: string,
-  { origin, responseHeadersPolicyName, contentPolicy }: PageBehaviorProps,
+  { origin, responseHeadersPolicyName, contentPolicy, corsBehavior }: PageBehaviorProps,
 ): BehaviorOptions => ({
   origin,
   allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
@@ -70,6 +87,7 @@ export const pageBehavior = (
   responseHeadersPolicy: new ResponseHeadersPolicy(scope, id, {
     responseHeadersPolicyName,
     comment: 'Pages load nothing from elsewhere',
+    ...(corsBehavior && { corsBehavior }),
     securityHeadersBehavior: {
       contentSecurityPolicy: { contentSecurityPolicy: contentPolicy, override: true },
       contentTypeOptions: { override: true },

@@ -23,6 +23,37 @@ const securityHeadersOf = ({ ResponseHeadersPolicyId }: Resource['Properties']) 
   service.resources[ResponseHeadersPolicyId.Ref]?.Properties.ResponseHeadersPolicyConfig
     .SecurityHeadersConfig;
 
+test('pages of any origin read files and the OpenAPI document, and send forms of uploads; nothing else', () => {
+  const corsOf = ({ ResponseHeadersPolicyId }: Resource['Properties']) =>
+    service.resources[ResponseHeadersPolicyId?.Ref]?.Properties.ResponseHeadersPolicyConfig.CorsConfig;
+  const readable = {
+    AccessControlAllowCredentials: false,
+    AccessControlAllowHeaders: { Items: ['*'] },
+    AccessControlAllowMethods: { Items: ['GET', 'HEAD'] },
+    AccessControlAllowOrigins: { Items: ['*'] },
+    AccessControlExposeHeaders: { Items: ['Content-Length', 'Content-Range', 'ETag'] },
+    OriginOverride: true,
+  };
+
+  expect(corsOf(distribution.DefaultCacheBehavior)).toEqual(readable);
+  for (const behavior of distribution.CacheBehaviors)
+    expect(corsOf(behavior)).toEqual(behavior.PathPattern === '/openapi.json' ? readable : undefined);
+  const buckets = Object.values(service.resources).filter(({ Type }) => Type === 'AWS::S3::Bucket');
+  expect(buckets.map(({ Properties }) => Properties.CorsConfiguration)).toEqual([
+    {
+      CorsRules: [
+        {
+          AllowedHeaders: ['*'],
+          AllowedMethods: ['POST'],
+          AllowedOrigins: ['*'],
+          ExposedHeaders: ['ETag'],
+          MaxAge: 3_600,
+        },
+      ],
+    },
+  ]);
+});
+
 describe('the distribution', () => {
   test('has one behaviour for files: reads over HTTPS by signed URL, never cached', () => {
     const { DefaultCacheBehavior: behaviour } = distribution;

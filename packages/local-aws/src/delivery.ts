@@ -179,8 +179,9 @@ export const createDelivery = (options: DeliveryOptions): HandleRequest => {
     const target = request.url ?? '/';
     const [fullPath = ''] = target.split('?', 1);
     const path = fullPath.startsWith(`${base.pathname}/`) ? fullPath.slice(base.pathname.length) : fullPath;
-    const { bucketName, trustedKeys, responseHeaders = {}, compresses = false } = behaviorOf(path);
-    for (const [name, value] of Object.entries(responseHeaders)) {
+    const { bucketName, trustedKeys, responseHeaders, corsHeaders, compresses = false } = behaviorOf(path);
+    const isForPage = request.headers.origin !== undefined;
+    for (const [name, value] of Object.entries({ ...responseHeaders, ...(isForPage && corsHeaders) })) {
       response.setHeader(name, value);
     }
     try {

@@ -162,6 +162,7 @@ export const startLocalAws = async (
       accountId: ACCOUNT_ID,
       tables: stack.tables,
       buckets: stack.buckets,
+      cors: stack.cors,
       secrets: stack.secrets.map((secret) => {
         const initialValue = values.get(secret.name);
         return initialValue === undefined ? secret : { ...secret, initialValue };

@@ -1,7 +1,8 @@
+import type { BucketCors } from './aws/s3/cors.ts';
 import { checkAlarmTopics } from './template/alarm-topics.ts';
 import { type ApiSpec, apiSpec } from './template/api.ts';
 import { type Assembly, loadAssembly } from './template/assembly.ts';
-import { bucketNames, secretSpecs, tableSpecs } from './template/data.ts';
+import { bucketCors, bucketNames, secretSpecs, tableSpecs } from './template/data.ts';
 import { type DistributionSpec, distributionSpec } from './template/distribution.ts';
 import { type FunctionUrlSpec, functionUrlSpecs } from './template/function-urls.ts';
 import { type FunctionSpec, functionSpecs, stateMachineSpecs } from './template/functions.ts';
@@ -17,6 +18,7 @@ export interface Stack {
   resolver: Resolver;
   tables: TableSpec[];
   buckets: string[];
+  cors: BucketCors;
   secrets: SecretSpec[];
   functions: FunctionSpec[];
   functionUrls: FunctionUrlSpec[];
@@ -49,6 +51,7 @@ export const readStack = (directory: string): Stack => {
     resolver,
     tables: tableSpecs(resolver),
     buckets: bucketNames(resolver),
+    cors: bucketCors(resolver),
     secrets: secretSpecs(resolver),
     functions: functionSpecs(assembly, resolver, roles),
     functionUrls: functionUrlSpecs(resolver),

@@ -25,6 +25,7 @@ import { accountSettings } from './lambda/account-settings.ts';
 import type { InvokeLater } from './lambda/lambda.ts';
 import { createDynamoDbPermissions } from './permissions/dynamodb.ts';
 import { createRouter } from './router.ts';
+import type { BucketCors } from './s3/cors.ts';
 import { openS3Service } from './s3/s3-service.ts';
 import { openSecretStore } from './secrets/secret-store.ts';
 import { callSecretsManager } from './secrets/secrets-manager.ts';
@@ -43,6 +44,8 @@ export interface AwsEndpointOptions {
   accountId: string;
   tables: TableSpec[];
   buckets: string[];
+  /** What web pages may send to the buckets; nothing by default. */
+  cors?: BucketCors;
   secrets: SecretSpec[];
   /** A DynamoDB-compatible endpoint. Default: starts dynoxide on `<dataDir>/dynamodb.sqlite`. */
   dynamodbEndpoint?: string | undefined;
@@ -185,6 +188,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       restores,
       dynamodb,
       s3,
+      cors: options.cors ?? {},
       secrets,
       stepFunctions,
       invoke: (arn, payload) => invoke(arn, payload),

@@ -6,7 +6,7 @@ import { readCredentialScope } from './credential-scope.ts';
 import { AwsError, messageOf } from './errors.ts';
 import { answerFaultControl, FAULT_SERVICE } from './fault-control.ts';
 import { applyAftermath } from './faults.ts';
-import { isForeign } from './foreign-requests.ts';
+import { isForAnotherHost, isForeign } from './foreign-requests.ts';
 import { identify } from './identify.ts';
 import { answerJsonCall, JSON_SERVICES } from './json-calls.ts';
 import {
@@ -29,6 +29,7 @@ import {
 } from './lambda/lambda.ts';
 import { sendProtocolError } from './protocol-error.ts';
 import { type RequestTarget, readRequestTarget } from './request-target.ts';
+import { allowOrigin, isPreflight } from './s3/cors.ts';
 import { isFormUpload, storeForm } from './s3/post-form.ts';
 import { sendXmlError } from './s3/xml.ts';
 import type { Services } from './services.ts';
@@ -90,6 +91,23 @@ const answerForm = (
         () => target.pathname,
       ),
   });
+
+/** The bucket of a path. */
+const bucketOf = ({ pathname }: RequestTarget): string => pathname.split('/')[1] ?? '';
+
+/** Answers what S3 takes from web pages: a preflight, and a form, whose policy is signed. */
+const answerPage = async (
+  services: Services,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: RequestTarget,
+): Promise<void> => {
+  const isAllowed = allowOrigin(services.cors[bucketOf(target)], request, response);
+  if (!isPreflight(request)) return answerForm(services, request, response, target);
+  if (!isAllowed)
+    throw new AwsError('AccessForbidden', 'CORSResponse: This CORS request is not allowed.', 403);
+  response.writeHead(200, { 'content-length': 0 }).end();
+};
 
 const answerBedrock = async (services: Services, call: Call): Promise<void> => {
   const { request, response, target, principal } = call;
@@ -154,19 +172,20 @@ const sendError = (request: IncomingMessage, response: ServerResponse, service: 
 };
 
 /**
- * The request handler of the AWS endpoint: refuses web pages, reads service and caller from the signature, then dispatches. Never throws.
+ * The request handler of the AWS endpoint: refuses web pages but for forms of S3, reads service and caller from the signature, then dispatches. Never throws.
  */
 export const createRouter =
   (services: Services) =>
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = readRequestTarget(request.url ?? '/');
     const scope = readCredentialScope(request, target);
-    const isForm = !scope && isFormUpload(request);
-    let service = scope?.service ?? (isForm ? 's3' : '');
+    const isOfPages = !scope && (isFormUpload(request) || isPreflight(request));
+    let service = scope?.service ?? (isOfPages ? 's3' : '');
     try {
-      if (isForeign(request)) throw new AwsError('AccessDeniedException', FOREIGN, 403);
-      if (isForm) {
-        await answerForm(services, request, response, target);
+      if (isOfPages ? isForAnotherHost(request) : isForeign(request))
+        throw new AwsError('AccessDeniedException', FOREIGN, 403);
+      if (isOfPages) {
+        await answerPage(services, request, response, target);
         return;
       }
       const caller = identify(scope, services.principals, (name) => Object.hasOwn(ANSWERS, name));

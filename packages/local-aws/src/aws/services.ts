@@ -8,6 +8,7 @@ import type { Faults } from './faults.ts';
 import type { AccountSettings } from './lambda/account-settings.ts';
 import type { InvokeLater } from './lambda/lambda.ts';
 import type { DynamoDbPermissions } from './permissions/dynamodb.ts';
+import type { BucketCors } from './s3/cors.ts';
 import type { S3Service } from './s3/s3-service.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { StepFunctions } from './step-functions/step-functions.ts';
@@ -23,6 +24,7 @@ export interface Services {
   principals: ReadonlyMap<string, Principal>;
   dynamodb: DynamoDbClient;
   s3: S3Service;
+  cors: BucketCors;
   secrets: SecretStore;
   stepFunctions: StepFunctions;
   invoke: InvokeFunction;

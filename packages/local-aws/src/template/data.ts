@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { BucketCors } from '../aws/s3/cors.ts';
 import type { SecretSpec, TableSpec } from '../types.ts';
 import { TemplateError } from './assembly.ts';
 import type { Resolver } from './resolver.ts';
@@ -45,6 +46,34 @@ export const tableSpecs = (resolver: Resolver): TableSpec[] =>
 /** Names of the stack's buckets. */
 export const bucketNames = (resolver: Resolver): string[] =>
   resolver.resources('AWS::S3::Bucket').map(({ logicalId }) => resolver.nameOf(logicalId));
+
+interface CorsConfiguration {
+  CorsRules: {
+    AllowedMethods: string[];
+    AllowedOrigins: string[];
+    AllowedHeaders?: string[];
+    ExposedHeaders?: string[];
+    MaxAge?: number;
+  }[];
+}
+
+/** What web pages may send to the stack's buckets. */
+export const bucketCors = (resolver: Resolver): BucketCors =>
+  Object.fromEntries(
+    resolver.resources('AWS::S3::Bucket').map(({ logicalId, properties }) => {
+      const cors = resolver.resolve(properties.CorsConfiguration) as CorsConfiguration | undefined;
+      const rules = (cors?.CorsRules ?? []).map(
+        ({ AllowedMethods, AllowedOrigins, AllowedHeaders = [], ExposedHeaders = [], MaxAge }) => ({
+          allowedMethods: AllowedMethods,
+          allowedOrigins: AllowedOrigins,
+          allowedHeaders: AllowedHeaders,
+          exposedHeaders: ExposedHeaders,
+          ...(MaxAge !== undefined && { maxAgeSeconds: MaxAge }),
+        }),
+      );
+      return [resolver.nameOf(logicalId), rules];
+    }),
+  );
 
 const ALPHABETS = [
   ...['abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123456789'],

@@ -9,6 +9,8 @@ export interface BehaviorSpec {
   trustedKeys?: ReadonlyMap<string, string>;
   /** Headers that the distribution's policy adds to every answer. */
   responseHeaders?: Record<string, string>;
+  /** Those that it adds to answers to web pages of other origins. */
+  corsHeaders?: Record<string, string>;
   /** Whether answers are compressed for clients that take it. */
   compresses?: boolean;
 }
@@ -58,7 +60,10 @@ const SECURITY_HEADERS: Record<string, (config: Record<string, unknown>) => [nam
 };
 
 /** The headers of a response headers policy of the stack. Throws `TemplateError` for one that is not known. */
-const responseHeadersOf = (resolver: Resolver, policyId: string): Record<string, string> => {
+const responseHeadersOf = (
+  resolver: Resolver,
+  policyId: string,
+): Pick<BehaviorSpec, 'responseHeaders' | 'corsHeaders'> => {
   const policy = resolver
     .resources('AWS::CloudFront::ResponseHeadersPolicy')
     .find(({ logicalId }) => resolver.reference(logicalId) === policyId);
@@ -67,18 +72,34 @@ const responseHeadersOf = (resolver: Resolver, policyId: string): Record<string,
     string,
     Record<string, unknown>
   >;
-  const { Name: _name, Comment: _comment, SecurityHeadersConfig = {}, ...others } = config;
+  const { Name: _name, Comment: _comment, SecurityHeadersConfig = {}, CorsConfig, ...others } = config;
   const unknown = (name: string) =>
     new TemplateError(`${policy.logicalId}: ${name} is not known to the local run`);
   const [other] = Object.keys(others);
   if (other) throw unknown(other);
-  return Object.fromEntries(
+  const responseHeaders = Object.fromEntries(
     Object.entries(SecurityHeadersConfig).map(([name, header]) => {
       const known = SECURITY_HEADERS[name];
       if (!known) throw unknown(name);
       return known(header as Record<string, unknown>);
     }),
   );
+  return { responseHeaders, ...(CorsConfig && { corsHeaders: corsHeadersOf(CorsConfig, unknown) }) };
+};
+
+/** The headers for pages of any origin. A policy for some origins, or with credentials, is not known. */
+const corsHeadersOf = (
+  config: Record<string, unknown>,
+  unknown: (name: string) => TemplateError,
+): Record<string, string> => {
+  const itemsOf = (name: string): string[] => (config[name] as { Items: string[] } | undefined)?.Items ?? [];
+  if (itemsOf('AccessControlAllowOrigins').join() !== '*') throw unknown('AccessControlAllowOrigins');
+  if (config.AccessControlAllowCredentials) throw unknown('AccessControlAllowCredentials');
+  const exposed = itemsOf('AccessControlExposeHeaders');
+  return {
+    'Access-Control-Allow-Origin': '*',
+    ...(exposed.length > 0 && { 'Access-Control-Expose-Headers': exposed.join(', ') }),
+  };
 };
 
 /**
@@ -138,9 +159,7 @@ const behaviorSpec = (
 
   return {
     bucketName: origin.DomainName.slice(0, -suffix.length),
-    ...(ResponseHeadersPolicyId !== undefined && {
-      responseHeaders: responseHeadersOf(resolver, ResponseHeadersPolicyId),
-    }),
+    ...(ResponseHeadersPolicyId !== undefined && responseHeadersOf(resolver, ResponseHeadersPolicyId)),
     ...(Compress && CachePolicyId !== CACHING_DISABLED && { compresses: true }),
     ...(TrustedKeyGroups && { trustedKeys: new Map(trustedKeys) }),
   };

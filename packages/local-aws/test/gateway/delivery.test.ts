@@ -20,6 +20,26 @@ test('a file has the headers stored with it, and every answer those of the distr
   expect(refused).toMatchObject({ statusCode: 403, headers: { 'x-content-type-options': 'nosniff' } });
 });
 
+test('a page of another origin may read every answer, where the distribution says so', async () => {
+  const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'ETag' };
+  const baseUrl = await openDelivery({ corsHeaders });
+  const closed = await openDelivery();
+  const origin = 'https://app.example.com';
+  const allowed = (headers: Record<string, string>, of = baseUrl, path = sign(of)) =>
+    send(of, path, { headers }).then(({ statusCode, headers: answered }) => [
+      statusCode,
+      answered['access-control-allow-origin'],
+      answered['access-control-expose-headers'],
+    ]);
+
+  expect(await allowed({ origin })).toEqual([200, '*', 'ETag']);
+  expect(await allowed({ origin, range: 'bytes=0-3' })).toEqual([206, '*', 'ETag']);
+  expect(await allowed({ origin, 'if-none-match': ETAG })).toEqual([304, '*', 'ETag']);
+  expect(await allowed({ origin }, baseUrl, PATH)).toEqual([403, '*', 'ETag']);
+  expect(await allowed({})).toEqual([200, undefined, undefined]);
+  expect(await allowed({ origin }, closed)).toEqual([200, undefined, undefined]);
+});
+
 describe('a signed URL', () => {
   test('opens the file', async () => {
     const baseUrl = await openDelivery();

@@ -191,6 +191,13 @@ describe('copying reference videos', () => {
   });
 });
 
+test('a reference video that moved is measured where it is', async () => {
+  serve({ '/a': (_, response) => response.writeHead(302, { location: '/b' }).end(), '/b': whole(clip) });
+
+  expect(await measure(['/a'])).toMatchObject([{ durationMs: 5_200, extension: 'mp4' }]);
+  expect(server.requests.map(({ path }) => path)).toEqual(['/a', '/b']);
+});
+
 describe('the problem of a reference video', () => {
   const answered = (status: number) => `could not be fetched: the file server answered ${status}`;
   const BROKE_OFF = 'could not be fetched: the file broke off';
@@ -199,6 +206,11 @@ describe('the problem of a reference video', () => {
     ['is forbidden', answered(403), (_, response) => response.writeHead(403).end('<html>')],
     ['comes with a server error', answered(500), (_, response) => response.writeHead(500).end()],
     ['is a part that nobody asked for', answered(206), (_, response) => response.writeHead(206).end(clip)],
+    [
+      'moves on and on',
+      'could not be fetched: the file server redirects more than 3 times',
+      (_, response) => response.writeHead(302, { location: '/a' }).end(),
+    ],
     ['breaks off before its headers', NO_ANSWER, (_, response) => response.socket?.destroy()],
     [
       'breaks off in its index',
@@ -222,7 +234,7 @@ describe('the problem of a reference video', () => {
     const measured = await measure(['/a']);
 
     expect(measured).toMatchObject([{ problem }]);
-    expect(server.requests.map(({ path }) => path)).toEqual(['/a']);
+    expect(new Set(server.requests.map(({ path }) => path))).toEqual(new Set(['/a']));
     expect(bucket.objects.size).toBe(0);
   });
 
