@@ -6,7 +6,8 @@ export const cachedFor = <T>(seconds: number, read: () => Promise<T>): ((now: Da
   let cached: { value: T; readAtMs: number } | undefined;
   return async (now) => {
     const nowMs = now.getTime();
-    if (!cached || nowMs - cached.readAtMs >= seconds * 1000)
+    // A clock that is set back must not keep a value for as long.
+    if (!cached || Math.abs(nowMs - cached.readAtMs) >= seconds * 1000)
       cached = { value: await read(), readAtMs: nowMs };
     return cached.value;
   };

@@ -33,8 +33,8 @@ export interface ItemAccess {
   updates?: readonly PartitionKind[];
   /** Operations on the gates of the providers' routes, each a call of its own. */
   gates?: readonly (ReadOperation | WriteOperation)[];
-  /** Operations on the circuits of routes, each a call of its own. */
-  circuits?: readonly ('BatchGetItem' | 'UpdateItem')[];
+  /** Operations on the states of routes, each a call of its own. */
+  routeStates?: readonly ('BatchGetItem' | 'UpdateItem')[];
 }
 
 /** A function with access to the table, by the stem of its file. */
@@ -178,9 +178,10 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'receive-callback': TASK,
   'dispatch-request': {
     reads: [['requests'], 'Query'],
+    queries: ['modelSettings'],
     writes: [{ ...PROGRESS, operations: ['PutItem', 'UpdateItem'] }],
     gates: LEAVE,
-    circuits: ['BatchGetItem', 'UpdateItem'],
+    routeStates: ['BatchGetItem', 'UpdateItem'],
   },
   'await-capacity': {
     reads: [['requests', 'reconcilerRun'], 'GetItem'],
@@ -194,9 +195,9 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     updates: ['reconcilerRun'],
   },
   'query-provider': TASK,
-  'store-outputs': { ...TASK, gates: ['UpdateItem'], circuits: ['BatchGetItem', 'UpdateItem'] },
-  'settle-request': END,
-  'fail-request': { ...END, gates: LEAVE, circuits: ['BatchGetItem', 'UpdateItem'] },
+  'store-outputs': { ...TASK, gates: ['UpdateItem'], routeStates: ['BatchGetItem', 'UpdateItem'] },
+  'settle-request': { ...END, gates: LEAVE },
+  'fail-request': { ...END, gates: LEAVE, routeStates: ['BatchGetItem', 'UpdateItem'] },
   'expire-requests': {
     reads: [['requests'], 'GetItem'],
     writes: [{ ...PROGRESS, attributes: WRITTEN_ATTRIBUTES.expiry }],
@@ -213,10 +214,11 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
       'GetItem',
       'Query',
     ],
+    queries: ['modelSettings'],
     writes: [MOVE_MONEY, REMOVE, REMOVE_END_USER],
     updates: ['reconcilerRun', 'deletedRequests'],
     gates: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
-    circuits: ['BatchGetItem'],
+    routeStates: ['BatchGetItem'],
   },
   'reconcile-lost': { ...END, gates: LEAVE },
   'verify-ledgers': {

@@ -28,7 +28,15 @@ export const WRITTEN_ATTRIBUTES = {
   ],
   /** The progress of a request, its provider attempts and its wait. Not its owner, nor its price. */
   progress: [
-    ...named<ImageRequest>('status', 'dispatchedAt', 'gate', 'permitMs', 'outputs', 'storedSoFar'),
+    ...named<ImageRequest>(
+      'status',
+      'dispatchedAt',
+      'assignment',
+      'formerRoutes',
+      'permitReleased',
+      'outputs',
+      'storedSoFar',
+    ),
     ...LISTING,
     ...keysOf(ProviderAttempt.shape),
     'claimId',

@@ -2,7 +2,6 @@ import {
   ACCOUNT_LISTING_PARTITION,
   accountPartition,
   apiKeyKey,
-  circuitPartition,
   DUE_PREFIX,
   deletedRequestPartition,
   endUserListingPartition,
@@ -15,6 +14,7 @@ import {
   MODEL_SETTINGS_PARTITION,
   RECONCILER_RUN_KEY,
   requestPartition,
+  routeStatePartition,
   WEBHOOK_HOST_PREFIX,
   webhookAttemptPartition,
 } from '../core/table/keys.ts';
@@ -46,7 +46,7 @@ export const partitionPatterns = () => ({
   expiryList: `${DUE_PREFIX}EXPIRE#*`,
   gates: gatePartition('*'),
   gateList: GATE_LISTING_PARTITION,
-  circuits: circuitPartition('*'),
+  routeStates: routeStatePartition('*'),
   reconcilerRun: RECONCILER_RUN_KEY.PK,
 });
 /** The name of a kind of partition. */

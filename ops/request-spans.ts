@@ -73,12 +73,16 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
 const numberOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
   attempts.some((other) => other.call !== 0) ? ` ${call + 1}` : '';
 
-/** Where a call went, and why not elsewhere, if its model had several routes. */
-const describeRoute = ({ provider, upstreamModel, circuit, passedOver = [] }: ProviderAttempt): string[] => {
-  if (circuit === undefined) return [];
-  const tries = circuit === 'probe' ? ', to try it' : '';
+/** The route of a call that was not at the first one, and why the routes before it were not chosen. */
+const describeRoute = ({
+  provider,
+  upstreamModel,
+  assignment,
+  passedOver = [],
+}: ProviderAttempt): string[] => {
+  if (assignment === 1 && passedOver.length === 0) return [];
   const others = passedOver.map(({ route, why }) => `not ${route}: ${why}`);
-  return [`to ${provider}/${upstreamModel}${tries}`, ...others];
+  return [`to ${provider}/${upstreamModel}`, ...others];
 };
 
 const placeOf = (attempt: ProviderAttempt): Pick<StorySpan, 'detail'> => {

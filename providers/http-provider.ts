@@ -10,6 +10,7 @@ import { callsBackFor, type Maker, type ProviderId } from '../core/provider-name
 import type { StoredRequest } from '../core/requests/request-rules.ts';
 import { unansweredCreation, withCallId } from './failures.ts';
 import { type Answered, callProvider, type HttpAnswer } from './http.ts';
+import { type ImageFields, untakenField, type VideoFields } from './taken-fields.ts';
 
 /** The account at a provider, where it is called, and with which key. The default account unless `id` says another one. */
 export interface Connection {
@@ -35,7 +36,26 @@ export abstract class HttpProvider implements Provider {
     return callsBackFor(this.id, kind);
   }
 
-  abstract plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan;
+  plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {
+    const fields =
+      request.kind === 'image' ? this.imageFields(upstreamModel) : this.videoFields(upstreamModel);
+    const untaken = untakenField(request, fields);
+    const plan = this.planTaken(request, upstreamModel, callbackUrl);
+    return untaken === undefined ? plan : { mode: plan.mode, calls: [], untaken };
+  }
+
+  /** What an upstream model is sent of a creation of images. */
+  abstract imageFields(upstreamModel: string): ImageFields;
+
+  /** What an upstream model is sent of a creation of a video. */
+  abstract videoFields(upstreamModel: string): VideoFields;
+
+  /** The plan of a request whose fields are all taken. */
+  protected abstract planTaken(
+    request: StoredRequest,
+    upstreamModel: string,
+    callbackUrl: string,
+  ): ProviderPlan;
 
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const answer = await this.call('POST', call.path, signal, call);

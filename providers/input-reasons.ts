@@ -18,15 +18,13 @@ const BY_MESSAGE: readonly [InputReason, RegExp][] = [
   ],
   ['rate', /\bfps\b|frame ?rate|frames? (a|per) second/i],
   ['ratio', /aspect|\bratio\b/i],
-  [
-    'size',
-    /too small or too large|too large or small|smallest[^.]*largest|largest[^.]*smallest|sides? must|resolution|width|height|dimension/i,
-  ],
+  ['size', /too small or too large|too large or small|smallest[^.]*largest|largest[^.]*smallest/i],
   ['small', /too[ _]small|at least|below the minimum/i],
   [
     'large',
     /too[ _]large|too big|exceed|larger than|less than|smaller than|at most|beyond (the )?limit|over ?size/i,
   ],
+  ['size', /sides? must|resolution|width|height|dimension/i],
   ['format', /format|content-type|file ?type|media type|\btype\b[^.]*not supported|codec|alpha|transparen/i],
   ['unfetched', /\burl\b/i],
 ];
@@ -63,15 +61,19 @@ export const mediumIn = (text: string): Medium | undefined => {
 /** The HTTP status with which the server of a file answered the provider. */
 const ANSWERED = /\b(?:status(?: code)?|code|answered|HTTP|error)\b[:= ]*([45]\d\d)\b/i;
 
+/** URLs within a message: their words say nothing. */
+const URLS = /\bhttps?:[^\s,]+/g;
+
 /** Why an input was refused, the medium it is of, and its server's status, as far as the words of an error tell. `value` when they tell nothing. */
 export const reasonIn = ({
   code,
   message = '',
 }: ToldError): { reason: InputReason; medium: Medium | undefined; status: number | undefined } => {
-  const status = ANSWERED.exec(message)?.[1];
+  const words = message.replace(URLS, '');
+  const status = ANSWERED.exec(words)?.[1];
   return {
-    reason: firstIn(BY_MESSAGE, message) ?? firstIn(BY_CODE, code) ?? 'value',
-    medium: mediumIn(message) ?? mediumIn(code),
+    reason: firstIn(BY_MESSAGE, words) ?? firstIn(BY_CODE, code) ?? 'value',
+    medium: mediumIn(words) ?? mediumIn(code),
     status: status === undefined ? undefined : Number(status),
   };
 };

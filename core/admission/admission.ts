@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { logger } from '../observability.ts';
+import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
+import { listRouteNames } from '../provider-calls/model-routes.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import type { Clock } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
-import type { GateState } from './gate-rules.ts';
-import { givePermitBack, listQueues, markQueued, type Pass, postponeStarts } from './gates.ts';
+import type { Gate, GateState } from './gate-rules.ts';
+import { findGate, givePermitBack, markQueued, type Pass, postponeStarts } from './gates.ts';
 import { type GateWaiter, putWaiter, recordServed, removeWaiter, touchAccount } from './waiters.ts';
 
 /** Waits for the start of a pass. A stored pass of a gate without a limit of running calls ends here. Rejects when it cannot. */
@@ -20,7 +22,7 @@ export const startWith = async (
 };
 
 /**
- * Begins a request's wait at a gate. The control loop lets it in when its turn comes. Does nothing when the request waits under a
+ * Begins a request's wait at a gate. The control loop admits the request when its turn comes. Does nothing when the request waits under a
  * newer token.
  */
 export const waitAtGate = async (gateName: string, waiter: GateWaiter, clock: Clock): Promise<void> => {
@@ -49,62 +51,78 @@ export const leaveGate = async (
   return state;
 };
 
-/** Gives a pass back, after which the route pauses for `pauseSeconds` if the provider was too busy. Never rejects. */
-export const giveBack = (
-  request: StoredRequest,
-  { gate, permit }: Pass,
-  clock: Clock,
-  pauseSeconds = 0,
-): Promise<void> =>
-  quietly(request, clock, async () => {
-    if (pauseSeconds > 0) await postponeStarts(gate.name, clock.now().getTime() + pauseSeconds * 1000);
-    if (gate.permits !== undefined) await leaveGate(gate.name, request, clock, permit.takenMs);
-  });
+/** Lets no call of a gate start for so long: the provider was too busy. */
+export const postponeRoute = (gate: Gate, seconds: number, clock: Clock): Promise<boolean> =>
+  quietly(gate.name, clock, () =>
+    postponeStarts(gate.name, clock.now().getTime() + Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000),
+  );
+
+/** Whether a route is not configured any more: it may have had limits. */
+const isFormer = (route: string): boolean =>
+  ![...listRouteNames().values()].some((names) => names.includes(route));
+
+/** Whether calls at a route hold permits, as far as is known. */
+const keepsPermits = (route: string): boolean => findGate(route)?.permits !== undefined || isFormer(route);
 
 /**
- * Gives back the permit that a request has where it was or waited, according to its record. One of the gate `except`, where it goes next, is
- * kept. Repeating it is harmless. Never rejects.
+ * Releases the permit that a request has at a route, with `takenMs` only the permit taken then. False when that is not known to be done: the
+ * closing of the request repeats it. Never rejects.
  */
-export const giveOwnPermitBack = (request: StoredRequest, clock: Clock, except?: string): Promise<void> =>
-  quietly(request, clock, async () => {
-    const { gate } = request;
-    if (gate !== undefined && gate !== except) await leaveGate(gate, request, clock);
-  });
+export const releasePermit = async (
+  request: StoredRequest,
+  route: string,
+  clock: Clock,
+  takenMs?: number,
+): Promise<boolean> =>
+  !keepsPermits(route) || quietly(request.requestId, clock, () => leaveGate(route, request, clock, takenMs));
 
-/** The names of the gates of a model's routes at which requests may wait. */
-const gatesOf = (model: string): string[] =>
-  listQueues().flatMap(({ models, gate }) => (models.includes(model) ? [gate.name] : []));
+/** The routes at which a request can have left something: its assigned route and those before it. */
+const routesOfRequest = ({ assignment, formerRoutes = [] }: StoredRequest): string[] => [
+  ...(assignment ? [assignment.route] : []),
+  ...formerRoutes,
+];
 
-/** Takes a request that makes no more calls out of the queues of its model's routes. Repeating it is harmless. */
+/** Whether the closing of a request that succeeds has to release a permit. */
+export const mayHavePermit = (request: StoredRequest): boolean =>
+  routesOfRequest(request).some(
+    (route) => keepsPermits(route) && !(request.permitReleased && route === request.assignment?.route),
+  );
+
+/** Whether the closing of a request that fails has to leave a route: it may have a permit there, or queue. */
+export const mayBeAtRoute = (request: StoredRequest): boolean => routesOfRequest(request).some(hasQueue);
+
+const hasQueue = (route: string): boolean => findGate(route) !== undefined || isFormer(route);
+
+/** Takes a request that makes no more calls out of the queue of its route. Repeating it is harmless. */
 export const leaveQueue = async (request: StoredRequest): Promise<void> => {
-  for (const name of gatesOf(request.model)) await removeWaiter(name, request);
+  const route = request.assignment?.route;
+  if (route !== undefined && hasQueue(route)) await removeWaiter(route, request);
 };
 
 /**
- * Takes a request that has ended out of its routes: out of the queues, then out of the gates of its model and the gate in its record.
- * Repeating it is harmless. Never rejects.
+ * Takes a request that has ended out of the queues of its routes, and releases its permits. False when that is not known to be done. Repeating
+ * it is harmless. Never rejects.
  */
-export const leaveRoute = (request: StoredRequest, clock: Clock): Promise<void> =>
-  quietly(request, clock, async () => {
-    await leaveQueue(request);
-    for (const name of new Set([...gatesOf(request.model), request.gate])) {
-      if (name !== undefined) await leaveGate(name, request, clock);
+export const leaveRoutes = (request: StoredRequest, clock: Clock): Promise<boolean> =>
+  quietly(request.requestId, clock, async () => {
+    for (const route of routesOfRequest(request)) {
+      if (!hasQueue(route)) continue;
+      await removeWaiter(route, request);
+      await leaveGate(route, request, clock);
     }
   });
 
 /** How long transient errors are retried for. */
 const GIVE_BACK_MS = 5_000;
 
-/** An error must not cost a request its result: the control loop takes the permit back. */
-const quietly = async (
-  { requestId }: StoredRequest,
-  clock: Clock,
-  act: () => Promise<void>,
-): Promise<void> => {
+/** Whether something was done; an error is logged, and must not cost a request its result. */
+const quietly = async (of: string, clock: Clock, act: () => Promise<unknown>): Promise<boolean> => {
   const endMs = clock.now().getTime() + GIVE_BACK_MS;
   try {
     await keepTrying(act, () => clock.now().getTime() < endMs);
+    return true;
   } catch (error) {
-    logger.error('a permit could not be given back', { requestId, error: error as Error });
+    logger.error('a permit could not be released', { of, error: error as Error });
+    return false;
   }
 };

@@ -3,18 +3,18 @@ import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
 import type { QueuePosition } from '../executions/step-rules.ts';
 import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { checkQueuedAt, findRequest, recordGate } from '../requests/requests.ts';
+import { checkQueuedAt, findRequest } from '../requests/requests.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { waitAtGate } from './admission.ts';
 import { findGate } from './gates.ts';
 import { removeWaiter } from './waiters.ts';
 
-/** How long after a request's time in the queue the reconciler checks it. */
-const LOOK_AFTER_SECONDS = 60;
+/** How long after the end of a request's time in the queue the control loop checks the request, and ends it. */
+const CHECK_AFTER_SECONDS = 30;
 
 /**
- * Begins an execution's wait for capacity at a gate, for at most `timeoutSeconds`. The reconciler lets it in. A request that has ended,
- * or whose gate is not configured any more, is dispatched again at once, which decides.
+ * Begins an execution's wait for capacity at a route, for at most `timeoutSeconds`. The control loop admits the request. A request that has
+ * ended, was assigned another route since, or whose route is not configured any more, is dispatched again at once, which decides.
  */
 export const awaitCapacity = async (
   requestId: string,
@@ -24,7 +24,7 @@ export const awaitCapacity = async (
   clock: Clock = systemClock,
 ): Promise<void> => {
   const request = await findRequest(requestId);
-  if (!request || isTerminal(request) || !findGate(gate)) {
+  if (!request || isTerminal(request) || request.assignment?.route !== gate || !findGate(gate)) {
     // An earlier try may have died after it wrote the waiter.
     if (request) await removeWaiter(gate, request);
     await admitToDispatch(taskToken);
@@ -42,9 +42,7 @@ export const awaitCapacity = async (
     ...(routes && { routes }),
   };
   await waitAtGate(gate, waiter, clock);
-  // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
-  const checkAt = addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS);
-  // Its record names the gate where it may get a permit: it gives that back when it goes elsewhere.
-  if (!(await checkQueuedAt(requestId, checkAt, gate))) await recordGate(requestId, gate);
+  // Keep this after `waitAtGate`. Until the request is queued, the control loop treats it as a lost execution and restarts it.
+  await checkQueuedAt(requestId, addSeconds(toInstant(clock.now()), timeoutSeconds + CHECK_AFTER_SECONDS));
   await startReconcilerIfDead(clock);
 };

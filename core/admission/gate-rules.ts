@@ -1,8 +1,5 @@
 import * as z from 'zod/mini';
-import { hasOpenTask, isMovable } from '../provider-calls/attempt-rules.ts';
 import type { ConfiguredRoute } from '../provider-calls/model-routes.ts';
-import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
 import { permitAttribute } from '../table/keys.ts';
 import type { GateWaiter, WaitingAccount } from './waiters.ts';
 
@@ -11,6 +8,7 @@ export type RouteLimits = Pick<ConfiguredRoute, 'maxRunning' | 'requestsPerSecon
 
 /** Limits how many calls of a route run at once and how many start a second. Both limits are optional. */
 export interface Gate {
+  /** The name of the route. */
   name: string;
   /** Most calls running at once. */
   permits: number | undefined;
@@ -18,12 +16,9 @@ export interface Gate {
   intervalMs: number | undefined;
 }
 
-/** The name of a route's gate. Earlier releases split a route over several gates: permits of open requests are at the first. */
-export const gateNameOf = (route: string): string => `${route}#0`;
-
 /** The gate of a route with these limits. */
 export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLimits): Gate => ({
-  name: gateNameOf(route),
+  name: route,
   permits: maxRunning ?? undefined,
   intervalMs: requestsPerSecond == null ? undefined : 1000 / requestsPerSecond,
 });
@@ -102,29 +97,14 @@ export const chooseAccount = (
   )[0];
 };
 
-/** A permit without a call is taken back after this long: a dispatch makes its calls within seconds of taking one. */
-const UNUSED_PERMIT_MS = 60_000;
+/** Longer than any request lives: a permit is a lease of this length. */
+const LONGEST_PERMIT_MS = 6 * 3_600_000;
 
-/** Whether a permit has been unused for half the time after which it is taken back. */
-export const isLongUnused = ({ startMs, takenMs }: Permit, nowMs: number): boolean =>
-  nowMs >= (startMs ?? takenMs) + UNUSED_PERMIT_MS / 2;
-
-/**
- * Whether the permit of an unfinished request at a gate can be taken back: the calls made with it have ended, or it made none for a minute.
- * `unless-claimed`: no call that was read is to be made again. Calls claimed with this permit may be missing; the request, read again, names
- * the permit then. `latest` are the latest attempts of its calls, read after the request; `here` are those of this route.
- */
-export const isSpare = (
-  permit: Permit,
-  { permitMs }: Pick<StoredRequest, 'permitMs'>,
-  { latest, here }: { latest: readonly ProviderAttempt[]; here: readonly ProviderAttempt[] },
-  nowMs: number,
-): boolean | 'unless-claimed' => {
-  if (hasOpenTask(here)) return false;
-  if (permitMs === permit.takenMs || nowMs >= (permit.startMs ?? permit.takenMs) + UNUSED_PERMIT_MS)
-    return true;
-  return latest.length > 0 && !latest.some(isMovable) && 'unless-claimed';
-};
+/** The requests whose permits have outlived them: their releases were lost, with all that would repeat these. */
+export const outlivedPermits = ({ permits }: Pick<GateState, 'permits'>, nowMs: number): string[] =>
+  [...permits].flatMap(([requestId, { takenMs }]) =>
+    takenMs + LONGEST_PERMIT_MS < nowMs ? [requestId] : [],
+  );
 
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */
 export type Entrant = Pick<GateWaiter, 'requestId' | 'accountId' | 'weight' | 'starts'>;

@@ -26,7 +26,6 @@ import {
   gateOf,
   hasRoom,
   isLimited,
-  isLongUnused,
   newcomerUpdate,
   Permit,
   permitOf,
@@ -67,8 +66,7 @@ const MAX_GUESSES = 4;
 
 /**
  * Access pattern 61: takes a permit of a gate for a newcomer, in one conditional update. Undefined when there is no room, or
- * while a request waits. Returns the permit that the request holds already, taken anew if it may soon be taken back
- * as unused. Without a limit of running calls, it takes a place in time only, and no permit is stored.
+ * while a request waits. Returns the permit that the request holds already. Without a limit of running calls, it takes a place in time only, and no permit is stored.
  */
 export const takePermit = async (gate: Gate, entrant: Entrant, now: Date): Promise<Pass | undefined> => {
   const nowMs = now.getTime();
@@ -81,33 +79,11 @@ export const takePermit = async (gate: Gate, entrant: Entrant, now: Date): Promi
       return { gate, permit: permitOf(entrant, nowMs, startMs), isNew: true };
     }
     const held = state.permits.get(entrant.requestId);
-    if (held) {
-      const permit = isLongUnused(held, nowMs) ? await renew(gate.name, entrant, held, nowMs) : held;
-      // Without it, the permit has just been taken back.
-      if (permit) return { gate, permit, isNew: false };
-      continue;
-    }
+    if (held) return { gate, permit: held, isNew: false };
     if (state.queued !== undefined || !hasRoom(gate, state, entrant.weight, nowMs)) break;
     isIdle = nextStartMs <= nowMs;
   }
   return undefined;
-};
-
-/** Replaces a permit by one of the same calls that is taken now. Undefined when it has been taken back. */
-const renew = async (
-  gateName: string,
-  { requestId }: Entrant,
-  held: Permit,
-  nowMs: number,
-): Promise<Permit | undefined> => {
-  const permit = { accountId: held.accountId, weight: held.weight, takenMs: nowMs };
-  const { done } = await update(gateName, {
-    UpdateExpression: 'SET #permit = :permit',
-    ConditionExpression: '#permit.takenMs = :taken',
-    ExpressionAttributeNames: { '#permit': permitAttribute(requestId) },
-    ExpressionAttributeValues: { ':permit': permit, ':taken': held.takenMs },
-  });
-  return done ? permit : undefined;
 };
 
 /**
@@ -220,7 +196,6 @@ export const listGates = async (): Promise<string[]> => {
 
 /** A configured route at which requests may wait, the models that have it, and the names of their other routes. */
 export interface Queue {
-  route: string;
   gate: Gate;
   models: readonly string[];
   others: readonly string[];
@@ -238,7 +213,7 @@ export const listQueues = (): Queue[] => {
       const name = routeNameOf(route);
       const { models, others } = queues.get(name) ?? { models: [], others: [] };
       queues.set(name, {
-        ...{ route: name, gate: gateOf(name, route), models: [...models, model] },
+        ...{ gate: gateOf(name, route), models: [...models, model] },
         others: [...others, ...names.filter((other) => other !== name)],
       });
     }

@@ -16,11 +16,11 @@ export const listRouteLoads = async (): Promise<Map<string, RouteLoad>> => {
   const queues = listQueues();
   const states = await readGates(queues.map(({ gate }) => gate.name));
   const loads = await Promise.all(
-    queues.map(async ({ route, gate }, index): Promise<[string, RouteLoad]> => {
+    queues.map(async ({ gate }, index): Promise<[string, RouteLoad]> => {
       const waiting: Instant[] = [];
       for await (const { createdAt } of eachWaiter(gate.name)) waiting.push(createdAt);
       const running = gate.permits === undefined ? undefined : states[index]?.used;
-      return [route, { running, waiting: waiting.length, oldestAt: waiting.sort()[0] }];
+      return [gate.name, { running, waiting: waiting.length, oldestAt: waiting.sort()[0] }];
     }),
   );
   return new Map(loads);

@@ -15,7 +15,7 @@ import {
 } from '../table/keys.ts';
 import { batchGet, lastItems, rangeQuery, tableName, updateOf } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
-import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { addSeconds, SECONDS_PER_DAY, secondsSince, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
 /** A call of OpenAI's clients, which waits for the images of a request. */
@@ -35,6 +35,7 @@ export interface Held {
   key: ItemKey;
   requestId: string;
   waiter: string;
+  retry: number;
   isGiven?: boolean;
 }
 
@@ -45,6 +46,8 @@ const MOST_ENTRIES = 100;
 const TAKEABLE_SECONDS = 600;
 /** How long after an answer a retry may get the same: the answer may have been lost. */
 const LOST_SECONDS = 10;
+/** More than a count of retries. */
+const ANSWERED_RANK = 1e6;
 /** Attempts to take an entry: each further one follows another call that was faster. */
 const MAX_ATTEMPTS = 10;
 
@@ -63,6 +66,7 @@ export const heldBy = (call: LongCall, requestId: string): Held => ({
   key: entryKey(call, requestId),
   requestId,
   waiter: call.waiter,
+  retry: call.retry,
 });
 
 /**
@@ -72,7 +76,7 @@ export const heldBy = (call: LongCall, requestId: string): Held => ({
 export const entryOf = (call: LongCall, requestId: string, fingerprint = call.digest): Idempotency => ({
   keyDigest: entryDigest(call, requestId),
   fingerprint,
-  waiter: call.waiter,
+  waiter: call,
   isOpened: !call.isKeyed,
 });
 
@@ -101,7 +105,7 @@ export const dropEntry = async ({
   return done ? 'dropped' : item ? 'written' : 'taken';
 };
 
-/** An entry as stored: its request once that is written, the call that waits, since when, and how often that has changed. */
+/** An entry as stored: its request once that is written, the call that waits, its count of retries, and since when. */
 const Entry = z.object({
   PK: z.string(),
   SK: z.string(),
@@ -109,7 +113,7 @@ const Entry = z.object({
   state: z.enum(['open', 'released', 'answered']),
   waiter: z.string(),
   at: z.string(),
-  takes: z.number(),
+  retry: z.number(),
 });
 type Entry = z.infer<typeof Entry>;
 
@@ -122,24 +126,27 @@ const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
 };
 
 /**
- * The entries that a call may take, the best first: those answered with 408, first if their request has ended. For a retry also those of calls
- * that wait, first those that changed hands least, and images answered within 10 s: not failures, which are refunded. The newest goes first among equals.
+ * The entries that a call may take, the best first: those answered with 408, first if their request has ended. A retry may also take those of
+ * waiting calls with a lower count, and after them images answered within 10 s: not failures, which are refunded. First those of the next lower
+ * count, which its own former attempt had.
  */
 const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
   const since = (seconds: number) => addSeconds(toInstant(now), -seconds);
   const entries = (await listEntries(call, now)).filter(
-    ({ state, at }) =>
+    ({ state, at, retry }) =>
       at > since(state === 'answered' ? LOST_SECONDS : TAKEABLE_SECONDS) &&
-      (state === 'released' || call.retry > 0),
+      (state === 'released' || (call.retry > 0 && (state === 'answered' || retry < call.retry))),
   );
   const read = entries.flatMap(({ state, requestId = [] }) => (state === 'open' ? [] : requestId));
   const { requests } = await findRequests(read);
   const found = new Map(requests.map((request) => [request.requestId, request]));
-  const rankOf = ({ state, requestId = '', takes }: Entry): number => {
+  const rankOf = ({ state, requestId = '', retry, at }: Entry): number => {
     const request = found.get(requestId);
     if (state === 'released') return request && isTerminal(request) ? 0 : 1;
-    if (state === 'open') return 2 + takes;
-    return request?.status === 'failed' ? Number.NaN : Number.MAX_VALUE;
+    const steps = call.retry - retry;
+    if (state === 'open') return 1 + steps;
+    if (request?.status === 'failed') return Number.NaN;
+    return ANSWERED_RANK * (steps > 0 ? steps : ANSWERED_RANK - steps) + secondsSince(at, now);
   };
   return entries
     .filter((entry) => !Number.isNaN(rankOf(entry)))
@@ -160,7 +167,7 @@ export const takeRequest = async (call: LongCall, now: Date): Promise<Held | und
       if ((await dropEntry({ key, waiter })) === 'dropped') return undefined;
       continue;
     }
-    const held = { key, requestId, waiter: call.waiter };
+    const held = { key, requestId, waiter: call.waiter, retry: call.retry };
     if (state === 'answered') return { ...held, isGiven: true };
     const asSeen = { ':seen': state, ':waiter': waiter };
     if (await move(held, 'open', now, '#state = :seen AND waiter = :waiter', asSeen)) return held;
@@ -196,7 +203,7 @@ export const endWait = (held: Held, state: 'answered' | 'released', now: Date): 
 
 /** Moves an entry to a state, for a call. False when the condition refuses: the SDK repeats an update whose answer was lost. */
 const move = async (
-  { key, waiter }: Held,
+  { key, waiter, retry }: Held,
   state: Entry['state'],
   now: Date,
   condition: string,
@@ -205,11 +212,11 @@ const move = async (
   const at = toInstant(now);
   const { done, item } = await writeOnCondition(
     updateOf(key, {
-      UpdateExpression: 'SET #state = :state, waiter = :own, #at = :at, #ttl = :ttl ADD takes :one',
+      UpdateExpression: 'SET #state = :state, waiter = :own, retry = :retry, #at = :at, #ttl = :ttl',
       ConditionExpression: condition,
       ExpressionAttributeNames: { '#state': 'state', '#at': 'at', '#ttl': TTL_ATTRIBUTE },
       ExpressionAttributeValues: {
-        ...{ ':state': state, ':own': waiter, ':at': at, ':one': 1, ...values },
+        ...{ ':state': state, ':own': waiter, ':retry': retry, ':at': at, ...values },
         ':ttl': toEpochSeconds(addSeconds(at, SECONDS_PER_DAY)),
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

@@ -11,7 +11,7 @@ import { findRequest } from '../requests/requests.ts';
 import { inputsExpiry } from '../uploads/own-inputs.ts';
 import { screenPrompt } from './content-filter.ts';
 import { repeatedRequestId } from './idempotency.ts';
-import { type CreationFacts, judgeCreation } from './judge-creation.ts';
+import { type CreationFacts, judgeCreation, routeFactsOf } from './judge-creation.ts';
 import { inputsToMeasure, type WritingWays, writeMeasured } from './measured-creation.ts';
 import { newRequest } from './new-request.ts';
 import type { Submission } from './submission.ts';
@@ -40,9 +40,7 @@ export const createRequest = async (
 ): Promise<Creation> => {
   try {
     const judged = await judge(account, submission, facts, requestId);
-    return await complete(
-      judged.kind === 'repeated' ? judged : await writeMeasured(judged, facts.credentials, ways),
-    );
+    return await complete(judged.kind === 'repeated' ? judged : await writeMeasured(judged, facts, ways));
   } catch (error) {
     if (error instanceof PaymentRequiredError && account.balanceWebhook)
       await tellExhausted(account, error, submission.now);
@@ -84,7 +82,8 @@ const judge = async (
   const { endUser, routeCosts, requestsNamed = [] } = facts;
   const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
   const id = requestId ?? newRequestId(creation.model.type, now);
-  const request = newRequest(id, account.accountId, creation, { rate, routeCosts, inputsExpireAt }, now);
+  const own = { rate, routeCosts, inputsExpireAt, routes: routeFactsOf(creation.model.id, facts) };
+  const request = newRequest(id, account.accountId, creation, own, now);
   const { debitThousandths: price } = request;
   const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.

@@ -9,8 +9,8 @@ import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.
 export interface Idempotency {
   keyDigest: string;
   fingerprint: string;
-  /** The call that waits for the request, of OpenAI's clients. */
-  waiter?: string;
+  /** The call that waits for the request, of OpenAI's clients, and its count of retries. */
+  waiter?: { waiter: string; retry: number };
   /** Whether that call has a record already, which only this request may replace. */
   isOpened?: boolean;
 }
@@ -62,12 +62,15 @@ export const insertIdempotencyRecordWrite = (
       fingerprint,
       requestId,
       keptUntil,
-      ...(waiter !== undefined && { state: 'open', waiter, at, takes: 1 }),
+      ...(waiter && { state: 'open', waiter: waiter.waiter, retry: waiter.retry, at }),
       [TTL_ATTRIBUTE]: toEpochSeconds(keptUntil),
     },
     {
       ...(isOpened
-        ? { ConditionExpression: 'waiter = :waiter', ExpressionAttributeValues: { ':waiter': waiter } }
+        ? {
+            ConditionExpression: 'waiter = :waiter',
+            ExpressionAttributeValues: { ':waiter': waiter?.waiter },
+          }
         : {
             ConditionExpression: 'attribute_not_exists(PK) OR keptUntil <= :at',
             ExpressionAttributeValues: { ':at': at },

@@ -6,6 +6,7 @@ import type { CatalogModel } from '../models/catalog.ts';
 import { dimensionsOf } from '../models/image-sizes.ts';
 import {
   currentModelSettings,
+  leftRoutesIn,
   type ModelSettings,
   type RouteCosts,
   routeCostsIn,
@@ -13,7 +14,13 @@ import {
 import type { Rate } from '../models/rate-schemas.ts';
 import { accountRateOf } from '../models/rates.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
-import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
+import {
+  dispatchProblem,
+  earlyLimitsOf,
+  type LeftRoutes,
+  type RouteFacts,
+  routesOf,
+} from '../provider-calls/model-routes.ts';
 import { pixelsProblem, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
 import type { ProviderId } from '../provider-names.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
@@ -22,6 +29,8 @@ import { findRequests } from '../requests/requests.ts';
 import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
 import { batchGet } from '../table/table.ts';
 import { type InputContext, ownInputProblem, requestsNamed } from '../uploads/own-inputs.ts';
+import type { NewImageRequest } from './create-image-rules.ts';
+import type { NewVideoRequest } from './create-video-rules.ts';
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { NewRequest, Submission } from './submission.ts';
 
@@ -32,6 +41,8 @@ export interface CreationFacts {
   credentials: ReadonlySet<ProviderId>;
   /** What routes cost us. */
   routeCosts?: RouteCosts;
+  /** The routes that operators left by hand. */
+  left?: LeftRoutes;
   /** Whole seconds for which the end-user is still paused for the model. */
   pausedSeconds: number | undefined;
   /** The request that the caller's `Idempotency-Key` created before. */
@@ -70,10 +81,17 @@ export const loadCreationFacts = async (
     settings: model && settings.get(model.id),
     credentials,
     routeCosts: routeCostsIn(settings),
+    left: leftRoutesIn(settings),
     pausedSeconds: pauseSecondsLeft(item(keys.pause), now),
     idempotencyRecord: toIdempotencyRecord(item(keys.idempotencyRecord), now),
     requestsNamed: named.requests,
   };
+};
+
+/** What decides the first route of a request for this model. */
+export const routeFactsOf = (modelId: string, { credentials, left = {} }: CreationFacts): RouteFacts => {
+  const providers = routesOf(modelId).map(({ provider }) => provider);
+  return { keyless: new Set(providers.filter((provider) => !credentials.has(provider))), left };
 };
 
 /** Why a model is refused that has no route, provider or price now. */
@@ -90,9 +108,11 @@ export const judgeCreation = (
   submission: Submission,
   facts: CreationFacts,
 ): { creation: NewRequest; rate: Rate } => {
-  const { settings, credentials } = facts;
+  const { settings, credentials, left } = facts;
   const rateFor = (model: CatalogModel): Rate | undefined =>
-    dispatchProblem(model, settings, credentials) ? undefined : accountRateOf(model.id, settings, account);
+    dispatchProblem(model, settings, credentials, left)
+      ? undefined
+      : accountRateOf(model.id, settings, account);
   if (!submission.ok) {
     const { model, error } = submission;
     throw model && !rateFor(model)
@@ -103,7 +123,7 @@ export const judgeCreation = (
   const rate = rateFor(creation.model);
   if (!rate) throw new ValidationError({ model: NOT_DISPATCHABLE });
   const unfit = {
-    ...earlyProblems(creation, earlyLimitsOf(creation.model.id, credentials)),
+    ...earlyProblems(creation, earlyLimitsOf(creation.model.id, credentials, left)),
     ...ownInputProblems(creation, {
       accountId: account.accountId,
       requests: facts.requestsNamed ?? [],
@@ -156,18 +176,44 @@ export const earlyProblems = (creation: NewRequest, limits: readonly UpstreamLim
  * measured last.
  */
 const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldErrors => {
+  const { promptCharacters } = limits;
+  const isTooLong = promptCharacters !== undefined && [...creation.prompt].length > promptCharacters;
+  return {
+    ...(isTooLong && { prompt: `must be at most ${promptCharacters} characters long` }),
+    ...('size' in creation ? imageProblems(creation, limits) : videoProblems(creation, limits)),
+  };
+};
+
+const imageProblems = (
+  { model, size, aspectRatio, sequential, images, references }: NewImageRequest,
+  limits: UpstreamLimits,
+): FieldErrors => {
   const fields: FieldErrors = {};
-  const { promptCharacters, groupImages } = limits;
-  if (promptCharacters !== undefined && [...creation.prompt].length > promptCharacters) {
-    fields.prompt = `must be at most ${promptCharacters} characters long`;
-  }
-  if ('size' in creation) {
-    const { model, size, aspectRatio } = creation;
-    const problem = pixelsProblem(limits, model, dimensionsOf(size, aspectRatio));
-    if (problem !== undefined) fields.size = problem;
-    if (creation.sequential && groupImages !== undefined && creation.images > groupImages) {
-      fields.sequentialOptions = `must ask for at most ${groupImages} images`;
-    }
-  }
+  const { images: most, groupImages, references: mostReferences } = limits;
+  const problem = pixelsProblem(limits, model, dimensionsOf(size, aspectRatio));
+  if (problem !== undefined) fields.size = problem;
+  if (sequential && groupImages !== undefined && images > groupImages)
+    fields.sequentialOptions = `must ask for at most ${groupImages} images`;
+  if (!sequential && most !== undefined && images > most) fields.n = `must be at most ${most} now`;
+  if (mostReferences !== undefined && references.length > mostReferences)
+    fields.references = `must be at most ${mostReferences} now`;
+  return fields;
+};
+
+const videoProblems = (
+  { resolution, ratio, durationSec, referenceImages }: NewVideoRequest,
+  limits: UpstreamLimits,
+): FieldErrors => {
+  const fields: FieldErrors = {};
+  const { resolutions, ratios, minSeconds = 1, maxSeconds, references } = limits;
+  if (resolutions && !resolutions.includes(resolution))
+    fields.resolution = `must be one of ${resolutions.join(', ')} now`;
+  if (ratios && ratio !== undefined && !ratios.includes(ratio))
+    fields.ratio = `must be one of ${ratios.join(', ')} now`;
+  if (durationSec < minSeconds) fields.durationSec = `must be at least ${minSeconds} now`;
+  if (maxSeconds !== undefined && durationSec > maxSeconds)
+    fields.durationSec = `must be at most ${maxSeconds} now`;
+  if (references !== undefined && referenceImages.length > references)
+    fields.referenceImages = `must be at most ${references} now`;
   return fields;
 };

@@ -20,9 +20,9 @@ import {
   tooManyInputs,
 } from './input-measuring.ts';
 import { invokeDiscardClips, invokeMeasureClips } from './invoke-measure-clips.ts';
-import type { CreationFacts } from './judge-creation.ts';
+import { type CreationFacts, routeFactsOf } from './judge-creation.ts';
 import { judgeInputs } from './judge-inputs.ts';
-import { withClips } from './new-request.ts';
+import { withClips, withFirstRoute } from './new-request.ts';
 import {
   type JudgedCreation,
   type RepeatedCreation,
@@ -70,7 +70,7 @@ export const inputsToMeasure = (request: StoredRequest): InputFile[] =>
  */
 export const writeMeasured = async (
   judged: JudgedCreation,
-  credentials: CreationFacts['credentials'],
+  facts: CreationFacts,
   { write = writeCreation, measuring = MEASURE_CLIPS, carried = new Map() }: WritingWays,
 ): Promise<WrittenCreation | RepeatedCreation> => {
   const { measure, discard } = measuring;
@@ -91,7 +91,7 @@ export const writeMeasured = async (
   };
   try {
     measures = await withPlaces(places, systemClock, tooManyInputs, () => measure(work));
-    measured = withMeasures(judged.request, inputs, measures, { credentials, carried });
+    measured = withMeasures(judged.request, inputs, measures, { facts, carried });
     const written = await write({ ...judged, request: measured });
     if (written.kind === 'repeated') await discardCopies();
     return written;
@@ -126,10 +126,10 @@ const workFor = async (
 };
 
 /** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
-const clipLimitsOf = (modelId: string, credentials: CreationFacts['credentials']): ClipLimits => ({
+const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): ClipLimits => ({
   ...findVideoModel(modelId),
   routeSeconds: Math.max(
-    ...earlyLimitsOf(modelId, credentials).map(
+    ...earlyLimitsOf(modelId, credentials, left).map(
       ({ referenceVideosSeconds = Number.POSITIVE_INFINITY }) => referenceVideosSeconds,
     ),
   ),
@@ -146,7 +146,7 @@ const withMeasures = (
   request: StoredRequest,
   inputs: readonly InputFile[],
   measures: readonly InputMeasure[],
-  { credentials, carried }: { credentials: CreationFacts['credentials']; carried: Carried },
+  { facts, carried }: { facts: CreationFacts; carried: Carried },
 ): StoredRequest => {
   const clips = measures.filter((_, index) => inputs[index]?.medium === 'video');
   const handles = new Map<string, string>();
@@ -158,16 +158,20 @@ const withMeasures = (
     handles.set(url, handle);
     return [{ ...input, url: handle, measure }];
   });
-  const { fields, unfitRoutes } = judgeInputs(judged, inputRoutesOf(request.model, credentials));
+  const { fields, unfitRoutes } = judgeInputs(
+    judged,
+    inputRoutesOf(request.model, facts.credentials, facts.left),
+  );
   const found = {
     ...(request.kind === 'video' &&
-      clipProblems(request.durationSec, clips, clipLimitsOf(request.model, credentials))),
+      clipProblems(request.durationSec, clips, clipLimitsOf(request.model, facts))),
     ...fields,
   };
   if (Object.keys(found).length > 0) throw new ValidationError(found);
   const named = withInputFiles(request, (url) => handles.get(url) ?? url);
   const routed = unfitRoutes.length > 0 ? { ...named, unfitRoutes } : named;
-  return routed.kind === 'video' && clips.length > 0 ? withMeasuredClips(routed, clips) : routed;
+  const whole = routed.kind === 'video' && clips.length > 0 ? withMeasuredClips(routed, clips) : routed;
+  return withFirstRoute(whole, routeFactsOf(request.model, facts));
 };
 
 const withMeasuredClips = (request: VideoRequest, clips: readonly InputMeasure[]): VideoRequest => {

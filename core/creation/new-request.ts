@@ -4,17 +4,19 @@ import type { RouteCosts } from '../models/model-settings.ts';
 import type { Rate } from '../models/rate-schemas.ts';
 import { imagePrice, videoPrice } from '../models/rates.ts';
 import type { Thousandths } from '../money.ts';
-import { listRouteNames } from '../provider-calls/model-routes.ts';
+import { listRouteNames, type RouteFacts, routesFor } from '../provider-calls/model-routes.ts';
+import { routeNameOf } from '../provider-names.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
 import { type Instant, toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewRequest } from './submission.ts';
 
-/** The price of a request and its cost by each route, and when the first of our files that it names is removed. */
+/** The price of a request and its cost by each route, when the first of our files that it names is removed, and what decides its first route. */
 interface NewRequestFacts {
   rate: Rate;
   routeCosts?: RouteCosts | undefined;
   inputsExpireAt?: Instant | undefined;
+  routes?: RouteFacts | undefined;
 }
 
 /**
@@ -25,7 +27,7 @@ export const newRequest = (
   requestId: string,
   accountId: string,
   creation: NewRequest,
-  { rate, routeCosts = {}, inputsExpireAt }: NewRequestFacts,
+  { rate, routeCosts = {}, inputsExpireAt, routes }: NewRequestFacts,
   now: Date,
 ): StoredRequest => {
   const unitPriceThousandths = unitPrice(creation, rate);
@@ -39,7 +41,7 @@ export const newRequest = (
         billedSeconds: creation.durationSec,
         debitThousandths: unitPriceThousandths * creation.durationSec,
       };
-  return {
+  const request: StoredRequest = {
     requestId,
     accountId,
     // It creates its end-user, unless there is one when it is written.
@@ -53,6 +55,14 @@ export const newRequest = (
     retentionDays: requiredNumberEnv('RETENTION_DAYS'),
     status: 'queued',
   };
+  return withFirstRoute(request, routes);
+};
+
+/** A new request with its first assignment: to the first route in use that takes it, and its files once they are measured. */
+export const withFirstRoute = (request: StoredRequest, routes?: RouteFacts): StoredRequest => {
+  const [first] = routesFor(request, routes).routes;
+  if (!first) return request;
+  return { ...request, assignment: { route: routeNameOf(first), number: 1, at: request.createdAt } };
 };
 
 /** The record of a video with the keys of the copies of its reference videos, whose length is billed as well. */

@@ -1,25 +1,26 @@
-import { giveBack, leaveQueue, leaveRoute } from '../admission/admission.ts';
-import { reportCalls } from '../circuits/route-signs.ts';
-import { workflowSettings } from '../environment.ts';
+import { leaveQueue, leaveRoutes, postponeRoute, releasePermit } from '../admission/admission.ts';
+import { requiredNumberEnv, workflowSettings } from '../environment.ts';
 import { deadlineOf, type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
 import {
-  attemptsHere,
   firstCallAt,
   hasOpenTask,
   isAccepted,
   isBusyAttempt,
+  isMovable,
   latestAttempts,
 } from '../provider-calls/attempt-rules.ts';
 import { recordIfDead } from '../provider-calls/dead-calls.ts';
+import { routesOf } from '../provider-calls/model-routes.ts';
 import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
-import { routeNameOf } from '../provider-names.ts';
 import { checkStatus, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
-import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
-import { beginRun, silentUntil } from './begin-run.ts';
-import { chooseRoute } from './choose-route.ts';
-import { stepWhileBusy, stepWhileFull, whyLeaving } from './dispatch-rules.ts';
+import { reportCalls } from '../route-pauses/report-results.ts';
+import { dueListOf } from '../table/keys.ts';
+import { addSeconds, type Clock, type Instant, systemClock, toInstant } from '../time.ts';
+import { findDestination } from './assign-route.ts';
+import { leavesAt, queueEndOf, retryAt, stepWhileBusy, stepWhileFull } from './dispatch-rules.ts';
+import { type AtRoute, enterRoute } from './enter-route.ts';
 import { claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
 
 /** The time of a function whose limit is not known, and what is left to return and log at its end. */
@@ -29,15 +30,16 @@ const RESERVED_MS = 5_000;
 /**
  * Makes the provider calls of a request: each planned call once, however often this runs.
  *
- * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: leave the queue, where
- *    its time may have run out, and store the outputs so far; only a task may still be open.
- * 2. Choose the route, and ask for a pass of it, if it is limited. Without one, the request waits in the queue.
- * 3. Claim and make every planned call that has no outcome. From here on, a request that waited is due soon
- *    again, and a request to a synchronous provider is processing. The claim is refused, and nothing called,
- *    when the request has ended since step 1. A claim of a dead process without an outcome counts as lost,
- *    and its call is not repeated. A busy call is repeated while another one is under way.
- * 4. Give the pass back unless a task is open. While no call was taken, and another route may take them, begin again there. Else
- *    return the next step: while the provider is too busy for a call, to run this again.
+ * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, leave the queue and make no call: only a task
+ *    may still be open.
+ * 2. Assign it a route, unless it has one and stays there.
+ * 3. Take a permit of the route, if that is limited. Without one, the request queues there.
+ * 4. Claim every planned call that has no outcome, all or none. The claim is refused, and nothing called, when the request has ended since
+ *    step 1, or has another route. From here on, a request that waited is due soon again, and a request to a synchronous provider is
+ *    processing.
+ * 5. Make the calls, and record how each ended. A claim of a dead process without an outcome counts as lost, and its call is not repeated.
+ * 6. Release the permit unless a task is open, and return the next step. While the provider is too busy for a call, or the request leaves the
+ *    route, that is to run this again.
  *
  * `timeLeftMs` is how long the function may still run. Answers of a provider are recorded by then, through
  * transient errors of the table, because an answer that is not recorded is lost.
@@ -51,92 +53,147 @@ export const dispatchRequest = async (
   timeLeftMs = DEFAULT_TIME_LEFT_MS,
 ): Promise<NextStep> => {
   const endMs = clock.now().getTime() + timeLeftMs - RESERVED_MS;
-  for (let moves = 0; moves < MAX_MOVES; moves++) {
-    const step = await dispatchOnce(requestId, providerRouteOf, clock, endMs);
-    if (step !== 'elsewhere') return step;
-  }
-  return { next: 'retry', waitSeconds: 1 };
-};
-
-/** Most routes that one run of this step leaves. */
-const MAX_MOVES = 4;
-
-const dispatchOnce = async (
-  requestId: string,
-  providerRouteOf: ProviderRouteOf,
-  clock: Clock,
-  endMs: number,
-): Promise<NextStep | 'elsewhere'> => {
-  const { request, attempts: all } = await findRequestAndAttempts(requestId);
+  const { request, attempts } = await findRequestAndAttempts(requestId);
   if (!request) return { next: 'stop' };
   if (isTerminal(request)) return stopped(request, clock);
   checkStatus(request);
-  const settings = workflowSettings();
-  const stored = await Promise.all(latestAttempts(all).map((one) => recordIfDead(one, clock)));
-  // All calls are claimed together. If one before another is missing, it was claimed during the read.
-  if (stored.some(({ call, outcome }, index) => outcome === undefined || call !== index))
-    throw new ProviderCallInFlightError(`A call of ${requestId} is being made.`);
+  const all = await withDeadCalls(requestId, attempts, clock);
   const now = clock.now();
-  const firstCall = { kind: request.kind, firstCallAt: firstCallAt(all) ?? toInstant(now) };
-  const deadline = deadlineOf(firstCall, settings);
-  if (toInstant(now) >= deadline) {
-    await leaveQueue(request);
-    if (isAccepted(stored)) await markProcessing(request);
-    return stepAfterCalls(stored, deadline, now);
-  }
+  const dispatchedAt = firstCallAt(all);
+  const deadline = deadlineOf(
+    { kind: request.kind, firstCallAt: dispatchedAt ?? toInstant(now) },
+    workflowSettings(),
+  );
+  if (toInstant(now) >= deadline) return afterDeadline(request, latestAttempts(all), deadline, clock);
 
-  const begun = await beginRun(request, { all, stored, deadline, providerRouteOf, clock, endMs });
-  if (!('run' in begun)) return stepWhileFull(request, firstCallAt(all), begun, settings, clock.now());
-  const { run, pass, here } = begun;
-  const { role, cause } = begun.choice;
-  const told = { route: routeNameOf(run.origin), role, cause };
-  const claimed = await claimCalls(run, begun.due);
-  if (!claimed) {
-    await reportCalls(requestId, { ...told, made: [], waitedInVain: false }, clock);
-    return stopped(request, clock);
+  const entry = await enterRoute({ request, all, deadline, providerRouteOf, clock });
+  if (entry.kind === 'step') return entry.step;
+  if (entry.kind === 'queue') {
+    const end = queueEndOf(request, dispatchedAt, workflowSettings());
+    return stepWhileFull(entry.position, { end, isDispatched: dispatchedAt !== undefined }, clock.now());
   }
-  const made = await makeCalls(claimed, run);
-  const attempts = latestAttempts([...here, ...made]);
-  if (run.mode === 'asynchronous' && isAccepted(attempts)) {
-    const firstCheckAt = run.provider.callsBack(request.kind)
-      ? silentUntil(clock)
-      : addSeconds(toInstant(clock.now()), settings.pollIntervalSeconds);
-    await markProcessing(request, firstCheckAt);
-  }
-
-  const goesElsewhere = await leavesRoute(request, [...all, ...made], begun.except, clock.now());
-  const waitedInVain = goesElsewhere && attempts.some(isThrottled);
-  await reportCalls(requestId, { ...told, made, waitedInVain }, clock);
-  const busy = attempts.filter(isBusyAttempt);
-  const step =
-    busy.length > 0
-      ? stepWhileBusy(busy, deadline, clock.now(), Math.random())
-      : stepAfterCalls(attempts, deadline, clock.now());
-  // After a refusal, the route pauses as the request does.
-  if (pass && !hasOpenTask(attempts))
-    await giveBack(request, pass, clock, step.next === 'retry' ? step.waitSeconds : 0);
-  return goesElsewhere ? 'elsewhere' : step;
+  const made = await callProvider(request, entry, { deadline, clock, endMs, all });
+  return made ? afterCalls(request, entry, made, { deadline, clock }) : stopped(request, clock);
 };
 
-/** The end of a run that finds its request ended: it may have got a pass since. */
+/** The attempts of a request, with the outcomes of those whose process died. Throws `ProviderCallInFlightError` while one is being made. */
+const withDeadCalls = async (
+  requestId: string,
+  attempts: readonly ProviderAttempt[],
+  clock: Clock,
+): Promise<ProviderAttempt[]> => {
+  const latest = await Promise.all(latestAttempts(attempts).map((one) => recordIfDead(one, clock)));
+  // All calls are claimed together. If one before another is missing, it was claimed during the read.
+  if (latest.some(({ call, outcome }, index) => outcome === undefined || call !== index))
+    throw new ProviderCallInFlightError(`A call of ${requestId} is being made.`);
+  const isSame = (one: ProviderAttempt, other: ProviderAttempt): boolean =>
+    one.call === other.call && one.attempt === other.attempt;
+  return attempts.map((attempt) => latest.find((one) => isSame(one, attempt)) ?? attempt);
+};
+
+/** The step of a request that is past its deadline, where its time in the queue may have run out. */
+const afterDeadline = async (
+  request: StoredRequest,
+  latest: readonly ProviderAttempt[],
+  deadline: Instant,
+  clock: Clock,
+): Promise<NextStep> => {
+  await leaveQueue(request);
+  if (isAccepted(latest)) await markProcessing(request);
+  return stepAfterCalls(latest, deadline, clock.now());
+};
+
+/** The step of a run that finds its request ended: it may have got a permit since. */
 const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> => {
-  await leaveRoute(request, clock);
+  await leaveRoutes(request, clock);
   return { next: 'stop' };
 };
 
-/** Whether a request leaves the route of its latest calls now, because there is another one that it can go to, or be tried at. */
-const leavesRoute = async (
+/** The end of a run's time, and the clock that tells it. */
+interface RunTime {
+  deadline: Instant;
+  clock: Clock;
+}
+
+/** Claims and makes the calls that are due, and records their ends. Undefined, with nothing called, when the request has ended. */
+const callProvider = async (
   request: StoredRequest,
-  all: readonly ProviderAttempt[],
-  except: ReadonlyMap<string, string>,
-  now: Date,
-): Promise<boolean> => {
-  const here = attemptsHere(all);
-  const [first] = here;
-  if (!first || whyLeaving(here, now) === undefined) return false;
-  const { route, isToWait } = await chooseRoute(request, all, except, now);
-  return !isToWait && route !== undefined && routeNameOf(route) !== routeNameOf(first);
+  { provider: { provider, upstreamModel }, plan, assignment, due, pace, passedOver }: AtRoute,
+  { deadline, clock, endMs, all }: RunTime & { endMs: number; all: readonly ProviderAttempt[] },
+): Promise<ProviderAttempt[] | undefined> => {
+  const run = {
+    ...{ requestId: request.requestId, calls: plan.calls, mode: plan.mode },
+    ...{ provider, deadline, clock, endMs, pace },
+    isRepeated: all.some((one) => one.provider === provider.id && one.upstreamModel === upstreamModel),
+    claim: {
+      origin: { provider: provider.id, upstreamModel, baseUrl: provider.baseUrl },
+      assignment: assignment.number,
+      checkAt: checkAfterQueue(request, clock),
+      beginsProcessing: plan.mode === 'synchronous',
+      passedOver,
+    },
+  };
+  const claimed = await claimCalls(run, due);
+  if (!claimed) return undefined;
+  const made = await makeCalls(claimed, run);
+  await reportCalls(request, made, clock);
+  return made;
 };
 
-const isThrottled = ({ outcome }: ProviderAttempt): boolean =>
-  outcome?.kind === 'busy' && outcome.obstacle !== 'unreached';
+/** Releases the permit unless a task is open, and returns the next step. */
+const afterCalls = async (
+  request: StoredRequest,
+  { provider: { provider }, plan, current, pass, assignment }: AtRoute,
+  made: readonly ProviderAttempt[],
+  { deadline, clock }: RunTime,
+): Promise<NextStep> => {
+  const attempts = latestAttempts([...current, ...made]);
+  if (plan.mode === 'asynchronous' && isAccepted(attempts)) {
+    const firstCheckAt = provider.callsBack(request.kind)
+      ? silentUntil(clock)
+      : addSeconds(toInstant(clock.now()), workflowSettings().pollIntervalSeconds);
+    await markProcessing(request, firstCheckAt);
+  }
+  const step = await stepFrom(assignment.route, request, [...current, ...made], { deadline, clock });
+  if (hasOpenTask(attempts)) return step;
+  // After a refusal, a route that is the only one pauses as the request does.
+  const isOnly = routesOf(request.model).length < 2;
+  if (pass && isOnly && step.next === 'retry') await postponeRoute(pass.gate, step.waitSeconds, clock);
+  await releasePermit(request, assignment.route, clock, pass?.permit.takenMs);
+  return step;
+};
+
+/** The step after calls at a route; `current` are the attempts of the assignment, with all that were made now. */
+const stepFrom = async (
+  route: string,
+  request: StoredRequest,
+  current: readonly ProviderAttempt[],
+  { deadline, clock }: RunTime,
+): Promise<NextStep> => {
+  const now = clock.now();
+  const attempts = latestAttempts(current);
+  const isSeveral = routesOf(request.model).length > 1;
+  if (isSeveral && attempts.some(isMovable)) {
+    const destination = await findDestination(request, current, new Map(), now);
+    const isElsewhere = destination?.choice.kind === 'go' && destination.choice.route !== route;
+    if (isElsewhere) return retryAt(now, now, now);
+  }
+  const busy = attempts.filter(isBusyAttempt);
+  if (busy.length === 0) return stepAfterCalls(attempts, deadline, now);
+  const leaves = leavesAt(current);
+  const isFirst = isSeveral && leaves > now && leaves.toISOString() < deadline;
+  return stepWhileBusy(busy, isFirst ? leaves : new Date(deadline), now, Math.random());
+};
+
+/** When to query a provider that has not called back. */
+const silentUntil = (clock: Clock): Instant =>
+  addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
+
+/**
+ * The next due time of a request that waited for capacity and was due at the end of that wait; undefined for
+ * any other.
+ */
+const checkAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
+  const soon = silentUntil(clock);
+  return dueListOf(GSI1PK) === 'CHECK' && GSI1SK > soon ? soon : undefined;
+};

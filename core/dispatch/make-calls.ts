@@ -2,19 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Pace } from '../concurrency/pace.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isBusyAttempt } from '../provider-calls/attempt-rules.ts';
-import { type ClaimNotes, claimAttempts, type PlannedAttempt } from '../provider-calls/claim-attempts.ts';
+import { type ClaimOptions, claimAttempts, type PlannedAttempt } from '../provider-calls/claim-attempts.ts';
 import {
   keepAttemptAlive,
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
-import type {
-  CallOrigin,
-  Provider,
-  ProviderAnswer,
-  ProviderCall,
-  ProviderPlan,
-} from '../provider-calls/providers.ts';
+import type { Provider, ProviderAnswer, ProviderCall, ProviderPlan } from '../provider-calls/providers.ts';
 import type { ProviderId } from '../provider-names.ts';
 import type { Clock, Instant } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
@@ -38,14 +32,13 @@ export interface CallRun {
   calls: readonly ProviderCall[];
   mode: ProviderPlan['mode'];
   provider: Provider;
-  origin: CallOrigin;
   /** When the request fails if it is unfinished. */
   deadline: Instant;
   clock: Clock;
   /** Until when outcomes can be recorded, in epoch milliseconds. */
   endMs: number;
-  /** What a claim notes on the request and its attempts. */
-  notes: ClaimNotes;
+  /** Facts about its claims, each of which has an id and a time of its own. */
+  claim: Omit<ClaimOptions, 'claimId' | 'now'>;
   /** How its calls are spaced. */
   pace: Pace;
   /** Whether the request made calls at this route before. */
@@ -57,12 +50,12 @@ export interface CallRun {
  * `ProviderCallInFlightError` when another run has claimed one of them.
  */
 export const claimCalls = async (
-  { requestId, origin, clock, notes }: CallRun,
+  { requestId, clock, claim: options }: CallRun,
   planned: readonly PlannedAttempt[],
 ): Promise<ProviderAttempt[] | undefined> => {
   const [claimAt, claimId] = [clock.now(), randomUUID()];
   const claim = await keepTrying(
-    () => claimAttempts(requestId, planned, origin, claimAt, claimId, notes),
+    () => claimAttempts(requestId, planned, { ...options, claimId, now: claimAt }),
     () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
   );
   if (claim.kind === 'taken') throw new ProviderCallInFlightError(`A call of ${requestId} was just claimed.`);
@@ -123,7 +116,7 @@ const makeUntilTaken = async (
 ): Promise<ProviderAttempt[]> => {
   const made = [await underWay.during(makeCall(first, run, run.isRepeated))];
   for (let last = made[0]; last && isBusyAttempt(last); last = made.at(-1)) {
-    const { waitSeconds } = stepWhileBusy([last], run.deadline, run.clock.now(), Math.random());
+    const { waitSeconds } = stepWhileBusy([last], new Date(run.deadline), run.clock.now(), Math.random());
     if (!(await underWay.pause(waitSeconds * 1000)) || !hasTimeForCall(run)) break;
     const claimed = await claimCalls(run, [{ call: last.call, attempt: last.attempt + 1 }]);
     if (!claimed?.[0]) break;

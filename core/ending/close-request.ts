@@ -1,3 +1,4 @@
+import { leaveRoutes } from '../admission/admission.ts';
 import { startWebhookDelivery } from '../executions/executions.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
@@ -27,7 +28,7 @@ export interface Settling {
  * is then due when its files expire. The delivery is named by the request, so repeated calls start it once. Does
  * nothing while the request is unfinished, or when it is closed or deleted.
  *
- * While its files or its provider's tasks are not settled, the request stays due for the reconciler, and this returns false.
+ * While its permits, its files or its provider's tasks are not settled, the request stays due for the reconciler, and this returns false.
  * Throws `UnknownStatusError`.
  */
 export const closeRequest = async (
@@ -39,7 +40,8 @@ export const closeRequest = async (
   if (!request || dueListOf(request.GSI1PK) !== 'CHECK' || !isTerminal(request)) return true;
   checkStatus(request);
   if (request.webhookUrl !== undefined) await startWebhookDelivery(requestId);
-  const settled = [await tasks(request), await files(request)];
+  // After the end, so that nothing is called without a permit.
+  const settled = [await leaveRoutes(request, clock), await tasks(request), await files(request)];
   if (!settled.every((isSettled) => isSettled)) return false;
   await closeWork(request);
   return true;

@@ -1,4 +1,5 @@
 import { getAccount } from '../accounts/accounts.ts';
+import { mayBeAtRoute, mayHavePermit } from '../admission/admission.ts';
 import { giveBackWrites } from '../budgets/spending.ts';
 import { beganWith, countSettlementWrite, toEndUser } from '../end-users/end-users.ts';
 import { pauseWrite } from '../end-users/pauses.ts';
@@ -59,8 +60,8 @@ type Ending = 'ended' | 'closed' | 'stored';
  *
  * Throws `UnknownStatusError`.
  *
- * Puts the follow-up work on a due list. On `CHECK`: a webhook, removing files of a failed request, or
- * cancelling tasks of the provider. On `EXPIRE`: only the expiry of its files is left.
+ * Puts the follow-up work on a due list. On `CHECK`: a webhook, removing files of a failed request,
+ * cancelling tasks of the provider, or leaving its routes. On `EXPIRE`: only the expiry of its files is left.
  */
 export const endRequest = async (
   request: StoredRequest,
@@ -79,7 +80,8 @@ export const endRequest = async (
   const isToBeClosed =
     request.webhookUrl !== undefined ||
     (state.status === 'failed' && (mayHaveFiles || clipsOf(request).length > 0)) ||
-    mayHaveTasks;
+    mayHaveTasks ||
+    (state.status === 'failed' ? mayBeAtRoute(request) : mayHavePermit(request));
   const closeWithinSeconds = mayHaveTasks ? 0 : CLOSE_WITHIN_SECONDS;
   const follows = isToBeClosed
     ? { list: 'CHECK' as const, dueAt: addSeconds(finishedAt, closeWithinSeconds) }
@@ -183,11 +185,11 @@ const isRefusal = (state: TerminalState): boolean =>
   state.status === 'failed' && (state.error.code === 'content_policy' || state.error.input !== undefined);
 
 /**
- * A provider timeout pauses the end-user's creations with that model. No other failure does, nor the end of a wait for
+ * A provider timeout pauses the end-user's creations with that model. No other failure does, such as a slow file of the caller, nor the end of a wait for
  * capacity: such a request was never dispatched.
  */
 const pauseWrites = (request: StoredRequest, state: TerminalState, finishedAt: Instant): TransactItem[] => {
-  if (state.status !== 'failed' || state.error.code !== 'provider_timeout') return [];
+  if (state.status !== 'failed' || state.error.code !== 'provider_timeout' || state.error.input) return [];
   if (request.status === 'queued' && request.dispatchedAt === undefined) return [];
   const { accountId, endUserEmail: email, model } = request;
   return [pauseWrite({ accountId, email, model }, finishedAt, requiredNumberEnv('PAUSE_SECONDS'))];

@@ -1,6 +1,4 @@
 import * as z from 'zod/mini';
-import { leaveRoute } from '../admission/admission.ts';
-import { reportTasks } from '../circuits/route-signs.ts';
 import { type Failure, StoredFailure, UNEXPECTED_ERROR } from '../errors.ts';
 import { removeObjects } from '../files/bucket.ts';
 import { removeFilesOf } from '../files/request-files.ts';
@@ -10,6 +8,7 @@ import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { possibleClipsOf } from '../requests/file-kinds.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
+import { reportTasks } from '../route-pauses/report-results.ts';
 import type { Beside } from '../table/transactions.ts';
 import { type Clock, systemClock } from '../time.ts';
 import { closeRequest, type Settling } from './close-request.ts';
@@ -84,10 +83,8 @@ const endAsFailed = async (
     const state = { status: 'failed', error: named } as const;
     const ending = await endRequest(request, attempts, state, clock.now(), options);
     if (ending === 'stored') return false;
-    await onEnded?.(request.requestId, attempts, clock);
+    await onEnded?.(request, attempts, clock);
   }
-  // After the end, so that nothing is called without a permit.
-  await leaveRoute(request, clock);
   return true;
 };
 

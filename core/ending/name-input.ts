@@ -40,8 +40,9 @@ export const nameInput = (
   const field = fieldOf(input, files, saidBy(attempts));
   const fault = { reason, ...(status !== undefined && { status }), ...(field !== undefined && { field }) };
   const name = field ?? nameOfAny(files, medium);
+  const object = field === 'prompt' ? 'the prompt' : name;
   if (reason === 'content') {
-    return { code, message: `The content filter of the provider refused ${name}.`, input: fault };
+    return { code, message: `The content filter of the provider refused ${object}.`, input: fault };
   }
   const problem = `${capitalized(name, field)} ${PROBLEMS[reason]}`;
   const answered = status === undefined ? '' : `: its server answered ${status}`;
@@ -67,6 +68,8 @@ const fieldOf = (
   const quoted = quotedIn(said, files);
   if (quoted) return quoted.field;
   const possible = files.filter((one) => medium === undefined || one.medium === medium);
+  // Without files there is nothing else to judge.
+  if (files.length === 0 && reason !== 'value') return 'prompt';
   const isOfFile = medium !== undefined || !OF_ANY_INPUT.has(reason);
   return isOfFile && possible.length === 1 ? possible[0]?.field : undefined;
 };

@@ -4,6 +4,7 @@ import { readable } from '../observability.ts';
 import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
 import { partitionQuery, queryItems, setAll, type UpdateParts, updateOf } from '../table/table.ts';
 import { type Beside, writeBeside } from '../table/transactions.ts';
+import type { Instant } from '../time.ts';
 import { Rate } from './rate-schemas.ts';
 
 /** What routes cost per image or second, by their names, in xTokens. */
@@ -21,6 +22,8 @@ export const ModelSettings = z.object({
   rate: z.optional(Rate),
   /** In the settings of no model, `NO_MODEL`: read with the others, it takes no read of its own. */
   costs: z.optional(RouteCosts),
+  /** The routes that operators left by hand, with the instants. Where the costs are. */
+  left: z.optional(z.record(z.string(), z.string())),
   /** As `costs`, in the settings of no model. */
   aliases: z.optional(ModelAliases),
 });
@@ -32,6 +35,11 @@ const NO_MODEL = '*';
 /** What routes cost, from all settings. */
 export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): RouteCosts =>
   settings.get(NO_MODEL)?.costs ?? {};
+
+/** The routes that operators left by hand, from all settings. */
+export const leftRoutesIn = (
+  settings: ReadonlyMap<string, ModelSettings>,
+): Readonly<Record<string, Instant>> => settings.get(NO_MODEL)?.left ?? {};
 
 /** The aliases of models, from all settings. */
 export const aliasesIn = (settings: ReadonlyMap<string, ModelSettings>): ModelAliases =>
@@ -70,27 +78,31 @@ export const putEnabled = (model: string, enabled: boolean, beside?: Beside): Pr
 export const putRouteCost = (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> =>
   putEntry('costs', { name: route, value: cost }, beside);
 
+/** Access pattern 14: leaves a route by hand, or with `undefined` uses it again. Takes effect within 5 s. */
+export const putLeftRoute = (route: string, leftAt: Instant | undefined, beside?: Beside): Promise<void> =>
+  putEntry('left', { name: route, value: leftAt }, beside);
+
 /** Access pattern 14: sets the model that an alias stands for; undefined removes the alias. */
 export const putAlias = (alias: string, model: string | undefined, beside?: Beside): Promise<void> =>
   putEntry('aliases', { name: alias, value: model }, beside);
 
 /** Sets or removes one entry of a map in the settings of no model. */
 const putEntry = async (
-  map: 'costs' | 'aliases',
+  map: 'costs' | 'left' | 'aliases',
   { name, value }: { name: string; value: unknown },
   beside?: Beside,
 ): Promise<void> => {
   // An update of one entry needs the map to be there.
   await update(NO_MODEL, {
-    UpdateExpression: `SET #model = :model, ${map} = if_not_exists(${map}, :none)`,
-    ExpressionAttributeNames: { '#model': 'model' },
+    UpdateExpression: 'SET #model = :model, #map = if_not_exists(#map, :none)',
+    ExpressionAttributeNames: { '#model': 'model', '#map': map },
     ExpressionAttributeValues: { ':model': NO_MODEL, ':none': {} },
   });
   const change =
     value === undefined
-      ? { UpdateExpression: `REMOVE ${map}.#name` }
-      : { UpdateExpression: `SET ${map}.#name = :value`, ExpressionAttributeValues: { ':value': value } };
-  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#name': name } }, beside);
+      ? { UpdateExpression: 'REMOVE #map.#name' }
+      : { UpdateExpression: 'SET #map.#name = :value', ExpressionAttributeValues: { ':value': value } };
+  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#map': map, '#name': name } }, beside);
 };
 
 const update = async (model: string, parts: UpdateParts, beside: Beside = []): Promise<void> => {

@@ -6,29 +6,15 @@ import type { ProviderOutput, Taken } from './providers.ts';
 export const firstCallAt = (attempts: readonly ProviderAttempt[]): Instant | undefined =>
   attempts.map(({ startedAt }) => startedAt).sort()[0];
 
-const isSameRoute = (one: ProviderAttempt, other: ProviderAttempt): boolean =>
-  one.provider === other.provider && one.upstreamModel === other.upstreamModel;
-
 /**
- * The attempts at the route where a request is now. A call that may have been taken decides; without one, the latest attempt does.
- * Attempts at another route have higher numbers than all before. Those that a request left behind were surely not taken.
+ * The latest attempt of each call under the request's last assignment with a call. `attempts` are in plan order, each call's in the order
+ * they were made; so is the result. Calls of earlier assignments were surely not taken.
  */
-export const attemptsHere = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] => {
-  const isKept = (attempt: ProviderAttempt): boolean => takenOf(attempt) !== 'no';
-  const last = attempts.find(isKept) ?? attempts.toSorted((one, other) => other.attempt - one.attempt)[0];
-  if (!last) return [];
-  const before = attempts.filter((one) => !isSameRoute(one, last) && one.attempt < last.attempt);
-  const leftAt = Math.max(-1, ...before.map(({ attempt }) => attempt));
-  return attempts.filter((one) => isKept(one) || (isSameRoute(one, last) && one.attempt > leftAt));
+export const latestAttempts = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] => {
+  const last = Math.max(...attempts.map(({ assignment }) => assignment));
+  const current = attempts.filter(({ assignment }) => assignment === last);
+  return [...new Map(current.map((attempt) => [attempt.call, attempt])).values()];
 };
-
-/**
- * The latest attempt of each call at the route where a request is now. `attempts` are in plan order, each call's in the order they were
- * made; so is the result.
- */
-export const latestAttempts = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] => [
-  ...new Map(attemptsHere(attempts).map((attempt) => [attempt.call, attempt])).values(),
-];
 
 /** Every output that has a URL, in plan order. The position in this list is the output's index. */
 export const producedOutputs = (attempts: Iterable<ProviderAttempt>): { url: string }[] =>
@@ -48,9 +34,18 @@ export const isAccepted = (attempts: readonly ProviderAttempt[]): boolean =>
 
 export const isBusyAttempt = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'busy';
 
-/** When a call that the provider was too busy for may be made again: after its `Retry-After`, else at once. */
-export const repeatableAt = ({ finishedAt, startedAt, outcome }: ProviderAttempt): Instant =>
-  addSeconds(finishedAt ?? startedAt, outcome?.kind === 'busy' ? (outcome.retryAfterSeconds ?? 0) : 0);
+/** The longest that a provider's own `Retry-After` is believed at a time. */
+export const MOST_RETRY_AFTER_SECONDS = 60;
+
+/** When a call that the provider was too busy for may be made again: after its `Retry-After`, 60 s at most, else at once. */
+export const repeatableAt = ({ finishedAt, startedAt, outcome }: ProviderAttempt): Instant => {
+  const wanted = outcome?.kind === 'busy' ? (outcome.retryAfterSeconds ?? 0) : 0;
+  return addSeconds(finishedAt ?? startedAt, Math.min(wanted, MOST_RETRY_AFTER_SECONDS));
+};
+
+/** Whether a provider that was reached was too busy for the call of an attempt. */
+export const isThrottled = ({ outcome }: ProviderAttempt): boolean =>
+  outcome?.kind === 'busy' && outcome.obstacle !== 'unreached';
 
 /**
  * Whether the provider took the call of an attempt: only a call that was surely not taken may be made elsewhere, and

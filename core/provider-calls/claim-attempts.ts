@@ -1,5 +1,5 @@
 import { providerAttemptKey, requestKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { putWrite, updateWrite } from '../table/table.ts';
+import { putWrite, type StoredItem, updateWrite } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import { ATTEMPT_RETENTION_SECONDS, type ProviderAttempt } from './provider-attempts.ts';
@@ -12,21 +12,24 @@ export type PlannedAttempt = Pick<ProviderAttempt, 'call' | 'attempt'>;
 /** The outcome of a claim: the claimed attempts, or why none was claimed and no call may be made. */
 export type Claim =
   | { kind: 'claimed'; attempts: ProviderAttempt[] }
-  /** Another run has claimed one of them. */
+  /** Another run has claimed one of them, or has assigned the request another route. */
   | { kind: 'taken' }
   /** The request is terminal or deleted. */
   | { kind: 'ended' };
 
 /**
- * Changes that a claim makes to its request: the gate and `takenMs` of its permit; and, if it is on the
- * `CHECK` list, its next due time. `beginsProcessing` marks it as processing; calls for a task do that later,
- * once accepted. `onAttempts` is kept with the attempts.
+ * A claim: the route of its calls, and its conditions and changes on the request. `assignment` is the number that the request must have. `checkAt` is its next due time,
+ * if it is on the `CHECK` list. `beginsProcessing` marks it as processing; calls for a task do that later, once accepted. `passedOver` is
+ * kept with the attempts.
  */
-export interface ClaimNotes {
-  permit?: { gate: string; takenMs: number } | undefined;
+export interface ClaimOptions {
+  claimId: string;
+  now: Date;
+  origin: CallOrigin;
+  assignment: number;
   checkAt?: Instant | undefined;
   beginsProcessing?: boolean;
-  onAttempts?: Pick<ProviderAttempt, 'circuit' | 'passedOver'>;
+  passedOver?: ProviderAttempt['passedOver'];
 }
 
 /**
@@ -40,34 +43,37 @@ export interface ClaimNotes {
 export const claimAttempts = async (
   requestId: string,
   calls: readonly PlannedAttempt[],
-  origin: CallOrigin,
-  now: Date,
-  claimId: string,
-  noted: ClaimNotes = {},
+  options: ClaimOptions,
 ): Promise<Claim> => {
   if (calls.length === 0) return { kind: 'claimed', attempts: [] };
+  const { origin, now, claimId, assignment, passedOver } = options;
   const startedAt = toInstant(now);
   const attempts = calls.map(
     (planned): ProviderAttempt => ({
-      ...{ requestId, ...planned, ...origin, startedAt, aliveAt: startedAt },
-      ...noted.onAttempts,
+      ...{ requestId, ...planned, assignment, ...origin, startedAt, aliveAt: startedAt },
+      ...(passedOver && passedOver.length > 0 && { passedOver }),
     }),
   );
   const writes = [
     ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),
-    dispatchedWrite(requestId, startedAt, noted),
-    ...(noted.beginsProcessing ? [] : [openWaitWrite(requestId, startedAt)]),
+    dispatchedWrite(requestId, startedAt, options),
+    ...(options.beginsProcessing ? [] : [openWaitWrite(requestId, startedAt)]),
   ];
   let claim: Claim = { kind: 'claimed', attempts };
   await transact((refusals) => {
-    if (refusedBy(refusals, attempts.length)) claim = { kind: 'ended' };
-    else if (refusals.some(({ item }) => item !== undefined && item.claimId !== claimId))
+    const request = refusals[attempts.length]?.item;
+    if (refusedBy(refusals, attempts.length)) claim = { kind: isOpen(request) ? 'taken' : 'ended' };
+    else if (
+      refusals.slice(0, attempts.length).some(({ item }) => item !== undefined && item.claimId !== claimId)
+    )
       claim = { kind: 'taken' };
     const isDecided = refusals.some((_, index) => refusedBy(refusals, index));
     return isDecided ? [] : writes;
   });
   return claim;
 };
+
+const isOpen = ({ status }: StoredItem = {}): boolean => status === 'queued' || status === 'processing';
 
 const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): TransactItem =>
   putWrite(
@@ -83,26 +89,27 @@ const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): Transact
     },
   );
 
-/** Notes a request's first claim. Refused when the request is terminal or absent. A check would cost as much. */
+/** Records a claim on its request. Refused when the request is terminal or absent, or has another assignment. A check would cost as much. */
 const dispatchedWrite = (
   requestId: string,
   now: Instant,
-  { permit, checkAt, beginsProcessing }: ClaimNotes,
+  { claimId, assignment, checkAt, beginsProcessing }: ClaimOptions,
 ): TransactItem =>
   updateWrite(requestKey(requestId), {
     UpdateExpression: [
-      'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
-      ...(permit === undefined ? [] : ['gate = :gate', 'permitMs = :taken']),
+      'SET dispatchedAt = if_not_exists(dispatchedAt, :now), assignment.claimId = :claim',
       ...(checkAt === undefined ? [] : ['GSI1SK = :checkAt']),
       ...(beginsProcessing ? ['#status = :processing'] : []),
     ].join(', '),
-    ConditionExpression: '#status IN (:queued, :processing)',
-    ExpressionAttributeNames: { '#status': 'status' },
+    ConditionExpression: '#status IN (:queued, :processing) AND assignment.#number = :number',
+    ExpressionAttributeNames: { '#status': 'status', '#number': 'number' },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     ExpressionAttributeValues: {
       ':now': now,
+      ':claim': claimId,
+      ':number': assignment,
       ':queued': 'queued',
       ':processing': 'processing',
-      ...(permit !== undefined && { ':gate': permit.gate, ':taken': permit.takenMs }),
       ...(checkAt !== undefined && { ':checkAt': checkAt }),
     },
   });

@@ -14,6 +14,7 @@ import {
 } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { hashOf } from '../table/keys.ts';
+import type { Instant } from '../time.ts';
 import type { InputLimits } from './input-limits.ts';
 import { lacksHost, limitsOf, takesRequest, UpstreamLimits, unservable } from './upstream-limits.ts';
 
@@ -93,29 +94,44 @@ const hostOf = ({ provider }: ConfiguredRoute): string =>
 
 /**
  * The limits by which a creation of this model is refused before it is debited, one for each route with a credential. It is refused when
- * it is beyond all of them; a route that does not refuse early has none.
+ * it is beyond all of them; a route that does not refuse early has none. While an operator leaves a route of the model, all others refuse
+ * early: a request that no route in use takes would wait in vain.
  */
 export const earlyLimitsOf = (
   modelId: string,
   credentials: ReadonlySet<ProviderId>,
-): readonly UpstreamLimits[] =>
-  routesOf(modelId)
-    .filter(({ provider }) => credentials.has(provider))
-    .map((route) => (route.refusesEarly ? limitsOf(route) : {}));
+  left: LeftRoutes = {},
+): readonly UpstreamLimits[] => {
+  const routes = routesOf(modelId).filter(({ provider }) => credentials.has(provider));
+  const used = routes.filter((route) => !isLeft(route, left));
+  const isAnyLeft = used.length < routes.length;
+  return used
+    .filter((route) => !isAnyLeft || !lacksHost(route, hostOf(route)))
+    .map((route) => (route.refusesEarly || isAnyLeft ? limitsOf(route) : {}));
+};
 
-/** The routes of a model with a credential, by name, each with its limits on input files. */
+/** The routes of a model with a credential that are in use, by name, each with its limits on input files. */
 export const inputRoutesOf = (
   modelId: string,
   credentials: ReadonlySet<ProviderId>,
+  left: LeftRoutes = {},
 ): { route: string; limits: InputLimits }[] =>
   routesOf(modelId)
-    .filter(({ provider }) => credentials.has(provider))
+    .filter((route) => credentials.has(route.provider) && !isLeft(route, left))
     .map((route) => ({ route: routeNameOf(route), limits: limitsOf(route).inputs ?? {} }));
 
+const LEFT = 'it is left by hand';
 const NO_KEY = 'its provider has no key';
 const NO_HOST = 'it is served at hosts of a workspace only';
 /** Why a route does not get a request, in words for an operator, the best reason first. */
 const UNFIT = ['it does not take this request', NO_HOST, NO_KEY] as const;
+
+/** The routes that operators left by hand, by their names, with the instants when they did. */
+export type LeftRoutes = Readonly<Record<string, Instant>>;
+
+/** Whether an operator left a route. */
+export const isLeft = (route: ConfiguredRoute, left: LeftRoutes): boolean =>
+  Object.hasOwn(left, routeNameOf(route));
 
 /** Why a route gets no request at all, in words for an operator; undefined when it can have some. */
 export const routeProblem = (
@@ -126,29 +142,36 @@ export const routeProblem = (
   return lacksHost(route, hostOf(route)) ? NO_HOST : undefined;
 };
 
+/** Facts about routes that the configuration does not have. */
+export interface RouteFacts {
+  /** Providers known to have no key. */
+  keyless?: ReadonlySet<ProviderId>;
+  left?: LeftRoutes;
+}
+
 /**
- * The routes of a model for a request, the first one first, and why the others are none. They are those that take it. Where no route does,
- * they are those that would be called: a provider then refuses it. `keyless` are providers known to have no key.
+ * The routes that a request may be assigned to, the first one first, and why the others are none. They are the routes in use that take the
+ * request. Where no route of the model does, left or not, they are those in use that would be called: a provider then refuses the request.
  */
 export const routesFor = (
   request: StoredRequest,
-  keyless: ReadonlySet<ProviderId> = new Set(),
+  { keyless = new Set(), left = {} }: RouteFacts = {},
 ): { routes: ConfiguredRoute[]; unfit: Map<ConfiguredRoute, string> } => {
   const hasKey = (provider: ProviderId): boolean => !keyless.has(provider);
   const judged = inTurn(routesOf(request.model), request.requestId).map((route) => {
     const problem = routeProblem(route, hasKey);
-    return {
-      route,
-      why:
-        problem ??
-        (takesInputs(route, request) && takesRequest(limitsOf(route), request) ? undefined : UNFIT[0]),
-    };
+    const isTaken = takesInputs(route, request) && takesRequest(limitsOf(route), request);
+    const why = problem ?? (isTaken ? undefined : UNFIT[0]);
+    return { route, why, isInUse: !isLeft(route, left) };
   });
   const best = [undefined, ...UNFIT].find((reason) => judged.some(({ why }) => why === reason));
+  const isChosen = ({ why, isInUse }: (typeof judged)[number]): boolean => why === best && isInUse;
   return {
-    routes: judged.flatMap(({ route, why }) => (why === best ? [route] : [])),
+    routes: judged.filter(isChosen).map(({ route }) => route),
     unfit: new Map(
-      judged.flatMap(({ route, why }) => (why === undefined || why === best ? [] : [[route, why]])),
+      judged
+        .filter((one) => !isChosen(one))
+        .map(({ route, why, isInUse }) => [route, isInUse ? (why ?? UNFIT[0]) : LEFT]),
     ),
   };
 };
@@ -165,10 +188,12 @@ export const dispatchProblem = (
   model: CatalogModel,
   settings: ModelSettings | undefined,
   credentials: ReadonlySet<ProviderId>,
+  left: LeftRoutes = {},
 ): string | undefined => {
   const routes = routesOf(model.id);
   if (routes.length === 0) return 'no upstream model is configured';
   const open = routes.filter(({ provider }) => credentials.has(provider));
+  if (routes.every((route) => isLeft(route, left))) return 'all of its routes are left by hand';
   if (open.length === 0)
     return `no credential for ${[...new Set(routes.map(({ provider }) => provider))].join(' or ')}`;
   const problem = unservable(model, open, hostOf);

@@ -75,14 +75,15 @@ export type PassedOver = z.infer<typeof PassedOver>;
  * 0. The call went to `provider`, `upstreamModel` and `baseUrl`. The process that makes the call keeps
  * `aliveAt` current. `suspectedAt` is when a run found it outdated; marking the attempt alive clears it.
  * Since `refusedAt` the provider has refused to report the state of the task. `cancellation` is when its task
- * was cancelled after the end of the request, or with `reason`, why that failed. `circuit` and `passedOver` are of a model with several
- * routes. `circuit` is how its end counts for its route: only as a failure, in any case, or as a probe. `passedOver` are the routes that were
- * not chosen.
+ * was cancelled after the end of the request, or with `reason`, why that failed. `assignment` is
+ * the number of the request's assignment under which the call was made. `passedOver` are the routes that were not chosen, of a model with
+ * several.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
   call: z.number(),
   attempt: z.number(),
+  assignment: z.number(),
   provider: z.string(),
   upstreamModel: z.string(),
   baseUrl: z.string(),
@@ -94,7 +95,6 @@ export const ProviderAttempt = z.object({
   taskId: z.optional(z.string()),
   outcome: z.optional(Outcome),
   cancellation: z.optional(z.object({ at: z.string(), reason: z.optional(z.string()) })),
-  circuit: z.catch(z.optional(z.enum(['failures', 'all', 'probe'])), undefined),
   passedOver: z.catch(z.optional(z.array(PassedOver)), undefined),
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;

@@ -111,10 +111,14 @@ export interface ProviderCall {
   body: Record<string, unknown>;
 }
 
-/** The provider calls a request needs. `synchronous` calls return the outputs, `asynchronous` ones a task id. */
+/**
+ * The provider calls a request needs. `synchronous` calls return the outputs, `asynchronous` ones a task id. With `untaken` there are none: the
+ * upstream model is not sent that field of the creation.
+ */
 export interface ProviderPlan {
   mode: 'synchronous' | 'asynchronous';
   calls: ProviderCall[];
+  untaken?: string | undefined;
 }
 
 /** One provider's adapter. Its methods never reject for an HTTP error or a network fault: they classify it. */

@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLimited } from '../admission/gate-rules.ts';
 import { listGates, listQueues, type Queue, readGates } from '../admission/gates.ts';
-import { type Circuit, CLOSED, isLeftOut } from '../circuits/circuit-rules.ts';
-import { readCircuits } from '../circuits/circuits.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { workflowSettings } from '../environment.ts';
 import {
@@ -13,14 +11,24 @@ import {
   nameReconciler,
   renewRun,
 } from '../executions/reconciler-run.ts';
+import { currentModelSettings, leftRoutesIn } from '../models/model-settings.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { ProviderId } from '../provider-names.ts';
 import { listDue } from '../requests/due-items.ts';
+import { isPaused, type RouteState, UNPAUSED } from '../route-pauses/pause-rules.ts';
+import { readRouteStates } from '../route-pauses/route-states.ts';
 import { type Clock, secondsSince, systemClock, toInstant } from '../time.ts';
 import type { During } from '../waiting/query-tasks.ts';
-import { admitWaiting, drainGate, isQueued, type QueuedGate, rerouteWaiting } from './admit.ts';
+import {
+  admitWaiting,
+  drainGate,
+  isQueued,
+  type QueuedGate,
+  REROUTED_AT_ONCE,
+  rerouteWaiting,
+} from './admit.ts';
 import { CHECK_AGAIN_SECONDS, type CheckResult, checkDue } from './check.ts';
 import { DueWork, type Kept } from './due-work.ts';
 import { startExpiryIfDue } from './start-expiry.ts';
@@ -69,14 +77,15 @@ export const runReconciler = (options: RunOptions): Promise<void> => new Run(opt
 const RUN_HAS_ENDED = new Error('The run of the reconciler has ended.');
 
 /**
- * A gate that requests wait at; `queue` is undefined when it is not configured any more. `circuits` are those of its route and the others, by
- * name.
+ * A gate that requests wait at; `queue` is undefined when it is not configured any more. `states` are those of its route and the others, by
+ * name. Of a route that is left by hand, none waits.
  */
 interface QueuedAt {
   name: string;
   queue: Queue | undefined;
   state: QueuedGate;
-  circuits: ReadonlyMap<string, Circuit>;
+  isLeft: boolean;
+  states: ReadonlyMap<string, RouteState>;
 }
 
 class Run {
@@ -208,26 +217,28 @@ class Run {
     const configured = queues.map(({ gate }) => gate.name);
     if (isSlow) this.formerGates = (await listGates()).filter((name) => !configured.includes(name));
     const names = [...configured, ...this.formerGates];
-    const states = await readGates(names);
+    const gates = await readGates(names);
     const queued = names.flatMap((name, index) => {
-      const state = states[index];
+      const state = gates[index];
       return isQueued(state) ? [{ name, queue: queues[index], state }] : [];
     });
     // While nobody waits, nobody has to choose again.
     const routes = queued.flatMap(({ queue }) =>
-      queue?.others.length ? [queue.route, ...queue.others] : [],
+      queue?.others.length ? [queue.gate.name, ...queue.others] : [],
     );
-    const circuits = await readCircuits([...new Set(routes)]);
-    return queued.map((at) => ({ ...at, circuits }));
+    const states = await readRouteStates([...new Set(routes)]);
+    const left = queued.length > 0 ? leftRoutesIn(await currentModelSettings(this.options.clock.now())) : {};
+    return queued.map((at) => ({ ...at, states, isLeft: Object.hasOwn(left, at.name) }));
   }
 
-  private async admit({ name, queue, state, circuits }: QueuedAt): Promise<void> {
+  private async admit({ name, queue, state, states, isLeft }: QueuedAt): Promise<void> {
     const options = { clock: this.options.clock, tick: this.tick };
     this.gatesAtWork.add(name);
     await this.guarded<unknown>({ gate: name }, () => {
       if (!queue) return drainGate(name, state, options);
-      if (isLeftOut(circuits.get(queue.route) ?? CLOSED))
-        return rerouteWaiting(queue, state, circuits, options);
+      // They go to another route, or fail at once.
+      if (isLeft) return drainGate(name, state, { ...options, most: REROUTED_AT_ONCE });
+      if (isPaused(states.get(name) ?? UNPAUSED)) return rerouteWaiting(queue, state, states, options);
       return isLimited(queue.gate)
         ? admitWaiting(queue.gate, state, options)
         : drainGate(name, state, options);

@@ -29,6 +29,18 @@ const ProviderCost = z.object({
 });
 export type ProviderCost = z.infer<typeof ProviderCost>;
 
+/**
+ * The route that a request is assigned to, by its name. `number` counts the assignments of the request from 1: every attempt carries it.
+ * `claimId` is of the latest claim of calls under this assignment.
+ */
+export const Assignment = z.object({
+  route: z.string(),
+  number: z.number(),
+  at: z.string(),
+  claimId: z.optional(z.string()),
+});
+export type Assignment = z.infer<typeof Assignment>;
+
 /** Statuses as stored. `expired` is not one: a succeeded request reads as expired from `expiresAt` on. */
 export const STORED_STATUSES = ['queued', 'processing', 'succeeded', 'failed'] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
@@ -60,12 +72,12 @@ const common = {
   unknownStatus: z.optional(z.string()),
   /** When its first provider call was claimed. */
   dispatchedAt: z.optional(z.string()),
-  /**
-   * The gate whose permit its latest calls were made with, and when that was taken; absent without a limit of running calls. Of a model
-   * with several routes it may be the gate where the request waited last.
-   */
-  gate: z.optional(z.string()),
-  permitMs: z.optional(z.number()),
+  /** The route where the request is, from its creation on. */
+  assignment: z.optional(Assignment),
+  /** The routes that it was assigned to before: a permit may be left there. */
+  formerRoutes: z.optional(z.array(z.string())),
+  /** Whether its permit is known to be released, since its provider has finished. */
+  permitReleased: z.optional(z.boolean()),
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
   storedSoFar: z.optional(z.array(StoredOutput)),

@@ -22,6 +22,7 @@ import {
 import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import {
+  type Assignment,
   type ProviderCost,
   type StoredOutput,
   StoredRequest,
@@ -118,23 +119,59 @@ export const markProcessing = async ({ requestId }: StoredRequest, checkAt?: Ins
   await setWhile(requestId, 'queued', { status, ...(checkAt && dueListing('CHECK', requestId, checkAt)) });
 };
 
-/**
- * Access pattern 21: sets the next due time of a queued request that has or had an execution, and with `gate`, where it waits. False in any
- * other status.
- */
-export const checkQueuedAt = (requestId: string, checkAt: Instant, gate?: string): Promise<boolean> =>
-  setWhile(requestId, 'queued', { ...dueListing('CHECK', requestId, checkAt), ...(gate && { gate }) });
+/** Access pattern 21: sets the next due time of a queued request that has or had an execution. False in any other status. */
+export const checkQueuedAt = (requestId: string, checkAt: Instant): Promise<boolean> =>
+  setWhile(requestId, 'queued', dueListing('CHECK', requestId, checkAt));
 
-/** Access pattern 21: notes the gate where a request waits again after its first call. False in any other status. */
-export const recordGate = (requestId: string, gate: string): Promise<boolean> =>
-  setWhile(requestId, 'processing', { gate });
+/**
+ * Access pattern 21: assigns an unfinished request a route, and returns the assignment. Undefined when the request has ended, or when another
+ * run has assigned it a route, or claimed calls, since it was read.
+ */
+export const assignRoute = async (
+  { requestId, assignment: before, formerRoutes = [] }: StoredRequest,
+  route: string,
+  now: Date,
+): Promise<Assignment | undefined> => {
+  const assignment = { route, number: (before?.number ?? 0) + 1, at: toInstant(now) };
+  const former = before ? [...new Set([...formerRoutes, before.route])].filter((one) => one !== route) : [];
+  const update = setAll(
+    { assignment, formerRoutes: former },
+    {
+      ':queued': 'queued',
+      ':processing': 'processing',
+      ...(before && { ':wasNumber': before.number }),
+      ...(before?.claimId !== undefined && { ':wasClaim': before.claimId }),
+    },
+  );
+  const claim =
+    before?.claimId === undefined
+      ? 'attribute_not_exists(#assignment.claimId)'
+      : '#assignment.claimId = :wasClaim';
+  const isUnchanged = before
+    ? `#assignment.#number = :wasNumber AND ${claim}`
+    : 'attribute_not_exists(#assignment)';
+  const isAssigned = await updateRequest(requestId, {
+    ...update,
+    ConditionExpression: `#status IN (:queued, :processing) AND ${isUnchanged}`,
+    ExpressionAttributeNames: {
+      ...update.ExpressionAttributeNames,
+      '#status': 'status',
+      ...(before && { '#number': 'number' }),
+    },
+  });
+  return isAssigned ? assignment : undefined;
+};
 
 /**
  * Access pattern 22: records the outputs to settle by. Only the first recording counts. False when outputs
- * are already recorded, or the request is not processing.
+ * are already recorded, or the request is not processing. Also records that its permit is released.
  */
-export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
-  setWhile(requestId, 'processing', { outputs }, NO_OUTPUTS);
+export const recordOutputs = (
+  requestId: string,
+  outputs: readonly StoredOutput[],
+  permitReleased = false,
+): Promise<boolean> =>
+  setWhile(requestId, 'processing', { outputs, ...(permitReleased && { permitReleased }) }, NO_OUTPUTS);
 
 /**
  * Access pattern 22: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.

@@ -34,7 +34,7 @@ const KEYS = {
   callsUnderWay: keys.inFlightKey('webhooks', ''),
   webhookHost: keys.webhookHostKey('', ''),
   gate: keys.gateKey(''),
-  circuit: keys.circuitKey(''),
+  routeState: keys.routeStateKey(''),
   waitingAccount: keys.waitingAccountKey('', ''),
   gateWaiter: keys.gateWaiterKey('', someone),
   reconcilerRun: keys.RECONCILER_RUN_KEY,

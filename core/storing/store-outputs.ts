@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { giveOwnPermitBack } from '../admission/admission.ts';
-import { reportTasks } from '../circuits/route-signs.ts';
+import { releasePermit } from '../admission/admission.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { workflowSettings } from '../environment.ts';
 import { storingEndOf } from '../executions/step-rules.ts';
@@ -20,6 +19,7 @@ import {
   type StoredRequest,
 } from '../requests/request-rules.ts';
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
+import { reportTasks } from '../route-pauses/report-results.ts';
 import { type Clock, systemClock, toInstant } from '../time.ts';
 import { fetchingEndOf } from './fetching-rules.ts';
 import { usageDifference } from './usage-rules.ts';
@@ -62,7 +62,8 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   if (!request || isTerminal(request) || request.outputs) return;
   checkStatus(request);
   // The provider has finished: its capacity is free while the files are copied.
-  await giveOwnPermitBack(request, clock);
+  const { assignment } = request;
+  const isReleased = assignment !== undefined && (await releasePermit(request, assignment.route, clock));
   const produced = producedOutputs(latestAttempts(attempts)).slice(0, maxOutputs(request));
   const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
   const pending = new Set<number>();
@@ -80,10 +81,10 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     }
   } else {
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, {});
-    if (await recordOutputs(requestId, outputs)) {
+    if (await recordOutputs(requestId, outputs, isReleased)) {
       reportUsage(request, latestAttempts(attempts));
       // Only here: runs that are repeated would count its tasks again.
-      await reportTasks(requestId, latestAttempts(attempts), clock);
+      await reportTasks(request, latestAttempts(attempts), clock);
       // The provider has made all that it will, and needs them no more.
       await removeObjects(possibleClipsOf(request));
       return;

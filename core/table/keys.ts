@@ -254,9 +254,13 @@ export const gateWaiterKey = (
 export const gateWaiterPrefix = (accountId: string): string => `${GATE_WAITER_PREFIX}${accountId}#`;
 export const GATE_WAITER_PREFIX = 'WAITER#';
 
-/** Whether a route is used, and how its calls and tasks ended lately. */
-export const circuitKey = (route: string): ItemKey => ({ PK: circuitPartition(route), SK: 'CIRCUIT' });
-export const circuitPartition = (route: string): string => `CIRCUIT#${route}`;
+/** Whether a route is paused, and how its calls and tasks ended lately. */
+export const routeStateKey = (route: string): ItemKey => ({
+  PK: routeStatePartition(route),
+  SK: ROUTE_STATE_SORT,
+});
+export const ROUTE_STATE_SORT = 'STATE';
+export const routeStatePartition = (route: string): string => `ROUTE#${route}`;
 
 /** The run of the reconciler that is at work. */
 export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };

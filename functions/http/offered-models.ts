@@ -1,6 +1,6 @@
 import type { Account } from '../../core/accounts/accounts.ts';
 import { CATALOG, type CatalogModel } from '../../core/models/catalog.ts';
-import { currentModelSettings } from '../../core/models/model-settings.ts';
+import { currentModelSettings, leftRoutesIn } from '../../core/models/model-settings.ts';
 import type { Rate } from '../../core/models/rate-schemas.ts';
 import { accountRateOf } from '../../core/models/rates.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
@@ -12,9 +12,10 @@ export const listOffered = async (
   now: Date,
 ): Promise<{ model: CatalogModel; rate: Rate }[]> => {
   const [settings, credentials] = await Promise.all([currentModelSettings(now), listCredentials(now)]);
+  const left = leftRoutesIn(settings);
   return CATALOG.flatMap((model) => {
     const own = settings.get(model.id);
     const rate = accountRateOf(model.id, own, account);
-    return !rate || dispatchProblem(model, own, credentials) ? [] : [{ model, rate }];
+    return !rate || dispatchProblem(model, own, credentials, left) ? [] : [{ model, rate }];
   });
 };

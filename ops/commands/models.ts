@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { NotFoundError } from '../../core/errors.ts';
 import { CATALOG, findModel } from '../../core/models/catalog.ts';
-import { listModelSettings, putEnabled } from '../../core/models/model-settings.ts';
+import { leftRoutesIn, listModelSettings, putEnabled } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem, routesOf } from '../../core/provider-calls/model-routes.ts';
 import { MODEL_IDS } from '../options.ts';
@@ -38,9 +38,10 @@ const setEnabled =
 const list: Verb<object> = async (_options, connected) => {
   await connected();
   const [settings, credentials] = await Promise.all([listModelSettings(), listCredentials(new Date())]);
+  const left = leftRoutesIn(settings);
   const value = CATALOG.map((model) => {
     const own = settings.get(model.id);
-    const reason = dispatchProblem(model, own, credentials) ?? null;
+    const reason = dispatchProblem(model, own, credentials, left) ?? null;
     return {
       id: model.id,
       type: model.type,

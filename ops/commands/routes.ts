@@ -1,17 +1,18 @@
 import type { Command } from 'commander';
 import { listRouteLoads } from '../../core/admission/route-loads.ts';
-import { type Circuit, CLOSED } from '../../core/circuits/circuit-rules.ts';
-import { putLeft, readCircuits } from '../../core/circuits/circuits.ts';
 import { NotFoundError } from '../../core/errors.ts';
-import { listModelSettings } from '../../core/models/model-settings.ts';
+import { leftRoutesIn, listModelSettings, putLeftRoute } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import {
   type ConfiguredRoute,
+  isLeft,
   listModelRoutes,
   routeProblem,
 } from '../../core/provider-calls/model-routes.ts';
 import { routeNameOf } from '../../core/provider-names.ts';
-import { toInstant } from '../../core/time.ts';
+import { isPaused, mayTry, type RouteState, UNPAUSED } from '../../core/route-pauses/pause-rules.ts';
+import { readRouteStates } from '../../core/route-pauses/route-states.ts';
+import { type Instant, toInstant } from '../../core/time.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';
 import { UsageError } from '../usage-error.ts';
@@ -46,7 +47,7 @@ const setLeft =
     if (models.length === 0) throw new NotFoundError(`There is no route ${route}.`);
     if (isLeft) await checkOthers(route, models, routes);
     const leftAt = isLeft ? toInstant(new Date()) : undefined;
-    await putLeft(route, leftAt, (await recorder()).write({ subject: route }));
+    await putLeftRoute(route, leftAt, (await recorder()).write({ subject: route }));
     const fields = { route, leftOut: isLeft ? 'yes' : 'no' };
     return { value: { route, leftOut: isLeft }, text: (columns) => formatFields(fields, columns) };
   };
@@ -57,13 +58,10 @@ const checkOthers = async (
   models: readonly string[],
   routes: ReturnType<typeof listRoutes>,
 ): Promise<void> => {
-  const [circuits, credentials] = await Promise.all([
-    readCircuits([...new Set(routes.map((one) => routeNameOf(one.route)))]),
-    listCredentials(new Date()),
-  ]);
+  const [settings, credentials] = await Promise.all([listModelSettings(), listCredentials(new Date())]);
+  const left = leftRoutesIn(settings);
   const isUsed = (one: ConfiguredRoute): boolean =>
-    circuits.get(routeNameOf(one))?.leftAt === undefined &&
-    routeProblem(one, (provider) => credentials.has(provider)) === undefined;
+    !isLeft(one, left) && routeProblem(one, (provider) => credentials.has(provider)) === undefined;
   for (const model of models) {
     const others = routes.filter((one) => one.model === model && routeNameOf(one.route) !== route);
     if (!others.some((one) => isUsed(one.route)))
@@ -75,12 +73,13 @@ const list: Verb<object> = async (_options, connected) => {
   await connected();
   const now = new Date();
   const routes = listRoutes();
-  const [settings, credentials, loads, circuits] = await Promise.all([
+  const [settings, credentials, loads, states] = await Promise.all([
     listModelSettings(),
     listCredentials(now),
     listRouteLoads(),
-    readCircuits([...new Set(routes.map(({ route }) => routeNameOf(route)))]),
+    readRouteStates([...new Set(routes.map(({ route }) => routeNameOf(route)))]),
   ]);
+  const left = leftRoutesIn(settings);
   const value = routes.map(({ model, route, position }) => {
     const load = loads.get(routeNameOf(route));
     const isDisabled = settings.get(model)?.enabled === false;
@@ -92,7 +91,7 @@ const list: Verb<object> = async (_options, connected) => {
       provider: route.provider,
       upstreamModel: route.upstreamModel,
       position,
-      ...stateOf(off, circuits.get(routeNameOf(route)) ?? CLOSED),
+      ...stateOf(off, left[routeNameOf(route)], states.get(routeNameOf(route)) ?? UNPAUSED, now),
       running: load?.running ?? null,
       maxRunning: route.maxRunning ?? null,
       waiting: load?.waiting ?? null,
@@ -117,10 +116,16 @@ const list: Verb<object> = async (_options, connected) => {
   };
 };
 
-/** Whether a route is used, and if not, why and since when. `open` is the open circuit: requests go elsewhere. */
-const stateOf = (off: string | undefined, { cause, openedAt, probe, leftAt }: Circuit) => {
+/** Whether a route is used, and if not, why and since when. The next request tries a route that is `due`. */
+const stateOf = (
+  off: string | undefined,
+  leftAt: Instant | undefined,
+  state: RouteState,
+  now: Date,
+): { state: string; cause: string | null; since: Instant | null } => {
   if (off !== undefined) return { state: 'off', cause: off, since: null };
   if (leftAt !== undefined) return { state: 'left', cause: 'by hand', since: leftAt };
-  if (openedAt === undefined) return { state: 'on', cause: null, since: null };
-  return { state: probe === undefined ? 'open' : 'trying', cause, since: openedAt };
+  if (!isPaused(state)) return { state: 'on', cause: null, since: null };
+  const { pauseReason = null, pausedAt = null } = state;
+  return { state: mayTry(state, now) ? 'due' : 'paused', cause: pauseReason, since: pausedAt };
 };

@@ -17,6 +17,13 @@ import {
 } from '../failures.ts';
 import { type Answered, type HttpAnswer, readBody, requiredText, saidText } from '../http.ts';
 import { type Connection, HttpProvider } from '../http-provider.ts';
+import {
+  ALL_OF_IMAGES,
+  ALL_OF_VIDEO,
+  FRAMES_ALONE,
+  type ImageFields,
+  type VideoFields,
+} from '../taken-fields.ts';
 import { taskStateOf } from '../task-states.ts';
 import { FAL_ERRORS } from './errors.ts';
 import { falImageInputs } from './images.ts';
@@ -47,7 +54,18 @@ export class Fal extends HttpProvider {
     super(connection, 'fal', 'Key');
   }
 
-  plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {
+  /** Seedream 4.5 alone makes groups; Z-Image has no endpoint for references. */
+  imageFields(upstreamModel: string): ImageFields {
+    if (upstreamModel.includes('/seedream/v4')) return ALL_OF_IMAGES;
+    const group = { ...ALL_OF_IMAGES, sequential: 'not taken' } as const;
+    return upstreamModel.includes('z-image') ? { ...group, references: 'not taken' } : group;
+  }
+
+  videoFields(upstreamModel: string): VideoFields {
+    return upstreamModel.endsWith('/wan/v2.7') ? FRAMES_ALONE : ALL_OF_VIDEO;
+  }
+
+  protected planTaken(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {
     const inputs =
       request.kind === 'image'
         ? falImageInputs(request, upstreamModel)

@@ -19,11 +19,8 @@ const KEYS_KEPT_MS = 24 * 3600 * 1000;
 const KEYS_RENEWED_MS = 60 * 1000;
 const MAX_KEYS_BYTES = 64 * 1024;
 
-const Jwks = z.object({
-  keys: z.array(
-    z.object({ kty: z.optional(z.string()), crv: z.optional(z.string()), x: z.optional(z.string()) }),
-  ),
-});
+const Jwks = z.object({ keys: z.array(z.unknown()) });
+const Ed25519Key = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: requiredText() });
 const Body = z.object({ request_id: requiredText() });
 
 /** The keys of one address as they were read, and when. */
@@ -90,10 +87,21 @@ const readKeys = async (url: string, signal: AbortSignal): Promise<KeyObject[]> 
   const response = await guardedRequest(url, { signal, maxResponseBytes: MAX_KEYS_BYTES });
   const body = await text(response.body);
   if (response.statusCode !== 200) throw new Error(`The keys were answered with ${response.statusCode}.`);
-  const { keys } = Jwks.parse(JSON.parse(body));
-  const usable = keys.flatMap(({ kty, crv, x }) => (kty === 'OKP' && crv === 'Ed25519' && x ? [x] : []));
-  if (usable.length === 0) throw new Error('There is no Ed25519 key.');
-  return usable.map((x) => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }));
+  const keys = Jwks.parse(JSON.parse(body)).keys.flatMap(readKey);
+  if (keys.length === 0) throw new Error('There is no Ed25519 key.');
+  return keys;
+};
+
+/** A key of the published set; none for one of another kind, or that cannot be read: the others are still good. */
+const readKey = (published: unknown): KeyObject[] => {
+  const key = readBody(Ed25519Key, published);
+  if (!key) return [];
+  try {
+    return [createPublicKey({ key, format: 'jwk' })];
+  } catch (error) {
+    logger.warn('callback key unreadable', { provider: 'fal', error: error as Error });
+    return [];
+  }
 };
 
 export const forgetFalKeys = (): void => known.clear();

@@ -32,6 +32,7 @@ import {
   requiredText,
 } from '../http.ts';
 import { type Connection, HttpProvider } from '../http-provider.ts';
+import { ALL_OF_IMAGES, ALL_OF_VIDEO, type ImageFields, type VideoFields } from '../taken-fields.ts';
 import { taskStateOf } from '../task-states.ts';
 import { ARK_ERRORS } from './errors.ts';
 import { planArkImages } from './images.ts';
@@ -39,7 +40,7 @@ import { listUnfinishedOf } from './task-list.ts';
 import { planArkVideo, TASKS_PATH } from './videos.ts';
 
 const ImagesBody = z.object({
-  data: z.array(z.object({ url: optionalText(), error: z.optional(z.unknown()) })),
+  data: z.array(z.object({ url: z.catch(optionalText(), undefined), error: z.optional(z.unknown()) })),
 });
 const ImagesUsage = z.object({ usage: z.object({ generated_images: optionalNumber() }) });
 type ImageItem = z.output<typeof ImagesBody>['data'][number];
@@ -59,7 +60,15 @@ export class ModelArk extends HttpProvider {
     super(connection, 'modelark');
   }
 
-  plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {
+  imageFields(): ImageFields {
+    return ALL_OF_IMAGES;
+  }
+
+  videoFields(): VideoFields {
+    return ALL_OF_VIDEO;
+  }
+
+  protected planTaken(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {
     return request.kind === 'image'
       ? planArkImages(request, upstreamModel)
       : planArkVideo(request, upstreamModel, callbackUrl);

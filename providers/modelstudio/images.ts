@@ -6,7 +6,7 @@ const SYNCHRONOUS_PATH = '/api/v1/services/aigc/multimodal-generation/generation
 const ASYNCHRONOUS_PATH = '/api/v1/services/aigc/image-generation/generation';
 
 /** Whether a model creates images as a task; the others answer synchronously. */
-const hasTasks = (upstreamModel: string): boolean => upstreamModel.startsWith('qwen-image');
+export const hasTasks = (upstreamModel: string): boolean => upstreamModel.startsWith('qwen-image');
 
 /**
  * The one call for an image request. The size is always sent: without it the provider may use the aspect ratio

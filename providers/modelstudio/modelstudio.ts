@@ -28,9 +28,16 @@ import {
   requiredText,
 } from '../http.ts';
 import { type Connection, HttpProvider } from '../http-provider.ts';
+import {
+  ALL_OF_IMAGES,
+  ALL_OF_VIDEO,
+  FRAMES_ALONE,
+  type ImageFields,
+  type VideoFields,
+} from '../taken-fields.ts';
 import { taskStateOf } from '../task-states.ts';
 import { MODEL_STUDIO_ERRORS, preciseError } from './errors.ts';
-import { planModelStudioImages } from './images.ts';
+import { hasTasks, planModelStudioImages } from './images.ts';
 import { listUnfinished } from './task-list.ts';
 import { planModelStudioVideo } from './videos.ts';
 
@@ -73,7 +80,18 @@ export class ModelStudio extends HttpProvider {
     super(connection, 'modelstudio');
   }
 
-  plan(request: StoredRequest, upstreamModel: string): ProviderPlan {
+  /** Qwen-Image makes no groups, Z-Image one image of a text. */
+  imageFields(upstreamModel: string): ImageFields {
+    const group = { ...ALL_OF_IMAGES, sequential: 'not taken' } as const;
+    return hasTasks(upstreamModel) ? group : { ...group, images: 'not taken', references: 'not taken' };
+  }
+
+  /** Wan 2.7 follows the shape of its first frame, and takes no references. */
+  videoFields(upstreamModel: string): VideoFields {
+    return upstreamModel.startsWith('wan2.7-i2v') ? FRAMES_ALONE : ALL_OF_VIDEO;
+  }
+
+  protected planTaken(request: StoredRequest, upstreamModel: string): ProviderPlan {
     return request.kind === 'image'
       ? planModelStudioImages(request, upstreamModel)
       : planModelStudioVideo(request, upstreamModel);

@@ -58,10 +58,20 @@ const LISTING = ['GSI1PK', 'GSI1SK'];
 /** The progress of a request, its attempts and its wait: not its owner, price or receiver. */
 const PROGRESS = naming(
   itemsOf(REQUESTS),
-  ...['status', 'dispatchedAt', 'gate', 'permitMs', 'outputs', 'storedSoFar', ...LISTING, 'ttl'],
+  ...[
+    'status',
+    'dispatchedAt',
+    'assignment',
+    'formerRoutes',
+    'permitReleased',
+    'outputs',
+    'storedSoFar',
+    ...LISTING,
+    'ttl',
+  ],
   ...['requestId', 'call', 'attempt', 'provider', 'upstreamModel', 'baseUrl', 'startedAt', 'aliveAt'],
   ...['suspectedAt', 'refusedAt', 'finishedAt', 'taskId', 'outcome', 'cancellation', 'claimId'],
-  ...['circuit', 'passedOver'],
+  ...['passedOver'],
   ...['taskToken', 'tokenOrder', 'waitingSince', 'queriedAt', 'calledBackAt', 'callbackQueryAt'],
   ...['callbackQueryIsPlanned', 'notBefore'],
 );
@@ -136,8 +146,8 @@ const END = {
 const WAKE = 'states:SendTaskSuccess';
 /** Takes a request out of its queue, and gives its permit of a provider's route back. */
 const LEAVE = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'UpdateItem') };
-/** Tells the circuits of routes how calls and tasks ended. */
-const CIRCUITS = { [itemsOf('CIRCUIT#*')]: onTable('BatchGetItem', 'UpdateItem') };
+/** Reports how calls and tasks of routes ended. */
+const ROUTE_STATES = { [itemsOf('ROUTE#*')]: onTable('BatchGetItem', 'UpdateItem') };
 const RUN = 'RECONCILER';
 /** Starts a run of the reconciler if none is alive. */
 const START_RUN = {
@@ -231,10 +241,11 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   },
   'workflow/dispatch-request': {
     [itemsOf(REQUESTS)]: onTable('Query'),
+    [itemsOf(CATALOG)]: onTable('Query'),
     [PROGRESS]: onTable('PutItem', 'UpdateItem'),
     [`${SIGNING_KEY} ${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     ...LEAVE,
-    ...CIRCUITS,
+    ...ROUTE_STATES,
   },
   'workflow/await-capacity': {
     [itemsOf(REQUESTS, RUN)]: onTable('GetItem'),
@@ -260,14 +271,14 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:PutObject',
     [CLIPS]: 's3:DeleteObject',
     [itemsOf('GATE#*')]: onTable('UpdateItem'),
-    ...CIRCUITS,
+    ...ROUTE_STATES,
   },
-  'workflow/settle-request': { ...END, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/settle-request': { ...END, ...LEAVE, [WEBHOOKS]: 'states:StartExecution' },
   'workflow/fail-request': {
     ...END,
     ...REMOVE_FILES,
     ...LEAVE,
-    ...CIRCUITS,
+    ...ROUTE_STATES,
     [WEBHOOKS]: 'states:StartExecution',
   },
   'workflow/list-expired-requests': { [listOf('DUE#EXPIRE#*')]: onTable('Query') },
@@ -296,7 +307,8 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ...REMOVES_END_USER,
     [itemsOf(RUN, DELETED)]: onTable('UpdateItem'),
     [itemsOf('GATE#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),
-    [itemsOf('CIRCUIT#*')]: onTable('BatchGetItem'),
+    [itemsOf('ROUTE#*')]: onTable('BatchGetItem'),
+    [itemsOf(CATALOG)]: onTable('Query'),
     [listOf('DUE#*')]: onTable('Query'),
     [listOf('GATES')]: onTable('Query'),
     [requestsIn('GSI3')]: onTable('Query'),

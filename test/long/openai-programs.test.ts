@@ -85,7 +85,7 @@ const debitsFor = async (prompt: string): Promise<number> => {
         'LibreChat, quality',
         'Open WebUI',
       ],
-      ...['n8n', 'n8n, older node', 'n8n, edit', 'of the DALL-E age', 'promptfoo'],
+      ...['n8n', 'n8n, older node', 'n8n, edit', 'of the DALL-E age', 'promptfoo', 'ai6, edit', 'ai7, edit'],
     ];
     const openai = new OpenAI({ apiKey: service.apiKey, baseURL: `${service.baseUrl}/openai/v1` });
     const { data = [] } = await openai.images.generate({ model: 'xQI3Pro', prompt: 'a picture', n: 1 });

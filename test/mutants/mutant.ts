@@ -10,6 +10,7 @@ export const AREAS = [
   'expiry',
   'admission',
   'routes',
+  'refusals',
 ] as const;
 export type Area = (typeof AREAS)[number];
 

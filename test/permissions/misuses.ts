@@ -7,7 +7,6 @@ import {
   ACCOUNT_LISTING_PARTITION,
   accountKey,
   apiKeyKey,
-  circuitKey,
   deletedRequestKey,
   duePartition,
   endUserKey,
@@ -24,6 +23,7 @@ import {
   RECONCILER_RUN_KEY,
   REQUEST_INDEXES,
   requestKey,
+  routeStateKey,
   webhookAttemptKey,
   webhookHostKey,
 } from '../../core/table/keys.ts';
@@ -98,8 +98,8 @@ const webhookAttempt = webhookAttemptKey(REQUEST, REQUEST, 1);
 const host = webhookHostKey(ACCOUNT, 'digest');
 const idempotency = idempotencyKey(ACCOUNT, 'digest');
 const settings = modelSettingsKey('xSD4.5');
-const gate = gateKey('modelark/seedream#0');
-const circuit = circuitKey('modelark/seedream');
+const gate = gateKey('modelark/seedream');
+const routeState = routeStateKey('modelark/seedream');
 const OUTPUT = `${OUTPUT_PREFIX}${REQUEST}/0.png`;
 const CLIP = `${CLIP_PREFIX}${REQUEST}/0.mp4`;
 const UPLOAD = `${UPLOAD_PREFIX}x/upl_1.png`;
@@ -203,8 +203,8 @@ export const MISUSES = {
   'change permits of providers': [set(gate, 'used')],
   'add to the queues of providers': [put(gate, 'used')],
   'remove from the queues of providers': remove(gate),
-  'read which routes are left out': get(circuit),
-  'leave routes out': [set(circuit, 'openedAt')],
+  'read which routes are paused': get(routeState),
+  'pause routes': [set(routeState, 'pausedAt')],
   'read the run of the reconciler': get(RECONCILER_RUN_KEY),
   'stop or redirect the run of the reconciler': [set(RECONCILER_RUN_KEY, 'runId')],
 

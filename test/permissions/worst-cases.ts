@@ -31,7 +31,7 @@ const SHARED = {
     'remove webhook attempts',
   ],
   queues: ['change permits of providers', 'remove from the queues of providers'],
-  circuits: ['read which routes are left out', 'leave routes out'],
+  'route states': ['read which routes are paused', 'pause routes'],
   creation: [
     'read end-users',
     'read idempotency records',
@@ -128,7 +128,7 @@ export const WORST_CASES: readonly WorstCase[] = [
   {
     of: ['workflow/dispatch-request'],
     could: [
-      ...(['requests', PROVIDER_KEYS, SIGN, 'queues', 'circuits'] as const),
+      ...(['requests', PROVIDER_KEYS, SIGN, 'queues', 'route states', 'read rates and switches'] as const),
       ...(['remove or overwrite requests', 'forge callbacks of providers'] as const),
     ],
   },
@@ -147,14 +147,14 @@ export const WORST_CASES: readonly WorstCase[] = [
   {
     of: ['workflow/store-outputs'],
     could: [
-      ...(['requests', 'change permits of providers', 'circuits'] as const),
+      ...(['requests', 'change permits of providers', 'route states'] as const),
       ...(['replace outputs', 'remove outputs', 'remove clips'] as const),
     ],
   },
-  { of: ['workflow/settle-request'], could: ['money', 'requests', 'start webhook deliveries'] },
+  { of: ['workflow/settle-request'], could: ['money', 'requests', 'queues', 'start webhook deliveries'] },
   {
     of: ['workflow/fail-request'],
-    could: ['money', 'requests', 'queues', 'circuits', 'files', 'start webhook deliveries'],
+    could: ['money', 'requests', 'queues', 'route states', 'files', 'start webhook deliveries'],
   },
   {
     of: ['events/reconcile-lost'],
@@ -165,7 +165,7 @@ export const WORST_CASES: readonly WorstCase[] = [
     could: [
       ...(['money', 'requests', 'removal', 'files', 'queues', 'loop', PROVIDER_KEYS, SIGN] as const),
       ...(['read end-users', 'remove end-users', 'read the queues of providers'] as const),
-      'read which routes are left out',
+      ...(['read which routes are paused', 'read rates and switches'] as const),
       ...(['list expired requests', 'list due work', 'list the queues of providers'] as const),
       ...(['list the requests of an end-user', 'start generations', 'start expiries'] as const),
       ...(['start webhook deliveries', 'wake generations', 'see how generations run'] as const),

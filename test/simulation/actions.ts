@@ -68,6 +68,19 @@ export type Action =
       /** What happens once it has ended. */
       afterEnd?: Removal | undefined;
     }
+  /** Equal calls of OpenAI's clients, each repeated twice; the connections of a client's attempts break after so long. */
+  | {
+      do: 'openai';
+      account: number;
+      behaviour: Behaviour;
+      callback: CallbackMode;
+      /** Whether the clients count their retries, and whether they send one `Idempotency-Key`. */
+      counts: boolean;
+      isKeyed: boolean;
+      clients: { afterMs: number; lostMs: (number | undefined)[] }[];
+      /** When the newest request is deleted. */
+      deletedMs: number | undefined;
+    }
   /** So many creations one after the other by an account that can pay for them. */
   | { do: 'crowd'; account: number; user: number; model: ModelName; count: number; everyMs: number }
   /** `intrude`: another account tries to read and to delete it. */

@@ -5,6 +5,7 @@ import type { World } from './world.ts';
 export interface Answer {
   status: number;
   body: Record<string, unknown>;
+  headers?: Record<string, unknown>;
 }
 
 export interface ApiCall {
@@ -15,6 +16,7 @@ export interface ApiCall {
   query?: Record<string, string>;
   body?: unknown;
   idempotencyKey?: string | undefined;
+  headers?: Record<string, string>;
 }
 
 /** The routes that list requests, by kind. */
@@ -29,6 +31,7 @@ export const callApi = async (world: World, call: ApiCall): Promise<Answer> => {
     httpMethod: 'POST',
     headers: {
       Authorization: `Bearer ${call.apiKey}`,
+      ...call.headers,
       ...(call.idempotencyKey === undefined ? {} : { 'Idempotency-Key': call.idempotencyKey }),
     },
     pathParameters: call.parameters ?? null,
@@ -41,8 +44,9 @@ export const callApi = async (world: World, call: ApiCall): Promise<Answer> => {
     const answer = (await outside(async () => {
       await world.lambda.meetOutage();
       return world.lambda.run(fn, event);
-    })) as { statusCode: number; body: string };
-    return { status: answer.statusCode, body: JSON.parse(answer.body) as Record<string, unknown> };
+    })) as { statusCode: number; body: string; headers: Record<string, unknown> };
+    const body = JSON.parse(answer.body) as Record<string, unknown>;
+    return { status: answer.statusCode, body, headers: answer.headers };
   } catch (error) {
     return { status: (error as Error).name === 'Sandbox.Timedout' ? 504 : 502, body: {} };
   }

@@ -1,8 +1,9 @@
-import { gateNameOf } from '../../core/admission/gate-rules.ts';
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { routeNameOf } from '../../core/provider-names.ts';
-import { circuitKey, gateKey } from '../../core/table/keys.ts';
+import type { Assignment } from '../../core/requests/request-rules.ts';
+import { gateKey, routeStateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
+import { permitsOf } from './admission-rules.ts';
 import type { Execution } from './aws/execution.ts';
 import { BOUND_MS } from './liveness-rules.ts';
 import { Part } from './part.ts';
@@ -154,8 +155,8 @@ export class Capacity extends Part {
       // An operator may have failed it. Its execution then waits for nothing.
       const isWaiting = execution.status === 'RUNNING' && last !== undefined && !isTerminal(last);
       const route = isWaiting && limitedRoute(this.placeOf(execution.name, name));
-      // Of a route that is left out, none is let in.
-      if (!route || this.isLeftOut(route.name)) continue;
+      // At a paused route, one request is admitted at a time.
+      if (!route || this.isPaused(route.name)) continue;
       const widest = Math.max(waiters.get(route.name)?.widest ?? 1, this.weightOf(execution.name, route));
       waiters.set(route.name, { route, widest });
     }
@@ -171,7 +172,7 @@ export class Capacity extends Part {
       .reduce((sum, { requestId }) => sum + this.weightOf(requestId, route), 0);
     if (used + calls > route.limit) return undefined;
     // Its provider asked for a pause, or starts are spread over time.
-    const pausedUntil = Number(table.get({ ...gateKey(gateNameOf(route.name)) })?.nextStartMs ?? 0);
+    const pausedUntil = Number(table.get({ ...gateKey(route.name) })?.nextStartMs ?? 0);
     const from = Math.max(pausedUntil, evidence.outageAt, evidence.deployedAt);
     return from > scheduler.now ? undefined : from;
   }
@@ -180,10 +181,18 @@ export class Capacity extends Part {
   private isUsing({ requestId }: Life, route: Route): boolean {
     if (this.nameOf(requestId) !== route.name) return false;
     if ((this.openCalls.get(requestId)?.size ?? 0) > 0) return !this.isLongDone(requestId);
+    if (this.isKept(requestId, route)) return true;
     const { scheduler, stepFunctions } = this.world;
     const execution = stepFunctions.executionOf(requestId);
     const isDispatched = execution?.status === 'RUNNING' && execution.state === 'Dispatch request';
     return isDispatched && scheduler.now - execution.enteredAt > PASSING_MS;
+  }
+
+  /** Whether a process may have died before it released the permit of a request: the closing of the request releases it. */
+  private isKept(requestId: string, { name }: Route): boolean {
+    const { evidence, table, witness } = this.world;
+    const acceptedAt = witness.lives.get(requestId)?.acceptedAt ?? 0;
+    return evidence.faultAt > acceptedAt && permitsOf(table.get({ ...gateKey(name) })).has(requestId);
   }
 
   /** Whether its provider finished everything long ago, and tells so: calls that count as open use nothing then. */
@@ -212,17 +221,17 @@ export class Capacity extends Part {
     return (this.openCalls.get(requestId)?.size ?? 0) > 0 ? named : this.placeOf(requestId, named);
   }
 
-  /** The route where a request waits or waited last, when its model has several; else `named`. */
+  /** The route that a request is assigned to, when its model has several; else `named`. */
   private placeOf(requestId: string, named: string | undefined): string | undefined {
     const { accepted, last } = this.world.witness.lives.get(requestId) ?? {};
     const routes = listModelRoutes()[String(accepted?.model)] ?? [];
     if (routes.length < 2) return named;
-    return routes.map(routeNameOf).find((name) => gateNameOf(name) === last?.gate) ?? named;
+    const { route } = (last?.assignment ?? {}) as Partial<Assignment>;
+    return routes.map(routeNameOf).find((name) => name === route) ?? named;
   }
 
-  private isLeftOut(name: string): boolean {
-    const { openedAt, leftAt } = this.world.table.get({ ...circuitKey(name) }) ?? {};
-    return openedAt !== undefined || leftAt !== undefined;
+  private isPaused(name: string): boolean {
+    return this.world.table.get({ ...routeStateKey(name) })?.pausedAt !== undefined;
   }
 }
 

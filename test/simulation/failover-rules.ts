@@ -1,12 +1,19 @@
 import { routeNameOf } from '../../core/provider-names.ts';
-import { circuitKey, PROVIDER_ATTEMPT_PREFIX } from '../../core/table/keys.ts';
+import type { Assignment } from '../../core/requests/request-rules.ts';
+import { TRIAL_SECONDS } from '../../core/route-pauses/pause-rules.ts';
+import {
+  PROVIDER_ATTEMPT_PREFIX,
+  ROUTE_STATE_SORT,
+  requestKey,
+  routeStateKey,
+} from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import type { CreationCall } from './evidence.ts';
 import { Part } from './part.ts';
 import type { World } from './world.ts';
 
-/** From the read of a circuit to the claim of a call: a read is a second old at most, a function may be slow. */
+/** From the read of a route's state to the claim of a call: a read is a second old at most, a function may be slow. */
 const KNOWN_MS = 60_000;
 
 /** Whether its provider may have taken a call, as far as its caller can know. */
@@ -19,14 +26,18 @@ const isContent = ({ status }: CreationCall): boolean => status === 400;
 
 /**
  * Checks the way between routes. No request is called at another provider after a call that may have been taken, nor after a content
- * decision. One request at a time tries a route that is left out, once its time is over. No other request is called there for the first time.
+ * decision. Every call is made under the assignment that its request has then. One request at a time tries a paused route, once the pause is
+ * over. No other request is called there for the first time.
  */
 export class Failover extends Part {
+  /** The trials of each route that no first call of a request has used. */
+  private readonly trials = new Map<string, number>();
+
   constructor(world: World) {
     super(world);
     world.onSend = (call) => this.judgeCall(call);
     world.table.witnesses.push((_key, before, after) => {
-      if (before?.SK === circuitKey('').SK && after) this.judgeProbe(before, after);
+      if (before?.SK === ROUTE_STATE_SORT && after) this.judgeTrial(before, after);
       const isClaim = !before && String(after?.SK).startsWith(PROVIDER_ATTEMPT_PREFIX);
       if (isClaim && after) this.judgeClaim(after);
     });
@@ -41,26 +52,37 @@ export class Failover extends Part {
     if (elsewhere.some(isContent)) this.report(`[content moved] ${what} a content decision`);
   }
 
-  private judgeProbe(before: Item, after: Item): void {
+  /** A trial moves the end of a pause on, and nothing else. */
+  private judgeTrial(before: Item, after: Item): void {
     const { now } = this.world.scheduler;
-    const isNew = after.probe !== undefined && after.probe !== before.probe;
-    if (!isNew) return;
-    const from = Date.parse(String(before.probe === undefined ? before.openUntil : before.probeUntil));
-    if (now < from - CLOCKS_APART_MS)
-      this.report(`[two probes] ${after.probe} tries ${after.PK} ${from - now} ms too early`);
+    const untilOf = ({ pausedUntil }: Item): number => Date.parse(String(pausedUntil));
+    const isTrial =
+      before.pausedAt !== undefined &&
+      after.pauseSeconds === before.pauseSeconds &&
+      after.pausedUntil !== before.pausedUntil &&
+      untilOf(after) - now > (TRIAL_SECONDS - 1) * 1000 - CLOCKS_APART_MS;
+    if (!isTrial) return;
+    this.trials.set(String(after.PK), (this.trials.get(String(after.PK)) ?? 0) + 1);
+    if (now < untilOf(before) - CLOCKS_APART_MS)
+      this.report(`[two trials] ${after.PK} is tried ${untilOf(before) - now} ms too early`);
   }
 
   private judgeClaim(attempt: Item): void {
     const { evidence, scheduler, table } = this.world;
-    const { requestId, circuit: role } = attempt;
+    const requestId = String(attempt.requestId);
     const route = routeNameOf(attempt as Item & { provider: string; upstreamModel: string });
-    const circuit = table.get({ ...circuitKey(route) });
-    if (circuit?.openedAt === undefined) return;
-    const openedMs = Date.parse(String(circuit.openedAt));
-    const isUndisturbed = Math.max(evidence.faultAt, evidence.deployedAt) < openedMs;
-    if (!isUndisturbed || scheduler.now < openedMs + KNOWN_MS) return;
-    const isFirst = evidence.claims.of(String(requestId)) <= 1;
-    if (role === 'probe' ? circuit.probe !== requestId : isFirst)
-      this.report(`[left out] ${requestId} is called at ${route}, which is left out`);
+    const assignment = table.get({ ...requestKey(requestId) })?.assignment as Assignment | undefined;
+    if (assignment?.number !== attempt.assignment || assignment?.route !== route)
+      this.report(`[assignment] ${requestId} is called at ${route}, and assigned to ${assignment?.route}`);
+    const state = table.get({ ...routeStateKey(route) });
+    if (state?.pausedAt === undefined) return;
+    const pausedMs = Date.parse(String(state.pausedAt));
+    const isUndisturbed = Math.max(evidence.faultAt, evidence.deployedAt) < pausedMs;
+    const isFirst = evidence.claims.of(requestId) <= 1;
+    if (!isUndisturbed || !isFirst || scheduler.now < pausedMs + KNOWN_MS) return;
+    const key = String(state.PK);
+    const left = this.trials.get(key) ?? 0;
+    if (left === 0) this.report(`[paused] ${requestId} is called at ${route}, which is paused`);
+    else this.trials.set(key, left - 1);
   }
 }

@@ -35,6 +35,7 @@ export const FOCUSES: Weighted<Step> = [
     4,
     [
       [4, some.createOf()],
+      [1, some.openAiCalls],
       [3, some.onRequest],
       [4, some.others],
     ],
@@ -110,6 +111,20 @@ export const FOCUSES: Weighted<Step> = [
     ],
     [5, MOMENTS],
     [2, SECONDS],
+  ),
+  // OpenAI's clients: equal calls, whose connections break, while things go wrong.
+  focus(
+    1,
+    [
+      [6, some.openAiCalls],
+      [1, some.changeBalance],
+      [1, some.fault],
+      [1, some.crash],
+      [1, some.outageOf('table', 'functions')],
+    ],
+    [1, MOMENTS],
+    [4, SECONDS],
+    [2, HOURS],
   ),
   // Turns: requests that end as soon as they are called, at routes with room for one or two, where others just begin to wait.
   focus(

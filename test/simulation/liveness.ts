@@ -64,7 +64,9 @@ export class Liveness extends Part {
         plannedCalls: this.world.witness.plannedCallsOf(life),
         deadlineSeconds: deadlineSecondsOf(life),
         queueSeconds: Number(process.env.QUEUE_DEADLINE_SECONDS),
-        permits: findGate(String(life.last.gate))?.permits ?? Number.POSITIVE_INFINITY,
+        permits:
+          findGate(String((life.last.assignment as { route?: string } | undefined)?.route))?.permits ??
+          Number.POSITIVE_INFINITY,
         endedAt: life.endedAt,
       }),
     );

@@ -1,4 +1,3 @@
-import { gateNameOf } from '../../core/admission/gate-rules.ts';
 import { routeNameOf } from '../../core/provider-names.ts';
 import { GATE_SORT, gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
@@ -13,13 +12,12 @@ const KEPT_MS = 20_000;
 /** The partition of the gate of an attempt's route. */
 const gateOfAttempt = (attempt: Item): unknown => {
   const { provider, upstreamModel } = attempt as Item & { provider: string; upstreamModel: string };
-  return gateKey(gateNameOf(routeNameOf({ provider, upstreamModel }))).PK;
+  return gateKey(routeNameOf({ provider, upstreamModel })).PK;
 };
 
 /**
  * Checks the permits of requests. No request loses its permit while its provider works on it. No ended request keeps
- * its permit, unless a fault occurred since it was accepted, or its model was led elsewhere: a permit of the former route
- * is taken back once another request needs it.
+ * its permit, unless a fault occurred since the request was accepted: then the control loop repeats the release.
  */
 export class Permits extends Part {
   constructor(world: World) {

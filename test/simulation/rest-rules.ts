@@ -20,7 +20,14 @@ import { COUNTERS, isTerminal, objectKeysOf, outcomeOf } from './witness.ts';
 import type { World } from './world.ts';
 
 /** Everything that is wrong with the store once nothing is under way any more. */
-export const storeProblems = ({ world, admission, clips, creations, standing }: Simulation): string[] => [
+export const storeProblems = ({
+  world,
+  admission,
+  clips,
+  creations,
+  openAiCalls,
+  standing,
+}: Simulation): string[] => [
   ...openProblems(world),
   ...standing.restProblems(),
   ...admission.restProblems(),
@@ -31,6 +38,7 @@ export const storeProblems = ({ world, admission, clips, creations, standing }: 
   ...traceProblems(world),
   ...retentionProblems(world),
   ...creations.repeatedProblems(),
+  ...openAiCalls.problems(),
   ...cancelProblems(world),
   ...leftProblems(world),
   ...changeProblems(world),

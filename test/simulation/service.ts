@@ -53,6 +53,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'events/reconcile': 120,
   'events/reconcile-lost': 60,
   'media/measure-clips': 10,
+  'api/create-openai-image': Number(process.env.OPENAI_WAIT_SECONDS) + 60,
 };
 /** The gateway's, which every other function has. */
 const DEFAULT_TIMEOUT_SECONDS = 29;

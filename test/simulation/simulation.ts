@@ -15,6 +15,7 @@ import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
 import { Failover } from './failover-rules.ts';
 import { Liveness } from './liveness.ts';
+import { OpenAiCalls } from './openai-calls.ts';
 import { operators } from './operators.ts';
 import { Permits } from './permit-rules.ts';
 import { Schedule } from './schedule.ts';
@@ -44,6 +45,7 @@ export class Simulation {
   readonly budgets: Budgets;
   readonly callers: Caller[] = [];
   readonly creations: Creations;
+  readonly openAiCalls: OpenAiCalls;
   /** How many changes operators made to balances: each has a reference of its own. */
   changes = 0;
   /** The requests of which an operator stopped the delivery of a webhook: nobody starts it again. */
@@ -65,6 +67,7 @@ export class Simulation {
     this.models = new ModelSwitches(world);
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(this);
+    this.openAiCalls = new OpenAiCalls(this);
     new Capacity(world);
     this.availability = new Availability(world);
     const deadlines = new Deadlines(world);
@@ -104,6 +107,8 @@ export class Simulation {
     switch (action.do) {
       case 'create':
         return this.creations.create(action);
+      case 'openai':
+        return this.openAiCalls.call(action);
       case 'crowd':
         return this.creations.crowd(action);
       case 'read':

@@ -114,6 +114,35 @@ export const createOf = ({
     afterEnd: sometimes(removal, removalOf),
   });
 
+/** When a connection breaks: mostly never, else at any point of a call. */
+const lost = chosenFrom<number | undefined>(
+  [4, fc.constant(undefined)],
+  [2, fc.nat(60)],
+  [2, fc.nat(2_000)],
+  [2, fc.nat(30_000)],
+);
+
+/** Equal calls of OpenAI's clients. */
+export const openAiCalls: Actions = fc.record({
+  do: fc.constant('openai'),
+  account,
+  behaviour: chosenFrom<Behaviour>(
+    [3, fc.constantFrom('instant', 'works', 'slow')],
+    [1, fc.constantFrom(...BEHAVIOURS)],
+  ),
+  callback: fc.constantFrom(...CALLBACKS),
+  counts: fc.constantFrom(true, true, true, false),
+  isKeyed: fc.constantFrom(false, false, false, true),
+  clients: fc.array(
+    fc.record({
+      afterMs: fc.oneof(fc.nat(50), fc.nat(6_000)),
+      lostMs: fc.array(lost, { minLength: 3, maxLength: 3 }),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+  deletedMs: sometimes(1, fc.nat(20_000)),
+});
+
 /** Several creations within moments or seconds, for one of the routes with little room. */
 export const crowdOf: Actions = fc.record({
   do: fc.constant('crowd'),

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { giveOwnPermitBack } from '../../core/admission/admission.ts';
+import { releasePermit } from '../../core/admission/admission.ts';
 import { awaitCapacity } from '../../core/admission/await-capacity.ts';
 import { dispatchRequest } from '../../core/dispatch/dispatch-request.ts';
 import type { QueuePosition } from '../../core/executions/step-rules.ts';
@@ -64,8 +64,9 @@ export const realFunctions = (
     awaitProvider(requestId, tokenIn(payload), entryIn(payload), providerRouteOf),
   'query-provider': () => queryProvider(requestId, providerRouteOf),
   'store-outputs': async () => {
-    await giveOwnPermitBack(storedRequest(requestId), systemClock);
-    await recordOutputs(requestId, outputs);
+    const request = storedRequest(requestId);
+    const { route = '' } = request.assignment ?? {};
+    await recordOutputs(requestId, outputs, await releasePermit(request, route, systemClock));
   },
   'settle-request': settleRequest,
   'fail-request': failRequest,

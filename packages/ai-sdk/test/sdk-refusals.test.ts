@@ -66,12 +66,14 @@ test('Images that were created are not made again, whatever becomes of the wait'
 });
 
 test('Images that failed are an AISDKError whose cause has the record', async () => {
-  const failed = { requestId: 'img_1', status: 'failed', error: { code: 'provider_error', message: 'No.' } };
+  const message = 'references[0] is smaller than the model takes.';
+  const failed = { requestId: 'img_1', status: 'failed', error: { code: 'provider_error', message } };
   answer({ 'GET /v1/generations/img_1': json(200, failed) });
   const error = await thrownBy(generateImage({ ...said, model: provider().image('xSD4.5') }));
 
   if (!AISDKError.isInstance(error)) throw error;
   expect(error.name).toBe('RequestFailedError');
+  expect(error.message).toContain(message);
   if (!(error.cause instanceof RequestFailedError)) throw error;
   expect(error.cause.record).toMatchObject(failed);
 });

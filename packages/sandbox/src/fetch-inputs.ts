@@ -1,24 +1,36 @@
 import { ALL_FORMATS, BufferSource, Input, type InputFormat } from 'mediabunny';
-import sharp from 'sharp';
-import type { InputFile, Inputs } from './input-files.ts';
+import type { Fault, InputFile, Inputs } from './input-files.ts';
 import { type InputLimits, inputLimitsOf } from './input-limits.ts';
 import { type OpenFileOptions, openFile } from './open-file.ts';
+import { readPicture } from './read-picture.ts';
 
 const TIME_LIMIT_MS = 10_000;
 /** Names that lead nowhere (RFC 2606): files there are taken as they are. */
 const RESERVED = /(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid)$/;
-const VIDEO_FORMATS = new Set(['MP4', 'QuickTime File Format']);
-const AUDIO_FORMATS = new Set(['MP3', 'WAVE']);
+
+/** The formats of videos and sounds that every model takes, by their names at mediabunny. */
+const FORMATS = {
+  video: new Map([
+    ['MP4', 'mp4'],
+    ['QuickTime File Format', 'mov'],
+  ]),
+  audio: new Map([
+    ['WAVE', 'wav'],
+    ['MP3', 'mp3'],
+  ]),
+};
 
 class InputError extends Error {
   override name = 'InputError';
-  readonly isMissing: boolean;
+  readonly fault: Fault;
 
-  constructor(reason: string, isMissing = false) {
-    super(reason);
-    this.isMissing = isMissing;
+  constructor(fault: Fault) {
+    super(fault.is);
+    this.fault = fault;
   }
 }
+
+const missing = (reason: string) => new InputError({ is: 'missing', reason });
 
 /**
  * Fetches the files of a call, as the upstreams do, and checks each by its own bytes against the limits of the model. Files at
@@ -38,12 +50,10 @@ export const fetchInputs = async (
       if (kind === 'image') await checkImage(bytes, limits.image);
       else totals[kind] += await secondsOf(bytes, kind, limits);
       const most = kind === 'image' ? undefined : limits[kind]?.maxTotalSeconds;
-      if (most !== undefined && totals[kind] > most)
-        throw new InputError(`${kind}s may last ${most} s in total`);
+      if (most !== undefined && totals[kind] > most) throw new InputError({ is: 'total', most });
     } catch (error) {
-      const { message: reason, isMissing } =
-        error instanceof InputError ? error : new InputError(`it is no ${kind} that can be read`);
-      return { problem: { field, reason, isMissing }, videoSeconds: totals.video };
+      const fault: Fault = error instanceof InputError ? error.fault : { is: 'unreadable' };
+      return { problem: { field, url, medium: kind, fault }, videoSeconds: totals.video };
     }
   }
   return { videoSeconds: totals.video };
@@ -52,11 +62,11 @@ export const fetchInputs = async (
 /** The bytes of a file; undefined for one that is not fetched. */
 const bytesOf = async (
   url: string,
-  maxBytes: number,
+  most: number,
   options: OpenFileOptions,
 ): Promise<Uint8Array | undefined> => {
   const target = URL.parse(url);
-  if (target?.protocol === 'data:') return bytesIn(target, maxBytes);
+  if (target?.protocol === 'data:') return bytesIn(target, most);
   if (target && /^https?:$/.test(target.protocol) && RESERVED.test(target.hostname)) return undefined;
   if (!target || !/^https?:$/.test(target.protocol)) return undefined;
   const chunks: Uint8Array[] = [];
@@ -65,38 +75,47 @@ const bytesOf = async (
     const response = await openFile(target, AbortSignal.timeout(TIME_LIMIT_MS), options);
     if (response.statusCode !== 200) {
       response.destroy();
-      throw new InputError(`its server answered ${response.statusCode}`, true);
+      throw missing(`its server answered ${response.statusCode}`);
     }
     for await (const chunk of response as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
-      if (size > maxBytes) throw new InputError(`it is larger than ${maxBytes} bytes`);
+      if (size > most) throw new InputError({ is: 'bytes', most });
       chunks.push(chunk);
     }
   } catch (error) {
-    throw error instanceof InputError ? error : new InputError('it could not be downloaded', true);
+    throw error instanceof InputError ? error : missing('it could not be downloaded');
   }
   return Buffer.concat(chunks);
 };
 
 /** The bytes of a `data:` URL, which leads nowhere. */
-const bytesIn = async (url: URL, maxBytes: number): Promise<Uint8Array> => {
+const bytesIn = async (url: URL, most: number): Promise<Uint8Array> => {
   const response = await fetch(url).catch(() => undefined);
-  if (!response) throw new InputError('it could not be downloaded', true);
+  if (!response) throw missing('it could not be downloaded');
   const bytes = Buffer.from(await response.arrayBuffer());
-  if (bytes.length > maxBytes) throw new InputError(`it is larger than ${maxBytes} bytes`);
+  if (bytes.length > most) throw new InputError({ is: 'bytes', most });
   return bytes;
 };
 
 const checkImage = async (bytes: Uint8Array, limits: InputLimits['image']): Promise<void> => {
-  const { format = '', width = 0, height = 0 } = await sharp(bytes).metadata();
+  const { format, width, height, hasAlpha } = await readPicture(bytes);
   if (!limits) return;
-  const [shorter, longer] = width < height ? [width, height] : [height, width];
-  if (!limits.formats.includes(format)) throw new InputError(`the type ${format} is not supported`);
-  if (shorter < limits.minSide || longer > limits.maxSide) {
-    throw new InputError(`its sides must be from ${limits.minSide} to ${limits.maxSide} px`);
-  }
-  if (longer > limits.maxRatio * shorter)
-    throw new InputError(`its aspect ratio is beyond ${limits.maxRatio}`);
+  const { formats: allowed, maxPixels = Number.POSITIVE_INFINITY, maxRatio } = limits;
+  if (!allowed.includes(format)) throw new InputError({ is: 'format', found: format, allowed });
+  if (hasAlpha && limits.opaque?.includes(format)) throw new InputError({ is: 'alpha' });
+  checkSides(width, height, limits);
+  if (width * height > maxPixels) throw new InputError({ is: 'area', most: maxPixels });
+  if (Math.max(width, height) > maxRatio * Math.min(width, height))
+    throw new InputError({ is: 'ratio', most: maxRatio });
+};
+
+const checkSides = (
+  width: number,
+  height: number,
+  { minSide: least = 0, maxSide: most = Number.POSITIVE_INFINITY }: { minSide?: number; maxSide?: number },
+): void => {
+  const isBelow = Math.min(width, height) < least;
+  if (isBelow || Math.max(width, height) > most) throw new InputError({ is: 'sides', least, most, isBelow });
 };
 
 /** The length of a video or sound. Throws `InputError` for one that the model does not take. */
@@ -106,27 +125,22 @@ const secondsOf = async (
   limits: InputLimits,
 ): Promise<number> => {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(bytes) });
-  const format: InputFormat = await input.getFormat();
-  const known = kind === 'video' ? VIDEO_FORMATS : AUDIO_FORMATS;
-  if (!known.has(format.name)) throw new InputError(`the type ${format.name} is not supported`);
+  const { name }: InputFormat = await input.getFormat();
+  const allowed = [...FORMATS[kind].values()];
+  if (!FORMATS[kind].has(name)) throw new InputError({ is: 'format', found: name, allowed });
   const seconds = await input.computeDuration();
-  const { minSeconds = 0, maxSeconds = Number.POSITIVE_INFINITY } = limits[kind] ?? {};
-  if (seconds < minSeconds || seconds > maxSeconds) {
-    throw new InputError(`it must last from ${minSeconds} to ${maxSeconds} s`);
-  }
-  if (kind === 'video') await checkPicture(input, limits.video);
+  const { minSeconds: least = 0, maxSeconds: most = Number.POSITIVE_INFINITY } = limits[kind] ?? {};
+  if (seconds < least || seconds > most) throw new InputError({ is: 'seconds', least, most, seconds });
+  if (kind === 'video') await checkFrames(input, limits.video);
   return seconds;
 };
 
-const checkPicture = async (input: Input, limits: InputLimits['video']): Promise<void> => {
+const checkFrames = async (input: Input, limits: InputLimits['video']): Promise<void> => {
   const track = await input.getPrimaryVideoTrack();
-  if (!track) throw new InputError('it holds no video');
-  const [shorter = 0, longer = 0] = [track.codedWidth, track.codedHeight].sort((one, other) => one - other);
-  const { minSide = 0, maxSide = Number.POSITIVE_INFINITY, minFramesPerSecond = 0 } = limits ?? {};
-  if (shorter < minSide || longer > maxSide)
-    throw new InputError(`its sides must be from ${minSide} to ${maxSide} px`);
+  if (!track) throw new InputError({ is: 'unreadable' });
+  checkSides(track.codedWidth, track.codedHeight, limits ?? {});
+  const { minFramesPerSecond: least = 0 } = limits ?? {};
   const { averagePacketRate } = await track.computePacketStats();
   // A reader of whole milliseconds is off by a little.
-  if (averagePacketRate < minFramesPerSecond - 0.1)
-    throw new InputError(`it has fewer than ${minFramesPerSecond} fps`);
+  if (averagePacketRate < least - 0.1) throw new InputError({ is: 'frames', least });
 };

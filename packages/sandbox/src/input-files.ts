@@ -1,8 +1,25 @@
-/** A file that a call names. */
-export type InputFile = { kind: 'image' | 'video' | 'audio'; url: string; field: string };
+/** A kind of file that a call names. */
+export type Medium = 'image' | 'video' | 'audio';
 
-/** Why the files of a call cannot be used. */
-export type InputProblem = { field: string; reason: string; isMissing: boolean };
+/** A file that a call names. */
+export type InputFile = { kind: Medium; url: string; field: string };
+
+/** The limit of a model that a file breaks, with its figures. Sizes in bytes, sides and areas in pixels, times in seconds. */
+export type Fault =
+  | { is: 'missing'; reason: string }
+  | { is: 'unreadable' }
+  | { is: 'format'; found: string; allowed: readonly string[] }
+  | { is: 'alpha' }
+  | { is: 'bytes'; most: number }
+  | { is: 'sides'; least: number; most: number; isBelow: boolean }
+  | { is: 'area'; most: number }
+  | { is: 'ratio'; most: number }
+  | { is: 'seconds'; least: number; most: number; seconds: number }
+  | { is: 'total'; most: number }
+  | { is: 'frames'; least: number };
+
+/** Why the files of a call cannot be used: the first that breaks a limit. */
+export type InputProblem = { field: string; url: string; medium: Medium; fault: Fault };
 
 /** What became of the files of a call. */
 export type Inputs = {

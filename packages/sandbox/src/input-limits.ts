@@ -2,11 +2,15 @@
 export type InputLimits = {
   image?: {
     maxBytes: number;
-    minSide: number;
-    maxSide: number;
+    minSide?: number;
+    maxSide?: number;
+    /** Width times height. */
+    maxPixels?: number;
     /** Of the longer side over the shorter one. */
     maxRatio: number;
     formats: readonly string[];
+    /** The formats that may have no alpha channel. */
+    opaque?: readonly string[];
   };
   video?: { maxBytes: number; minSeconds: number; maxSeconds: number; maxTotalSeconds: number } & Partial<{
     minFramesPerSecond: number;
@@ -18,14 +22,17 @@ export type InputLimits = {
 
 const MEGABYTE = 1024 * 1024;
 
-/** Seedream 4.5 and 5.0 Pro: <= 30 MB, sides > 14 px, ratio 1/16..16 (ModelArk, image generation; docs/82379/1541523). */
+/** Formats of images at ModelArk. AVIF is none of them, though its container is that of HEIF. */
+const ARK_FORMATS = ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif', 'heif'];
+
+/** Seedream 4.5 and 5.0 Pro: <= 30 MB, <= 36 megapixels, sides > 14 px, ratio 1/16..16 (ModelArk, image generation; docs/82379/1541523). */
 const SEEDREAM: InputLimits = {
   image: {
     maxBytes: 30 * MEGABYTE,
     minSide: 15,
-    maxSide: 36_000,
+    maxPixels: 36_000_000,
     maxRatio: 16,
-    formats: ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif', 'heif'],
+    formats: ARK_FORMATS,
   },
 };
 
@@ -36,7 +43,7 @@ const SEEDANCE_2_0: InputLimits = {
     minSide: 300,
     maxSide: 6_000,
     maxRatio: 2.5,
-    formats: ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif', 'heif'],
+    formats: ARK_FORMATS,
   },
   video: { maxBytes: 200 * MEGABYTE, minSeconds: 2, maxSeconds: 15, maxTotalSeconds: 15 },
   audio: { maxBytes: 15 * MEGABYTE, minSeconds: 2, maxSeconds: 15, maxTotalSeconds: 15 },
@@ -46,9 +53,7 @@ const SEEDANCE_2_0: InputLimits = {
 const QWEN_IMAGE: InputLimits = {
   image: {
     maxBytes: 10 * MEGABYTE,
-    minSide: 1,
-    maxSide: 100_000,
-    maxRatio: 100_000,
+    maxRatio: Number.POSITIVE_INFINITY,
     formats: ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif'],
   },
 };
@@ -59,6 +64,7 @@ const WAN_IMAGE = {
   maxSide: 8_000,
   maxRatio: 8,
   formats: ['jpeg', 'png', 'bmp', 'webp'],
+  opaque: ['png'],
 } as const;
 
 /** Wan 2.7: a first clip of 2-10 s, driving audio of 2-30 s (Model Studio, image to video). */

@@ -1,8 +1,8 @@
 import { isObject } from './http.ts';
-import type { InputFile } from './input-files.ts';
+import type { InputFile, Medium } from './input-files.ts';
 
 type Body = Record<string, unknown>;
-type Kind = InputFile['kind'];
+type Kind = Medium;
 
 const fileOf = (kind: Kind, url: unknown, field: string): InputFile[] =>
   typeof url === 'string' ? [{ kind, url, field }] : [];
@@ -62,8 +62,11 @@ const FAL_FIELDS: Readonly<Record<string, Kind>> = {
   reference_audio_urls: 'audio',
 };
 
-/** The files that a call to fal names. */
+/** The files that a call to fal names; those of a list with their index. */
 export const filesOfFal = (body: Body): InputFile[] =>
-  Object.entries(FAL_FIELDS).flatMap(([field, kind]) =>
-    [body[field]].flat().flatMap((url) => fileOf(kind, url, field)),
-  );
+  Object.entries(FAL_FIELDS).flatMap(([field, kind]) => {
+    const value = body[field];
+    return Array.isArray(value)
+      ? value.flatMap((url, index) => fileOf(kind, url, `${field}[${index}]`))
+      : fileOf(kind, value, field);
+  });

@@ -41,7 +41,9 @@ describe('the file of a call', () => {
   afterAll(() => void server.close());
 
   test('is not looked for elsewhere', async () => {
-    expect((await check(`${origin()}/file`)).problem?.reason).toBe('its server answered 302');
+    expect((await check(`${origin()}/file`)).problem?.fault).toEqual({
+      ...{ is: 'missing', reason: 'its server answered 302' },
+    });
     expect(asked).toEqual(['/file']);
   });
 
@@ -49,8 +51,7 @@ describe('the file of a call', () => {
     'is not at %s',
     async (url) => {
       expect((await check(url)).problem).toMatchObject({
-        reason: 'it could not be downloaded',
-        isMissing: true,
+        fault: { is: 'missing', reason: 'it could not be downloaded' },
       });
     },
   );
@@ -59,7 +60,7 @@ describe('the file of a call', () => {
     const before = asked.length;
     const url = `${origin().replace('127.0.0.1', 'localhost')}/file`;
 
-    expect((await check(url, false)).problem?.reason).toBe('it could not be downloaded');
+    expect((await check(url, false)).problem?.fault).toMatchObject({ is: 'missing' });
     expect(asked).toHaveLength(before);
   });
 });

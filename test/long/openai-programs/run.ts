@@ -31,14 +31,19 @@ const openai =
 
 /** A version of the AI SDK, by a provider. */
 const aiSdk =
-  (version: number, imageModel: () => unknown): Call =>
-  async (prompt) => {
+  (version: number, imageModel: () => unknown, isEdit = false): Call =>
+  async (text) => {
     const ai = require(`ai${version}`);
     const generate = ai.generateImage ?? ai.experimental_generateImage;
+    const prompt = isEdit ? { text, images: [await (await picture()).bytes()] } : text;
     return (await generate({ model: imageModel(), prompt })).images.length;
   };
-const ofOpenAi = (version: number): Call =>
-  aiSdk(version, () => require(`ai-openai-${version}`).createOpenAI({ baseURL, apiKey }).image(model));
+/** A picture to edit. */
+const picture = async (): Promise<Blob> => (await fetch(process.env.PICTURE_URL ?? '')).blob();
+const ofOpenAi = (version: number, isEdit?: boolean): Call => {
+  const imageModel = () => require(`ai-openai-${version}`).createOpenAI({ baseURL, apiKey }).image(model);
+  return aiSdk(version, imageModel, isEdit);
+};
 const ofCompatible = (version: number): Call =>
   aiSdk(version, () => {
     const { createOpenAICompatible } = require(`ai-compatible-${version}`);
@@ -64,8 +69,7 @@ const tanStack =
 /** The body of a form, as n8n's node sends it. */
 const n8nEdit: Call = async (prompt) => {
   const form = new FormData();
-  const picture = await (await fetch(process.env.PICTURE_URL ?? '')).blob();
-  form.append('image[]', picture, 'in.png');
+  form.append('image[]', await picture(), 'in.png');
   const texts = { prompt, model, n: '1', size: '1024x1024', quality: 'auto' };
   for (const [name, value] of Object.entries(texts)) form.append(name, value);
   const headers = { authorization: `Bearer ${apiKey}` };
@@ -88,6 +92,8 @@ const PROGRAMS: Record<string, Call> = {
       [`ai${version} openai-compatible`, ofCompatible(version)],
     ]),
   ),
+  'ai6, edit': ofOpenAi(6, true),
+  'ai7, edit': ofOpenAi(7, true),
   LangChain: langChain,
   'TanStack AI': tanStack({ size: '1024x1024' }),
   'TanStack AI, quality': tanStack({ modelOptions: { quality: 'low' } }),

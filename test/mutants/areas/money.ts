@@ -101,8 +101,8 @@ export const MONEY = bugs('money', [
   [
     'an idempotency key creates again while it is remembered',
     'core/creation/idempotency.ts',
-    'OR keptUntil <= :now',
-    'OR keptUntil >= :now',
+    'OR keptUntil <= :at',
+    'OR keptUntil >= :at',
   ],
   [
     'an idempotency key replays whatever body it is sent with',

@@ -23,8 +23,8 @@ export const RETRIES = bugs('retries', [
   [
     'a provider is called for a request that has ended',
     'core/provider-calls/claim-attempts.ts',
-    "'#status IN (:queued, :processing)'",
-    "'#status <> :queued OR #status <> :processing'",
+    "'#status IN (:queued, :processing) AND",
+    "':queued <> :processing AND",
   ],
   [
     'a call that takes half a minute counts as dead',
@@ -74,12 +74,7 @@ export const RETRIES = bugs('retries', [
     'if (!isSince(refusedAt, REFUSED_TASK_MS)) return',
     'if (!isSince(refusedAt, 1_000)) return',
   ],
-  [
-    'the task of a request that failed is left to run',
-    'core/ending/end-request.ts',
-    'mayHaveTasks;',
-    'false;',
-  ],
+  ['the task of a request that failed is left to run', 'core/ending/end-request.ts', 'mayHaveTasks ||', ''],
   [
     'a throttled service fails a workflow step for good',
     'core/transient-errors.ts',

@@ -89,10 +89,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'The parser throws nothing else.',
   ],
   [
-    'boundary moved in core/dispatch/begin-run.ts checkAfterQueue: GSI1SK > soon => GSI1SK >= soon',
-    'It then writes the time that is there.',
-  ],
-  [
     'boundary moved in core/ledger/change-balance.ts balanceProblem: amountThousandths < 0 => amountThousandths <= 0',
     'No change is of nothing.',
   ],
@@ -119,10 +115,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
     'boundary moved in providers/http.ts shapeOf: fields.length > MAX_FIELDS => fields.length >= MAX_FIELDS',
     'A line of the log then ends in … though it names all fields.',
-  ],
-  [
-    'guard dropped in core/dispatch/choose-route.ts chooseRoute: no if (!first) throw new Error(`\u0024{request.model} has no route.`);',
-    'What follows throws too: there is nowhere to wait.',
   ],
   [
     'errors widened in core/table/outcomes.ts leavesOutcomeOpen: !(error instanceof DynamoDBServiceException) => false',

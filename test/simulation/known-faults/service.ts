@@ -20,7 +20,7 @@ const BALANCE_THOUSANDTHS = 1_000_000_000;
 export const EMAIL = 'ada@example.com';
 /** A model of videos, whose provider calls back, and the gate of its route. */
 export const VIDEO_MODEL = 'xW2.7S';
-export const VIDEO_GATE = 'modelark/seedance#0';
+export const VIDEO_GATE = 'modelark/seedance';
 
 /** The service in a world of its own: one account, the reconciler's schedule, and nothing failing. */
 export interface Service {

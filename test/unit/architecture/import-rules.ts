@@ -14,7 +14,7 @@ export const CORE_ORDER = [
   'end-users',
   'ledger',
   'provider-calls',
-  'circuits',
+  'route-pauses',
   'executions',
   'guarded-http',
   'files',

@@ -142,6 +142,7 @@ export const anAttempt = (overrides: Partial<ProviderAttempt> = {}): ProviderAtt
   requestId: REQUEST_ID,
   call: 0,
   attempt: 0,
+  assignment: 1,
   provider: 'modelstudio',
   upstreamModel: 'qwen-image',
   baseUrl: 'https://modelstudio.example.com',

@@ -120,7 +120,7 @@ describe('an item that cannot be read is left out and logged, and its neighbours
     const [one, other] = [aRequestId(NOW), aRequestId(NOW)];
     for (const requestId of [one, other]) {
       putRequest(memory, anImageRequest({ requestId }));
-      const entry = { requestId, state: 'released', waiter: 'b', at: NOW.toISOString(), takes: 1 };
+      const entry = { requestId, state: 'released', waiter: 'b', at: NOW.toISOString(), retry: 0 };
       memory.put(idempotencyKey(ACCOUNT_ID, `${digest}#${requestId}`), entry);
     }
     memory.patch(idempotencyKey(ACCOUNT_ID, `${digest}#${one}`), { state: 'lost' });

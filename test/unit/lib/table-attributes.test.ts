@@ -55,8 +55,8 @@ const at = (seconds: number): string => atSeconds(seconds).toISOString();
 const attempt = anAttempt({ requestId: REQUEST_ID });
 const ORIGIN = { provider: 'modelark', upstreamModel: 'up', baseUrl: 'https://up.example' } as const;
 const claim = (beginsProcessing: boolean) =>
-  claimAttempts(REQUEST_ID, [{ call: 0, attempt: 0 }], ORIGIN, NOW, 'claim', {
-    ...{ permit: { gate: 'gate', takenMs: 1 }, lookAt: at(60), beginsProcessing },
+  claimAttempts(REQUEST_ID, [{ call: 0, attempt: 0 }], {
+    ...{ origin: ORIGIN, now: NOW, claimId: 'claim', assignment: 1, checkAt: at(60), beginsProcessing },
   });
 const endUser = { accountId: ACCOUNT_ID, email: EMAIL };
 const deletion = { accountId: ACCOUNT_ID, requestId: REQUEST_ID, deletedAt: at(0) };

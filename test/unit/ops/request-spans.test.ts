@@ -26,8 +26,8 @@ const ONE = 'xQI3Pro, 1 of 1K, debit 4';
 
 describe('the spans of a request', () => {
   test('a call of a model with several routes says where it went, and why not elsewhere', () => {
-    const one = { provider: 'modelark', upstreamModel: 'one', circuit: 'failures' as const };
-    const two = { provider: 'fal', upstreamModel: 'two', circuit: 'probe' as const };
+    const one = { provider: 'modelark', upstreamModel: 'one' };
+    const two = { provider: 'fal', upstreamModel: 'two', assignment: 2 };
     const busy = { kind: 'busy', reason: 'not reached', obstacle: 'unreached' } as const;
     const passedOver = [{ route: 'modelark/one', why: 'it was not reached' }];
     const attempts = [
@@ -36,11 +36,11 @@ describe('the spans of a request', () => {
     ];
 
     expect(told({ attempts }).filter(([kind]) => kind !== 'queued' && kind !== 'deadline')).toEqual([
-      ['provider-call', 1, 2, 'provider call', 'busy', 'to modelark/one, not reached'],
+      ['provider-call', 1, 2, 'provider call', 'busy', 'not reached'],
       ['capacity-wait', 2, 5, 'waiting for capacity', 'not reached'],
       [
         ...['provider-call', 5, null, 'provider call, attempt 4'],
-        'to fal/two, to try it, not modelark/one: it was not reached',
+        'to fal/two, not modelark/one: it was not reached',
       ],
     ]);
   });

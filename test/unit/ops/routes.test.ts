@@ -4,7 +4,7 @@ import { takePermit } from '../../../core/admission/gates.ts';
 import { putWaiter } from '../../../core/admission/waiters.ts';
 import { putEnabled } from '../../../core/models/model-settings.ts';
 import { namesOfProvider, PROVIDER_IDS } from '../../../core/provider-names.ts';
-import { circuitKey } from '../../../core/table/keys.ts';
+import { routeStateKey } from '../../../core/table/keys.ts';
 import { secrets } from '../fakes/fresh-secrets.ts';
 import { memory } from '../fakes/fresh-table.ts';
 import { describeLocalRun } from './local-run.ts';
@@ -109,13 +109,14 @@ describe('a route', () => {
     ]);
   });
 
-  test('that failed has the state of its circuit, with cause and since when', async () => {
-    const openedAt = '2026-11-20T09:00:00.000Z';
-    memory.put(circuitKey(FAL), { cause: 'access', openedAt, openUntil: openedAt, pauseSeconds: 30 });
-    expect(await stateOf(FAL)).toMatchObject({ state: 'open', cause: 'access', since: openedAt });
-
-    memory.put(circuitKey(FAL), { ...memory.get(circuitKey(FAL)), probe: 'img_1', probeUntil: openedAt });
-    expect(await stateOf(FAL)).toMatchObject({ state: 'trying', cause: 'access', since: openedAt });
+  test('that failed is paused, with cause and since when, and then due to be tried', async () => {
+    const pausedAt = new Date(Date.now() - 60_000).toISOString();
+    const pausedUntil = (seconds: number) => new Date(Date.now() + 1_000 * seconds).toISOString();
+    for (const [seconds, state] of [[60, 'paused'] as const, [-1, 'due'] as const]) {
+      const item = { pauseReason: 'access', pausedAt, pausedUntil: pausedUntil(seconds), pauseSeconds: 30 };
+      memory.put(routeStateKey(FAL), item);
+      expect(await stateOf(FAL)).toMatchObject({ state, cause: 'access', since: pausedAt });
+    }
   });
 
   test('that is the last of a model is not left out', async () => {

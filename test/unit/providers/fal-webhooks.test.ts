@@ -77,6 +77,26 @@ describe('a callback of fal', () => {
     expect(await check(aCallback())).toBe('genuine');
   });
 
+  test('is genuine beside keys that cannot be read', async () => {
+    const odd = [
+      null,
+      'text',
+      {},
+      { kty: 'OKP', crv: 'Ed25519', x: 7 },
+      { kty: 'OKP', crv: 'Ed25519', x: 'short' },
+    ];
+    server.answer(200, { keys: [...odd, ...keysOf(FIRST).keys] });
+
+    expect(await check(aCallback())).toBe('genuine');
+    expect(await check(aCallback({ by: FOREIGN }))).toBe('forged');
+  });
+
+  test('cannot be checked by keys that cannot be read', async () => {
+    server.answer(200, { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'short' }] });
+
+    expect(await check(aCallback())).toBe('unknown');
+  });
+
   test.each<[string, Parameters<typeof aCallback>[0]]>([
     ['has another body', { change: { body: JSON.stringify({ ...BODY, status: 'ERROR' }) } }],
     ['has another space in its body', { change: { body: `${JSON.stringify(BODY)} ` } }],

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { InTurn, Provider, TaskListing } from '../../../core/provider-calls/providers.ts';
 import { Fal } from '../../../providers/fal/fal.ts';
 import { ModelArk } from '../../../providers/modelark/modelark.ts';
@@ -21,6 +21,7 @@ const paths = (): string[] => server.requests.map(({ path }) => path);
 beforeEach(() => {
   server.requests.length = 0;
 });
+afterAll(() => server.close());
 
 describe("Model Studio's list", () => {
   const studio = () => adapterOf(ModelStudio);

@@ -105,6 +105,19 @@ describe('an answer of a provider', () => {
       },
     ],
     [
+      'a decision that a gateway puts into words',
+      {
+        ...{ provider: 'modelark', at: 'create', want: { ...CONTENT, taken: 'no' } },
+        answers: ark(
+          {
+            code: 'upstream_error',
+            message: 'upstream: InputImageSensitiveContentDetected.PrivacyInformation, no',
+          },
+          400,
+        ),
+      },
+    ],
+    [
       "the public gateway's form",
       {
         ...{ provider: 'modelark', at: 'create', want: { kind: 'failed', obstacle: 'access', taken: 'no' } },

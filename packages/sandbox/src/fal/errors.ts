@@ -37,8 +37,14 @@ export const requestNotFound = () => new Reply(404, { status: 'NOT_FOUND' });
 /** 400: the result of a request that is under way. */
 export const stillInProgress = () => new Reply(400, { detail: 'Request is still in progress' });
 
+/** A field as fal places it: an index is a part of its own. */
+const locOf = (field: string): (string | number)[] => {
+  const [, name = field, index] = /^(\w+)\[(\d+)\]$/.exec(field) ?? [];
+  return ['body', name, ...(index === undefined ? [] : [Number(index)])];
+};
+
 /** An error of a model, which is the result of its request. */
 export const modelError = (status: number, type: string, msg: string, field = 'prompt') =>
   new Reply(status, {
-    detail: [{ loc: ['body', field], msg, type, url: `https://docs.fal.ai/errors#${type}`, input: null }],
+    detail: [{ loc: locOf(field), msg, type, url: `https://docs.fal.ai/errors#${type}`, input: null }],
   });

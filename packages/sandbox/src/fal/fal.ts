@@ -15,6 +15,7 @@ import { createTasks, DEFAULT_TASK_SECONDS, type TaskView } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
 import { type FalWork, hasApplication, workOf } from './endpoints.ts';
 import * as errors from './errors.ts';
+import { inputError } from './input-errors.ts';
 import type { FalSigning } from './signing.ts';
 
 /** Results are kept for a month, as payloads are stored. */
@@ -75,10 +76,7 @@ export const createFal = ({
     { problem }: Inputs,
   ): Reply => {
     if (work.kind === 'error') return work.reply;
-    if (problem) {
-      const type = problem.isMissing ? 'file_download_error' : 'unsupported_format';
-      return errors.modelError(422, type, problem.reason, problem.field);
-    }
+    if (problem) return inputError(problem);
     if (directives.fail === 'provider_error')
       return errors.modelError(500, 'internal_server_error', 'Internal error.');
     const isRefused = directives.fail === 'content_policy';

@@ -120,15 +120,6 @@ export const serviceUnavailable = ({ retryAfterSeconds }: Pick<Refusal, 'retryAf
 export const quotaExceeded = () =>
   new UpstreamError(429, 'QuotaExceeded', 'The quota of tasks that run or wait has been reached.');
 
-/** 400: an input file could not be had, or is not one that the model takes. */
-export const invalidInputFile = (param: string, reason: string) =>
-  new UpstreamError(
-    400,
-    'InvalidParameter',
-    `The parameter \`${param}\` specified in the request is not valid: ${reason}.`,
-    param,
-  );
-
 /** 500: internal error of the upstream. */
 export const internalServiceError = () =>
   new UpstreamError(500, 'InternalServiceError', 'The service encountered an unexpected internal error.');

@@ -9,6 +9,7 @@ import type { TaskJournal } from '../task-journal.ts';
 import * as errors from './errors.ts';
 import { readImageRequest } from './image-request.ts';
 import { createImageHandler } from './images.ts';
+import { invalidInputFile } from './input-errors.ts';
 import { readVideoRequest } from './video-request.ts';
 import { createVideoHandlers } from './videos.ts';
 
@@ -39,7 +40,7 @@ export const createModelArk = (options: {
       // What else is wrong comes first.
       read(call.body);
       const { problem } = await checkInputs(call.body.model, filesOf(call.body));
-      if (problem) throw errors.invalidInputFile(problem.field, problem.reason);
+      if (problem) throw invalidInputFile(problem);
       return handle(call);
     };
   const createImages = withFiles(createImageHandler(options), readImageRequest, filesOfArkImages);

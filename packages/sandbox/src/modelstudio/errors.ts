@@ -1,7 +1,6 @@
 import type { Refusal } from '../capacity.ts';
 import type { Directives } from '../directives.ts';
 import { UpstreamError } from '../http.ts';
-import type { Inputs } from '../input-files.ts';
 import type { TaskError } from '../tasks.ts';
 
 /** Model Studio's error body. */
@@ -55,14 +54,6 @@ export const tooManyCalls = ({ reason, retryAfterSeconds }: Refusal) => {
 /** 503: the service is down for now; retryable for a query. */
 export const serviceUnavailable = ({ retryAfterSeconds }: Pick<Refusal, 'retryAfterSeconds'>) =>
   new UpstreamError(503, 'ServiceUnavailable', 'The service is unavailable.', '', retryAfterSeconds);
-
-/** 400: an input file could not be had, or is not one that the model takes. Of a task, the code of its failure. */
-export const inputProblem = (inputs: Inputs | undefined): UpstreamError | undefined => {
-  if (!inputs?.problem) return undefined;
-  const { field, reason, isMissing } = inputs.problem;
-  const code = isMissing ? 'InvalidParameter.FileDownload' : 'InvalidParameter';
-  return new UpstreamError(400, code, `The file of ${field} is not valid: ${reason}.`);
-};
 
 /** 500: internal error of the upstream. */
 export const internalError = () =>

@@ -10,13 +10,13 @@ import { DEFAULT_TASK_SECONDS } from '../tasks.ts';
 import {
   asynchronousNotSupported,
   failureOf,
-  inputProblem,
   synchronousNotSupported,
   taskErrorOf,
   tooManyCalls,
   wrongRoute,
 } from './errors.ts';
 import { readImageRequest, type StudioImageRequest } from './image-request.ts';
+import { inputProblem } from './input-errors.ts';
 import type { StudioTasks } from './tasks.ts';
 
 /** Larger images are metered as 2k. */

@@ -8,14 +8,8 @@ import { heldBack } from '../pretend-work.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import { DEFAULT_TASK_SECONDS, type TaskOutcome } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
-import {
-  failureOf,
-  inputProblem,
-  invalidParameter,
-  synchronousNotSupported,
-  taskErrorOf,
-  tooManyCalls,
-} from './errors.ts';
+import { failureOf, invalidParameter, synchronousNotSupported, taskErrorOf, tooManyCalls } from './errors.ts';
+import { inputProblem } from './input-errors.ts';
 import type { StudioResult, StudioTasks } from './tasks.ts';
 import { readVideoRequest, type StudioVideoRequest } from './video-request.ts';
 

@@ -1,24 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { leaveRoute } from '../../../../core/admission/admission.ts';
-import { gateNameOf, type Permit } from '../../../../core/admission/gate-rules.ts';
+import { leaveRoutes } from '../../../../core/admission/admission.ts';
 import { removeWaiter } from '../../../../core/admission/waiters.ts';
-import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
-import { routeNameOf } from '../../../../core/provider-names.ts';
-import {
-  gateKey,
-  gateWaiterKey,
-  permitAttribute,
-  providerAttemptKey,
-  requestKey,
-  waitingAccountKey,
-} from '../../../../core/table/keys.ts';
-import { anAttempt, anImageRequest } from '../../builders/entities.ts';
-import { aDone } from '../../builders/providers.ts';
+import { gateKey, gateWaiterKey, requestKey, waitingAccountKey } from '../../../../core/table/keys.ts';
+import { atSeconds } from '../../builders/clocks.ts';
+import { anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { at, MODEL, type RouteUnderTest, UPSTREAM, waitInTurn } from './a-route.ts';
-
-/** Ends `a1` without giving its permit back. */
-const endWithPermit = (): void => memory.patch(requestKey('a1'), { status: 'failed' });
+import { at, MODEL, type RouteUnderTest, waitInTurn } from './a-route.ts';
 
 describe('the control loop', () => {
   test('wakes a waiting request once a permit is free, and the request has the permit', () =>
@@ -206,8 +193,6 @@ describe('the control loop', () => {
       const accounts = Array.from({ length: 30 }, (_, index) => `account-${String.fromCharCode(65 + index)}`);
       for (const account of accounts) {
         await route.take(`${account}1`);
-        // Its permit is not audited.
-        memory.patch(requestKey(`${account}1`), { accountId: 7 });
       }
       for (const account of accounts) await route.wait(`${account}2`);
       const last = `${accounts.at(-1)}1`;
@@ -279,114 +264,43 @@ describe('a run that dies', () => {
   });
 });
 
-describe('a gate without room for the next request is audited', () => {
-  /** Puts a call of a request, and into its record the permit that it was made with, unless that is another route's. */
-  const attempt = (requestId: string, outcome: AttemptOutcome | undefined, upstreamModel?: string) => {
-    const made = anAttempt({ requestId, ...UPSTREAM, outcome, ...(upstreamModel && { upstreamModel }) });
-    memory.put(providerAttemptKey(requestId, 0, 0), made);
-    const permit = memory.get(gateKey(gateNameOf(routeNameOf(made))))?.[permitAttribute(requestId)];
-    if (permit) memory.patch(requestKey(requestId), { permitMs: (permit as Permit).takenMs });
-  };
-  const TASK = { kind: 'accepted', taskId: 'task-1' } as const;
-  const spoil = () => memory.patch(requestKey('a1'), { status: 'failed', accountId: 7 });
+test('a permit that outlived its request goes to the next, and no other one', () =>
+  at({ maxRunning: 2 }, async (route) => {
+    await route.take('a1');
+    route.clock.advance(6 * 3_600);
+    await route.take('a2');
+    await route.wait('b1');
+    await route.tick();
+    expect(route.woken).toEqual([]);
+    route.clock.advance(1);
+    await route.tick();
 
-  test.each<[string, number, boolean, () => void]>([
-    ['has ended', 0, true, endWithPermit],
-    ['this version cannot read', 0, false, spoil],
-    ['makes its calls at another route', 0, true, () => attempt('a1', TASK, 'other')],
-    ['stores its files', 0, true, () => attempt('a1', aDone('https://files.example/1'))],
-    ['makes a call', 3_600, false, () => attempt('a1', undefined)],
-    ['has an unfinished task', 3_600, false, () => attempt('a1', TASK)],
-  ])(
-    'and the permit of a request that %s, after %i s, goes to the next: %p',
-    async (_, seconds, isGiven, change) =>
-      at({ maxRunning: 1 }, async (route) => {
-        await waitInTurn(route, 'b1');
-        change();
-        route.clock.advance(seconds);
-        await route.tick();
+    expect(route.woken).toEqual(['b1']);
+    expect(await route.holders()).toEqual(['a2', 'b1']);
+  }));
 
-        expect(route.woken).toEqual(isGiven ? ['b1'] : []);
-        expect(await route.holders()).toEqual(isGiven ? ['b1'] : ['a1']);
-      }),
-  );
-
-  test('and keeps the permit of a request whose claim came between its reads, and was not read whole', () =>
-    at({ maxRunning: 2 }, async (route) => {
-      await route.take('a1', 2);
-      await route.wait('b1');
-      // Of two calls that are claimed after the request was read, the one that has ended is seen.
-      let calls = 0;
-      memory.beforeCall = () => {
-        if (calls++ === 3) attempt('a1', aDone('https://files.example/1'));
-      };
-      await route.tick();
-
-      expect(route.woken).toEqual([]);
-      expect(await route.holders()).toEqual(['a1']);
-    }));
-
-  test('though it has room for fewer calls than that request makes', () =>
-    at({ maxRunning: 3 }, async (route) => {
-      await route.take('a1', 2);
-      await route.wait('b1', { weight: 2 });
-      await route.tick();
-      expect(route.woken).toEqual([]);
-      endWithPermit();
-      await route.tick();
-
-      expect(route.woken).toEqual(['b1']);
-      expect(await route.holders()).toEqual(['b1']);
-    }));
-
-  test('and gives the permit of a call whose process died to the next, once that is known', () =>
-    at({ maxRunning: 1 }, async (route) => {
-      await waitInTurn(route, 'b1');
-      attempt('a1', undefined);
-      route.clock.advance(25);
-      await route.tick();
-      expect(route.woken).toEqual([]);
-      route.clock.advance(11);
-      await route.tick();
-
-      expect(route.woken).toEqual(['b1']);
-      expect(await route.holders()).toEqual(['b1']);
-    }));
-
-  test('in turns of twelve permits, so that every one is audited', () =>
-    at({ maxRunning: 30 }, async (route) => {
-      const ids = Array.from({ length: 30 }, (_, index) => `a${index + 10}`);
-      for (const id of ids) {
-        await route.take(id);
-        attempt(id, undefined);
-      }
-      await route.wait('b1');
-      memory.patch(requestKey('a35'), { status: 'failed' });
-      for (let tick = 0; tick < 3; tick++) await route.tick(tick);
-
-      expect(route.woken).toEqual(['b1']);
-    }));
-});
-
-test('a request that failed leaves the gate in its record, though its model has that no more', () =>
+test('a request that ended leaves the routes before its last one, though its model has them no more', () =>
   at({ maxRunning: 1 }, async (route) => {
     await route.take('a1');
-    const request = anImageRequest({ model: 'xQI3Pro', status: 'failed', gate: route.gate.name });
-    await leaveRoute({ ...request, requestId: 'a1', accountId: 'a' }, route.clock);
+    const assignment = { route: 'fal/other', number: 2, at: atSeconds(0).toISOString() };
+    const formerRoutes = [route.gate.name];
+    const request = anImageRequest({ model: 'xQI3Pro', status: 'failed', assignment, formerRoutes });
+    await leaveRoutes({ ...request, requestId: 'a1', accountId: 'a' }, route.clock);
 
     expect(await route.holders()).toEqual([]);
   }));
 
-test('a request that failed leaves the queue, and the gate of its model', () =>
+test('a request that failed leaves the queue, and the gate of its route', () =>
   at({ maxRunning: 1 }, async (route) => {
     await waitInTurn(route, 'b1');
     const ended = (id: string) => ({
       ...anImageRequest({ model: MODEL, status: 'failed' }),
+      assignment: { route: route.gate.name, number: 1, at: atSeconds(0).toISOString() },
       ...route.waiter(id),
     });
-    await leaveRoute(ended('b1'), route.clock);
+    await leaveRoutes(ended('b1'), route.clock);
     expect(route.queue()).toEqual(['ACCOUNT#b']);
-    await leaveRoute(ended('a1'), route.clock);
+    await leaveRoutes(ended('a1'), route.clock);
     for (let tick = 0; tick < 2; tick++) await route.tick();
 
     expect(await route.state()).toMatchObject({ used: 0, queued: undefined });

@@ -5,16 +5,13 @@ import {
   gateOf,
   HORIZON_MS,
   hasRoom,
-  isSpare,
+  outlivedPermits,
   type Permit,
   type RouteLimits,
   runningOf,
   weightOf,
 } from '../../../../core/admission/gate-rules.ts';
 import type { WaitingAccount } from '../../../../core/admission/waiters.ts';
-import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
-import { anAttempt } from '../../builders/entities.ts';
-import { aDone } from '../../builders/providers.ts';
 
 const aGate = (limits: RouteLimits): Gate => gateOf('up/model', limits);
 
@@ -26,7 +23,7 @@ describe('the gate of a route', () => {
     [{}, undefined, undefined],
     [{ maxRunning: null, requestsPerSecond: null }, undefined, undefined],
   ])('with %j has %s permits and %s ms between two starts', (limits, permits, intervalMs) => {
-    expect(gateOf('up/model', limits)).toEqual({ name: 'up/model#0', permits, intervalMs });
+    expect(gateOf('up/model', limits)).toEqual({ name: 'up/model', permits, intervalMs });
   });
 });
 
@@ -96,54 +93,12 @@ describe('the next account', () => {
   });
 });
 
-describe('a permit taken at 1,000 ms', () => {
-  const permit: Permit = { accountId: 'a', weight: 1, takenMs: 1_000 };
-  /** Whether it can be taken back when the latest attempts have these outcomes. */
-  const spareAt = (nowMs: number, latest: ProviderAttempt[], permitMs?: number, taken = permit) =>
-    isSpare(taken, { permitMs }, { latest, here: latest.filter(isHere) }, nowMs);
-  const isHere = ({ upstreamModel }: ProviderAttempt): boolean => upstreamModel !== 'other';
-  const anAttemptHere = (outcome: AttemptOutcome | undefined) => anAttempt({ outcome });
-  const OPEN = { kind: 'accepted', taskId: 'task' } as const;
-  const BUSY = { kind: 'busy', reason: 'full' } as const;
-  const DONE = anAttemptHere(aDone('a'));
-  const ELSEWHERE = anAttempt({ outcome: OPEN, upstreamModel: 'other' });
-  const REFUSED: AttemptOutcome = {
-    ...({ kind: 'failed', taken: 'no', obstacle: 'access' } as const),
-    failure: { code: 'provider_error', message: 'no' },
-  };
-  const REFUSED_ELSEWHERE = anAttempt({ outcome: REFUSED, upstreamModel: 'other' });
+test('a permit is a lease of six hours', () => {
+  const permits = new Map<string, Permit>([
+    ['old', { accountId: 'a', weight: 1, takenMs: 0 }],
+    ['new', { accountId: 'a', weight: 1, takenMs: 1 }],
+  ]);
 
-  test.each<[string, ProviderAttempt[], number | undefined, number, ReturnType<typeof isSpare>]>([
-    ['with a call that is being made is kept', [anAttemptHere(undefined)], 1_000, 9_999_999, false],
-    ['with an open task is kept, however old', [anAttemptHere(OPEN)], 1_000, 9_999_999, false],
-    ['with an open task beside a finished one is kept', [DONE, anAttemptHere(OPEN)], 1_000, 9_999_999, false],
-    ['whose calls are finished is spare', [DONE], 1_000, 1_000, true],
-    // Another call of the same claim may not be among what was read.
-    [
-      'with finished calls that it may not be of is spare unless claimed',
-      [DONE],
-      999,
-      60_999,
-      'unless-claimed',
-    ],
-    [
-      'whose calls are at another route is spare unless claimed',
-      [ELSEWHERE],
-      undefined,
-      1_000,
-      'unless-claimed',
-    ],
-    ['whose calls were refused at another route is kept', [REFUSED_ELSEWHERE], undefined, 60_999, false],
-    ['whose calls were refused is spare', [anAttemptHere(BUSY)], 1_000, 1_000, true],
-    ['whose calls were refused with an earlier permit is kept', [anAttemptHere(BUSY)], 999, 60_999, false],
-    ['without a call is kept for a minute', [], undefined, 60_999, false],
-    ['without a call is spare after a minute', [], undefined, 61_000, true],
-  ])('%s', (_, latest, permitMs, nowMs, spare) => {
-    expect(spareAt(nowMs, latest, permitMs)).toBe(spare);
-  });
-
-  test('without a call counts its minute from its start', () => {
-    expect(spareAt(65_999, [], undefined, { ...permit, startMs: 6_000 })).toBe(false);
-    expect(spareAt(66_000, [], undefined, { ...permit, startMs: 6_000 })).toBe(true);
-  });
+  expect(outlivedPermits({ permits }, 6 * 3_600_000)).toEqual([]);
+  expect(outlivedPermits({ permits }, 6 * 3_600_000 + 1)).toEqual(['old']);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { giveOwnPermitBack, leaveGate } from '../../../../core/admission/admission.ts';
+import { leaveGate, releasePermit } from '../../../../core/admission/admission.ts';
 import { HORIZON_MS, hasRoom } from '../../../../core/admission/gate-rules.ts';
 import { postponeStarts, takePermit, takePermitFor } from '../../../../core/admission/gates.ts';
 import { putWaiter } from '../../../../core/admission/waiters.ts';
@@ -61,36 +61,6 @@ describe('a permit', () => {
       expect((await route.state()).used).toBe(1);
     }));
 
-  test('that was long unused is taken anew when it is asked for, and so is not taken back as unused', () =>
-    at({ maxRunning: 1 }, async (route) => {
-      await route.take('a1');
-      await route.wait('b1');
-      route.clock.advance(61);
-
-      expect(await route.take('a1')).toBe('held');
-      await route.tick();
-      expect(await route.holders()).toEqual(['a1']);
-
-      route.clock.advance(61);
-      await route.tick();
-      expect(await route.holders()).toEqual(['b1']);
-    }));
-
-  test('that was taken back meanwhile is not taken anew', () =>
-    at({ maxRunning: 1 }, async (route) => {
-      await route.take('a1');
-      await route.wait('b1');
-      route.clock.advance(61);
-      let calls = 0;
-      memory.beforeCall = async () => {
-        calls++;
-        if (calls === 2) await route.leave('a1');
-      };
-
-      expect(await route.take('a1')).toBe('refused');
-      expect(await route.holders()).toEqual([]);
-    }));
-
   test('of several calls needs room for all', () =>
     at({ maxRunning: 5 }, async (route) => {
       expect(await route.take('a1', 3)).toBe('taken');
@@ -115,7 +85,7 @@ describe('a permit', () => {
       await route.take('a1');
       const { permits } = await route.state();
       const { takenMs = 0 } = permits.get('a1') ?? {};
-      await giveOwnPermitBack({ ...anImageRequest(), requestId: 'a1', gate: route.gate.name }, route.clock);
+      await releasePermit({ ...anImageRequest(), requestId: 'a1' }, route.gate.name, route.clock);
       route.clock.advance(1);
       await route.take('a1');
       await leaveGate(route.gate.name, route.waiter('a1'), route.clock, takenMs);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { leaveQueue } from '../../../../core/admission/admission.ts';
-import { gateNameOf, gateOf } from '../../../../core/admission/gate-rules.ts';
+import { gateOf } from '../../../../core/admission/gate-rules.ts';
 import { findGate, listQueues } from '../../../../core/admission/gates.ts';
 import { putWaiter } from '../../../../core/admission/waiters.ts';
 import { gateWaiterKey } from '../../../../core/table/keys.ts';
@@ -27,27 +27,27 @@ test('requests wait at a route that is limited or one of several, of whichever m
   withEnvironment(shared, () => {
     expect(listQueues()).toEqual([
       {
-        route: SHARED,
         gate: gateOf(SHARED, { maxRunning: 2 }),
         models: ['xQI3Pro', 'xSD4.5'],
         others: [OTHER],
       },
-      { route: OTHER, gate: gateOf(OTHER, {}), models: ['xQI3Pro'], others: [SHARED] },
+      { gate: gateOf(OTHER, {}), models: ['xQI3Pro'], others: [SHARED] },
     ]);
-    expect(findGate(gateNameOf(ALONE))).toBeUndefined();
+    expect(findGate(ALONE)).toBeUndefined();
   }));
 
 test.each(['xQI3Pro', 'xSD4.5'])(
   'a request of %s leaves the queue of a route that two models share',
   (model) =>
     withEnvironment(shared, async () => {
-      const request = anImageRequest({ model });
+      const assignment = { route: SHARED, number: 1, at: at(0) };
+      const request = anImageRequest({ model, assignment });
       const waiter = { ...request, taskToken: 't', tokenOrder: '1', weight: 1, starts: 1, createdAt: at(0) };
-      await putWaiter(gateNameOf(SHARED), waiter, NOW);
-      expect(memory.get(gateWaiterKey(gateNameOf(SHARED), waiter))).toBeDefined();
+      await putWaiter(SHARED, waiter, NOW);
+      expect(memory.get(gateWaiterKey(SHARED, waiter))).toBeDefined();
 
       await leaveQueue(request);
 
-      expect(memory.get(gateWaiterKey(gateNameOf(SHARED), waiter))).toBeUndefined();
+      expect(memory.get(gateWaiterKey(SHARED, waiter))).toBeUndefined();
     }),
 );

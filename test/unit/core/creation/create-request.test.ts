@@ -57,6 +57,7 @@ describe('an accepted creation', () => {
       createdAt: NOW.toISOString(),
       retentionDays: 90,
       status: 'queued',
+      assignment: { route: 'modelstudio/qwen-image', number: 1, at: NOW.toISOString() },
     });
     expect(memory.transactions).toHaveLength(1);
     expect(memory.transactions[0]?.TransactItems).toHaveLength(4);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { clipProblems } from '../../../../core/creation/create-video-rules.ts';
+import { clipProblems, parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
 import { earlyProblems, judgeCreation } from '../../../../core/creation/judge-creation.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
+import { NOW } from '../../builders/clocks.ts';
 import { anAccount } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
@@ -69,6 +70,74 @@ describe('a creation within the catalog’s limits', () => {
       fields: { prompt: 'must be at most 800 characters long' },
     });
     await expect(judgeWith({})).resolves.toMatchObject({ creation: { prompt: 'a'.repeat(801) } });
+  });
+
+  describe('that only a route left by hand takes', () => {
+    const route = (provider: string, upstreamModel: string, limits = {}) => ({
+      provider,
+      upstreamModel,
+      limits,
+    });
+    const left = { 'modelark/seedream': NOW.toISOString(), 'modelark/wan': NOW.toISOString() };
+    const judgeWith = (submission: ReturnType<typeof anImageSubmission>, limits: object) =>
+      withEnvironment(
+        {
+          MODEL_ROUTES: JSON.stringify({
+            xQI3Pro: [route('modelark', 'seedream'), route('modelstudio', 'other', limits)],
+          }),
+        },
+        async () => judgeCreation(anAccount(), submission, { ...theFacts(), left }),
+      );
+
+    test.each<[string, object, object, object]>([
+      ['n', { n: 2 }, { images: 1 }, { n: 'must be at most 1 now' }],
+      ['size', { size: '1K' }, { minPixels: 9e6 }, { size: expect.stringContaining('pixels') }],
+      ['prompt', { prompt: 'abc' }, { promptCharacters: 2 }, { prompt: 'must be at most 2 characters long' }],
+      [
+        'references',
+        { references: ['https://a.example/1.png'] },
+        { references: 0 },
+        { references: 'must be at most 0 now' },
+      ],
+    ])(
+      'is refused on its %s before any debit, and taken when it is used again',
+      async (_, body, limits, fields) => {
+        const submission = anImageSubmission(body as Record<string, unknown>);
+
+        await expect(judgeWith(submission, limits)).rejects.toMatchObject({
+          code: 'validation_error',
+          fields,
+        });
+        await expect(judgeWith(submission, {})).resolves.toBeDefined();
+      },
+    );
+
+    test.each<[Record<string, unknown>, UpstreamLimits, object]>([
+      [
+        { resolution: '1080p' },
+        { resolutions: ['480p', '720p'] },
+        { resolution: 'must be one of 480p, 720p now' },
+      ],
+      [{ ratio: '9:16' }, { ratios: ['16:9'] }, { ratio: 'must be one of 16:9 now' }],
+      [{ durationSec: 3 }, { minSeconds: 4 }, { durationSec: 'must be at least 4 now' }],
+      [{ durationSec: 9 }, { maxSeconds: 8 }, { durationSec: 'must be at most 8 now' }],
+    ])('is refused on the field of a video: %j', (body, limits, fields) => {
+      const parsed = parseVideoRequest(
+        { model: 'xW3.0s', prompt: 'a', endUserEmail: 'a@example.com', ...body },
+        false,
+      );
+      if (!parsed.ok) throw parsed.error;
+
+      expect(earlyProblems(parsed.creation, [limits])).toEqual(fields);
+    });
+
+    test('is refused on its model when no route is in use', async () => {
+      const all = { 'modelstudio/qwen-image': NOW.toISOString() };
+      const judge = async () =>
+        judgeCreation(anAccount(), anImageSubmission({}), { ...theFacts(), left: all });
+
+      await expect(judge()).rejects.toMatchObject({ fields: { model: 'cannot be dispatched now' } });
+    });
   });
 
   test('with reference videos that are longer together than the route takes is refused on them', () => {

@@ -62,7 +62,16 @@ describe('a request that was deleted leaves nothing, and nothing comes back by',
     ['the last query before its deadline', () => noteQuery(REQUEST_ID, NOW, true)],
     ['a read', () => claimQuery(REQUEST_ID, 10, NOW)],
     ['a Retry-After of its provider', () => holdOffQueries(REQUEST_ID, at(60), NOW)],
-    ['a claim of a call', () => claimAttempts(REQUEST_ID, [{ call: 0, attempt: 0 }], ORIGIN, NOW, 'claim')],
+    [
+      'a claim of a call',
+      () =>
+        claimAttempts(REQUEST_ID, [{ call: 0, attempt: 0 }], {
+          origin: ORIGIN,
+          now: NOW,
+          claimId: 'claim',
+          assignment: 1,
+        }),
+    ],
     ['a sign of life of a call', () => keepAttemptAlive(attempt, NOW)],
     ['a suspicion of a call', () => suspectAttempt(attempt, NOW)],
     ['a refusal of its provider', () => noteRefusal(attempt, at(0))],

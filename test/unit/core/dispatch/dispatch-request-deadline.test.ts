@@ -6,7 +6,7 @@ import { at, atSeconds, clockAt, tickingClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
 import { MODEL, RouteUnderTest, withLimits } from '../admission/a-route.ts';
-import { ACCEPTED, BUSY, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
+import { ACCEPTED, ASSIGNED, BUSY, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
 import { FIRST, SECOND, TwoRoutes } from './two-routes.ts';
 
 describe('the deadline of a request', () => {
@@ -39,7 +39,11 @@ describe('the deadline of a request', () => {
     withLimits({ maxRunning: 1 }, async () => {
       const route = new RouteUnderTest({ maxRunning: 1 }, memory);
       await route.wait(REQUEST_ID);
-      given({ model: MODEL, ...route.waiter(REQUEST_ID) });
+      given({
+        model: MODEL,
+        assignment: { ...ASSIGNED, route: route.gate.name },
+        ...route.waiter(REQUEST_ID),
+      });
       givenBusy(0);
       givenAttempt({ call: 1, outcome: aDone('a') });
 
@@ -57,8 +61,8 @@ describe('the deadline of a request', () => {
     two.clock.advance(600);
 
     expect(await two.dispatch()).toMatchObject({ next: 'fail' });
-    expect(memory.get(gateKey(`${FIRST}#0`))).toMatchObject({ used: 0 });
-    expect(memory.get(gateKey(`${SECOND}#0`))).toBeUndefined();
+    expect(memory.get(gateKey(`${FIRST}`))).toMatchObject({ used: 0 });
+    expect(memory.get(gateKey(`${SECOND}`))).toBeUndefined();
   });
 
   test('leaves an open task one more query', async () => {

@@ -6,7 +6,7 @@ import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { at, atSeconds } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aCall, aDone, aProvider } from '../../builders/providers.ts';
-import { ACCEPTED, attempts, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
+import { ACCEPTED, ASSIGNED, attempts, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
 
 const REFUSED = {
   kind: 'failed',
@@ -21,7 +21,11 @@ describe('dispatching a request', () => {
     expect(await run(provider)).toEqual({ next: 'store' });
 
     expect(provider.plan.mock.calls).toEqual([
-      [anImageRequest({ images: 3 }), 'upstream of xQI3Pro', await callbackUrl('modelark', REQUEST_ID)],
+      [
+        anImageRequest({ images: 3, assignment: ASSIGNED }),
+        'upstream of xQI3Pro',
+        await callbackUrl('modelark', REQUEST_ID),
+      ],
     ]);
     expect(provider.submit.mock.calls.map(([call]) => call)).toEqual([aCall(0), aCall(1), aCall(2)]);
     expect(attempts()).toMatchObject(

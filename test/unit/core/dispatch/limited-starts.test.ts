@@ -4,16 +4,16 @@ import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, aProvider } from '../../builders/providers.ts';
-import { given, memory, run, withFakedTimers } from './a-dispatch.ts';
+import { ASSIGNED, given, memory, run, withFakedTimers } from './a-dispatch.ts';
 
 const { clock, pass } = withFakedTimers();
 const ROUTE = { provider: 'modelark', upstreamModel: 'upstream of xQI3Pro', requestsPerSecond: 0.5 };
-const GATE = gateKey(`${ROUTE.provider}/${ROUTE.upstreamModel}#0`);
+const GATE = gateKey(`${ROUTE.provider}/${ROUTE.upstreamModel}`);
 
 /** Dispatches three calls at a route of a call each two seconds. Returns when they were made, in seconds. */
 const dispatch = (): Promise<number[]> =>
   withEnvironment({ MODEL_ROUTES: JSON.stringify({ xQI3Pro: ROUTE }) }, async () => {
-    given({ images: 3 });
+    given({ images: 3, assignment: { ...ASSIGNED, route: `${ROUTE.provider}/${ROUTE.upstreamModel}` } });
     const madeAt: number[] = [];
     const provider = aProvider('synchronous', 3, async () => {
       madeAt.push((clock().now().getTime() - NOW.getTime()) / 1000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
-import { circuitKey, gateKey } from '../../../../core/table/keys.ts';
+import { gateKey } from '../../../../core/table/keys.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { attempts, givenAttempt, memory } from './a-dispatch.ts';
@@ -19,7 +19,7 @@ import {
 } from './two-routes.ts';
 
 describe('a request of a model with two routes', () => {
-  test('goes to the first one, at the cost of one read more', async () => {
+  test('goes to the first one, at the cost of one read and one count more', async () => {
     const two = new TwoRoutes();
 
     expect(await two.dispatch()).toMatchObject({ next: 'wait' });
@@ -31,7 +31,7 @@ describe('a request of a model with two routes', () => {
     const one = new TwoRoutes();
     one.routes = one.routes.slice(0, 1);
     await one.dispatch();
-    expect(withTwo).toEqual({ ...memory.calls(), BatchGetCommand: 1 });
+    expect(withTwo).toEqual({ ...memory.calls(), BatchGetCommand: 1, UpdateCommand: 3 });
   });
 
   test('goes to the first one that takes it', async () => {
@@ -63,6 +63,7 @@ describe('a request of a model with two routes', () => {
     two.answers[FIRST] = NO_ACCESS;
     two.answers[SECOND] = { ...THROTTLED, ifRepeated: NO_ACCESS.failure };
 
+    expect(await two.dispatch()).toMatchObject({ next: 'retry' });
     expect(await two.dispatch()).toMatchObject({ next: 'retry' });
     expect(attempts().at(-1)).toMatchObject({ provider: 'fal', outcome: { kind: 'busy' } });
     two.clock.advance(20);
@@ -112,14 +113,12 @@ describe('a request of a model with two routes', () => {
     ['refused it for its input', INVALID, [FIRST], 'fail'],
     ['answered with a 5xx', BROKEN, [FIRST], 'fail'],
     ['lost the answer', LOST_ANSWER, [FIRST], 'fail'],
-    ['was not reached once', UNREACHED, [FIRST], 'retry'],
-    ['was too busy once', THROTTLED, [FIRST], 'retry'],
     ['took it', ACCEPTED, [FIRST], 'wait'],
   ])('whose first provider %s is called at %j', async (_, answer, called, next) => {
     const two = new TwoRoutes();
     two.answers[FIRST] = answer;
 
-    expect(await two.dispatch()).toMatchObject({ next });
+    expect(await two.dispatchOn()).toMatchObject({ next });
     expect(two.called).toEqual(called);
   });
 
@@ -127,7 +126,7 @@ describe('a request of a model with two routes', () => {
     const two = new TwoRoutes();
     two.answers[FIRST] = UNREACHED;
 
-    for (const expected of ['retry', 'retry', 'wait']) {
+    for (const expected of ['retry', 'retry', 'retry', 'wait']) {
       expect(await two.dispatch()).toMatchObject({ next: expected });
       two.clock.advance(3);
     }
@@ -161,7 +160,7 @@ describe('a request of a model with two routes', () => {
     const place = { provider: 'modelark', upstreamModel: 'one', startedAt };
     givenAttempt({ ...place, call: 0, outcome: BROKEN });
     givenAttempt({ ...place, call: 1, outcome: UNREACHED });
-    two.open(FIRST);
+    two.pause(FIRST);
     two.clock.advance(200);
 
     await two.dispatch();
@@ -182,7 +181,7 @@ describe('a request of a model with two routes', () => {
     two.answers[SECOND] = aDone('https://a.example/1', 'https://a.example/2', 'https://a.example/3');
     two.given({ images: 3 });
 
-    expect(await two.dispatch()).toEqual({ next: 'store' });
+    expect(await two.dispatchOn()).toEqual({ next: 'store' });
     expect(two.called).toEqual([FIRST, FIRST, FIRST, SECOND]);
     expect(attempts().filter(({ provider }) => provider === 'fal')).toMatchObject([{ call: 0, attempt: 1 }]);
     // Repeated, it finds all calls made.
@@ -195,47 +194,14 @@ describe('a request of a model with two routes', () => {
     two.answers[FIRST] = NO_ACCESS;
     two.answers[SECOND] = NO_ACCESS;
 
-    expect(await two.dispatch()).toEqual({ next: 'fail', error: NO_ACCESS.failure });
+    expect(await two.dispatchOn()).toEqual({ next: 'fail', error: NO_ACCESS.failure });
     expect(two.called).toEqual([FIRST, SECOND]);
   });
 
-  /** A request whose first route refuses it, and whose second one another request takes so many calls later. */
-  const refusedAndPassed = async (callsLater: number) => {
-    memory.reset();
-    const two = new TwoRoutes();
-    two.calls[FIRST] = 2;
-    two.given({ images: 2 });
-    two.answers[FIRST] = NO_ACCESS;
-    two.open(SECOND, { forSeconds: -1 });
-    let left = callsLater;
-    memory.beforeCall = () => {
-      if (two.circuit(FIRST)?.cause === undefined || left-- !== 1) return;
-      const probeUntil = new Date(two.clock.now().getTime() + 60_000).toISOString();
-      memory.patch(circuitKey(SECOND), { probe: 'img_other', probeUntil });
-    };
-    return { two, step: await two.dispatch() };
-  };
-
-  test('waits for all its calls when another request takes its last route, and makes them there afterwards', async () => {
-    const dispatched = [];
-    for (let callsLater = 1; callsLater <= 8; callsLater++)
-      dispatched.push(await refusedAndPassed(callsLater));
-    const waits = dispatched.findIndex(({ step }) => step.next === 'queue');
-    expect(dispatched[waits]?.step).toMatchObject({ gate: `${FIRST}#0`, weight: 2, starts: 2 });
-
-    const { two } = await refusedAndPassed(waits + 1);
-    two.answers[FIRST] = ACCEPTED;
-    two.clock.advance(30);
-    memory.put(circuitKey(FIRST), {});
-
-    expect(await two.dispatch()).toMatchObject({ next: 'wait' });
-    expect(two.called).toEqual([FIRST, FIRST, FIRST, FIRST]);
-  });
-
-  test('goes on where it is while the other route is left out', async () => {
+  test('goes on where it is while the other route is paused', async () => {
     const two = new TwoRoutes();
     two.answers[FIRST] = UNREACHED;
-    two.open(SECOND, { forSeconds: 600 });
+    two.pause(SECOND, { forSeconds: 300 });
 
     for (let count = 0; count < 4; count++) {
       expect(await two.dispatch()).toMatchObject({ next: 'retry' });
@@ -252,7 +218,7 @@ describe('a request of a model with two routes', () => {
 
     expect(steps).toMatchObject([{ next: 'wait' }, { next: 'wait' }]);
     expect(two.called).toEqual([FIRST]);
-    expect(memory.get(gateKey(`${FIRST}#0`))).toMatchObject({ used: 1 });
+    expect(memory.get(gateKey(`${FIRST}`))).toMatchObject({ used: 1 });
   });
 
   test('waits at a full route and does not spill over', async () => {
@@ -261,43 +227,42 @@ describe('a request of a model with two routes', () => {
 
     expect(await two.dispatch()).toMatchObject({
       next: 'queue',
-      gate: `${FIRST}#0`,
+      gate: `${FIRST}`,
       routes: [FIRST, SECOND],
     });
     expect(two.called).toEqual([]);
   });
 
-  test('calls a busy provider once a run while the other route is left out and full', async () => {
+  test('calls a busy provider once a run while the other route is paused and full', async () => {
     const two = new TwoRoutes();
     two.fill(SECOND);
     two.answers[FIRST] = THROTTLED;
     await two.dispatch();
     two.clock.advance(121);
-    two.open(SECOND, { forSeconds: -1 });
+    two.pause(SECOND, { forSeconds: -1 });
 
     expect(await two.dispatch()).toMatchObject({ next: 'retry' });
     expect(two.called).toEqual([FIRST, FIRST]);
-    expect(two.circuit(FIRST)).toBeUndefined();
   });
 
   test('gives the permit back with which it was let in at another route', async () => {
     const two = new TwoRoutes();
     two.configure(FIRST, { maxRunning: 2 });
     const afterItsWait = new Date(two.clock.now().getTime() + 3_600_000).toISOString();
-    two.given({ gate: `${FIRST}#0`, GSI1PK: 'DUE#CHECK#0', GSI1SK: afterItsWait });
+    two.given({ GSI1PK: 'DUE#CHECK#0', GSI1SK: afterItsWait });
     const permit = { accountId: ACCOUNT_ID, weight: 1, takenMs: two.clock.now().getTime() };
-    memory.put(gateKey(`${FIRST}#0`), { used: 1, [`permit#${REQUEST_ID}`]: permit });
-    two.open(FIRST);
+    memory.put(gateKey(`${FIRST}`), { used: 1, [`permit#${REQUEST_ID}`]: permit });
+    two.pause(FIRST);
 
     await two.dispatch();
 
     expect(two.called).toEqual([SECOND]);
-    expect(memory.get(gateKey(`${FIRST}#0`))).toEqual(expect.objectContaining({ used: 0 }));
+    expect(memory.get(gateKey(`${FIRST}`))).toEqual(expect.objectContaining({ used: 0 }));
   });
 
   test('goes on at the route where it waited', async () => {
     const two = new TwoRoutes();
-    two.given({ gate: `${SECOND}#0` });
+    two.given({ assignment: { route: SECOND, number: 2, at: two.in(-9) } });
 
     await two.dispatch();
 

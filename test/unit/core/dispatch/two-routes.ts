@@ -9,12 +9,12 @@ import type {
 import { routeNameOf } from '../../../../core/provider-names.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { SecretUnreadableError } from '../../../../core/secrets.ts';
-import { circuitKey, gateKey } from '../../../../core/table/keys.ts';
+import { gateKey, routeStateKey } from '../../../../core/table/keys.ts';
 import { NOW, StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aProvider } from '../../builders/providers.ts';
-import { ACCEPTED, given, memory } from './a-dispatch.ts';
+import { ACCEPTED, ASSIGNED, given, memory } from './a-dispatch.ts';
 
 export { ACCEPTED };
 
@@ -23,6 +23,7 @@ export const MODEL = 'xQI3Pro';
 export const FIRST = 'modelark/one';
 export const SECOND = 'fal/two';
 
+const ASSIGNED_TO_FIRST = { ...ASSIGNED, route: FIRST };
 export const UNREACHED = { kind: 'busy', reason: 'not reached', obstacle: 'unreached' } as const;
 export const THROTTLED = { kind: 'busy', reason: 'full', obstacle: 'throttled' } as const;
 const FAILURE = { code: 'provider_error', message: 'no' } as const;
@@ -35,7 +36,7 @@ export const CONTENT = {
   failure: { code: 'content_policy', message: 'no' },
 } as const satisfies ProviderAnswer;
 
-/** Circuits are cached for a second, and missing keys for five minutes: each test has a quarter of an hour of its own. */
+/** States are cached for a second, and missing keys for five minutes: each test has a quarter of an hour of its own. */
 let quarter = 0;
 const nextQuarter = (): Date => new Date(NOW.getTime() + ++quarter * 900_000);
 
@@ -64,7 +65,7 @@ export class TwoRoutes {
 
   /** Puts the request as it is then, created now. */
   given(request: Partial<ImageRequest>): void {
-    given({ createdAt: this.clock.now().toISOString(), ...request });
+    given({ createdAt: this.clock.now().toISOString(), assignment: ASSIGNED_TO_FIRST, ...request });
   }
 
   private readonly routeOf = async (_: string, route?: RouteOrOrigin): Promise<ProviderRoute> => {
@@ -97,17 +98,31 @@ export class TwoRoutes {
   /** Fills a route that takes one call at once. */
   fill(name: string): void {
     this.configure(name, { maxRunning: 1 });
-    memory.put(gateKey(`${name}#0`), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
+    memory.put(gateKey(name), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
   }
 
-  /** Leaves a route out, until `seconds` from now. */
-  open(route: string, { forSeconds = 30, cause = 'calls' } = {}): void {
-    const until = new Date(this.clock.now().getTime() + forSeconds * 1000).toISOString();
-    const openedAt = NOW.toISOString();
-    memory.put(circuitKey(route), { cause, openedAt, openUntil: until, pauseSeconds: 30 });
+  /** Pauses a route, until `seconds` from now. */
+  pause(route: string, { forSeconds = 30, pauseReason = 'calls' } = {}): void {
+    const pausedUntil = this.in(forSeconds);
+    const pausedAt = this.in(Math.min(0, forSeconds) - 30);
+    memory.put(routeStateKey(route), { pauseReason, pausedAt, pausedUntil, pauseSeconds: 30 });
   }
 
-  circuit(route: string): Record<string, unknown> | undefined {
-    return memory.get(circuitKey(route));
+  state(route: string): Record<string, unknown> | undefined {
+    return memory.get(routeStateKey(route));
+  }
+
+  /** An instant so many seconds from now. */
+  in(seconds: number): string {
+    return new Date(this.clock.now().getTime() + seconds * 1000).toISOString();
+  }
+
+  /** Dispatches the request again, a second later each time, while it is to be dispatched again at once. */
+  async dispatchOn(): Promise<NextStep> {
+    for (;;) {
+      const step = await this.dispatch();
+      if (step.next !== 'retry' || step.waitSeconds > 1) return step;
+      this.clock.advance(1);
+    }
   }
 }

@@ -63,6 +63,13 @@ describe('a pause', () => {
     },
   );
 
+  test("does not follow a caller's own file that was slow", async () => {
+    const input = { reason: 'slow', field: 'references[0]' } as const;
+    await failRequest(REQUEST_ID, { code: 'provider_timeout', message: 'It broke.', input }, clock);
+
+    expect(pauses()).toEqual([]);
+  });
+
   test.each([
     ['a success', [aStoredOutput(0)], 'succeeded'],
     ['a failure to store', [], 'failed'],

@@ -1,6 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { countAt } from '../../../../core/circuits/circuit-rules.ts';
 import {
   closeStoredRequest,
   failRequest,
@@ -9,16 +9,18 @@ import {
 } from '../../../../core/ending/fail-request.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
+import { countName } from '../../../../core/route-pauses/pause-rules.ts';
 import {
-  circuitKey,
   dueListing,
   gateKey,
   permitAttribute,
   providerAttemptKey,
+  routeStateKey,
 } from '../../../../core/table/keys.ts';
 import { putWrite } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt, aStoredOutput, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
 import { bucket } from '../../fakes/fresh-bucket.ts';
 import '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -45,21 +47,50 @@ describe('failing a request that has no files', () => {
   });
 });
 
-test('failing a request counts its failed task once, and gives its permit back when that was left undone', async () => {
+describe('failing a request that has a permit', () => {
   const route = 'modelstudio/qwen-image';
+  const assignment = { route, number: 1, at: NOW.toISOString() };
+  const routes = [
+    { provider: 'modelstudio', upstreamModel: 'qwen-image', maxRunning: 1 },
+    { provider: 'fal', upstreamModel: 'two' },
+  ];
+  const limited = { MODEL_ROUTES: JSON.stringify({ xQI3Pro: routes }) };
   const permit = { used: 1, [permitAttribute(REQUEST_ID)]: { takenMs: 1, weight: 1 } };
-  given({ gate: route });
-  const outcome = { kind: 'failed', failure: FAILURE } as const;
-  const attempt = anAttempt({ taskId: 'task-1', circuit: 'failures', outcome });
-  memory.put(providerAttemptKey(REQUEST_ID, 0, 0), attempt);
+  const released = { ...gateKey(route), used: 0 };
+  const fail = () => withEnvironment(limited, () => failRequest(REQUEST_ID, FAILURE, clock));
 
-  for (let run = 0; run < 2; run++) {
+  test('counts its failed task once, and releases the permit', async () => {
+    given({ assignment });
+    const outcome = { kind: 'failed', failure: FAILURE } as const;
+    memory.put(providerAttemptKey(REQUEST_ID, 0, 0), anAttempt({ taskId: 'task-1', outcome }));
     memory.put(gateKey(route), permit);
-    await failRequest(REQUEST_ID, FAILURE, clock);
 
-    expect(memory.get(gateKey(route))).toEqual({ ...gateKey(route), used: 0 });
-    expect(memory.get(circuitKey(route))).toMatchObject({ [countAt('tasks', 'bad', clock.now())]: 1 });
-  }
+    for (let run = 0; run < 2; run++) await fail();
+
+    expect(memory.get(gateKey(route))).toEqual(released);
+    const name = countName('tasks', 'bad', request()?.accountId as string, clock.now());
+    expect(memory.get(routeStateKey(route))).toMatchObject({ [name]: 1 });
+    expect(request()).not.toHaveProperty('GSI1PK');
+  });
+
+  test.each<[string, Partial<ImageRequest>]>([
+    ['at its route', { assignment }],
+    ['at a route before', { assignment: { ...assignment, route: 'fal/two' }, formerRoutes: [route] }],
+  ])('leaves it due while the permit %s cannot be released, and releases it then', async (_, where) => {
+    given(where);
+    memory.put(gateKey(route), permit);
+    memory.client.on(UpdateCommand, { Key: gateKey(route) }, false).rejects(new Error('out of order'));
+    await fail();
+    expect(request()).toMatchObject({ status: 'failed', GSI1PK: expect.stringMatching(/^DUE#CHECK#/) });
+
+    memory.client
+      .on(UpdateCommand, { Key: gateKey(route) }, false)
+      .callsFake((input) => memory.update(input));
+    await withEnvironment(limited, () => closeStoredRequest(REQUEST_ID, { clock }));
+
+    expect(memory.get(gateKey(route))).toEqual(released);
+    expect(request()).not.toHaveProperty('GSI1PK');
+  });
 });
 
 describe('failing a request that may have files', () => {

@@ -77,7 +77,7 @@ describe('the failure of a request whose input a provider refused', () => {
   });
 
   test.each<[InputFault, string]>([
-    [{ reason: 'content', field: 'prompt' }, 'prompt'],
+    [{ reason: 'content', field: 'prompt' }, 'the prompt'],
     [{ reason: 'content', file: 3 }, 'referenceVideos[1]'],
     [{ reason: 'content', medium: 'video' }, 'one of referenceVideos'],
     [{ reason: 'content', medium: 'image' }, 'an image of the request'],
@@ -85,6 +85,12 @@ describe('the failure of a request whose input a provider refused', () => {
     const message = `The content filter of the provider refused ${refused}.`;
 
     expect(nameInput({ code: 'content_policy', message: '', input }, FILM, [])).toMatchObject({ message });
+  });
+
+  test('says that the prompt was refused where there is nothing else', () => {
+    const failure: Failure = { code: 'content_policy', message: '', input: { reason: 'content' } };
+
+    expect(nameInput(failure, anImageRequest(), []).message).toMatch(/refused the prompt\.$/);
   });
 
   test('never has the words of the provider', () => {

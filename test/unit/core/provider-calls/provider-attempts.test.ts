@@ -1,6 +1,6 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type ClaimNotes, claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';
+import { type ClaimOptions, claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';
 import {
   type AttemptOutcome,
   findRequestAndAttempts,
@@ -55,10 +55,12 @@ describe('an outcome of another version', () => {
 describe('claiming attempts', () => {
   let claims = 0;
   const claim = (...calls: { call: number; attempt: number }[]) =>
-    claimAttempts(REQUEST_ID, calls, ORIGIN, NOW, `claim-${claims++}`);
+    claimAttempts(REQUEST_ID, calls, { ...CLAIM, claimId: `claim-${claims++}` });
   const ORIGIN = { provider: 'modelark', upstreamModel: 'up', baseUrl: 'https://up.example' } as const;
+  const CLAIM = { origin: ORIGIN, now: NOW, assignment: 1 };
   const FIRST = { call: 0, attempt: 0 };
-  beforeEach(() => memory.put(requestKey(REQUEST_ID), anImageRequest()));
+  const assignment = { route: 'modelark/up', number: 1, at: NOW.toISOString() };
+  beforeEach(() => memory.put(requestKey(REQUEST_ID), anImageRequest({ assignment })));
 
   test('stores them before the calls, unless one is claimed already or the request has ended', async () => {
     const attempts = [anAttempt({ call: 2, attempt: 1, ...ORIGIN }), anAttempt({ call: 3, ...ORIGIN })];
@@ -77,21 +79,29 @@ describe('claiming attempts', () => {
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
       ...anImageRequest(),
       dispatchedAt: NOW.toISOString(),
+      assignment: { ...assignment, claimId: 'claim-0' },
     });
   });
 
-  const noted = (attempt: number, notes: ClaimNotes) =>
-    claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, notes);
+  const noted = (attempt: number, options: Partial<ClaimOptions>) =>
+    claimAttempts(REQUEST_ID, [{ call: 0, attempt }], {
+      ...CLAIM,
+      ...{ now: atSeconds(attempt), claimId: `${attempt}`, ...options },
+    });
 
-  test('notes the first claim on the request, and the permit of the last', async () => {
-    await noted(0, { permit: { gate: 'up#0', takenMs: 10 } });
-    await noted(1, { permit: { gate: 'up#0', takenMs: 20 } });
+  test('records the first claim on the request, and the id of the last', async () => {
+    await noted(0, {});
+    await noted(1, {});
 
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
       dispatchedAt: NOW.toISOString(),
-      gate: 'up#0',
-      permitMs: 20,
+      assignment: { ...assignment, claimId: '1' },
     });
+  });
+
+  test('is refused when another run has assigned its request a route', async () => {
+    expect(await noted(0, { assignment: 2 })).toEqual({ kind: 'taken' });
+    expect(stored()).toBeUndefined();
   });
 
   test('begins the processing of its request or opens its wait, by whether its provider answers with a task', async () => {
@@ -102,7 +112,7 @@ describe('claiming attempts', () => {
 
     await noted(0, { beginsProcessing: true });
     expect(written()).toEqual(['processing', undefined]);
-    memory.put(requestKey(REQUEST_ID), anImageRequest());
+    memory.put(requestKey(REQUEST_ID), anImageRequest({ assignment }));
     await noted(1, { beginsProcessing: false });
     expect(written()).toEqual([
       'queued',
@@ -161,7 +171,7 @@ describe('claiming attempts', () => {
     memory.afterTransaction = () => {
       throw tableError('TimeoutError');
     };
-    const again = () => claimAttempts(REQUEST_ID, [FIRST], ORIGIN, NOW, 'own');
+    const again = () => claimAttempts(REQUEST_ID, [FIRST], { ...CLAIM, claimId: 'own' });
     await expect(again()).rejects.toThrow('TimeoutError');
 
     expect(await again()).toStrictEqual({ kind: 'claimed', attempts: [anAttempt(ORIGIN)] });

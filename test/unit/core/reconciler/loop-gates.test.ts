@@ -1,8 +1,9 @@
 import { SendTaskSuccessCommand } from '@aws-sdk/client-sfn';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { waitAtGate } from '../../../../core/admission/admission.ts';
-import { circuitKey, gateKey, gatePartition, requestKey } from '../../../../core/table/keys.ts';
+import { leaveGate, waitAtGate } from '../../../../core/admission/admission.ts';
+import { putLeftRoute } from '../../../../core/models/model-settings.ts';
+import { gateKey, gatePartition, requestKey, routeStateKey } from '../../../../core/table/keys.ts';
 import { systemClock } from '../../../../core/time.ts';
 import { ACCOUNT_ID, aVideoRequest, putRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -18,7 +19,7 @@ describe('requests that wait at a gate', () => {
       'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', maxRunning: 1 },
     }),
   };
-  const [WAN, SEEDREAM] = ['modelstudio/wan#0', 'modelark/seedream#0'] as const;
+  const [WAN, SEEDREAM] = ['modelstudio/wan', 'modelark/seedream'] as const;
   /** Lets the execution of a new queued request wait at a gate. */
   const waitAt = async (gate: string, routes?: string[]) => {
     const createdAt = at(elapsed());
@@ -37,16 +38,16 @@ describe('requests that wait at a gate', () => {
       const first = await waitAt(WAN);
       const running = beginRun(idle);
       const wokenAt: number[] = [];
-      const endOf = (requestId: string) => memory.patch(requestKey(requestId), { status: 'failed' });
+      const endOf = (requestId: string) => leaveGate(WAN, { requestId, accountId: ACCOUNT_ID }, systemClock);
       const others = (async () => {
         await wait(1);
         const second = await waitAt(WAN);
         await wait(10);
         wokenAt.push(woken().length);
-        endOf(first);
+        await endOf(first);
         await wait(2);
         wokenAt.push(woken().length);
-        endOf(second);
+        await endOf(second);
         return second;
       })();
       const [end, second] = await passing(Promise.all([running, others]));
@@ -84,12 +85,9 @@ describe('requests that wait at a gate', () => {
 
   describe('of a route that is one of two', () => {
     const [wan, other] = ['modelstudio/wan', 'fal/wan'];
-    const leaveOut = (route: string) =>
-      memory.put(circuitKey(route), {
-        cause: 'calls',
-        openedAt: at(-60),
-        openUntil: at(600),
-        pauseSeconds: 30,
+    const pause = (route: string) =>
+      memory.put(routeStateKey(route), {
+        ...{ pauseReason: 'calls', pausedAt: at(-60), pausedUntil: at(300), pauseSeconds: 300 },
       });
     const underBoth = (limits: object, during: () => Promise<void>) => {
       const first = { provider: 'modelstudio', upstreamModel: 'wan', ...limits };
@@ -97,11 +95,11 @@ describe('requests that wait at a gate', () => {
       return withEnvironment({ MODEL_ROUTES: JSON.stringify(routes) }, during);
     };
 
-    test('choose again when it is left out, though it is full', () =>
+    test('choose again when it is paused, though it is full', () =>
       underBoth({ maxRunning: 1 }, async () => {
         const id = await waitAt(WAN, [wan, other]);
         memory.patch(gateKey(WAN), { used: 1 });
-        leaveOut(wan);
+        pause(wan);
 
         await run(idle);
 
@@ -109,10 +107,10 @@ describe('requests that wait at a gate', () => {
         expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
       }));
 
-    test('go on waiting while both are left out', () =>
+    test('go on waiting while both are paused', () =>
       underBoth({}, async () => {
         await waitAt(WAN, [wan, other]);
-        for (const route of [wan, other]) leaveOut(route);
+        for (const route of [wan, other]) pause(route);
 
         await run(idle);
 
@@ -122,7 +120,7 @@ describe('requests that wait at a gate', () => {
     test('are all dispatched once it is used again, without permits when it has no limit', () =>
       underBoth({}, async () => {
         const ids = [await waitAt(WAN, [wan, other]), await waitAt(WAN, [wan, other])];
-        leaveOut(other);
+        pause(other);
 
         await run(idle);
 
@@ -131,6 +129,17 @@ describe('requests that wait at a gate', () => {
         expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
       }));
   });
+
+  test('are dispatched once their route is left by hand, whichever routes their model has', () =>
+    withEnvironment(limited, async () => {
+      const ids = [await waitAt(WAN), await waitAt(WAN)];
+      memory.patch(gateKey(WAN), { used: 1 });
+      await putLeftRoute(WAN, at(0));
+
+      await run(idle);
+
+      expect(woken().toSorted()).toEqual(ids.toSorted());
+    }));
 
   test('are dispatched when their gate is not configured any more', async () => {
     const id = await waitAt(WAN);

@@ -3,11 +3,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { waitAtGate } from '../../../../core/admission/admission.ts';
 import { type Gate, gateOf } from '../../../../core/admission/gate-rules.ts';
 import { readGates, takePermit } from '../../../../core/admission/gates.ts';
-import { type Circuit, CLOSED } from '../../../../core/circuits/circuit-rules.ts';
 import { isQueued, rerouteWaiting } from '../../../../core/reconciler/admit.ts';
-import { gatePartition, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import { type RouteState, UNPAUSED } from '../../../../core/route-pauses/pause-rules.ts';
+import { gatePartition } from '../../../../core/table/keys.ts';
 import { at, StoppedClock } from '../../builders/clocks.ts';
-import { anAttempt, anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
@@ -15,11 +14,11 @@ const [FIRST, SECOND] = ['modelark/one', 'fal/two'] as const;
 const UNLIMITED = gateOf(FIRST, {});
 const LIMITED = gateOf(FIRST, { maxRunning: 2 });
 
-/** The circuit of a route that is left out until this second. */
-const openUntil = (second: number): Circuit => ({
-  ...CLOSED,
-  ...{ cause: 'calls', openedAt: at(-60), pauseSeconds: 30 },
-  openUntil: at(second),
+/** The state of a route that is paused until this second. */
+const pausedUntil = (second: number): RouteState => ({
+  ...UNPAUSED,
+  ...{ pauseReason: 'calls', pausedAt: at(-60), pauseSeconds: 30 },
+  pausedUntil: at(second),
 });
 
 let woken: string[] = [];
@@ -48,23 +47,23 @@ const wait = async (
   }
 };
 
-/** A tick of the loop at a gate whose route is left out. */
-const tick = async (gate: Gate, circuits: Record<string, Circuit>, number = 0): Promise<void> => {
+/** A tick of the loop at a gate whose route is paused. */
+const tick = async (gate: Gate, states: Record<string, RouteState>, number = 0): Promise<void> => {
   const [state] = await readGates([gate.name]);
   if (!isQueued(state)) return;
   const options = { clock: new StoppedClock(), tick: number, wake };
-  const queue = { route: FIRST, gate, models: ['xSD4.5'], others: [SECOND] };
-  await rerouteWaiting(queue, state, new Map(Object.entries(circuits)), options);
+  const queue = { gate, models: ['xSD4.5'], others: [SECOND] };
+  await rerouteWaiting(queue, state, new Map(Object.entries(states)), options);
 };
 
-describe('at a route that is left out, the control loop', () => {
+describe('at a paused route, the control loop', () => {
   test('lets ten requests a tick choose again, and frees the gate once nobody is left', async () => {
     await wait(UNLIMITED, 12);
-    const circuits = { [FIRST]: openUntil(30), [SECOND]: CLOSED };
+    const states = { [FIRST]: pausedUntil(30), [SECOND]: UNPAUSED };
 
-    await tick(UNLIMITED, circuits);
+    await tick(UNLIMITED, states);
     expect(woken).toHaveLength(10);
-    await tick(UNLIMITED, circuits);
+    await tick(UNLIMITED, states);
     expect(woken).toHaveLength(12);
     expect(memory.partition(gatePartition(UNLIMITED.name)).map(({ SK, queued }) => [SK, queued])).toEqual([
       ['GATE', undefined],
@@ -75,14 +74,14 @@ describe('at a route that is left out, the control loop', () => {
     await wait(UNLIMITED, 2, [FIRST]);
     await wait(UNLIMITED, 1, [FIRST, SECOND], 2);
 
-    await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: CLOSED });
+    await tick(UNLIMITED, { [FIRST]: pausedUntil(30), [SECOND]: UNPAUSED });
     expect(woken).toEqual(['img_02']);
   });
 
   test('lets one choose again whose model has this route no more, and had another one', async () => {
     await wait(UNLIMITED, 1, [FIRST, 'modelstudio/three']);
 
-    await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: CLOSED });
+    await tick(UNLIMITED, { [FIRST]: pausedUntil(30), [SECOND]: UNPAUSED });
     expect(woken).toEqual(['img_00']);
   });
 
@@ -97,7 +96,7 @@ describe('at a route that is left out, the control loop', () => {
     await wait(LIMITED, 1, null);
 
     await withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xSD4.5': routes }) }, () =>
-      tick(LIMITED, { [FIRST]: { ...CLOSED, leftAt: at(0) }, [SECOND]: CLOSED }),
+      tick(LIMITED, { [FIRST]: pausedUntil(30), [SECOND]: UNPAUSED }),
     );
     expect(woken).toEqual(expected);
   });
@@ -105,12 +104,12 @@ describe('at a route that is left out, the control loop', () => {
   test.each([
     ['without a limit', UNLIMITED],
     ['with a limit', LIMITED],
-  ])('wakes nobody while all routes are left out, then one, to try it: %s', async (_, gate) => {
+  ])('wakes nobody while all routes are paused, then one, to try it: %s', async (_, gate) => {
     await wait(gate, 3);
 
-    await tick(gate, { [FIRST]: openUntil(30), [SECOND]: openUntil(60) });
+    await tick(gate, { [FIRST]: pausedUntil(30), [SECOND]: pausedUntil(60) });
     expect(woken).toEqual([]);
-    await tick(gate, { [FIRST]: openUntil(-1), [SECOND]: openUntil(60) });
+    await tick(gate, { [FIRST]: pausedUntil(-1), [SECOND]: pausedUntil(60) });
     expect(woken).toEqual(['img_00']);
     const [state] = await readGates([gate.name]);
     expect([...(state?.permits.keys() ?? [])]).toEqual(gate === LIMITED ? ['img_00'] : []);
@@ -120,9 +119,9 @@ describe('at a route that is left out, the control loop', () => {
     await wait(UNLIMITED, 200);
     memory.client.resetHistory();
 
-    await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: openUntil(60) });
+    await tick(UNLIMITED, { [FIRST]: pausedUntil(30), [SECOND]: pausedUntil(60) });
     expect(memory.calls()).toEqual({ BatchGetCommand: 1 });
-    await tick(UNLIMITED, { [FIRST]: openUntil(30), [SECOND]: CLOSED });
+    await tick(UNLIMITED, { [FIRST]: pausedUntil(30), [SECOND]: UNPAUSED });
     const reads = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
     expect(reads.map(({ Limit }) => Limit)).toEqual([undefined, 50]);
   });
@@ -130,46 +129,27 @@ describe('at a route that is left out, the control loop', () => {
   test.each([
     ['without a limit', UNLIMITED],
     ['with a limit', LIMITED],
-  ])('wakes one, without a permit, to try another route that is left out: %s', async (_, gate) => {
+  ])('wakes one, without a permit, to try another paused route: %s', async (_, gate) => {
     await wait(gate, 1, [FIRST]);
     await wait(gate, 2, [FIRST, SECOND], 1);
-    const left = { ...CLOSED, leftAt: at(-9) };
+    const left = pausedUntil(60);
 
-    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(60) });
+    await tick(gate, { [FIRST]: left, [SECOND]: pausedUntil(60) });
     expect(woken).toEqual([]);
-    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(-1) }, 9);
+    await tick(gate, { [FIRST]: left, [SECOND]: pausedUntil(-1) }, 9);
     expect(woken).toEqual([]);
-    await tick(gate, { [FIRST]: left, [SECOND]: openUntil(-1) }, 10);
+    await tick(gate, { [FIRST]: left, [SECOND]: pausedUntil(-1) }, 10);
     expect(woken).toEqual(['img_01']);
     expect([...((await readGates([gate.name]))[0]?.permits.keys() ?? [])]).toEqual([]);
   });
 
   test('wakes one to try another route while it is full itself', async () => {
-    const requestId = 'img_99';
-    memory.put(requestKey(requestId), anImageRequest({ requestId, status: 'processing' }));
-    const [provider = '', upstreamModel = ''] = FIRST.split('/');
-    const task = anAttempt({
-      requestId,
-      provider,
-      upstreamModel,
-      outcome: { kind: 'accepted', taskId: 't' },
-    });
-    memory.put(providerAttemptKey(requestId, 0, 0), task);
-    const permit = { requestId, accountId: 'acc_9', weight: 2, starts: 2 };
+    const permit = { requestId: 'img_99', accountId: 'acc_9', weight: 2, starts: 2 };
     await takePermit(LIMITED, permit, new StoppedClock().now());
     await wait(LIMITED, 2);
 
-    await tick(LIMITED, { [FIRST]: openUntil(-1), [SECOND]: openUntil(-1) });
+    await tick(LIMITED, { [FIRST]: pausedUntil(-1), [SECOND]: pausedUntil(-1) });
 
     expect(woken).toEqual(['img_00']);
-  });
-
-  test('wakes nobody while a request tries it, or an operator leaves it out', async () => {
-    await wait(LIMITED, 2);
-    const probed = { ...openUntil(-1), probe: 'img_9', probeUntil: at(9) };
-
-    for (const own of [probed, { ...openUntil(-1), leftAt: at(-9) }])
-      await tick(LIMITED, { [FIRST]: own, [SECOND]: openUntil(60) });
-    expect(woken).toEqual([]);
   });
 });

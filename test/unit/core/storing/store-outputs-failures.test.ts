@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { circuitKey, providerAttemptKey } from '../../../../core/table/keys.ts';
+import { providerAttemptKey, routeStateKey } from '../../../../core/table/keys.ts';
 import { anImage } from '../../../../packages/media/test/images.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';
@@ -228,15 +228,21 @@ describe('an output that cannot be stored', () => {
     produced.given(['/a']);
     const failed = { kind: 'failed', failure: { code: 'provider_error', message: 'no' } } as const;
     for (const [call, outcome] of [[0, aDone(`${server.url}/a`)] as const, [1, failed] as const]) {
-      const attempt = anAttempt({ call, taskId: `task-${call}`, outcome, circuit: 'failures' });
+      const attempt = anAttempt({ call, taskId: `task-${call}`, outcome });
       produced.memory.put(providerAttemptKey(REQUEST_ID, call, 0), attempt);
     }
-    for (let count = 0; count < 3; count++)
-      await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
-    await storeAtTheEnd();
+    const routes = [
+      { provider: 'modelstudio', upstreamModel: 'qwen-image' },
+      { provider: 'fal', upstreamModel: 'two' },
+    ];
+    await withEnvironment({ MODEL_ROUTES: JSON.stringify({ xQI3Pro: routes }) }, async () => {
+      for (let count = 0; count < 3; count++)
+        await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      await storeAtTheEnd();
+    });
 
-    const circuit = produced.memory.get(circuitKey('modelstudio/qwen-image')) ?? {};
-    const counts = Object.entries(circuit).filter(([name]) => name.startsWith('tasks-bad#'));
+    const state = produced.memory.get(routeStateKey('modelstudio/qwen-image')) ?? {};
+    const counts = Object.entries(state).filter(([name]) => name.startsWith('tasks-bad#'));
     expect(counts.map(([, count]) => count)).toEqual([1]);
   });
 

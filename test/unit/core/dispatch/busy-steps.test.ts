@@ -14,7 +14,7 @@ describe('the pause before a busy provider is called again', () => {
       busyAttempts.map(({ retryAfterSeconds, ...attempt }) =>
         anAttempt({ finishedAt: NOW.toISOString(), outcome: busy(retryAfterSeconds), ...attempt }),
       ),
-      atSeconds(600).toISOString(),
+      atSeconds(600),
       atSeconds(seconds),
       random,
     ).waitSeconds;
@@ -27,14 +27,18 @@ describe('the pause before a busy provider is called again', () => {
     expect(waits.map((_, attempt) => pause([{ attempt }], { random }))).toEqual(waits);
   });
 
-  test('lasts as long as the longest Retry-After', () => {
-    expect(pause([{ retryAfterSeconds: 90 }, { retryAfterSeconds: 45 }, {}])).toBe(90);
-    expect(pause([{ retryAfterSeconds: 90 }], { seconds: 60.5 })).toBe(30);
+  test('lasts as long as the longest Retry-After, for a minute at most', () => {
+    expect(pause([{ retryAfterSeconds: 50 }, { retryAfterSeconds: 45 }, {}])).toBe(50);
+    expect(pause([{ retryAfterSeconds: 900 }])).toBe(60);
+    expect(pause([{ retryAfterSeconds: 50 }], { seconds: 20.5 })).toBe(30);
     expect(pause([{ retryAfterSeconds: 1, attempt: 5 }])).toBe(30);
   });
 
   test('ends at the deadline, rounded up to a second', () => {
-    expect(pause([{ retryAfterSeconds: 3600 }], { seconds: 10 })).toBe(590);
+    expect(pause([{ retryAfterSeconds: 3600 }], { seconds: 10 })).toBe(50);
+    expect(
+      pause([{ retryAfterSeconds: 60, finishedAt: atSeconds(580).toISOString() }], { seconds: 580 }),
+    ).toBe(20);
     expect(pause([{ attempt: 9 }], { seconds: 599.9 })).toBe(1);
     expect(pause([{ attempt: 9 }], { seconds: 700 })).toBe(1);
   });
@@ -45,7 +49,7 @@ describe('the pause before a busy provider is called again', () => {
     for (let seconds = 0; seconds < 3600; rounds++) {
       seconds += stepWhileBusy(
         [anAttempt({ attempt: rounds, outcome: busy(1) })],
-        atSeconds(3600).toISOString(),
+        atSeconds(3600),
         atSeconds(seconds),
         1,
       ).waitSeconds;

@@ -1,0 +1,139 @@
+import { releasePermit } from '../admission/admission.ts';
+import { currentModelSettings, leftRoutesIn } from '../models/model-settings.ts';
+import { isMovable, isThrottled } from '../provider-calls/attempt-rules.ts';
+import { type ConfiguredRoute, routesFor, routesOf } from '../provider-calls/model-routes.ts';
+import { originOf, type PassedOver, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { ProviderRoute, ProviderRouteOf, RouteOrOrigin } from '../provider-calls/providers.ts';
+import { type ProviderId, routeNameOf } from '../provider-names.ts';
+import type { Assignment, StoredRequest } from '../requests/request-rules.ts';
+import { assignRoute } from '../requests/requests.ts';
+import { UNPAUSED } from '../route-pauses/pause-rules.ts';
+import { currentRouteStates } from '../route-pauses/route-states.ts';
+import { isSecretEmpty, SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
+import type { Clock } from '../time.ts';
+import { type Choice, chooseRoute } from './choose-route.ts';
+import { leaveReason } from './dispatch-rules.ts';
+
+/** The route that a request is to take, and the routes that it may take. */
+export interface Destination {
+  choice: Choice;
+  /** The calls of the request stay there: some may have been taken, or were refused for a reason of the request's own. */
+  isFixed: boolean;
+  route: RouteOrOrigin;
+  /** The names of the routes that may take the request, if its model has several. */
+  options: string[] | undefined;
+}
+
+/** The attempts of a request under its assignment. */
+export const currentAttempts = (
+  { assignment }: StoredRequest,
+  all: readonly ProviderAttempt[],
+): ProviderAttempt[] => all.filter((attempt) => attempt.assignment === assignment?.number);
+
+/**
+ * Finds where a request goes, from the routes that take it, their states, and its attempts. `except` are routes that cannot be used now, with
+ * the reason. Undefined when no route in use takes the request.
+ */
+export const findDestination = async (
+  request: StoredRequest,
+  all: readonly ProviderAttempt[],
+  except: ReadonlyMap<string, string>,
+  now: Date,
+): Promise<Destination | undefined> => {
+  const current = currentAttempts(request, all);
+  const configured = routesOf(request.model);
+  const isSeveral = configured.length > 1;
+  const fixed = current.find((attempt) => !isMovable(attempt) || (!isSeveral && isFailed(attempt)));
+  if (fixed) return fixedAt(fixed);
+  const left = leftRoutesIn(await currentModelSettings(now));
+  const { routes, unfit } = routesFor(request, { keyless: keylessProviders(now), left });
+  if (routes.length === 0) return undefined;
+  const names = routes.map(routeNameOf);
+  const states = isSeveral ? await currentRouteStates(names, now) : new Map();
+  const assigned = request.assignment?.route;
+  const wishes = {
+    assigned,
+    leaving:
+      isSeveral && current.length > 0 ? leaveReason(current, states.get(assigned ?? ''), now) : undefined,
+    isThrottled: current.some(isThrottled),
+    except,
+  };
+  const options = names.map((route) => ({ route, state: states.get(route) ?? UNPAUSED }));
+  const choice = chooseRoute(options, wishes, now);
+  const route = routes[names.indexOf(choice.route)] as ConfiguredRoute;
+  if (choice.kind === 'go') choice.passedOver.unshift(...unfitBefore(route, configured, unfit));
+  const { provider, upstreamModel } = route;
+  return {
+    choice,
+    isFixed: false,
+    route: { provider, upstreamModel },
+    options: isSeveral ? names : undefined,
+  };
+};
+
+const isFailed = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'failed';
+
+const fixedAt = (attempt: ProviderAttempt): Destination => ({
+  choice: { kind: 'go', route: routeNameOf(attempt), isTrial: false, passedOver: [] },
+  isFixed: true,
+  route: originOf(attempt),
+  options: undefined,
+});
+
+/** The routes before the chosen one that do not take the request, with the reasons. */
+const unfitBefore = (
+  chosen: ConfiguredRoute,
+  configured: readonly ConfiguredRoute[],
+  unfit: ReadonlyMap<ConfiguredRoute, string>,
+): PassedOver[] =>
+  configured
+    .slice(0, configured.indexOf(chosen))
+    .flatMap((route) => [unfit.get(route) ?? []].flat().map((why) => ({ route: routeNameOf(route), why })));
+
+/**
+ * Assigns a request the route of its destination, unless it has it, and releases the permit of the route before. The only place where a
+ * request changes route. A request whose calls were all refused begins anew, also at the same route. Undefined when another run has assigned
+ * the request a route, or claimed calls, since it was read.
+ */
+export const assignDestination = async (
+  request: StoredRequest,
+  all: readonly ProviderAttempt[],
+  { choice, isFixed }: Destination,
+  clock: Clock,
+): Promise<Assignment | undefined> => {
+  const { assignment } = request;
+  const isAnew = choice.kind === 'go' && currentAttempts(request, all).some(isFailed);
+  if (assignment && (isFixed || (assignment.route === choice.route && !isAnew))) return assignment;
+  const assigned = await assignRoute(request, choice.route, clock.now());
+  if (assigned && assignment && assignment.route !== choice.route)
+    await releasePermit(request, assignment.route, clock);
+  return assigned;
+};
+
+/** Until when a provider counts as without a key, in epoch milliseconds. */
+const keyless = new Map<ProviderId, number>();
+
+/** The providers known to have no key. */
+const keylessProviders = (now: Date): Set<ProviderId> =>
+  new Set([...keyless].filter(([, untilMs]) => untilMs > now.getTime()).map(([provider]) => provider));
+
+/**
+ * The provider of a destination. Undefined when it is now known to have no key and the model has other routes; that is looked up once in 5
+ * min. Throws otherwise.
+ */
+export const findProvider = async (
+  { model }: StoredRequest,
+  { route, options }: Destination,
+  providerRouteOf: ProviderRouteOf,
+  now: Date,
+): Promise<ProviderRoute | undefined> => {
+  if (!options) return providerRouteOf(model, route);
+  if (keylessProviders(now).has(route.provider)) throw new Error(`No provider of ${model} has a key.`);
+  try {
+    return await providerRouteOf(model, route);
+  } catch (error) {
+    if (!isSecretEmpty(error)) throw error;
+    keyless.set(route.provider, now.getTime() + SECRET_MAX_AGE_SECONDS * 1000);
+    return undefined;
+  }
+};

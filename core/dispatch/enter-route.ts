@@ -1,0 +1,152 @@
+import { releasePermit, startWith } from '../admission/admission.ts';
+import { gateOf, isLimited, weightOf } from '../admission/gate-rules.ts';
+import { findGate, type Pass, takePermit } from '../admission/gates.ts';
+import { Pace } from '../concurrency/pace.ts';
+import type { NextStep, QueuePosition } from '../executions/step-rules.ts';
+import { isBusyAttempt, latestAttempts, repeatableAt } from '../provider-calls/attempt-rules.ts';
+import type { PlannedAttempt } from '../provider-calls/claim-attempts.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { callbackUrl } from '../provider-calls/provider-urls.ts';
+import type {
+  ProviderCall,
+  ProviderPlan,
+  ProviderRoute,
+  ProviderRouteOf,
+} from '../provider-calls/providers.ts';
+import { routeNameOf } from '../provider-names.ts';
+import type { Assignment, StoredRequest } from '../requests/request-rules.ts';
+import { takeTrial } from '../route-pauses/route-states.ts';
+import { type Clock, type Instant, toInstant } from '../time.ts';
+import {
+  assignDestination,
+  currentAttempts,
+  type Destination,
+  findDestination,
+  findProvider,
+} from './assign-route.ts';
+import { leavesAt, NO_ROUTE, retryAt } from './dispatch-rules.ts';
+import { withSignedInputs } from './sign-inputs.ts';
+
+/** What a dispatch begins with. */
+export interface Beginning {
+  request: StoredRequest;
+  /** All attempts of the request, those of dead processes with their outcomes. */
+  all: readonly ProviderAttempt[];
+  deadline: Instant;
+  providerRouteOf: ProviderRouteOf;
+  clock: Clock;
+}
+
+/** A request at its route: its plan there, and what it may do now. */
+export interface AtRoute {
+  kind: 'at-route';
+  assignment: Assignment;
+  provider: ProviderRoute;
+  plan: ProviderPlan;
+  /** The latest attempts under the assignment, and the next attempt of each call that is to be made now. */
+  current: readonly ProviderAttempt[];
+  due: PlannedAttempt[];
+  /** Undefined for an unlimited route, and when no call is to be made. */
+  pass: Pass | undefined;
+  pace: Pace;
+  passedOver: ProviderAttempt['passedOver'];
+}
+
+/** Where a request is after its assignment: at its route, in the queue there, or at another step. */
+export type Entry = AtRoute | { kind: 'queue'; position: QueuePosition } | { kind: 'step'; step: NextStep };
+
+const again = (now: Date): Entry => ({ kind: 'step', step: retryAt(now, now, now) });
+
+/**
+ * Assigns a request its route, and takes a permit there. A route that cannot be used after all is passed over: its provider has no key, or it is
+ * paused, and full or tried by another request.
+ */
+export const enterRoute = async (beginning: Beginning): Promise<Entry> => {
+  const { request, all, clock, providerRouteOf } = beginning;
+  const except = new Map<string, string>();
+  for (;;) {
+    const destination = await findDestination(request, all, except, clock.now());
+    if (!destination) return { kind: 'step', step: { next: 'fail', error: NO_ROUTE } };
+    const { choice } = destination;
+    if (choice.kind === 'pause') return { kind: 'step', step: throughPause(beginning, choice.until) };
+    const provider = await findProvider(request, destination, providerRouteOf, clock.now());
+    // Its provider has no key: the next choice is made without it.
+    if (!provider) continue;
+    const assignment = await assignDestination(request, all, destination, clock);
+    if (!assignment) return again(clock.now());
+    request.assignment = assignment;
+    const entry = await enterAt({ ...beginning, assignment, destination, provider });
+    if (entry !== 'full' && entry !== 'tried') return entry;
+    except.set(choice.route, entry === 'full' ? 'it is full, and paused' : 'another request tries it');
+  }
+};
+
+/** The step of a request that its route was too busy for, while the route is paused. */
+const throughPause = ({ request, all, deadline, clock }: Beginning, until: Instant): NextStep => {
+  const leaves = leavesAt(currentAttempts(request, all));
+  const last = new Date(Math.min(leaves.getTime(), Date.parse(deadline)));
+  return retryAt(new Date(until), last, clock.now());
+};
+
+interface Assigned extends Beginning {
+  assignment: Assignment;
+  destination: Destination;
+  provider: ProviderRoute;
+}
+
+/** Takes a permit of the assigned route if calls are to be made there; of a paused route, the trial as well. */
+const enterAt = async (assigned: Assigned): Promise<Entry | 'full' | 'tried'> => {
+  const { request, all, clock, assignment, destination, provider, deadline } = assigned;
+  const { choice, options } = destination;
+  const planned = await withSignedInputs(request, deadline);
+  const url = await callbackUrl(provider.provider.id, request.requestId);
+  const plan = provider.provider.plan(planned, provider.upstreamModel, url);
+  const current = latestAttempts(currentAttempts(request, all));
+  const name = routeNameOf({ provider: provider.provider.id, upstreamModel: provider.upstreamModel });
+  const gate = findGate(name) ?? gateOf(name, {});
+  const starts = callsToMake(plan.calls, current, all).length;
+  const wanted = { weight: weightOf(starts, gate), starts };
+  const position = { gate: gate.name, ...wanted, ...(options && { routes: options }) };
+  if (choice.kind === 'wait') return { kind: 'queue', position };
+  const isTrial = choice.kind === 'go' && choice.isTrial;
+  const { requestId, accountId } = request;
+  const needsPass = starts > 0 && isLimited(gate);
+  const pass = needsPass
+    ? await takePermit(gate, { requestId, accountId, ...wanted }, clock.now())
+    : undefined;
+  if (needsPass && !pass) return isTrial ? 'full' : { kind: 'queue', position };
+  if (isTrial && !(await takeTrial(name, clock.now()))) {
+    if (pass) await releasePermit(request, name, clock, pass.permit.takenMs);
+    return 'tried';
+  }
+  if (pass) await startWith(request, pass, clock);
+  return {
+    kind: 'at-route',
+    ...{ assignment, provider, plan, current, pass },
+    due: callsToMake(plan.calls, current, all, clock.now()),
+    pace: new Pace(pass?.permit.weight ?? plan.calls.length, gate.intervalMs ?? 0, () =>
+      clock.now().getTime(),
+    ),
+    passedOver: choice.kind === 'go' ? choice.passedOver : undefined,
+  };
+};
+
+/**
+ * The planned calls that were never made at this route, or that a busy provider takes again, each with its next attempt. With `now`, only
+ * those that it takes by then. `current` are the latest attempts under the assignment, `all` those under any.
+ */
+const callsToMake = (
+  calls: readonly ProviderCall[],
+  current: readonly ProviderAttempt[],
+  all: readonly ProviderAttempt[],
+  now?: Date,
+): PlannedAttempt[] => {
+  const next = 1 + Math.max(-1, ...all.map(({ attempt }) => attempt));
+  return calls.flatMap((_, call) => {
+    const last = current.find((attempt) => attempt.call === call);
+    if (!last) return [{ call, attempt: next }];
+    return isBusyAttempt(last) && (now === undefined || repeatableAt(last) <= toInstant(now))
+      ? [{ call, attempt: last.attempt + 1 }]
+      : [];
+  });
+};

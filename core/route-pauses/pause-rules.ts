@@ -1,0 +1,171 @@
+import * as z from 'zod/mini';
+import { MOST_RETRY_AFTER_SECONDS, takenOf } from '../provider-calls/attempt-rules.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { addSeconds, type Instant, toInstant } from '../time.ts';
+
+/** What a route was paused for: failed calls, a refusal of our key, account or model, failed tasks, or throttling. */
+const REASONS = ['calls', 'access', 'tasks', 'busy'] as const;
+export type PauseReason = (typeof REASONS)[number];
+
+/**
+ * The pause of a route, as stored; a route without an item is used. While `pausedAt` is set, the route is paused. From `pausedUntil` on, one
+ * request may try it. `pauseSeconds` is how long that pause was.
+ */
+export const StoredRouteState = z.object({
+  pauseReason: z.optional(z.catch(z.enum(REASONS), 'calls')),
+  pausedAt: z.optional(z.string()),
+  pausedUntil: z.optional(z.string()),
+  pauseSeconds: z.optional(z.number()),
+});
+/** `counts` are how many calls and tasks ended lately, by the names of the counts. */
+export type RouteState = z.infer<typeof StoredRouteState> & { counts: ReadonlyMap<string, number> };
+
+/** A route that nothing is known of. */
+export const UNPAUSED: RouteState = { counts: new Map() };
+
+/** Whether requests are assigned to other routes. */
+export const isPaused = ({ pausedAt }: RouteState): boolean => pausedAt !== undefined;
+
+/** A trial is a lease of this length. */
+export const TRIAL_SECONDS = 60;
+const FIRST_PAUSE_SECONDS = 30;
+const LONGEST_PAUSE_SECONDS = 300;
+const FIRST_BUSY_SECONDS = 5;
+
+/** An instant that no pause can reach: a clock that was ahead wrote a later one. */
+export const farthestPause = (now: Date): Instant =>
+  addSeconds(toInstant(now), LONGEST_PAUSE_SECONDS + TRIAL_SECONDS);
+
+/** Whether one request may try a paused route now. */
+export const mayTry = (state: RouteState, now: Date): boolean => {
+  const { pausedUntil = '' } = state;
+  return isPaused(state) && (pausedUntil <= toInstant(now) || pausedUntil > farthestPause(now));
+};
+
+/** Why a route is paused, in words for an operator. */
+export const whyPaused = ({ pauseReason, pausedAt }: RouteState): string =>
+  `paused since ${pausedAt}: ${pauseReason}`;
+
+/**
+ * The length of the next pause after one of `pauseSeconds`. A provider's own `Retry-After` counts up to 60 s; a busy provider is tried at
+ * least once a minute.
+ */
+export const nextPauseSeconds = (
+  reason: PauseReason,
+  { pauseReason, pauseSeconds }: Pick<RouteState, 'pauseReason' | 'pauseSeconds'>,
+  retryAfterSeconds?: number,
+): number => {
+  if (reason !== 'busy')
+    return pauseSeconds === undefined || pauseReason === 'busy'
+      ? FIRST_PAUSE_SECONDS
+      : Math.min(LONGEST_PAUSE_SECONDS, 2 * pauseSeconds);
+  const doubled = pauseSeconds === undefined ? FIRST_BUSY_SECONDS : 2 * pauseSeconds;
+  return Math.max(1, Math.min(MOST_RETRY_AFTER_SECONDS, retryAfterSeconds ?? doubled));
+};
+
+/** Calls and tasks are counted apart: a failed task was a call that worked. */
+const COUNTED = ['calls', 'tasks'] as const;
+export type Counted = (typeof COUNTED)[number];
+/** The two ends that count. */
+export const ENDS = ['bad', 'good'] as const;
+export type End = (typeof ENDS)[number];
+
+/** Ends count for so long, and so many bad ones can pause a route. */
+const WINDOW_MINUTES = 5;
+const FEWEST_BAD = 5;
+/** Accounts are counted in so many groups, so that the item stays small. */
+const GROUPS = 16;
+
+/** The group that an account is counted in. */
+const groupOf = (accountId: string): number =>
+  [...accountId].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 7) %
+  GROUPS;
+
+const minuteOf = (now: Date): number => Math.floor(now.getTime() / 60_000);
+
+/** The name of the count that an end adds to: of its kind, its end, the minute since 1970, and the group of its account. */
+export const countName = (counted: Counted, end: End, accountId: string, now: Date): string =>
+  `${counted}-${end}#${minuteOf(now)}#${groupOf(accountId)}`;
+
+/** A count by its name; undefined for another attribute, and for a count that is too old. The clock that counted may be ahead. */
+const readCount = (name: string, now: Date) => {
+  const [kind = '', minute = '', group = ''] = name.split('#');
+  const ago = minuteOf(now) - Number(minute);
+  return group === '' || ago >= WINDOW_MINUTES || ago < -1 ? undefined : { kind, group };
+};
+
+/** The names of the counts that are too old. */
+export const outdatedCounts = ({ counts }: RouteState, now: Date): string[] =>
+  [...counts.keys()].filter((name) => readCount(name, now) === undefined);
+
+/**
+ * Whether a route is to be paused: of the ends of the last 5 minutes 5 or more, and at least half, were bad. The same must hold without the
+ * group of accounts with the most bad ends, if any other had an end: one caller's failures do not pause a route for all.
+ */
+export const isFailing = ({ counts }: RouteState, counted: Counted, now: Date): boolean => {
+  const groups = new Map<string, Record<End, number>>();
+  for (const [name, count] of counts) {
+    const read = readCount(name, now);
+    for (const end of ENDS) {
+      if (read?.kind !== `${counted}-${end}`) continue;
+      const group = groups.get(read.group) ?? { bad: 0, good: 0 };
+      groups.set(read.group, { ...group, [end]: group[end] + count });
+    }
+  }
+  const all = [...groups.values()].sort((one, other) => other.bad - one.bad);
+  const total = (of: readonly Record<End, number>[], end: End): number =>
+    of.reduce((sum, group) => sum + group[end], 0);
+  const isMostlyBad = (of: readonly Record<End, number>[]): boolean => total(of, 'bad') >= total(of, 'good');
+  return total(all, 'bad') >= FEWEST_BAD && isMostlyBad(all) && isMostlyBad(all.slice(1));
+};
+
+/** What the end of a call or task says about its route. */
+export type RouteResult =
+  /** The provider works: it made what was asked for, took the call, or decided about the content. */
+  | 'good'
+  | 'bad'
+  /** The provider refused our key, our account or the model, or our quota there is used up. */
+  | 'refused'
+  /** The provider was too busy. */
+  | 'busy'
+  /** The input was at fault, say: otherwise one caller could have a route paused for all. */
+  | 'nothing';
+
+type Ended = Pick<ProviderAttempt, 'taskId' | 'outcome'>;
+
+/** What the answer to a creation call says about its route. */
+export const resultOfCall = (attempt: Ended): RouteResult => {
+  const { outcome } = attempt;
+  switch (outcome?.kind) {
+    case 'accepted':
+    case 'done':
+      return 'good';
+    case 'lost':
+      return 'bad';
+    case 'busy':
+      return outcome.obstacle === 'unreached' ? 'bad' : 'busy';
+    case 'failed':
+      if (outcome.obstacle === 'access' || outcome.obstacle === 'quota') return 'refused';
+      if (outcome.obstacle !== undefined) return 'bad';
+      return takenOf(attempt) === 'no' && outcome.failure.code !== 'content_policy'
+        ? 'nothing'
+        : resultOfFailure(outcome);
+    default:
+      return 'nothing';
+  }
+};
+
+/** What an attempt says about its route once its task has ended. A task that was lost or never ended says nothing: that may be our fault. */
+export const resultOfTask = ({ taskId, outcome }: Ended): RouteResult => {
+  if (taskId === undefined) return 'nothing';
+  if (outcome?.kind === 'done') return 'good';
+  return outcome?.kind === 'failed' ? resultOfFailure(outcome) : 'nothing';
+};
+
+const resultOfFailure = ({
+  failure,
+  blamesInput,
+}: Extract<AttemptOutcome, { kind: 'failed' }>): RouteResult => {
+  if (failure.code === 'content_policy') return 'good';
+  return blamesInput ? 'nothing' : 'bad';
+};

@@ -1,0 +1,72 @@
+import type {
+  AskedOfImages,
+  AskedOfVideo,
+  ImageRequest,
+  StoredRequest,
+  VideoRequest,
+} from '../core/requests/request-rules.ts';
+
+type ImageField = Exclude<keyof AskedOfImages, 'webhookUrl'> | 'prompt' | 'images' | 'sequential';
+type VideoField = Exclude<keyof AskedOfVideo, 'webhookUrl'> | 'prompt';
+
+/** Whether an upstream model is sent a field of a creation. A field that is not taken is never left out in silence: a request with it is not planned. */
+type Sent = 'sent' | 'not taken';
+
+/** What an adapter does with each field of a creation of images, and of a video. The compiler asks for every field. */
+export type ImageFields = Readonly<Record<ImageField, Sent>>;
+export type VideoFields = Readonly<Record<VideoField, Sent>>;
+
+/** An image model that takes every field. */
+export const ALL_OF_IMAGES: ImageFields = {
+  prompt: 'sent',
+  size: 'sent',
+  aspectRatio: 'sent',
+  references: 'sent',
+  images: 'sent',
+  sequential: 'sent',
+};
+
+/** A video model that takes every field. */
+export const ALL_OF_VIDEO: VideoFields = {
+  prompt: 'sent',
+  resolution: 'sent',
+  durationSec: 'sent',
+  ratio: 'sent',
+  image: 'sent',
+  lastFrame: 'sent',
+  referenceImages: 'sent',
+  referenceVideos: 'sent',
+  referenceAudios: 'sent',
+};
+
+/** Wan 2.7: its frames give the shape, and it takes no references. */
+export const FRAMES_ALONE: VideoFields = {
+  ...ALL_OF_VIDEO,
+  ratio: 'not taken',
+  referenceImages: 'not taken',
+  referenceVideos: 'not taken',
+  referenceAudios: 'not taken',
+};
+
+/** Values by which a request asks for nothing. */
+const isNeutral = (field: string, value: unknown): boolean =>
+  value === undefined ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0) ||
+  (field === 'images' && value === 1) ||
+  (field === 'ratio' && value === 'adaptive');
+
+/** The names of fields in a creation, where the stored request has another. */
+const NAMES = new Map([['images', 'n']]);
+
+/** The first field of a request, by its name in a creation, that an upstream model is not sent. */
+export const untakenField = (
+  request: StoredRequest,
+  fields: ImageFields | VideoFields,
+): string | undefined => {
+  const values: Partial<ImageRequest & VideoRequest> = request as ImageRequest & VideoRequest;
+  const [found] = Object.entries(fields).filter(
+    ([field, sent]) => sent === 'not taken' && !isNeutral(field, values[field as keyof typeof values]),
+  );
+  return found && (NAMES.get(found[0]) ?? found[0]);
+};
