@@ -17,3 +17,15 @@ export const inParallel = async <Item>(
   const ends = await Promise.allSettled(Array.from({ length: limit }, worker));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 };
+
+/**
+ * The results of works under way, in their order, once all have ended. Rejects with the first error then, so that no write is left behind in
+ * a process that may be frozen.
+ */
+export const allEnded = async <Result>(works: Iterable<Promise<Result>>): Promise<Result[]> => {
+  const ends = await Promise.allSettled(works);
+  return ends.map((end) => {
+    if (end.status === 'rejected') throw end.reason;
+    return end.value;
+  });
+};

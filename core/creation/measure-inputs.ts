@@ -2,6 +2,7 @@ import { ImageEnd } from '@generation-service/media/image-end';
 import { measureAudio, UnreadableAudioError } from '@generation-service/media/measure-audio';
 import { measurePicture } from '@generation-service/media/measure-picture';
 import { UnreadableVideoError } from '@generation-service/media/video-type';
+import { allEnded } from '../concurrency/in-parallel.ts';
 import type { Medium } from '../errors.ts';
 import { ClipTooLongError, copyClip } from '../files/copy-clip.ts';
 import { FileNotFetchedError, fetchFile } from '../files/fetch-file.ts';
@@ -30,7 +31,7 @@ export const measureInputs = async (
   signal: AbortSignal = AbortSignal.timeout(TIME_LIMIT_MS),
 ): Promise<InputMeasure[]> => {
   let videos = 0;
-  return Promise.all(
+  return allEnded(
     files.map((file) => {
       const { medium } = file;
       if (medium !== 'video') return measured(signal, () => measureWhole(file, medium, signal));

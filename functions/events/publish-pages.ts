@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
+import { allEnded } from '../../core/concurrency/in-parallel.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { bucket } from '../../core/files/bucket.ts';
 import {
@@ -51,7 +52,7 @@ export const publishPages = async (
     [OPENAPI_FILE]: (text) => withServer(text, baseUrl),
     [REFERENCE_FILE]: (text) => (hasConsole ? text : text.replace(/<nav data-of="console">.*<\/nav>/, '')),
   };
-  await Promise.all(pages.map((page) => publish(folder, page, made[page.file])));
+  await allEnded(pages.map((page) => publish(folder, page, made[page.file])));
 };
 
 const publish = async (

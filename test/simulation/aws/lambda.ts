@@ -48,6 +48,8 @@ const UNHEARD_MS = [5, 200, 2_000];
 /** How long a new process takes to start. Most are warm in a service that is used, and no fault is one that is not. */
 const START_MS = [0, 0, 0, 150, 900];
 const LATE_EVENT_SHARE = 0.03;
+/** How the names of calls begin that change nothing. */
+const READS = /^(Get|BatchGet|Query|Scan|List|Head|Describe)/;
 /** How far the clocks of two machines can be apart. */
 const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 
@@ -151,6 +153,12 @@ export class Lambda extends Part {
     if (mode === 'refuses') throw new InvocationError('Lambda.ServiceException', 'Lambda is unavailable');
   }
 
+  /** A run has answered: what it has not awaited may never be done. */
+  private judgeLeftBehind({ calls, functionName }: Invocation): void {
+    for (const call of [...calls].filter((name) => !READS.test(name)))
+      this.report(`[left behind] ${functionName} ended while ${call} was under way`);
+  }
+
   /** Rejects while Lambda takes no run of this function. */
   private async meetThrottle(functionName: string): Promise<void> {
     const { random, scheduler } = this.world;
@@ -237,6 +245,7 @@ export class Lambda extends Part {
       const end = (settle: () => void): void => {
         if (invocation.dead) return;
         scheduler.cancel(limit);
+        this.judgeLeftBehind(invocation);
         this.setAtWork(invocation, false);
         this.rest(fn.name, instance, invocation);
         settle();

@@ -103,12 +103,17 @@ class Tries<T> extends Part {
 
   /** Its errors say how often it was tried, as those of the SDK do. */
   async run(): Promise<T> {
+    const { name, service } = this.call;
+    // A server that is given up may go on for long.
+    if (AWS.has(service)) this.invocation?.calls.add(name);
     try {
       return await this.repeat();
     } catch (error) {
       if (this.wasAnswered) this.call.unheard?.();
       const { $metadata } = error as { $metadata?: object };
       throw Object.assign(error as Error, { $metadata: { ...$metadata, attempts: this.tried } });
+    } finally {
+      this.invocation?.calls.delete(name);
     }
   }
 

@@ -8,6 +8,8 @@ export class Invocation {
   /** How far the clock of the machine it runs on is off. */
   readonly skewMilliseconds: number;
   dead = false;
+  /** The calls that it makes and that are not over. */
+  readonly calls = new Set<string>();
   private frozen = false;
   private readonly parked: (() => void)[] = [];
   private readonly onDeath: (cause: string) => void;

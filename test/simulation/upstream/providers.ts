@@ -162,6 +162,7 @@ export class Providers extends Part {
     }
     const { random, scheduler } = this.world;
     const wavers = task.behaviour === 'wavers';
+    if (wavers) this.world.disturb(wire === 'ark' ? 'modelark' : 'modelstudio');
     if (task.behaviour === 'no-json-state' && random.next() < 0.5) return page(200);
     const isDone = scheduler.now >= task.doneAt && !(wavers && random.next() < 0.5);
     const isFailed = wavers

@@ -91,6 +91,8 @@ describe('the places of a limit', () => {
 
     expect(await fill(ofAccount, atSeconds(14.999))).toHaveLength(0);
     expect(await fill(ofAccount, atSeconds(15))).toHaveLength(3);
+    // The table has not removed the item, which is past its time by days.
+    expect(await fill(ofAccount, atSeconds(300_000))).toHaveLength(3);
   });
 
   test('are not freed by a holder whose lease has ended and whose place another has taken', async () => {

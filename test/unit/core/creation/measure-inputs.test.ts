@@ -189,6 +189,26 @@ describe('copying reference videos', () => {
 
     await expect(measureOne(whole(fileOf()))).rejects.toBe(refusal);
   });
+
+  test('rejects once the copies of the others have ended: the caller removes them all', async () => {
+    const { promise: second, resolve: end } = Promise.withResolvers<object>();
+    bucket.client
+      .on(PutObjectCommand)
+      .rejectsOnce(new Error('Access Denied'))
+      .callsFake(() => second);
+    serve({ '/a': whole(clip), '/b': whole(clip) });
+    let isOver = false;
+    const copied = measure(['/a', '/b']).finally(() => {
+      isOver = true;
+    });
+    const outcome = expect(copied).rejects.toThrow('Access Denied');
+
+    while (bucket.client.commandCalls(PutObjectCommand).length < 2) await nextTurn();
+    for (let turn = 0; turn < 100; turn++) await nextTurn();
+    expect(isOver).toBe(false);
+    end({});
+    await outcome;
+  });
 });
 
 test('a reference video that moved is measured where it is', async () => {
