@@ -74,7 +74,13 @@ export const groupFunctions = (
     pollers,
     providerCallers: [...pollers, task['query-provider'], task['dispatch-request']],
     /** Find the gates of the providers' routes, and call no provider. */
-    admitters: [task['await-capacity'], task['fail-request'], reconcileLost],
+    admitters: [
+      task['await-capacity'],
+      task['store-outputs'],
+      task['settle-request'],
+      task['fail-request'],
+      reconcileLost,
+    ],
   };
 };
 type Functions = ReturnType<typeof groupFunctions>;
