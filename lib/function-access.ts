@@ -144,7 +144,8 @@ export const bindCalls = (
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
-  secrets.bindRoutes(admitters);
+  // Storing reports how tasks ended to the routes of the model.
+  secrets.bindRoutes([...admitters, task['store-outputs']]);
   secrets.bindProviderStatus([...creators, ...modelListers]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
   fileDelivery.bindSigning([
