@@ -6,6 +6,8 @@ import { latestEndMs } from '../time.ts';
 
 /** A run counts as alive for this long after its last tick. */
 const ALIVE_MS = 10_000;
+/** A run whose minute is over counts as alive until the schedule starts the next one: no other has to be started. */
+const HANDOVER_MS = 3_000;
 
 /** The run of the reconciler that is at work, or the last one. It is alive until `aliveUntilMs`, in epoch milliseconds. */
 const ReconcilerRun = z.object({
@@ -13,6 +15,8 @@ const ReconcilerRun = z.object({
   /** The function to invoke for another run. */
   functionName: z.string(),
   aliveUntilMs: z.number(),
+  /** Whether its minute is over. It makes no more calls then. */
+  isOver: z.catch(z.optional(z.boolean()), undefined),
 });
 export type ReconcilerRun = z.infer<typeof ReconcilerRun>;
 
@@ -40,23 +44,36 @@ export const beginRun = (
   const nowMs = now.getTime();
   return updateRun({
     ...setAll(
-      { runId, functionName, aliveUntilMs: nowMs + ALIVE_MS },
-      ifDead ? { ':now': nowMs, ':latest': latestEndMs(now, ALIVE_MS) } : {},
+      { runId, functionName, aliveUntilMs: nowMs + ALIVE_MS, isOver: false },
+      ifDead ? { ':now': nowMs, ':latest': latestEndMs(now, ALIVE_MS), ':true': true } : {},
     ),
     ...(ifDead && {
       ConditionExpression:
-        'attribute_not_exists(aliveUntilMs) OR aliveUntilMs <= :now OR aliveUntilMs > :latest',
+        'attribute_not_exists(aliveUntilMs) OR aliveUntilMs <= :now OR aliveUntilMs > :latest OR isOver = :true',
     }),
   });
 };
 
-/** Access pattern 71: keeps this run alive, or with `isOver` ends it. False when another run has taken over. */
-export const renewRun = (runId: string, now: Date, { isOver = false } = {}): Promise<boolean> =>
-  updateRun({
-    UpdateExpression: 'SET aliveUntilMs = :until',
+/**
+ * Access pattern 71: keeps this run alive; or ends it, without work or because its minute is over. False when another run has taken
+ * over.
+ */
+export const renewRun = (
+  runId: string,
+  now: Date,
+  end?: 'without-work' | 'minute-over',
+): Promise<boolean> => {
+  const aliveMs = { 'without-work': 0, 'minute-over': HANDOVER_MS, none: ALIVE_MS }[end ?? 'none'];
+  return updateRun({
+    UpdateExpression: 'SET aliveUntilMs = :until, isOver = :over',
     ConditionExpression: 'runId = :run',
-    ExpressionAttributeValues: { ':until': now.getTime() + (isOver ? 0 : ALIVE_MS), ':run': runId },
+    ExpressionAttributeValues: {
+      ':until': now.getTime() + aliveMs,
+      ':over': end !== undefined,
+      ':run': runId,
+    },
   });
+};
 
 /**
  * Access pattern 71: claims the start of another run after a dead one. Of all that saw the same one dead, one gets true, and starts

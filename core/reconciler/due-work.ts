@@ -4,7 +4,7 @@ import { toInstant } from '../time.ts';
 import type { ProviderQuery } from './check.ts';
 
 /** Most items that a run keeps. The others stay due. */
-const MAX_ITEMS = 1_000;
+export const MAX_ITEMS = 1_000;
 
 /** A due item that a run keeps, and the time of its next check, in epoch milliseconds. */
 export interface Kept {

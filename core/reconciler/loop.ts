@@ -30,7 +30,7 @@ import {
   rerouteWaiting,
 } from './admit.ts';
 import { CHECK_AGAIN_SECONDS, type CheckResult, checkDue } from './check.ts';
-import { DueWork, type Kept } from './due-work.ts';
+import { DueWork, type Kept, MAX_ITEMS } from './due-work.ts';
 import { startExpiryIfDue } from './start-expiry.ts';
 import { TaskLister } from './task-lister.ts';
 
@@ -43,7 +43,7 @@ const SLOW_MS = 10_000;
 /** Most items of a partition that are read at once. */
 const ITEMS_PER_PARTITION = 250;
 /** Checks that read the table and make no call to a provider. */
-const CHECKS_AT_ONCE = 16;
+const CHECKS_AT_ONCE = 40;
 /** Ticks without open work before a run ends, if requests may have begun to wait for it. */
 const IDLE_TICKS = 2;
 /** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
@@ -129,20 +129,21 @@ class Run {
       const intervalMs: number | 'end' = await this.guarded({}, () => this.makeTick(), this.tickMs());
       pauseMs = intervalMs === 'end' ? undefined : Math.max(0, startedMs + intervalMs - this.nowMs());
     }
+    const end = pauseMs === undefined ? 'without-work' : 'minute-over';
     if (pauseMs === undefined) this.endMs = this.nowMs();
     // The last tick's queries go on until then.
     else await this.options.pause(Math.max(0, this.endMs - this.nowMs()));
-    await this.leaveToNext();
+    await this.leaveToNext(end);
     if (this.underWay.size === 0) return;
     await Promise.race([Promise.all(this.underWay), this.options.pause(SETTLE_MS)]);
-    await this.leaveToNext();
+    await this.leaveToNext(end);
   }
 
   /** Leaves open work to the next run, unless that has taken over. */
-  private async leaveToNext(): Promise<void> {
+  private async leaveToNext(end: 'without-work' | 'minute-over'): Promise<void> {
     const { clock } = this.options;
     await this.guarded({}, async () => {
-      const isMine = this.isAtWork && (await renewRun(this.runId, clock.now(), { isOver: true }));
+      const isMine = this.isAtWork && (await renewRun(this.runId, clock.now(), end));
       if (isMine) await this.work.writeBack();
     });
   }
@@ -163,7 +164,7 @@ class Run {
     if (queued.length === 0 && this.work.size === 0) {
       // Requests that began to wait during this run may not be in the index yet: the next ticks find them.
       if (!this.isAtWork) return this.idleTicksLeft-- > 0 ? this.tickMs() : idleMs;
-      await renewRun(this.runId, clock.now(), { isOver: true });
+      await renewRun(this.runId, clock.now(), 'without-work');
       this.isAtWork = false;
       this.idleTicksLeft = IDLE_TICKS;
       return this.tickMs();
@@ -185,8 +186,9 @@ class Run {
   private async readFormerRun(): Promise<void> {
     const { functionName } = this.options;
     const former = await findReconcilerRun();
-    this.mayOverlap = isAlive(former, this.options.clock.now());
-    if (this.mayOverlap) this.idleTicksLeft = IDLE_TICKS;
+    const isAwaited = isAlive(former, this.options.clock.now());
+    this.mayOverlap = isAwaited && former?.isOver !== true;
+    if (isAwaited) this.idleTicksLeft = IDLE_TICKS;
     if (former?.functionName !== functionName) await nameReconciler(functionName);
   }
 
@@ -197,8 +199,16 @@ class Run {
     const isSlow = now.getTime() >= this.slowAtMs;
     if (isSlow) this.slowAtMs = now.getTime() + SLOW_MS;
     if (isSlow) this.track(startExpiryIfDue(everySeconds, clock));
-    const dueIn = (list: 'START' | 'CHECK', until: Date) =>
-      listDue(list, toInstant(until), ITEMS_PER_PARTITION);
+    const dueIn = async (list: 'START' | 'CHECK', until: Date) => {
+      const { items, next } = await listDue(list, toInstant(until), ITEMS_PER_PARTITION);
+      let rest = next;
+      while (rest.length > 0 && items.length < MAX_ITEMS) {
+        const page = await listDue(list, toInstant(until), ITEMS_PER_PARTITION, rest);
+        items.push(...page.items);
+        rest = page.next;
+      }
+      return { items, next: rest };
+    };
     const [checks, starts, queued] = await Promise.all([
       dueIn('CHECK', new Date(this.endMs)),
       isSlow ? dueIn('START', now) : { items: [] },
@@ -305,10 +315,8 @@ class Run {
         return checked;
       },
       during: (call) =>
-        this.paceOf(provider.id).during(
-          () => (keepGoing() ? call() : Promise.reject(RUN_HAS_ENDED)),
-          this.nowMs(),
-        ),
+        // Before single queries, of which a list spares many.
+        this.paceOf(provider.id).during(() => (keepGoing() ? call() : Promise.reject(RUN_HAS_ENDED)), 0),
       perSecond: queryLimitsOf(provider.id).perSecond,
     });
     this.listers.set(key, lister);

@@ -7,6 +7,8 @@ import type { Kept } from './due-work.ts';
 const LEAST_TO_LIST = 3;
 /** Shortest time from one list to the next. */
 const LIST_MS = 1_000;
+/** How long a lister waits for more tasks before its first list. */
+const FIRST_MS = 400;
 /** Share of an account's calls a second that its lists may take. The others fetch results. */
 const LIST_SHARE = 1 / 4;
 /** A task that lists do not name, and that was unfinished when it was queried alone, is queried alone again after so long. */
@@ -77,6 +79,8 @@ export class TaskLister {
     const { host } = this;
     this.isAtWork = true;
     try {
+      // A run finds most of its tasks at its beginning, within a moment.
+      await host.pause(FIRST_MS);
       for (;;) {
         const startedMs = host.nowMs();
         const kept = host.kept();

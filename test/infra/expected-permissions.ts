@@ -100,15 +100,13 @@ const CREATE_FOR_OPENAI = {
   '*': 'lambda:GetAccountSettings',
 };
 const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
-/** Uploads go with the requests that named them. */
-const DELETE_FILES = { [`${FILES} ${UPLOADS}`]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
 const PAGES = PUBLIC_PAGES.map(({ key }) => `${BUCKET}/${key}`)
   .toSorted()
   .join(' ');
 const REMOVES_REQUEST = {
   [DELETION]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem'),
   [itemsOf(DELETED)]: onTable('UpdateItem'),
-  ...DELETE_FILES,
+  ...REMOVE_FILES,
 };
 const REMOVES_END_USER = {
   [itemsOf(END_USERS)]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'),
@@ -308,7 +306,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ),
     [itemsOf(...MOVES_MONEY)]: onTable('PutItem', 'UpdateItem'),
     [DELETION]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem'),
-    ...DELETE_FILES,
+    ...REMOVE_FILES,
     ...REMOVES_END_USER,
     [itemsOf(RUN, DELETED)]: onTable('UpdateItem'),
     [itemsOf('GATE#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),

@@ -122,14 +122,11 @@ export const WORST_CASES: readonly WorstCase[] = [
       'see the concurrency of the AWS account',
     ],
   },
-  {
-    of: ['api/delete-generation', 'api/bulk-delete-generations'],
-    could: ['calls', 'removal', 'files', 'remove uploads'],
-  },
+  { of: ['api/delete-generation', 'api/bulk-delete-generations'], could: ['calls', 'removal', 'files'] },
   {
     of: ['api/delete-end-user'],
     could: [
-      ...(['calls', 'removal', 'files', 'remove uploads'] as const),
+      ...(['calls', 'removal', 'files'] as const),
       ...(['read end-users', 'remove end-users', 'block and unblock end-users'] as const),
       ...(['change the sums, pauses and budgets of end-users', 'list the requests of an end-user'] as const),
     ],
@@ -176,17 +173,7 @@ export const WORST_CASES: readonly WorstCase[] = [
   {
     of: ['events/reconcile'],
     could: [
-      ...([
-        'money',
-        'requests',
-        'removal',
-        'files',
-        'remove uploads',
-        'queues',
-        'loop',
-        PROVIDER_KEYS,
-        SIGN,
-      ] as const),
+      ...(['money', 'requests', 'removal', 'files', 'queues', 'loop', PROVIDER_KEYS, SIGN] as const),
       ...(['read end-users', 'remove end-users', 'read the queues of providers'] as const),
       ...(['read which routes are paused', 'read rates and switches'] as const),
       ...(['list expired requests', 'list due work', 'list the queues of providers'] as const),

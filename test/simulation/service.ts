@@ -38,6 +38,9 @@ const VARIABLES = {
   CALLBACK_WAIT_SECONDS: '60',
   VIDEO_DEADLINE_SECONDS: '3600',
   RECONCILE_INTERVAL_SECONDS: '60',
+  // A second account at a provider, at the same address.
+  MODELSTUDIO_BASE_URL_EU: process.env.MODELSTUDIO_BASE_URL,
+  MODELSTUDIO_SECRET_ARN_EU: 'arn:modelstudio@eu-key',
 };
 
 /** Time limits by function: the workflows' from the stack's own definitions, the others' as `lib/reconciler.ts` and `lib/clip-measuring.ts` set them. */

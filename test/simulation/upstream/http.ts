@@ -117,12 +117,11 @@ export class Http extends Part {
     );
   }
 
-  /** Whether a provider takes the key of a call. */
-  private takesKey(service: Service, { headers }: HttpRequest): boolean {
-    return this.world.secrets.takes(
-      `arn:${service}-key`,
-      String(headers.authorization).replace('Bearer ', ''),
-    );
+  /** Whether a provider takes the key of a call, as one of its accounts. */
+  private takesKey(service: Service, request: HttpRequest): boolean {
+    const name = secretOf(request);
+    const isOfAccount = name.startsWith(`arn:${service}@`);
+    return this.world.secrets.takes(isOfAccount ? name : `arn:${service}-key`, keyOf(request));
   }
 
   /** The answer of a server that is too busy or broken, or does not take our credential. */
@@ -188,6 +187,12 @@ export class Http extends Part {
     }
   }
 }
+
+const keyOf = ({ headers }: Pick<HttpRequest, 'headers'>): string =>
+  String(headers.authorization).replace('Bearer ', '');
+
+/** The secret whose value is the key of a call: each account at a provider has its own. */
+export const secretOf = (request: Pick<HttpRequest, 'headers'>): string => keyOf(request).split(' ')[0] ?? '';
 
 /** The task that a provider is asked about. */
 export const taskIdIn = ({ pathname }: URL): string =>

@@ -1,6 +1,6 @@
 import type { CreationCall, Made } from '../evidence.ts';
 import { Part } from '../part.ts';
-import { FILE_HOST, type HttpAnswer, type HttpRequest, jsonAnswer, taskIdIn } from './http.ts';
+import { FILE_HOST, type HttpAnswer, type HttpRequest, jsonAnswer, secretOf, taskIdIn } from './http.ts';
 import { anMp4, aPng, padded } from './media.ts';
 
 /** What becomes of a request at its provider; named in its prompt. */
@@ -50,6 +50,8 @@ interface Task {
   wire: 'ark' | 'studio';
   images: number;
   video: boolean;
+  /** The secret with the key that it was created with. */
+  account: string;
   createdAt: number;
   doneAt: number;
 }
@@ -89,8 +91,9 @@ export class Providers extends Part {
     if (hostname === FILE_HOST) return this.file(pathname);
     const wire = hostname.startsWith('modelark') ? 'ark' : 'studio';
     const id = taskIdIn(url);
-    if (request.method === 'GET' && /\/tasks\/?$/.test(pathname)) return this.list(wire, url.searchParams);
-    if (request.method === 'GET') return this.query(wire, id);
+    if (request.method === 'GET' && /\/tasks\/?$/.test(pathname))
+      return this.list(wire, url.searchParams, secretOf(request));
+    if (request.method === 'GET') return this.query(wire, id, secretOf(request));
     if (request.method === 'DELETE' || pathname.endsWith('/cancel')) return this.cancel(wire, id);
     return this.create(wire, pathname, request);
   }
@@ -120,7 +123,8 @@ export class Providers extends Part {
     const id = behaviour === 'same-id' ? SAME_ID : `task-${this.made++}`;
     const { now: createdAt } = this.world.scheduler;
     const doneAt = this.workEnd(behaviour);
-    const task: Task = { id, marker, behaviour, wire, images, video, createdAt, doneAt };
+    const account = secretOf({ headers });
+    const task: Task = { id, marker, behaviour, wire, account, images, video, createdAt, doneAt };
     const asynchronous = video || headers['x-dashscope-async'] === 'enable';
     if (creation) creation.made = madeOf(task, asynchronous);
     if (!asynchronous) return this.synchronous(task);
@@ -154,9 +158,10 @@ export class Providers extends Part {
     return jsonAnswer(200, { output: { choices: choicesOf(urls) } });
   }
 
-  private query(wire: Task['wire'], id: string): HttpAnswer {
+  /** The state of a task; of another account's, that there is none. */
+  private query(wire: Task['wire'], id: string, account: string): HttpAnswer {
     const task = this.tasks.get(id);
-    if (!task || task.behaviour === 'gone') {
+    if (!task || task.behaviour === 'gone' || task.account !== account) {
       if (wire === 'ark') return error(wire, 404, 'ResourceNotFound');
       return jsonAnswer(200, { output: { task_id: id, task_status: 'UNKNOWN' } });
     }
@@ -173,7 +178,7 @@ export class Providers extends Part {
   }
 
   /** The tasks of an account: now and then as they were before, without some of them, or refused. */
-  private list(wire: Task['wire'], query: URLSearchParams): HttpAnswer {
+  private list(wire: Task['wire'], query: URLSearchParams, account: string): HttpAnswer {
     const { faults, scheduler } = this.world;
     const { random } = faults;
     const mood = faults.enabled ? random.next() : 1;
@@ -182,7 +187,10 @@ export class Providers extends Part {
     const misses = mood < LISTS.incomplete ? LISTS.missed : 0;
     const known = [...this.tasks.values()].filter(
       (task) =>
-        task.wire === wire && task.behaviour !== 'gone' && task.createdAt <= asOf && random.next() >= misses,
+        task.account === account &&
+        task.behaviour !== 'gone' &&
+        task.createdAt <= asOf &&
+        random.next() >= misses,
     );
     if (wire === 'ark') {
       const ids = query.getAll('filter.task_ids');

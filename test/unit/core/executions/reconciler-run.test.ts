@@ -19,7 +19,10 @@ const found = async () => (await findReconcilerRun()) as ReconcilerRun;
 describe('the run at work', () => {
   test('is alive for 10 s after its start and each renewal', async () => {
     expect(await begin('a', 0)).toBe(true);
-    expect(await found()).toEqual({ runId: 'a', functionName: 'reconcile', aliveUntilMs: ms(10) });
+    expect(await found()).toEqual({
+      ...{ runId: 'a', functionName: 'reconcile' },
+      ...{ aliveUntilMs: ms(10), isOver: false },
+    });
 
     expect(await renewRun('a', atSeconds(2))).toBe(true);
     expect(await found()).toMatchObject({ aliveUntilMs: ms(12) });
@@ -30,7 +33,7 @@ describe('the run at work', () => {
     expect(await begin('b', 1)).toBe(true);
 
     expect(await renewRun('a', atSeconds(2))).toBe(false);
-    expect(await renewRun('a', atSeconds(2), { isOver: true })).toBe(false);
+    expect(await renewRun('a', atSeconds(2), 'without-work')).toBe(false);
     expect(await found()).toMatchObject({ runId: 'b', aliveUntilMs: ms(11) });
   });
 
@@ -57,10 +60,23 @@ describe('the run at work', () => {
 
   test('counts as dead from its end on', async () => {
     await begin('a', 0);
-    await renewRun('a', atSeconds(3), { isOver: true });
+    await renewRun('a', atSeconds(3), 'without-work');
 
     expect(await found()).toMatchObject({ aliveUntilMs: ms(3) });
     expect(await begin('b', 3, true)).toBe(true);
+  });
+});
+
+describe('a run whose minute is over', () => {
+  test('leaves its work to the next one: nobody starts another, and the next one need not wait', async () => {
+    await begin('a', 0);
+    await renewRun('a', atSeconds(59), 'minute-over');
+
+    expect(await isReconcilerAlive(atSeconds(61.9))).toBe(true);
+    expect(await isReconcilerAlive(atSeconds(62))).toBe(false);
+    expect(await found()).toMatchObject({ isOver: true });
+    expect(await begin('b', 60, true)).toBe(true);
+    expect(await found()).toMatchObject({ runId: 'b', isOver: false });
   });
 });
 
@@ -92,5 +108,7 @@ test('the function is named before the first run, which counts as dead, and rena
 
   await beginRun('a', 'first', NOW);
   await nameReconciler('second');
-  expect(await findReconcilerRun()).toEqual({ runId: 'a', functionName: 'second', aliveUntilMs: ms(10) });
+  expect(await findReconcilerRun()).toMatchObject({
+    ...{ runId: 'a', functionName: 'second', aliveUntilMs: ms(10) },
+  });
 });

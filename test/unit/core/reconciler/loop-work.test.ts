@@ -22,8 +22,8 @@ import { accepted, answering } from '../../builders/waiting-request.ts';
 import { aTaskProvider, counted, idle, logged } from './a-run.ts';
 
 describe('what is due', () => {
-  test('is looked at 16 items at a time', async () => {
-    for (let count = 0; count < 40; count++) given(-100);
+  test('is looked at 40 items at a time', async () => {
+    for (let count = 0; count < 90; count++) given(-100);
     let [atOnce, most] = [0, 0];
     executions.client.on(DescribeExecutionCommand).callsFake(async () => {
       most = Math.max(most, ++atOnce);
@@ -35,8 +35,8 @@ describe('what is due', () => {
     // It ends once all have been looked at.
     expect(await run(idle)).toBeLessThan(10);
 
-    expect(most).toBe(16);
-    expect(executions.client.commandCalls(DescribeExecutionCommand)).toHaveLength(40);
+    expect(most).toBe(40);
+    expect(executions.client.commandCalls(DescribeExecutionCommand)).toHaveLength(90);
   });
 
   test('is measured by how long it was overdue when the run began', async () => {
