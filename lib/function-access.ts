@@ -142,7 +142,7 @@ export const bindCalls = (
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
-  secrets.bindRoutes(admitters);
+  secrets.bindRoutes([...admitters, task['store-outputs']]);
   secrets.bindProviderStatus([...creators, ...modelListers]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
   fileDelivery.bindSigning([
