@@ -25,6 +25,7 @@ import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Clock, type Instant, later, toInstant } from '../time.ts';
 import { wakeWhenFinished } from '../waiting/catch-up.ts';
 import { type During, queryAttempts } from '../waiting/query-tasks.ts';
+import { endOverdue, overdueAt } from './overdue.ts';
 
 /** Options of a check of due work. */
 export interface CheckOptions {
@@ -88,6 +89,14 @@ export const checkDue = async (due: DueItem, options: CheckOptions): Promise<Che
   return DONE;
 };
 
+/** An unfinished request under check. `endsAt` is when it is overdue, as `overdueAt` has it. */
+interface Checked {
+  due: DueItem;
+  requestId: string;
+  endsAt: Instant | undefined;
+  clock: Clock;
+}
+
 const checkRequest = async (due: DueItem, requestId: string, options: CheckOptions): Promise<CheckResult> => {
   const { clock, providerRouteOf } = options;
   const { request, attempts: all } = await findRequestAndAttempts(requestId);
@@ -97,12 +106,18 @@ const checkRequest = async (due: DueItem, requestId: string, options: CheckOptio
     return { kind: 'moved', due: { ...due, ...listed } };
   }
   if (isTerminal(request)) return closeEnded(request, options);
-  if (request.status === 'queued') return checkExecution(due, requestId, clock);
+  const endsAt = overdueAt(request, all);
+  const checked: Checked = { due, requestId, endsAt, clock };
+  if (endsAt !== undefined && isOlder(endsAt, 0, clock) && request.unknownStatus === undefined) {
+    const isEnded = await endOverdue(request, all, providerRouteOf, clock);
+    return isEnded ? DONE : openFor(SOON_SECONDS, clock);
+  }
+  if (request.status === 'queued') return checkExecution(checked);
   // It was dispatched, so it had an execution.
-  if (due.list === 'START') return checkLater(due, request.createdAt);
+  if (due.list === 'START') return checkLater(checked, request.createdAt);
   const attempts = latestAttempts(all);
   const open = attempts.find(isOpenTask);
-  if (!open) return wakeFinished(due, requestId, attempts, clock);
+  if (!open) return wakeFinished(checked, attempts);
   const wait = await findProviderWait(requestId);
   const { waitingSince = request.dispatchedAt ?? request.createdAt, queriedAt = '', notBefore } = wait ?? {};
   const isLost = isCheckDue(waitingSince, clock) && !(await reconcileRequest(requestId, clock));
@@ -112,12 +127,12 @@ const checkRequest = async (due: DueItem, requestId: string, options: CheckOptio
   if (provider.callsBack(request.kind)) {
     const lastNewsAt = later(waitingSince, queriedAt);
     if (!isOlder(lastNewsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS'), clock))
-      return checkLater(due, lastNewsAt);
+      return checkLater(checked, lastNewsAt);
   }
   const from = firstCallAt(all) ?? request.createdAt;
   return {
     kind: 'provider',
-    rest: queriesOf({ due, request, provider, attempts, from, notBefore }, options),
+    rest: queriesOf({ ...checked, request, provider, attempts, from, notBefore }, options),
   };
 };
 
@@ -161,25 +176,26 @@ const closeEnded = async (
 };
 
 /** Starts or ends a request whose execution is lost; lists any other for later. */
-const checkExecution = async (due: DueItem, requestId: string, clock: Clock): Promise<CheckResult> =>
-  (await reconcileRequest(requestId, clock))
-    ? checkLater(due, toInstant(clock.now()))
+const checkExecution = async (checked: Checked): Promise<CheckResult> => {
+  const { requestId, clock } = checked;
+  return (await reconcileRequest(requestId, clock))
+    ? checkLater(checked, toInstant(clock.now()))
     : openFor(CHECK_AGAIN_SECONDS, clock);
+};
 
 /** Wakes the execution of a request whose calls are finished. If it does not wait, it is at work, or lost. */
-const wakeFinished = async (
-  due: DueItem,
-  requestId: string,
-  attempts: readonly ProviderAttempt[],
-  clock: Clock,
-): Promise<CheckResult> =>
-  (await wakeWhenFinished(requestId, attempts))
-    ? checkLater(due, toInstant(clock.now()))
-    : checkExecution(due, requestId, clock);
+const wakeFinished = async (checked: Checked, attempts: readonly ProviderAttempt[]): Promise<CheckResult> =>
+  (await wakeWhenFinished(checked.requestId, attempts))
+    ? checkLater(checked, toInstant(checked.clock.now()))
+    : checkExecution(checked);
 
-/** Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after its creation or the last news of it. */
-const checkLater = async (due: DueItem, newsAt: Instant): Promise<CheckResult> => {
-  await reschedule(due, 'CHECK', addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS')));
+/**
+ * Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after its creation or the last news of it, but not beyond the instant
+ * when it is overdue.
+ */
+const checkLater = async ({ due, endsAt }: Checked, newsAt: Instant): Promise<CheckResult> => {
+  const wanted = addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
+  await reschedule(due, 'CHECK', endsAt !== undefined && endsAt < wanted ? endsAt : wanted);
   return DONE;
 };
 
@@ -187,8 +203,7 @@ const checkLater = async (due: DueItem, newsAt: Instant): Promise<CheckResult> =
 const QUERY_TIMEOUT_MS = 10_000;
 
 /** An unfinished task that the run queries until it is finished. */
-interface OpenTask {
-  due: DueItem;
+interface OpenTask extends Checked {
   request: StoredRequest;
   provider: Provider;
   /** The latest attempt of every call. */
@@ -204,30 +219,35 @@ interface OpenTask {
  * again only after `CALLBACK_WAIT_SECONDS`.
  */
 const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
-  const { due, request, provider } = task;
+  const { request, provider, endsAt } = task;
   const { clock, providerRouteOf } = options;
-  const { requestId, kind } = request;
+  const { kind } = request;
   const openAs = (
     left: OpenTask,
     isTold: boolean,
     settings: Pick<WorkflowSettings, 'pollIntervalSeconds'> = workflowSettings(),
   ): CheckResult => ({
     kind: 'open',
-    nextMs: nextQueryMs(left.from, left.notBefore, settings, clock.now()),
+    nextMs: Math.min(
+      nextQueryMs(left.from, left.notBefore, settings, clock.now()),
+      endsAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(endsAt),
+    ),
     rest: queriesOf(left, options),
     isTold,
   });
   const act = async (during: During): Promise<CheckResult> => {
+    // It is overdue: the next check ends it.
+    if (endsAt !== undefined && isOlder(endsAt, 0, clock)) return openFor(0, clock);
     if ((task.notBefore ?? '') > toInstant(clock.now())) return openAs(task, false);
     const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
     const { attempts, notBefore, answered } = await queryAttempts(task.attempts, query);
-    if (!hasOpenTask(attempts)) return wakeFinished(due, requestId, attempts, clock);
-    if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
+    if (!hasOpenTask(attempts)) return wakeFinished(task, attempts);
+    if (provider.callsBack(kind)) return checkExecution(task);
     return openAs({ ...task, attempts, notBefore }, answered);
   };
   /** A list is of many tasks, so it may come twice as often as the query of one. */
   const found = async (): Promise<CheckResult> => {
-    if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
+    if (provider.callsBack(kind)) return checkExecution(task);
     return openAs(task, true, { pollIntervalSeconds: workflowSettings().pollIntervalSeconds / 2 });
   };
   const taskIds = task.attempts.flatMap(({ outcome }) =>

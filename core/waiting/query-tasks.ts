@@ -1,5 +1,6 @@
 import { TASK_REFUSED } from '../executions/step-rules.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
 import {
   isOpenTask,
   noteRefusal,
@@ -70,7 +71,8 @@ export const queryAttempts = async (
   query: TaskQuery,
 ): Promise<TaskQueryResult> => {
   const results = await Promise.all(latest.map((attempt) => queryTask(attempt, query)));
-  const retryAfterSeconds = Math.max(0, ...results.map((result) => result.retryAfterSeconds ?? 0));
+  const wanted = Math.max(0, ...results.map((result) => result.retryAfterSeconds ?? 0));
+  const retryAfterSeconds = Math.min(wanted, MOST_RETRY_AFTER_SECONDS);
   const now = query.clock.now();
   const notBefore = retryAfterSeconds > 0 ? addSeconds(toInstant(now), retryAfterSeconds) : undefined;
   if (notBefore !== undefined) await holdOffQueries(query.request.requestId, notBefore, now);

@@ -100,6 +100,25 @@ const waiting = (wait: object = {}) => {
 };
 
 describe('a look at an unfinished task', () => {
+  test.each([
+    [
+      'leaves it to its execution until half a minute after its deadline',
+      629,
+      'processing',
+      { kind: 'waiting' } as const,
+    ],
+    ['ends it then, whatever became of its execution', 630, 'failed', { kind: 'waiting' } as const],
+    ['leaves what was produced by then to its execution', 630, 'processing', aDone('a')],
+  ])('%s', (_, seconds, status, answer) =>
+    withEnvironment({ VIDEO_DEADLINE_SECONDS: '600' }, async () => {
+      waiting();
+
+      await look(seconds, answer);
+
+      expect(memory.get(requestKey(VIDEO_ID))).toMatchObject({ status });
+    }),
+  );
+
   test('queries it, writes nothing, and says when to query it next', async () => {
     waiting();
 

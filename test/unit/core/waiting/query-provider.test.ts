@@ -68,7 +68,7 @@ describe('querying the tasks of a request', () => {
   test('queries nothing before the provider’s Retry-After, but at the deadline', async () => {
     const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 86_400 };
     expect(await run(answering(throttled), 40)).toMatchObject({ next: 'wait', timeoutSeconds: 561 });
-    expect(await run(answering(aDone('a')), 100)).toMatchObject({ next: 'wait', timeoutSeconds: 501 });
+    expect(await run(answering(aDone('a')), 99)).toMatchObject({ next: 'wait', timeoutSeconds: 502 });
 
     expect(await run(answering(aDone('a')), 600)).toEqual({ next: 'store' });
   });

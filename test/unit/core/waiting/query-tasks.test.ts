@@ -243,18 +243,18 @@ describe('querying the tasks of a request', () => {
   describe('whose provider asks to be queried later', () => {
     const lookAt = (seconds: number, provider: Provider, isLast = false) =>
       query(leadingTo(provider), seconds, { isLast });
-    const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 90 };
+    const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 55 };
 
     test('makes no query until then, whoever wants one', async () => {
-      const notBefore = at(110);
+      const notBefore = at(75);
       expect(await lookAt(20, answering(throttled))).toMatchObject({ answered: false, notBefore });
       const provider = answering(aDone('a'));
 
-      expect(await lookAt(109.999, provider)).toMatchObject({ answered: false, attempts: [accepted()] });
+      expect(await lookAt(74.999, provider)).toMatchObject({ answered: false, attempts: [accepted()] });
       expect(provider.query).not.toHaveBeenCalled();
       expect(request.wait()).toMatchObject({ queriedAt: at(20), notBefore });
 
-      expect(await lookAt(110, provider)).toMatchObject({
+      expect(await lookAt(75, provider)).toMatchObject({
         answered: true,
         attempts: [{ outcome: aDone('a') }],
       });
@@ -272,7 +272,7 @@ describe('querying the tasks of a request', () => {
       const provider = answering(throttled);
       provider.query.mockResolvedValueOnce({ ...throttled, retryAfterSeconds: 30 } as ProviderAnswer);
 
-      expect(await lookAt(0, provider)).toMatchObject({ notBefore: at(90) });
+      expect(await lookAt(0, provider)).toMatchObject({ notBefore: at(55) });
     });
   });
 
