@@ -140,7 +140,7 @@ export const bindCalls = (
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
-  secrets.bindRoutes([...admitters, api['create-upload']]);
+  secrets.bindRoutes([...admitters, api['create-upload'], task['store-outputs']]);
   secrets.bindProviderStatus([...creators, ...modelListers]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
   fileDelivery.bindSigning([...readers, webhook, task['dispatch-request'], reconcile, ...creators]);
