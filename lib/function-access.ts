@@ -117,6 +117,8 @@ export const bindFiles = (
   dataStore.bindFiles(editors, 'delete', [UPLOAD_PREFIX]);
   dataStore.bindFiles([task['expire-requests']], 'delete');
   dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
+  // Uploads go with the requests that named them.
+  dataStore.bindFiles([...deleters, reconcile], 'delete', [UPLOAD_PREFIX]);
 };
 
 /** Gives functions what their calls take: providers' keys, signing keys, base URLs, the content filter, the measuring of clips. */
