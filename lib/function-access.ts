@@ -74,7 +74,13 @@ export const groupFunctions = (
     pollers,
     providerCallers: [...pollers, task['query-provider'], task['dispatch-request']],
     /** Find the gates of the providers' routes, and call no provider. */
-    admitters: [task['await-capacity'], task['fail-request'], reconcileLost],
+    admitters: [
+      task['await-capacity'],
+      task['store-outputs'],
+      task['settle-request'],
+      task['fail-request'],
+      reconcileLost,
+    ],
   };
 };
 type Functions = ReturnType<typeof groupFunctions>;
@@ -130,39 +136,21 @@ export const bindCalls = (
     clipMeasuring: ClipMeasuring;
     context: StackContext;
   },
-  {
-    api,
-    task,
-    creators,
-    openAiCreators,
-    modelListers,
-    readers,
-    providerCallers,
-    admitters,
-    reconcile,
-  }: Functions,
+  { api, task, creators, modelListers, readers, providerCallers, admitters, reconcile }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
-  secrets.bindRoutes(admitters);
+  secrets.bindRoutes([...admitters, api['create-upload'], task['store-outputs']]);
   secrets.bindProviderStatus([...creators, ...modelListers]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
-  fileDelivery.bindSigning([
-    ...readers,
-    webhook,
-    task['dispatch-request'],
-    api['create-video'],
-    reconcile,
-    ...openAiCreators,
-  ]);
+  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request'], reconcile, ...creators]);
   fileDelivery.bindAddresses(creators);
   fileDelivery.bindBaseUrl([api['create-upload']]);
   httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
   bindGuardrail(creators, context);
-  clipMeasuring.bindInvoke([api['create-video']]);
+  clipMeasuring.bindInvoke(creators);
   // The action has no resources.
-  for (const waiting of [...openAiCreators, api['create-video']])
-    waiting.allow(['lambda:GetAccountSettings'], ['*']);
+  for (const waiting of creators) waiting.allow(['lambda:GetAccountSettings'], ['*']);
 };
 
 /** Lets functions start, wake and describe executions. */

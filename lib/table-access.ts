@@ -102,14 +102,14 @@ const CREATE = {
   reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],
   queries: ['modelSettings'],
   writes: [COUNT_CALL, { ...MOVE_MONEY, kinds: [...MOVE_MONEY.kinds, 'idempotency'] }],
-  updates: ['inFlightFilter'],
+  updates: ['inFlightFilter', 'inFlightClips'],
 } satisfies ItemAccess;
 /** A call finds the request of an equal one, and leaves none behind when it is refused. */
 const CREATE_FOR_OPENAI: ItemAccess = {
   ...CREATE,
   queries: ['modelSettings', 'idempotency'],
   writes: [...CREATE.writes, { kinds: ['idempotency'], operations: ['DeleteItem'] }],
-  updates: ['inFlightFilter', 'inFlightOpenAi'],
+  updates: ['inFlightFilter', 'inFlightClips', 'inFlightOpenAi'],
 };
 const DELETE = {
   reads: [['accounts', 'requests', 'webhookAttempts', 'deletedRequests'], 'GetItem', 'Query'],
@@ -134,7 +134,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'create-generation': CREATE,
   'create-openai-image': CREATE_FOR_OPENAI,
   'edit-openai-image': CREATE_FOR_OPENAI,
-  'create-video': { ...CREATE, updates: ['inFlightFilter', 'inFlightClips'] },
+  'create-video': CREATE,
   'get-generation': { ...ACCOUNT, reads: [['accounts', 'requests'], 'GetItem'] },
   'get-video': {
     reads: [['accounts', 'requests', 'reconcilerRun'], 'GetItem', 'Query'],

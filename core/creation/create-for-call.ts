@@ -1,8 +1,9 @@
 import type { Account } from '../accounts/accounts.ts';
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { newRequestId } from '../ids.ts';
+import { inputFilesOf } from '../requests/input-files.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
-import type { OwnUpload } from '../uploads/own-upload.ts';
+import { type OwnUpload, typedUpload } from '../uploads/own-upload.ts';
 import { dropEntry, entryOf, type Held, heldBy, type LongCall, openEntry, takeKeyed } from './collection.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import { createRequest } from './create-request.ts';
@@ -15,12 +16,12 @@ const AT_ONCE = 5;
 
 /** How the files of a call are stored, and removed as far as they can be. */
 export interface FileStore {
-  store: (upload: OwnUpload) => Promise<void>;
+  store: (upload: OwnUpload & { contentType: string }) => Promise<void>;
   remove: (objectKeys: string[]) => Promise<unknown>;
 }
 
 /**
- * Creates the request of a call once nothing refuses it, its files stored before, and removed again when no request was written with them; the
+ * Creates the request of a call once nothing refuses it, its files measured and stored before, and removed again when no request was written with them; the
  * bucket's lifecycle removes what a dead process leaves. Undefined when a retry has taken the call over before it wrote. Throws the errors
  * of `createRequest`.
  */
@@ -35,8 +36,10 @@ export const createForCall = async (
   const held = heldBy(call, requestId);
   let stored: OwnUpload[] = [];
   const write = async (judged: JudgedCreation) => {
-    stored = uploads;
-    if (store) await inParallel(uploads, AT_ONCE, store);
+    const handles = inputFilesOf(judged.request).map(({ url }) => url);
+    const typed = uploads.map((upload) => typedUpload(upload, handles));
+    stored = typed;
+    if (store) await inParallel(typed, AT_ONCE, store);
     return writeCreation({ ...judged, idempotency: entryOf(call, requestId, idempotency?.fingerprint) });
   };
   const discard = () => remove?.(stored.map(({ objectKey }) => objectKey));
@@ -44,7 +47,9 @@ export const createForCall = async (
   if (isOpened) await openEntry(held, now);
   try {
     const facts = await loadCreationFacts(account.accountId, submission);
-    const { request, replayed } = await createRequest(account, submission, facts, write, requestId);
+    const carried = new Map(uploads.map(({ objectKey, bytes }) => [objectKey, bytes]));
+    const ways = { write, requestId, carried };
+    const { request, replayed } = await createRequest(account, submission, facts, ways);
     if (!replayed) return held;
     await discard();
     return await takeKeyed(call, request.requestId, now);

@@ -5,22 +5,17 @@ import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
 import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { routesOf } from '../provider-calls/model-routes.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
-import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { inputsExpiry } from '../uploads/own-inputs.ts';
 import { screenPrompt } from './content-filter.ts';
 import { repeatedRequestId } from './idempotency.ts';
-import { type CreationFacts, judgeCreation } from './judge-creation.ts';
+import { type CreationFacts, judgeCreation, routeFactsOf } from './judge-creation.ts';
+import { inputsToMeasure, type WritingWays, writeMeasured } from './measured-creation.ts';
 import { newRequest } from './new-request.ts';
 import type { Submission } from './submission.ts';
-import {
-  type JudgedCreation,
-  type RepeatedCreation,
-  type WrittenCreation,
-  writeCreation,
-} from './write-creation.ts';
+import type { JudgedCreation, RepeatedCreation, WrittenCreation } from './write-creation.ts';
 
 /** An accepted creation; `replayed` when its `Idempotency-Key` had created it before. */
 export interface Creation {
@@ -28,28 +23,24 @@ export interface Creation {
   replayed: boolean;
 }
 
-/** Whether its reference videos have to be measured. */
-export const hasClips = (request: StoredRequest): request is VideoRequest =>
-  request.kind === 'video' && request.referenceVideos.length > 0;
-
-/** Writes a creation that nothing refuses so far. */
-type Write = (judged: JudgedCreation) => Promise<WrittenCreation | RepeatedCreation>;
+/** How a creation is written and measured, where not as usual. The request gets a new id, or `requestId`. */
+export interface CreationWays extends WritingWays {
+  requestId?: string;
+}
 
 /**
- * Accepts a request for images; one for a video is accepted by `createVideo`. Judges it, writes it by `write` and starts its execution.
- * When it is refused for want of balance, the account's webhook is told. The request gets a new id, or `requestId`. Throws the errors of
- * `judge` and `write`.
+ * Accepts a request: judges it, measures its inputs, writes it and starts its execution. When it is refused for want of balance, the
+ * account's webhook is told. Throws the errors of `judge` and `writeMeasured`.
  */
 export const createRequest = async (
   account: Account,
   submission: Submission,
   facts: CreationFacts,
-  write: Write = writeCreation,
-  requestId?: string,
+  { requestId, ...ways }: CreationWays = {},
 ): Promise<Creation> => {
   try {
     const judged = await judge(account, submission, facts, requestId);
-    return await complete(judged.kind === 'repeated' ? judged : await write(judged));
+    return await complete(judged.kind === 'repeated' ? judged : await writeMeasured(judged, facts, ways));
   } catch (error) {
     if (error instanceof PaymentRequiredError && account.balanceWebhook)
       await tellExhausted(account, error, submission.now);
@@ -88,18 +79,16 @@ const judge = async (
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
   const { creation, rate } = judgeCreation(account, submission, facts);
-  const { endUser, routeCosts, credentials, left = {}, requestsNamed = [] } = facts;
+  const { endUser, routeCosts, requestsNamed = [] } = facts;
   const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
-  const providers = routesOf(creation.model.id).map(({ provider }) => provider);
-  const keyless = new Set(providers.filter((provider) => !credentials.has(provider)));
   const id = requestId ?? newRequestId(creation.model.type, now);
-  const own = { rate, routeCosts, inputsExpireAt, routes: { keyless, left } };
+  const own = { rate, routeCosts, inputsExpireAt, routes: routeFactsOf(creation.model.id, facts) };
   const request = newRequest(id, account.accountId, creation, own, now);
   const { debitThousandths: price } = request;
   const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   if (price > balance) throw new PaymentRequiredError(price, balance, ledgerEntries);
-  const work: CreationWork[] = hasClips(request) ? ['clips'] : [];
+  const work: CreationWork[] = inputsToMeasure(request).length > 0 ? ['clips'] : [];
   if (await screenPrompt(account, creation.prompt)) work.push('filter');
   return { kind: 'judged', request, account, endUser, idempotency, keyId, work, now };
 };

@@ -1,8 +1,8 @@
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import { listLength, optionalCount, optionalText, parseFields, type Values } from '../fields.ts';
 import { findVideoModel, type VideoModel } from '../models/catalog.ts';
+import { lasts, rangeOf, togetherProblem } from '../provider-calls/input-limits.ts';
 import type { AskedOfVideo } from '../requests/request-rules.ts';
-import type { ClipMeasure } from './clip-measuring.ts';
 import {
   COMMON_FIELDS,
   checkUrls,
@@ -134,6 +134,9 @@ const withDefaults = (
   };
 };
 
+/** The length of a reference video as measured, or why it cannot be used. */
+type ClipLength = { durationMs?: number | undefined } | { problem: string };
+
 /** The limits of a model on the length of reference videos, and of its routes on all of them together. */
 export interface ClipLimits extends Pick<VideoModel, 'referenceVideoMaxSeconds' | 'maxCombinedSeconds'> {
   routeSeconds?: number;
@@ -141,34 +144,38 @@ export interface ClipLimits extends Pick<VideoModel, 'referenceVideoMaxSeconds' 
 
 /**
  * Messages for reference videos that are too long: alone, together, or together with the output.
- * Compares milliseconds.
+ * Compares milliseconds. The messages have the measured length.
  */
 export const clipProblems = (
   durationSec: number,
-  measures: readonly ClipMeasure[],
+  measures: readonly ClipLength[],
   { referenceVideoMaxSeconds: longest, maxCombinedSeconds: together, routeSeconds }: ClipLimits,
 ): FieldErrors => {
   const fields: FieldErrors = {};
   measures.forEach((measure, index) => {
     const name = `referenceVideos[${index}]`;
     if ('problem' in measure) fields[name] = measure.problem;
-    else if (longest !== undefined && measure.durationMs > longest * 1000) {
-      fields[name] = `must be at most ${longest} s long`;
+    else if (longest !== undefined && lengthOf(measure) > longest * 1000) {
+      fields[name] = lasts(lengthOf(measure), rangeOf(undefined, longest));
     }
   });
-  if (routeSeconds !== undefined && totalMs(measures) > routeSeconds * 1000) {
-    fields.referenceVideos = `must be at most ${routeSeconds} s long together`;
-  }
+  const tooLong = togetherProblem([{ durationMs: totalMs(measures) }], 'video', {
+    maxTotalSeconds: routeSeconds,
+  });
+  if (tooLong) fields.referenceVideos = tooLong;
   const combinedMs = durationSec * 1000 + totalMs(measures);
   if (together !== undefined && combinedMs > together * 1000) {
-    fields.referenceVideos = `must be at most ${together} s long together with the output`;
+    const most = `with the output of ${durationSec} s the model takes up to ${together} s`;
+    fields.referenceVideos = `last ${totalMs(measures) / 1000} s together; ${most}`;
   }
   return fields;
 };
 
 /** Seconds to bill: those of the output plus the total of the reference videos, rounded up. */
-export const billedSeconds = (durationSec: number, measures: readonly ClipMeasure[]): number =>
+export const billedSeconds = (durationSec: number, measures: readonly ClipLength[]): number =>
   durationSec + Math.ceil(totalMs(measures) / 1000);
 
-const totalMs = (measures: readonly ClipMeasure[]): number =>
-  measures.reduce((sum, measure) => sum + ('durationMs' in measure ? measure.durationMs : 0), 0);
+const totalMs = (measures: readonly ClipLength[]): number =>
+  measures.reduce((sum, measure) => sum + lengthOf(measure), 0);
+
+const lengthOf = (measure: ClipLength): number => ('durationMs' in measure ? (measure.durationMs ?? 0) : 0);

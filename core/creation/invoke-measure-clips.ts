@@ -3,7 +3,13 @@ import { isThrottlingError } from '@smithy/core/retry';
 import { CALL_LIMITS, clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
 import { logger } from '../observability.ts';
-import { type ClipMeasure, ClipMeasures, type Clips, type ClipWork, tooManyClips } from './clip-measuring.ts';
+import {
+  type InputMeasure,
+  InputMeasures,
+  type InputsToMeasure,
+  type MeasuringWork,
+  tooManyInputs,
+} from './input-measuring.ts';
 
 type SdkError = Parameters<typeof isThrottlingError>[0];
 
@@ -15,32 +21,32 @@ const MOST_SAID = 1_000;
 
 const lambda = new LambdaClient(clientOptions('measuring'));
 
-/** The function `measure-clips` failed, or returned something else than a measure for each URL. */
-class ClipsNotMeasuredError extends Error {
-  override name = 'ClipsNotMeasuredError';
+/** The function `measure-clips` failed, or returned something else than a measure for each file. */
+class InputsNotMeasuredError extends Error {
+  override name = 'InputsNotMeasuredError';
 }
 
 /**
- * Invokes the function `measure-clips` to copy and measure the videos at these URLs. Untrusted files are
+ * Invokes the function `measure-clips` to measure the input files of a request, and to copy its videos. Untrusted files are
  * parsed in that function only; its role can do nothing but put and delete copies. Throws `ServiceError` with
- * `rate_limited` when that function is throttled, `ClipsNotMeasuredError`, and the SDK's error when Lambda
+ * `rate_limited` when that function is throttled, `InputsNotMeasuredError`, and the SDK's error when Lambda
  * does not answer.
  */
-export const invokeMeasureClips = async (clips: Clips): Promise<ClipMeasure[]> => {
-  const { Payload } = await invoke(clips, CALL_LIMITS.measuring.totalMs);
+export const invokeMeasureClips = async (inputs: InputsToMeasure): Promise<InputMeasure[]> => {
+  const { Payload } = await invoke(inputs, CALL_LIMITS.measuring.totalMs);
   const answer = Payload?.transformToString() ?? '';
   const measures = measuresIn(answer);
-  if (measures?.length !== clips.urls.length) {
+  if (measures?.length !== inputs.files.length) {
     const said = answer.slice(0, MOST_SAID);
-    throw new ClipsNotMeasuredError(`measure-clips did not measure ${clips.urls.length} videos: ${said}`);
+    throw new InputsNotMeasuredError(`measure-clips did not measure ${inputs.files.length} files: ${said}`);
   }
   return measures;
 };
 
 /** Undefined when there are none, as in the answer of a function that failed. */
-const measuresIn = (answer: string): ClipMeasure[] | undefined => {
+const measuresIn = (answer: string): InputMeasure[] | undefined => {
   try {
-    return ClipMeasures.parse(JSON.parse(answer)).measures;
+    return InputMeasures.parse(JSON.parse(answer)).measures;
   } catch {
     return undefined;
   }
@@ -51,16 +57,19 @@ const measuresIn = (answer: string): ClipMeasure[] | undefined => {
  * throttle, a failure or no answer within 2 s is logged, and the bucket's lifecycle rule deletes the
  * remaining copies after two days.
  */
-export const invokeDiscardClips = async ({ requestId, urls }: Clips): Promise<void> => {
+export const invokeDiscardClips = async ({ requestId, files }: InputsToMeasure): Promise<void> => {
   try {
-    const { FunctionError } = await invoke({ requestId, left: urls.length }, DISCARD_MS);
+    const { FunctionError } = await invoke(
+      { requestId, left: files.filter(({ medium }) => medium === 'video').length },
+      DISCARD_MS,
+    );
     if (FunctionError !== undefined) logger.warn('copies of clips could not be removed', { requestId });
   } catch (error) {
     logger.warn('copies of clips could not be removed', { requestId, error: error as Error });
   }
 };
 
-const invoke = async (work: ClipWork, limitMs: number) => {
+const invoke = async (work: MeasuringWork, limitMs: number) => {
   try {
     return await lambda.send(
       new InvokeCommand({
@@ -70,6 +79,6 @@ const invoke = async (work: ClipWork, limitMs: number) => {
       { abortSignal: AbortSignal.timeout(limitMs) },
     );
   } catch (error) {
-    throw isThrottlingError(error as SdkError) ? tooManyClips(error) : error;
+    throw isThrottlingError(error as SdkError) ? tooManyInputs(error) : error;
   }
 };

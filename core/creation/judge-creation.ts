@@ -14,7 +14,13 @@ import {
 import type { Rate } from '../models/rate-schemas.ts';
 import { accountRateOf } from '../models/rates.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
-import { dispatchProblem, earlyLimitsOf, type LeftRoutes } from '../provider-calls/model-routes.ts';
+import {
+  dispatchProblem,
+  earlyLimitsOf,
+  type LeftRoutes,
+  type RouteFacts,
+  routesOf,
+} from '../provider-calls/model-routes.ts';
 import { pixelsProblem, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
 import type { ProviderId } from '../provider-names.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
@@ -80,6 +86,12 @@ export const loadCreationFacts = async (
     idempotencyRecord: toIdempotencyRecord(item(keys.idempotencyRecord), now),
     requestsNamed: named.requests,
   };
+};
+
+/** What decides the first route of a request for this model. */
+export const routeFactsOf = (modelId: string, { credentials, left = {} }: CreationFacts): RouteFacts => {
+  const providers = routesOf(modelId).map(({ provider }) => provider);
+  return { keyless: new Set(providers.filter((provider) => !credentials.has(provider))), left };
 };
 
 /** Why a model is refused that has no route, provider or price now. */

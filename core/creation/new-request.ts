@@ -58,8 +58,8 @@ export const newRequest = (
   return withFirstRoute(request, routes);
 };
 
-/** A new request with its first assignment: to the first route in use that takes it. */
-const withFirstRoute = (request: StoredRequest, routes?: RouteFacts): StoredRequest => {
+/** A new request with its first assignment: to the first route in use that takes it, and its files once they are measured. */
+export const withFirstRoute = (request: StoredRequest, routes?: RouteFacts): StoredRequest => {
   const [first] = routesFor(request, routes).routes;
   if (!first) return request;
   return { ...request, assignment: { route: routeNameOf(first), number: 1, at: request.createdAt } };

@@ -1,6 +1,7 @@
 import { VIDEO_HEAD_BYTES, type VideoType, videoTypeOf } from '@generation-service/media/video-type';
-import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
+import { FileUnavailableError } from '../guarded-http/http-files.ts';
 import { clipBucket } from './bucket.ts';
+import { FileNotFetchedError, fetchedBytes } from './fetch-file.ts';
 import { type FileKind, uploadVideo } from './upload.ts';
 
 /** The most bytes of a reference video: the limit of Wan 3.0, "<= 100 MB" (Model Studio, Wan 3.0 video generation). */
@@ -10,23 +11,20 @@ const CLIPS: FileKind<VideoType> = {
   recognize: videoTypeOf,
   maxHeadBytes: VIDEO_HEAD_BYTES,
   maxBytes: MAX_CLIP_BYTES,
-  unrecognized: 'is not an MP4, QuickTime or WebM video',
+  unrecognized: 'is not a video that can be read',
   tooLarge: 'is larger than 100 MB',
 };
-
-/** A clip that could not be copied. The message completes "the clip …". */
-export class ClipNotCopiedError extends Error {
-  override name = 'ClipNotCopiedError';
-}
 
 /** The clip is longer than allowed, and was not copied. */
 export class ClipTooLongError extends Error {
   override name = 'ClipTooLongError';
   readonly durationSec: number;
+  readonly contentType: string;
 
-  constructor(durationSec: number) {
+  constructor(durationSec: number, contentType: string) {
     super(`The clip is ${durationSec} s long.`);
     this.durationSec = durationSec;
+    this.contentType = contentType;
   }
 }
 
@@ -40,34 +38,42 @@ interface ClipCopy {
 interface CopiedClip extends VideoType {
   /** The longest that a player may take it for: it is billed by its length. Seconds, rounded to milliseconds. */
   durationSec: number;
+  sizeBytes: number;
+  width?: number;
+  height?: number;
+  framesPerSecond: number;
 }
 
 /**
  * Copies a video at a caller's URL into the bucket and measures the same bytes, so that the measured file is the stored file. Fetches
- * it once, up to 100 MiB, with a few parts of 5 MiB in memory. Throws `UnreadableVideoError`, `ClipNotCopiedError` when it cannot
- * be fetched, `ClipTooLongError`, and the errors of the bucket. Leaves no object when it throws.
+ * it once, up to 100 MiB, with a few parts of 5 MiB in memory. Throws `UnreadableVideoError`, `FileNotFetchedError` when it cannot
+ * be fetched or is another file, `ClipTooLongError`, and the errors of the bucket. Leaves no object when it throws.
  */
 export const copyClip = async ({ url, keyOf, longestSeconds, signal }: ClipCopy): Promise<CopiedClip> => {
   try {
     const way = { client: clipBucket(), signal };
-    const { type, measured } = await uploadVideo(fetched(url, signal), CLIPS, keyOf, way, async (video) => {
-      const { longestSec } = await video.measure(signal);
-      if (longestSec > longestSeconds) throw new ClipTooLongError(longestSec);
-      return longestSec;
-    });
-    return { ...type, durationSec: measured };
+    let contentType = '';
+    const key = (type: VideoType): string => {
+      contentType = type.contentType;
+      return keyOf(type);
+    };
+    const { type, measured, sizeBytes } = await uploadVideo(
+      fetchedBytes(url, signal),
+      CLIPS,
+      key,
+      way,
+      (video) =>
+        video.measure(signal).then((measurement) => {
+          const { longestSec } = measurement;
+          if (longestSec > longestSeconds) throw new ClipTooLongError(longestSec, contentType);
+          return measurement;
+        }),
+    );
+    const { longestSec, durationSec: _, ...facts } = measured;
+    return { ...type, ...facts, sizeBytes, durationSec: longestSec };
   } catch (error) {
     // The file is of another kind, or too large.
     if (!(error instanceof FileUnavailableError)) throw error;
-    throw new ClipNotCopiedError(error.message, { cause: error });
-  }
-};
-
-/** The bytes that a server sends. Throws `ClipNotCopiedError` where it refuses, or breaks off. */
-const fetched = async function* (url: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  try {
-    yield* await openFile(url, signal);
-  } catch (error) {
-    throw new ClipNotCopiedError('could not be fetched', { cause: error });
+    throw new FileNotFetchedError(error.message, undefined, error);
   }
 };

@@ -68,13 +68,13 @@ const MEASURE_MS = 60_000;
 export const storeVideo = async (
   body: AsyncIterable<Uint8Array>,
   keyOf: (type: VideoType) => string,
-): Promise<VideoType & Omit<VideoMeasurement, 'longestSec'> & Stored> => {
+): Promise<VideoType & Omit<VideoMeasurement, 'longestSec' | 'framesPerSecond'> & Stored> => {
   try {
     const way = { client: uploadBucket() };
     const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, way, (video) =>
       video.measure(AbortSignal.timeout(MEASURE_MS)),
     );
-    const { longestSec: _, ...shown } = measured;
+    const { longestSec: _, framesPerSecond: __, ...shown } = measured;
     return { ...type, ...shown, ...stored };
   } catch (error) {
     if (!(error instanceof UnreadableVideoError)) throw error;

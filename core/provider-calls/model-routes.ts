@@ -15,6 +15,7 @@ import {
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { hashOf } from '../table/keys.ts';
 import type { Instant } from '../time.ts';
+import type { InputLimits } from './input-limits.ts';
 import { lacksHost, limitsOf, takesRequest, UpstreamLimits, unservable } from './upstream-limits.ts';
 
 /** A gate's item holds its permits: with 200 it has some 20 KB, so a write costs 20 units. */
@@ -109,6 +110,16 @@ export const earlyLimitsOf = (
     .map((route) => (route.refusesEarly || isAnyLeft ? limitsOf(route) : {}));
 };
 
+/** The routes of a model with a credential that are in use, by name, each with its limits on input files. */
+export const inputRoutesOf = (
+  modelId: string,
+  credentials: ReadonlySet<ProviderId>,
+  left: LeftRoutes = {},
+): { route: string; limits: InputLimits }[] =>
+  routesOf(modelId)
+    .filter((route) => credentials.has(route.provider) && !isLeft(route, left))
+    .map((route) => ({ route: routeNameOf(route), limits: limitsOf(route).inputs ?? {} }));
+
 const LEFT = 'it is left by hand';
 const NO_KEY = 'its provider has no key';
 const NO_HOST = 'it is served at hosts of a workspace only';
@@ -149,7 +160,8 @@ export const routesFor = (
   const hasKey = (provider: ProviderId): boolean => !keyless.has(provider);
   const judged = inTurn(routesOf(request.model), request.requestId).map((route) => {
     const problem = routeProblem(route, hasKey);
-    const why = problem ?? (takesRequest(limitsOf(route), request) ? undefined : UNFIT[0]);
+    const isTaken = takesInputs(route, request) && takesRequest(limitsOf(route), request);
+    const why = problem ?? (isTaken ? undefined : UNFIT[0]);
     return { route, why, isInUse: !isLeft(route, left) };
   });
   const best = [undefined, ...UNFIT].find((reason) => judged.some(({ why }) => why === reason));
@@ -163,6 +175,10 @@ export const routesFor = (
     ),
   };
 };
+
+/** Whether a route takes the input files of a request, as measured at its creation. */
+const takesInputs = (route: ConfiguredRoute, { unfitRoutes = [] }: StoredRequest): boolean =>
+  !unfitRoutes.includes(routeNameOf(route));
 
 /**
  * Why a model cannot be dispatched now, in words for an operator. Undefined when it can: its routes with a credential serve together all

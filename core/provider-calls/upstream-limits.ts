@@ -8,6 +8,7 @@ import {
   knownDimensions,
 } from '../models/image-sizes.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import { type FileLimits, INPUT_TYPES, InputLimits } from './input-limits.ts';
 
 const count = () => z.optional(z.int().check(z.gte(1)));
 
@@ -30,16 +31,69 @@ export const UpstreamLimits = z.strictObject({
   maxSeconds: count(),
   /** Seconds of all reference videos together. */
   referenceVideosSeconds: count(),
+  /** Input files. A file that no route of its model takes is refused before any debit. */
+  inputs: z.optional(InputLimits),
   /** It is served at hosts of a Model Studio workspace only, not at the hosts that all share. */
   workspaceHost: z.optional(z.boolean()),
 });
 export type UpstreamLimits = z.infer<typeof UpstreamLimits>;
+
+const MEGABYTE = 1024 * 1024;
+const ALL_IMAGES = Object.keys(INPUT_TYPES.image);
+const VIDEOS = Object.keys(INPUT_TYPES.video);
+const AUDIOS = Object.keys(INPUT_TYPES.audio);
+
+/** Seedream 4.5 and 5.0 Pro: https://docs.byteplus.com/en/docs/ModelArk/1541523 */
+const SEEDREAM_INPUTS: InputLimits = {
+  image: { types: ALL_IMAGES, maxBytes: 30 * MEGABYTE, minSide: 15, maxPixels: 36_000_000, maxRatio: 16 },
+};
+
+/** Qwen-Image 3.0; sides of 384 to 2,048 pixels are advised, not demanded. */
+const QWEN_INPUTS: InputLimits = {
+  image: {
+    types: ALL_IMAGES.filter((type) => !/hei[cf]$/.test(type)),
+    maxBytes: 10 * MEGABYTE,
+  },
+};
+
+const WAN_IMAGES: FileLimits = {
+  types: ['image/jpeg', 'image/png', 'image/bmp', 'image/webp'],
+  ...{ maxBytes: 20 * MEGABYTE, minSide: 240, maxSide: 8_000, maxRatio: 8, alpha: false },
+};
+const WAN_2_7: UpstreamLimits = { inputs: { image: WAN_IMAGES } };
+
+const WAN_3_INPUTS: InputLimits = {
+  image: WAN_IMAGES,
+  video: {
+    types: VIDEOS,
+    ...{ maxBytes: 100 * MEGABYTE, minSide: 240, maxSide: 4_096, minFramesPerSecond: 16 },
+    ...{ minSeconds: 1, maxSeconds: 15 },
+  },
+  audio: {
+    types: AUDIOS,
+    ...{ maxBytes: 15 * MEGABYTE, minSeconds: 1, maxSeconds: 15, maxTotalSeconds: 15 },
+  },
+};
+
+/** Seedance 2.0: https://docs.byteplus.com/en/docs/ModelArk/1520757 */
+const SEEDANCE_INPUTS: InputLimits = {
+  image: {
+    types: ALL_IMAGES,
+    ...{ maxBytes: 30 * MEGABYTE, minSide: 300, maxSide: 6_000, maxRatio: 2.5 },
+  },
+  video: { types: VIDEOS, minSeconds: 2, maxSeconds: 15 },
+  audio: {
+    types: AUDIOS,
+    ...{ maxBytes: 15 * MEGABYTE, minSeconds: 2, maxSeconds: 15, maxTotalSeconds: 15 },
+  },
+};
 
 /** Wan 3.0 in both editions: https://www.alibabacloud.com/help/en/model-studio/wan3-video-generation-api-reference */
 const WAN_3: UpstreamLimits = {
   resolutions: ['480p', '720p', '1080p'],
   referenceVideosSeconds: 15,
   workspaceHost: true,
+  inputs: WAN_3_INPUTS,
 };
 
 /** Wan 3.0 in both editions at fal, by the schemas of its endpoints. */
@@ -48,27 +102,35 @@ const FAL_WAN_3: UpstreamLimits = {
   minSeconds: 2,
   maxSeconds: 30,
   referenceVideosSeconds: 15,
+  inputs: WAN_3_INPUTS,
 };
 
 /** The limits of the upstream models that we know, by id. A route's own `limits` replace them. */
 export const KNOWN_LIMITS: Readonly<Record<string, UpstreamLimits>> = {
+  'seedream-4-5-251128': { inputs: SEEDREAM_INPUTS },
+  'dola-seedream-5-0-pro-260628': { inputs: SEEDREAM_INPUTS },
+  'qwen-image-3.0-pro': { inputs: QWEN_INPUTS },
+  'wan2.7-i2v': WAN_2_7,
   // https://help.aliyun.com/zh/model-studio/z-image-api-reference
   'z-image-turbo': { promptCharacters: 800, minPixels: 512 * 512, maxPixels: 2048 * 2048 },
   'wan3.0-video': WAN_3,
   'wan3.0-video-prime': WAN_3,
-  // https://docs.byteplus.com/en/docs/ModelArk/1520757
   'dreamina-seedance-2-0-260128': {
     resolutions: ['480p', '720p', '1080p', '4k'],
     minSeconds: 4,
     maxSeconds: 15,
     referenceVideosSeconds: 15,
+    inputs: SEEDANCE_INPUTS,
   },
   // https://fal.ai/models/<endpoint>/api
-  'fal-ai/bytedance/seedream/v4.5': { groupImages: 6 },
-  'bytedance/seedream/v5/pro': { minPixels: 1024 * 1024, maxPixels: 2048 * 2048 },
-  'alibaba/qwen-image-3': { minPixels: 512 * 512, maxPixels: 2048 * 2048 },
+  'fal-ai/bytedance/seedream/v4.5': { groupImages: 6, inputs: SEEDREAM_INPUTS },
+  'bytedance/seedream/v5/pro': {
+    ...{ minPixels: 1024 * 1024, maxPixels: 2048 * 2048 },
+    inputs: SEEDREAM_INPUTS,
+  },
+  'alibaba/qwen-image-3': { minPixels: 512 * 512, maxPixels: 2048 * 2048, inputs: QWEN_INPUTS },
   'fal-ai/z-image/turbo': { maxPixels: 2048 * 2048 },
-  'fal-ai/wan/v2.7': { resolutions: ['720p', '1080p'], minSeconds: 2, maxSeconds: 15 },
+  'fal-ai/wan/v2.7': { ...WAN_2_7, resolutions: ['720p', '1080p'], minSeconds: 2, maxSeconds: 15 },
   'alibaba/wan-3.0': FAL_WAN_3,
   'alibaba/wan-3.0-prime': FAL_WAN_3,
 };

@@ -60,6 +60,8 @@ const common = {
   webhookUrl: z.optional(z.string()),
   /** When the first of our own files that it names is removed; absent when it names none. */
   inputsExpireAt: z.optional(z.string()),
+  /** The routes that do not take its input files, by name, while another does; absent for none. */
+  unfitRoutes: z.optional(z.array(z.string())),
   unitPriceThousandths: z.number(),
   debitThousandths: z.number(),
   createdAt: z.string(),

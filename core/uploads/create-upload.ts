@@ -3,6 +3,7 @@ import type { Account } from '../accounts/accounts.ts';
 import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-flight.ts';
 import type { WorkAllowance } from '../concurrency/work-allowance.ts';
 import { requiredEnv } from '../environment.ts';
+import { ServiceError } from '../errors.ts';
 import { bucket } from '../files/bucket.ts';
 import { fileUrl } from '../files/file-handles.ts';
 import { newUploadId } from '../ids.ts';
@@ -24,13 +25,20 @@ const LEASE_SECONDS = 30;
 
 /**
  * A form that takes one file of exactly this type and size, and the URL that names the file as an input: nothing can be fetched there. Writes
- * no record: the form is signed. Throws `ServiceError` with `rate_limited` when the account has used up its uploads of the hour.
+ * no record: the form is signed. Throws `ServiceError` with `payment_required` for a balance of 0, and with `rate_limited` when the account has
+ * used up its uploads of the hour.
  */
 export const createUpload = async (
-  { accountId, earnedWork }: Pick<Account, 'accountId' | 'earnedWork'>,
+  {
+    accountId,
+    earnedWork,
+    balanceThousandths,
+  }: Pick<Account, 'accountId' | 'earnedWork' | 'balanceThousandths'>,
   { contentType, bytes }: NewUpload,
   now: Date,
 ): Promise<UploadAnswer> => {
+  if (balanceThousandths <= 0)
+    throw new ServiceError('payment_required', 'An upload needs a balance: files are for creations.');
   const limit = accountLimit('uploads', accountId, {
     places: PLACES,
     leaseSeconds: LEASE_SECONDS,

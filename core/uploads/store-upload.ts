@@ -4,7 +4,11 @@ import { bucket } from '../files/bucket.ts';
 import type { OwnUpload } from './own-upload.ts';
 
 /** Stores the file of an upload. The bucket's lifecycle removes it, as all uploads. */
-export const storeUpload = async ({ contentType, bytes, objectKey }: OwnUpload): Promise<void> => {
+export const storeUpload = async ({
+  contentType,
+  bytes,
+  objectKey,
+}: OwnUpload & { contentType: string }): Promise<void> => {
   await bucket().send(
     new PutObjectCommand({
       Bucket: requiredEnv('BUCKET_NAME'),

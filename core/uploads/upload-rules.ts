@@ -1,39 +1,81 @@
 import { FILE_EXTENSIONS } from '@generation-service/media/file-types';
 import * as z from 'zod/mini';
-import type { FieldErrors, Medium } from '../errors.ts';
+import { type FieldErrors, MEDIA, type Medium } from '../errors.ts';
 import { text } from '../fields.ts';
+import { CATALOG, type CatalogModel } from '../models/catalog.ts';
+import { INPUT_TYPES, type InputType } from '../provider-calls/input-limits.ts';
+import { type LimitedRoute, limitsOf } from '../provider-calls/upstream-limits.ts';
 
 const MIB = 1024 * 1024;
 const IMAGE_BYTES = 30 * MIB;
 const VIDEO_BYTES = 100 * MIB;
+const AUDIO_BYTES = 15 * MIB;
 
-/** The types of uploads: images and videos for references, frames and clips. */
+/** The types of uploads, for references, frames and clips. Those that a route of the deployment takes are offered: `offeredTypes`. */
 export const UPLOAD_TYPES = {
   'image/jpeg': { extension: 'jpg', maxBytes: IMAGE_BYTES },
   'image/png': { extension: 'png', maxBytes: IMAGE_BYTES },
   'image/webp': { extension: 'webp', maxBytes: IMAGE_BYTES },
+  'image/bmp': { extension: 'bmp', maxBytes: IMAGE_BYTES },
+  'image/tiff': { extension: 'tiff', maxBytes: IMAGE_BYTES },
+  'image/gif': { extension: 'gif', maxBytes: IMAGE_BYTES },
+  'image/heic': { extension: 'heic', maxBytes: IMAGE_BYTES },
+  'image/heif': { extension: 'heif', maxBytes: IMAGE_BYTES },
   'video/mp4': { extension: 'mp4', maxBytes: VIDEO_BYTES },
   'video/quicktime': { extension: 'mov', maxBytes: VIDEO_BYTES },
-  'video/webm': { extension: 'webm', maxBytes: VIDEO_BYTES },
-} as const;
-export type UploadType = keyof typeof UPLOAD_TYPES;
+  'audio/mpeg': { extension: 'mp3', maxBytes: AUDIO_BYTES },
+  'audio/wav': { extension: 'wav', maxBytes: AUDIO_BYTES },
+} as const satisfies Record<InputType, { extension: string; maxBytes: number }>;
+export type UploadType = InputType;
+
+/** The types that a model takes by one of its configured routes. A route without known limits takes all of the media that its model takes. */
+export const offeredTypes = (routesOf: (modelId: string) => readonly LimitedRoute[]): Set<string> =>
+  new Set(
+    CATALOG.flatMap((model) =>
+      routesOf(model.id).flatMap((route) => {
+        const { inputs = {} } = limitsOf(route);
+        return mediaOf(model).flatMap((medium) => inputs[medium]?.types ?? Object.keys(INPUT_TYPES[medium]));
+      }),
+    ),
+  );
+
+/** The media of the files that a model takes. */
+const mediaOf = (model: CatalogModel): Medium[] => {
+  if (model.type === 'image') return model.maxReferences > 0 ? ['image'] : [];
+  const { requiresImage, inputModes = [] } = model;
+  return MEDIA.filter((medium) =>
+    medium === 'image'
+      ? requiresImage || inputModes.some((mode) => /frame|images$/.test(mode))
+      : inputModes.includes(`reference_${medium}s`),
+  );
+};
+
+/** The type that an upload with this extension was declared to be; undefined for other extensions. */
+export const contentTypeOfExtension = (extension: string): string | undefined =>
+  Object.entries(UPLOAD_TYPES).find(([, type]) => type.extension === extension)?.[0];
+
+/** The extension of an upload of this type; undefined for a type of no upload. */
+export const extensionOfType = (contentType: string): string | undefined =>
+  Object.hasOwn(UPLOAD_TYPES, contentType) ? UPLOAD_TYPES[contentType as UploadType].extension : undefined;
 
 /** What a stored file with this extension holds, as far as a creation can name it. */
 export const kindOfExtension = (extension: string): Medium | undefined => {
-  const uploaded = Object.entries(UPLOAD_TYPES).find(([, type]) => type.extension === extension);
-  if (uploaded) return uploaded[0].split('/')[0] as Medium;
+  const contentType = contentTypeOfExtension(extension);
+  if (contentType !== undefined) return contentType.split('/')[0] as Medium;
   return FILE_EXTENSIONS.video.some((known) => known === extension) ? 'video' : undefined;
 };
-const TYPES = Object.keys(UPLOAD_TYPES) as [UploadType, ...UploadType[]];
+const TYPES = Object.keys(UPLOAD_TYPES) as UploadType[];
 
-const TYPE_MESSAGE = `must be one of ${TYPES.join(', ')}`;
-
-/** The body of an upload. `bytes` is the exact size of the file. */
-export const UPLOAD_BODY = {
-  contentType: z.pipe(text(), z.enum(TYPES, { error: TYPE_MESSAGE })),
-  bytes: z
-    .int({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a whole number') })
-    .check(z.gte(1, { error: 'must be at least 1' })),
+/** The body of an upload of one of these types. `bytes` is the exact size of the file. */
+export const uploadBody = (offered: ReadonlySet<string> = new Set(TYPES)) => {
+  const types = TYPES.filter((type) => offered.has(type));
+  const error = `must be one of ${types.join(', ')}`;
+  return {
+    contentType: z.pipe(text(), z.enum(types, { error })),
+    bytes: z
+      .int({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a whole number') })
+      .check(z.gte(1, { error: 'must be at least 1' })),
+  };
 };
 
 /** A file that a caller is about to upload. */

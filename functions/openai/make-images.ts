@@ -15,7 +15,7 @@ import type { NewImageRequest } from '../../core/creation/create-image-rules.ts'
 import { imageSubmission, type Submission } from '../../core/creation/submission.ts';
 import { requiredEnv, requiredNumberEnv } from '../../core/environment.ts';
 import { NotFoundError } from '../../core/errors.ts';
-import { toHandle } from '../../core/files/file-handles.ts';
+import { fileUrl, toHandle } from '../../core/files/file-handles.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
 import { type Clock, sleep, systemClock } from '../../core/time.ts';
@@ -133,11 +133,11 @@ const namedUploads = (
   now: Date,
 ): { uploads: OwnUpload[]; references: string[] } => {
   const named = images.map((image) =>
-    typeof image === 'string' ? image : nameUpload(image, accountId, now),
+    typeof image === 'string' ? image : nameUpload(image.bytes, accountId, now),
   );
   return {
     uploads: named.filter((one) => typeof one !== 'string'),
-    references: named.map((one) => (typeof one === 'string' ? one : one.url)),
+    references: named.map((one) => (typeof one === 'string' ? one : fileUrl(one.objectKey))),
   };
 };
 

@@ -1,15 +1,11 @@
 import { type FieldErrors, ValidationError } from '../../core/errors.ts';
 import { CATALOG } from '../../core/models/catalog.ts';
-import type { UploadType } from '../../core/uploads/upload-rules.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 
 /** The files of a form: a function takes 6 MB, in base64, with all else. */
 const MAX_FILES_BYTES = 4 * 1024 * 1024;
 /** The largest body with files: its texts besides the files. */
 export const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
-
-/** What is wrong with a file that is no image. */
-export const NO_IMAGE = 'must be a PNG, JPEG or WebP image';
 
 /** The most images that any model takes, and with them the most parts of a form: it has few texts. */
 export const MAX_IMAGES = Math.max(
@@ -18,9 +14,8 @@ export const MAX_IMAGES = Math.max(
 const MAX_PARTS = MAX_IMAGES + 30;
 export const TOO_MANY_IMAGES = `must be at most ${MAX_IMAGES}`;
 
-/** A file of a form, of a type that its bytes show. */
+/** A file of a form. Its bytes are stored, hashed and handed on here, and read by the function that measures inputs alone. */
 export interface FormFile {
-  contentType: UploadType;
   bytes: Uint8Array;
 }
 
@@ -61,10 +56,8 @@ export const readImageForm = async (request: ApiRequest): Promise<AskedImages> =
   let fileBytes = 0;
   for (const [name, value] of form) {
     if (name === 'image' || name === 'image[]') {
-      const image = typeof value === 'string' ? value : imageFileOf(Buffer.from(await value.arrayBuffer()));
+      images.push(typeof value === 'string' ? value : { bytes: Buffer.from(await value.arrayBuffer()) });
       if (typeof value !== 'string') fileBytes += value.size;
-      if (image) images.push(image);
-      else fields.set('image', NO_IMAGE);
     } else if (typeof value !== 'string') {
       given.set(name, 'a file');
       fields.set(name, name === 'mask' ? 'is not offered' : 'is not a known field');
@@ -101,23 +94,6 @@ const parseForm = async (bytes: Buffer, contentType: string): Promise<FormData> 
     if ((error as Error).name !== 'TypeError') throw error;
     throw notAForm('must be multipart/form-data, whole and with its boundary');
   }
-};
-
-/** Whether the bytes have this text, as Latin-1, at a place. */
-const hasText = (bytes: Buffer, at: number, text: string): boolean =>
-  bytes.toString('latin1', at, at + text.length) === text;
-
-/** The type that a file's first bytes show. The provider looks at the rest. */
-const typeOf = (bytes: Buffer): UploadType | undefined => {
-  if (hasText(bytes, 0, '\x89PNG\r\n\x1a\n')) return 'image/png';
-  if (hasText(bytes, 0, '\xff\xd8\xff')) return 'image/jpeg';
-  return hasText(bytes, 0, 'RIFF') && hasText(bytes, 8, 'WEBP') ? 'image/webp' : undefined;
-};
-
-/** The file that the bytes are, if they begin as an image does. */
-export const imageFileOf = (bytes: Buffer): FormFile | undefined => {
-  const contentType = typeOf(bytes);
-  return contentType && { contentType, bytes };
 };
 
 const notAForm = (problem: string): ValidationError =>

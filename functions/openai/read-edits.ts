@@ -3,10 +3,8 @@ import type { ApiRequest } from '../http/api-request.ts';
 import {
   type AskedImages,
   type FormFile,
-  imageFileOf,
   MAX_FORM_BYTES,
   MAX_IMAGES,
-  NO_IMAGE,
   readImageForm,
   TOO_MANY_IMAGES,
 } from './read-calls.ts';
@@ -30,13 +28,13 @@ const readJsonEdit = (request: ApiRequest): AskedImages => {
   const named = Images.safeParse(list);
   if (!named.success) return refuse('must be a list of objects with image_url');
   const images = named.data.map(({ image_url }) => imageIn(image_url));
-  return images.every((image) => image !== undefined) ? { given, images, fields: {} } : refuse(NO_IMAGE);
+  return { given, images, fields: {} };
 };
 
 const DATA_URL = /^data:[^,]{0,100};base64,/i;
 
-/** The file of a data URL, undefined unless it is an image; any other URL as it is. */
-const imageIn = (url: string): FormFile | string | undefined => {
+/** The file of a data URL; any other URL as it is. */
+const imageIn = (url: string): FormFile | string => {
   const [head] = DATA_URL.exec(url) ?? [];
-  return head === undefined ? url : imageFileOf(Buffer.from(url.slice(head.length), 'base64'));
+  return head === undefined ? url : { bytes: Buffer.from(url.slice(head.length), 'base64') };
 };

@@ -22,7 +22,7 @@ const INFO = {
     quickStart(),
     '## Conventions',
     'A creation answers 202 at once; give `webhookUrl`, or read the record every 5 s, as `Retry-After` says. Amounts are xTokens.',
-    'Refusals come in this order: 401, 403 (scope), 429, 400, 409 (`Idempotency-Key`), 403 (blocked end-user), 409 (end-user being deleted), 503, 402, 422; last, for reference videos, what measuring them finds. Nothing is created or debited before all have passed.',
+    'Refusals come in this order: 401, 403 (scope), 429, 400, 409 (`Idempotency-Key`), 403 (blocked end-user), 409 (end-user being deleted), 503, 402, 422; last, what measuring reference videos and your own files finds: 400, then 402. Nothing is created or debited before all have passed.',
     'Another path is 404 `not_found`, and so is another method on a path of this document, with an `Allow` header. Bodies are at most 256 KiB. A body on a route that takes none is ignored. Unknown fields and query parameters are refused.',
   ].join('\n\n'),
 };

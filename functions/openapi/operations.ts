@@ -3,7 +3,7 @@ import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
 import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
 import { BUDGET_BODY } from '../../core/end-users/budget-body.ts';
 import type { EndpointName } from '../../core/routes.ts';
-import { UPLOAD_BODY } from '../../core/uploads/upload-rules.ts';
+import { uploadBody } from '../../core/uploads/upload-rules.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
 import { BALANCE_QUERY, END_USERS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
 import { RECORD_QUERY } from '../http/record-read.ts';
@@ -56,7 +56,7 @@ export const BODY_SCHEMAS = {
   NewVideo: bodySchema(VIDEO_BODY, VIDEO_NOTES, 'A creation of a video.'),
   BulkDelete: bodySchema(BULK_DELETE_BODY, BULK_DELETE_NOTES, 'A bulk deletion.'),
   Budget: bodySchema(BUDGET_BODY, BUDGET_NOTES, 'What an end-user may spend.'),
-  NewUpload: bodySchema(UPLOAD_BODY, UPLOAD_NOTES, 'A file to upload.'),
+  NewUpload: bodySchema(uploadBody(), UPLOAD_NOTES, 'A file to upload.'),
 };
 
 /** A call of the client with these arguments. */
@@ -181,11 +181,12 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     tag: 'Files',
     summary: 'Upload a file',
     description:
-      'Answers with a form. Send it by POST, its fields first and the file last, as `file`; then use `url` wherever a creation takes a URL. Only your account can use it, for two days. 60 uploads an hour, and 16 more for each creation accepted in the hour.',
+      'Answers with a form. Send it by POST, its fields first and the file last, as `file`; then name the file by `url` wherever a creation takes a URL: only your account can, for two days, and nobody can fetch it there. Types that a model on offer takes; 402 with a balance of 0. 60 uploads an hour, and 16 more for each creation accepted in the hour.',
     scope: 'generations:write',
     client: call('createUpload', BODIES.upload),
     body: { schema: 'NewUpload', example: BODIES.upload },
     answer: { ...answered('The form, and the URL of the file.', 'Upload', ANSWERS.upload), status: 201 },
+    refusals: [402],
   },
   'list-models': {
     tag: 'Models',

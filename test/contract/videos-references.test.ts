@@ -16,20 +16,29 @@ let caller: Caller;
 let refused: Caller;
 let clips: ClipServer;
 beforeAll(async () => {
-  const [withinLimit, aboveLimit, halves, webm, mov] = await Promise.all([
-    aClip({ seconds: 15 }),
-    aClip({ seconds: 15.1 }),
-    aClip({ seconds: 4.5 }),
-    aClip({ seconds: 3, container: 'webm' }),
-    aClip({ seconds: 13, container: 'mov', layout: 'index-last' }),
+  const framesPerSecond = 20;
+  const [withinLimit, aboveLimit, halves, threes, mov] = await Promise.all([
+    aClip({ seconds: 15, framesPerSecond }),
+    aClip({ seconds: 15.1, framesPerSecond }),
+    aClip({ seconds: 4.5, framesPerSecond }),
+    aClip({ seconds: 3, framesPerSecond }),
+    aClip({ seconds: 13, container: 'mov', layout: 'index-last', framesPerSecond }),
   ]);
   const film = await aClip({ seconds: 3, framesPerSecond: 30 });
+  const [webm, slow, short] = await Promise.all([
+    aClip({ seconds: 3, container: 'webm', framesPerSecond }),
+    aClip({ seconds: 3, framesPerSecond: 10 }),
+    aClip({ seconds: 0.5, framesPerSecond }),
+  ]);
   const files = {
     'once.mp4': film,
     '15.mp4': withinLimit,
     '15.1.mp4': aboveLimit,
     '4.5.mp4': halves,
+    '3.mp4': threes,
     '3.webm': webm,
+    'slow.mp4': slow,
+    'short.mp4': short,
     '13.mov': mov,
     'page.mp4': '<html><title>no video</title></html>',
   };
@@ -45,7 +54,7 @@ const create = (names: string[], more: Record<string, unknown> = {}, by = caller
 
 describe('Reference videos are measured, and billed with the output', () => {
   test.each([
-    ['several clips, their sum rounded up', ['4.5.mp4', '3.webm'], 2, 10],
+    ['several clips, their sum rounded up', ['4.5.mp4', '3.mp4'], 2, 10],
     ['clips and output of the greatest total length', ['15.mp4', '13.mov'], 2, 30],
   ])('%s', async (_what, names, durationSec, billedSeconds) => {
     for (const [model, resolution, rate] of [
@@ -83,7 +92,7 @@ describe('Reference videos that cannot be used are refused by name, before any d
   test.each([
     [
       'too long alone and with the output',
-      ['3.webm', '15.1.mp4'],
+      ['3.mp4', '15.1.mp4'],
       30,
       ['referenceVideos', 'referenceVideos[1]'],
     ],
@@ -92,6 +101,12 @@ describe('Reference videos that cannot be used are refused by name, before any d
       ['4.5.mp4', 'missing.mp4', 'page.mp4'],
       2,
       ['referenceVideos[1]', 'referenceVideos[2]'],
+    ],
+    [
+      'what no route takes',
+      ['4.5.mp4', '3.webm', 'slow.mp4', 'short.mp4'],
+      2,
+      ['referenceVideos[1]', 'referenceVideos[2]', 'referenceVideos[3]'],
     ],
   ])('%s', async (_what, names, durationSec, fields) => {
     expect(wrongFields(await createRefused(names, { durationSec }))).toEqual(fields);
@@ -103,10 +118,7 @@ describe('Reference videos that cannot be used are refused by name, before any d
   });
 });
 
-test.each([
-  ['more than 15 s together', ['15.mp4', '13.mov']],
-  ['a WebM', ['3.webm']],
-])(
+test.each([['more than 15 s together', ['15.mp4', '13.mov']]])(
   'Clips that the catalog takes and the provider refuses (%s) are refunded, and leave no copies',
   async (_what, names) => {
     const body = { model: 'xW3.0s', referenceVideos: urlsOf(names) };
@@ -141,7 +153,7 @@ test('While the function that measures fails, a creation is 500 and writes nothi
 
 // Every refusal that comes before is tested in test/unit/core/creation/create-video.test.ts.
 test('Reference videos are not fetched for a creation that is refused anyway, nor again for one that is repeated', async () => {
-  const body = anUnfilmedVideo({ model: 'xW3.0sPro', referenceVideos: urlsOf(['3.webm']) });
+  const body = anUnfilmedVideo({ model: 'xW3.0sPro', referenceVideos: urlsOf(['3.mp4']) });
   const key = { 'idempotency-key': unique() };
   const first = await createVideo(caller, body, key);
   const before = clips.requests();

@@ -16,7 +16,7 @@ import { DEVELOPMENT, SANDBOX } from './option-sets.ts';
 import { synthesizeService } from './service-template.ts';
 
 /** The largest bundle in kilobytes (1024 bytes), by what waits for it to load. A larger one has pulled in something it need not. */
-const MAX_KILOBYTES = { read: 400, createImage: 445, editImage: 600, any: 500, sandbox: 1_240 };
+const MAX_KILOBYTES = { read: 400, createImage: 500, editImage: 610, any: 525, sandbox: 1_240 };
 const READS = ['get-balance', 'get-generation', 'get-openai-model', 'get-video', 'list-.*'];
 
 const maxKilobytesOf = (name: string): number => {

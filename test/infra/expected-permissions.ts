@@ -79,6 +79,8 @@ const DELETION = naming(
   itemsOf(REQUESTS, WEBHOOK_ATTEMPTS, DELETED),
   ...['status', 'accountId', 'requestId', 'deletedAt', 'accounted', 'deletionId', 'files', ...LISTING, 'ttl'],
 );
+/** The function that parses what strangers' servers and callers send for a creation. */
+const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
 const MOVES_MONEY = [REQUESTS, ACCOUNTS, END_USERS, LEDGERS];
 const CREATE = {
   ...COUNTS_CALL,
@@ -88,16 +90,22 @@ const CREATE = {
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   [`${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
   [GUARDRAIL]: 'bedrock:ApplyGuardrail',
+  [MEASURE_CLIPS]: 'lambda:InvokeFunction',
+  '*': 'lambda:GetAccountSettings',
+  [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+  [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
 };
-const { [itemsOf(CATALOG)]: _, ...CREATE_WITHOUT_QUERIES } = CREATE;
+const {
+  [itemsOf(CATALOG)]: _,
+  [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: __,
+  ...CREATE_WITHOUT_QUERIES
+} = CREATE;
 /** Its retries are found by a query, its images read by signed URLs. */
 const CREATE_FOR_OPENAI = {
   ...CREATE_WITHOUT_QUERIES,
   [itemsOf(CATALOG, IDEMPOTENCY)]: onTable('Query'),
   [itemsOf(IDEMPOTENCY)]: onTable('DeleteItem'),
-  [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#openai#*')]: onTable('UpdateItem'),
-  [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
-  '*': 'lambda:GetAccountSettings',
+  [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*', 'IN_FLIGHT#openai#*')]: onTable('UpdateItem'),
 };
 const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
 /** Uploads go with the requests that named them. */
@@ -137,8 +145,6 @@ const END = {
   [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem', 'Query'),
   [itemsOf(...MOVES_MONEY)]: onTable('PutItem', 'UpdateItem'),
 };
-/** The function that parses what strangers' servers send for a creation. */
-const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
 const WAKE = 'states:SendTaskSuccess';
 /** Takes a request out of its queue, and gives its permit of a provider's route back. */
 const LEAVE = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'UpdateItem') };
@@ -168,19 +174,10 @@ const LIST_MODELS = {
 
 /** What each function may do besides writing logs: actions by resource. */
 export const PERMISSIONS: Record<string, Record<string, string>> = {
-  'api/create-generation': {
-    ...CREATE,
-    [itemsOf('IN_FLIGHT#filter#*')]: onTable('UpdateItem'),
-  },
+  'api/create-generation': CREATE,
   'api/create-openai-image': CREATE_FOR_OPENAI,
   'api/edit-openai-image': { ...CREATE_FOR_OPENAI, [UPLOADS]: 's3:DeleteObject s3:PutObject' },
-  'api/create-video': {
-    ...CREATE,
-    [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
-    [MEASURE_CLIPS]: 'lambda:InvokeFunction',
-    '*': 'lambda:GetAccountSettings',
-    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
-  },
+  'api/create-video': CREATE,
   'api/list-generations': LIST_REQUESTS,
   'api/list-videos': LIST_REQUESTS,
   'api/delete-generation': DELETE,

@@ -413,7 +413,7 @@ export interface NewGeneration {
 /** A file to upload. */
 export interface NewUpload {
   /** The type of the file. It is sent, stored and served as this type. */
-  readonly contentType: "image/jpeg" | "image/png" | "image/webp" | "video/mp4" | "video/quicktime" | "video/webm";
+  readonly contentType: "image/jpeg" | "image/png" | "image/webp" | "image/bmp" | "image/tiff" | "image/gif" | "image/heic" | "image/heif" | "video/mp4" | "video/quicktime" | "audio/mpeg" | "audio/wav";
   /** The exact size of the file: at most 31,457,280 (30 MiB) for images, 104,857,600 (100 MiB) for videos. */
   readonly bytes: number;
 }

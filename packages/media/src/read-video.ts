@@ -10,6 +10,8 @@ export interface VideoMeasurement {
   longestSec: number;
   width?: number;
   height?: number;
+  /** Pictures by the time from the first to the end of the last. */
+  framesPerSecond: number;
 }
 
 /** Names of demuxers. One is given, so that no file is taken for a playlist. */
@@ -22,6 +24,8 @@ interface Reading {
   /** Seconds between the ends of all times, those before the first shown picture and those of decoding too. */
   spanSeconds: number;
   pictures: number;
+  /** Seconds that the pictures are shown for. */
+  pictureSeconds: number;
   /** The packets of each stream. */
   packets: number[];
   width: number;
@@ -60,7 +64,7 @@ export const readVideo = async (
     demuxer === 'mov'
       ? await readPackets(libav, name, demuxer, libav.av_dict_set_js(0, 'ignore_editlist', '1', 0))
       : shown;
-  const { seconds, pictures, width, height } = shown;
+  const { seconds, pictures, pictureSeconds, width, height } = shown;
   const span = Math.max(shown.spanSeconds, all.spanSeconds, all.seconds);
   const most = Math.max(span, said.seconds);
   const longest = most > seconds + EDIT_SLACK_SECONDS ? most : seconds;
@@ -72,6 +76,7 @@ export const readVideo = async (
     durationSec: durationOf(seconds),
     longestSec: durationOf(longest),
     ...(width > 0 && height > 0 ? { width, height } : {}),
+    framesPerSecond: pictures / (pictureSeconds > 0 ? pictureSeconds : durationOf(seconds)),
   };
 };
 
@@ -176,6 +181,7 @@ const readingOf = (libav: Libav, context: number, packets: Map<number, Times>): 
     seconds: (container ?? 0) / MICROSECONDS,
     spanSeconds: 0,
     pictures: 0,
+    pictureSeconds: 0,
     packets: [...packets.values()].map(({ packets: count }) => count),
     width: 0,
     height: 0,
@@ -193,6 +199,7 @@ const readingOf = (libav: Libav, context: number, packets: Map<number, Times>): 
     if (!times) continue;
     if (type === VIDEO) {
       reading.pictures += times.packets;
+      reading.pictureSeconds = Math.max(reading.pictureSeconds, (endOf(times, 1 / unit) - times.from) * unit);
       reading.width ||= libav.AVCodecParameters_width(parameters);
       reading.height ||= libav.AVCodecParameters_height(parameters);
     }

@@ -34,7 +34,7 @@ export class SpooledVideo {
     const head = Buffer.alloc(VIDEO_HEAD_BYTES);
     const { bytesRead = 0 } = (await this.file?.read(head, 0, head.byteLength, 0)) ?? {};
     const type = videoTypeOf(head.subarray(0, bytesRead));
-    if (!this.file || !type) throw new UnreadableVideoError('is not an MP4, QuickTime or WebM video');
+    if (!this.file || !type) throw new UnreadableVideoError('is not a video that can be read');
     const demuxer = type.extension === 'webm' || type.extension === 'mkv' ? 'matroska' : 'mov';
     return measureVideo({ fd: this.file.fd, sizeBytes: this.sizeBytes, demuxer }, signal);
   }

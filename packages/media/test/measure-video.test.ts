@@ -25,6 +25,7 @@ describe('measuring a video', () => {
     expect(await measure(file)).toStrictEqual({
       durationSec: 7.3,
       longestSec: 7.3,
+      framesPerSecond: expect.closeTo(10, 1),
       width: 1280,
       height: 720,
     });

@@ -19,7 +19,7 @@ export const measureWithoutDisk = (): void => {
     async measure(this: SpooledVideo, signal: AbortSignal): Promise<VideoMeasurement> {
       const seconds = lengthOf(Buffer.concat(written.get(this) ?? []));
       if (signal.aborted || seconds === undefined) throw new UnreadableVideoError('is damaged');
-      return { durationSec: seconds, longestSec: seconds, width: 64, height: 64 };
+      return { durationSec: seconds, longestSec: seconds, width: 640, height: 360, framesPerSecond: 24 };
     },
     async close(): Promise<void> {},
   });

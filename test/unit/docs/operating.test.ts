@@ -30,12 +30,19 @@ describe('the guide to configuring', () => {
       context: { modelRoutes: Record<string, LimitedRoute> };
     };
     const declared = Object.entries(context.modelRoutes).flatMap(([model, route]) =>
-      Object.entries(limitsOf(route)).map(([limit, value]) => [
-        model,
-        route.upstreamModel,
-        limit,
-        limit === 'workspaceHost' ? "a workspace's host" : [value].flat().join(', '),
-      ]),
+      // Those of input files have a table of their own.
+      Object.entries({ ...limitsOf(route), inputs: [] as string[] }).flatMap(([limit, value]) =>
+        limit === 'inputs'
+          ? []
+          : [
+              [
+                model,
+                route.upstreamModel,
+                limit,
+                limit === 'workspaceHost' ? "a workspace's host" : [value].flat().join(', '),
+              ],
+            ],
+      ),
     );
     const rows = tableRows(document, 'model', 'upstream', 'limit', 'upstream takes', 'catalog offers');
     const documented = rows

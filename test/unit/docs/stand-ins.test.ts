@@ -1,4 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { MEDIA, type Medium } from '../../../core/errors.ts';
+import type { FileLimits } from '../../../core/provider-calls/input-limits.ts';
+import { KNOWN_LIMITS } from '../../../core/provider-calls/upstream-limits.ts';
 import { workOf } from '../../../packages/sandbox/src/fal/endpoints.ts';
 import { inputLimitsOf } from '../../../packages/sandbox/src/input-limits.ts';
 import { readImageRequest } from '../../../packages/sandbox/src/modelstudio/image-request.ts';
@@ -12,46 +15,20 @@ const rows = tableRows(
   upstreams.split(', ').map((upstream): [string, string, string] => [codeIn(upstream), codeIn(limit), takes]),
 );
 
-type Medium = 'image' | 'video' | 'audio';
-const MEDIUM: Readonly<Record<string, Medium>> = {
-  images: 'image',
-  references: 'image',
-  clips: 'video',
-  audios: 'audio',
-};
-const MEGABYTE = 1024 * 1024;
-
-/** How the document writes each limit on files, and the limit of a stand-in that it means. */
-const PHRASES: readonly [RegExp, (...figures: number[]) => object][] = [
-  [/sides of (\d+) to (\d+) pixels/, (minSide, maxSide) => ({ minSide, maxSide })],
-  [/sides over (\d+) pixels/, (side = 0) => ({ minSide: side + 1 })],
-  [/ratio 1:(\d+) to \1:1/, (maxRatio) => ({ maxRatio })],
-  [/(\d+) megapixels/, (millions = 0) => ({ maxPixels: millions * 1_000_000 })],
-  [/(\d+) MB/, (megabytes = 0) => ({ maxBytes: megabytes * MEGABYTE })],
-  [/of (\d+) s or more/, (minSeconds) => ({ minSeconds })],
-  [/of (\d+) to (\d+) s/, (minSeconds, maxSeconds) => ({ minSeconds, maxSeconds })],
-  [/(\d+) s together/, (maxTotalSeconds) => ({ maxTotalSeconds })],
-  [/(\d+) frames a second/, (minFramesPerSecond) => ({ minFramesPerSecond })],
-  [
-    /jpeg, png without alpha, bmp, webp/,
-    () => ({ formats: ['jpeg', 'png', 'bmp', 'webp'], opaque: ['png'] }),
-  ],
-  // The formats that every stand-in takes.
-  [/mp4 and mov|wav and mp3/, () => ({})],
-];
-
-/** The limits in a cell, and what of its text is none of the known phrases. */
-const limitsIn = (cell: string): { limits: object; rest: string } => {
-  let rest = cell;
-  const limits = {};
-  for (const [phrase, limitOf] of PHRASES) {
-    const found = phrase.exec(rest);
-    if (!found) continue;
-    Object.assign(limits, limitOf(...found.slice(1).map(Number)));
-    rest = rest.replace(phrase, '');
-  }
-  return { limits, rest: rest.replace(/[;,\s]/g, '') };
-};
+/** The limits that creations are held to, which the guide lists (test/unit/core/provider-calls), as a stand-in has them. */
+const asStandIn = ({ types = [], alpha, ...limits }: FileLimits, medium: Medium) => ({
+  ...limits,
+  ...(medium === 'image' && {
+    formats: [...new Set(types.map((type) => type.slice('image/'.length).replace('heic', 'heif')))],
+    ...(alpha === false && { opaque: ['png'] }),
+  }),
+});
+const FILES = Object.entries(KNOWN_LIMITS).flatMap(([upstream, { inputs = {} }]) =>
+  MEDIA.flatMap((medium) => {
+    const limits = inputs[medium];
+    return limits ? [[upstream, medium, limits] as const] : [];
+  }),
+);
 
 const isRefused = (act: () => unknown): boolean => {
   try {
@@ -77,47 +54,37 @@ const studioImage = (model: string, pixels: number, prompt = 'a fox') => {
 };
 
 describe('a stand-in', () => {
-  test.each(rows.filter(([, limit]) => MEDIUM[limit]))(
-    'takes the files that the guide to configuring says: %s, %s of %s',
-    (upstream, limit, takes) => {
-      const { limits, rest } = limitsIn(takes);
+  test.each(FILES)('takes the files that a creation may name: %s, %s', (upstream, medium, limits) => {
+    expect(inputLimitsOf(upstream)[medium]).toMatchObject(asStandIn(limits, medium));
+  });
 
-      expect(rest).toBe('');
-      expect(limits).not.toEqual({});
-      expect(inputLimitsOf(upstream)[MEDIUM[limit] as Medium]).toMatchObject(limits);
-    },
-  );
-
-  test.each(rows.filter(([, limit]) => !MEDIUM[limit]))(
-    'takes what the guide to configuring says: %s, %s of %s',
-    (upstream, limit, takes) => {
-      const figure = Number(takes);
-      switch (limit) {
-        case 'promptCharacters':
-          expect(studioImage(upstream, 2 ** 20, 'x'.repeat(figure + 1)).prompt).toHaveLength(figure);
-          break;
-        case 'minPixels':
-          expect(isRefused(() => studioImage(upstream, figure))).toBe(false);
-          expect(isRefused(() => studioImage(upstream, figure - 1_000))).toBe(true);
-          break;
-        case 'maxPixels':
-          expect(isRefused(() => studioImage(upstream, figure))).toBe(false);
-          expect(isRefused(() => studioImage(upstream, figure + 1))).toBe(true);
-          break;
-        case 'referenceVideosSeconds':
-          expect(inputLimitsOf(upstream).video?.maxTotalSeconds).toBe(figure);
-          break;
-        case 'resolutions':
-          expect(findVideoModel(upstream)?.resolutions.join(', ')).toBe(takes);
-          break;
-        case 'workspaceHost':
-          expect(findVideoModel(upstream)?.isPreview).toBe(true);
-          break;
-        default:
-          throw new Error(`The stand-in of ${upstream} is not tried with ${limit}.`);
-      }
-    },
-  );
+  test.each(rows)('takes what the guide to configuring says: %s, %s of %s', (upstream, limit, takes) => {
+    const figure = Number(takes);
+    switch (limit) {
+      case 'promptCharacters':
+        expect(studioImage(upstream, 2 ** 20, 'x'.repeat(figure + 1)).prompt).toHaveLength(figure);
+        break;
+      case 'minPixels':
+        expect(isRefused(() => studioImage(upstream, figure))).toBe(false);
+        expect(isRefused(() => studioImage(upstream, figure - 1_000))).toBe(true);
+        break;
+      case 'maxPixels':
+        expect(isRefused(() => studioImage(upstream, figure))).toBe(false);
+        expect(isRefused(() => studioImage(upstream, figure + 1))).toBe(true);
+        break;
+      case 'referenceVideosSeconds':
+        expect(inputLimitsOf(upstream).video?.maxTotalSeconds).toBe(figure);
+        break;
+      case 'resolutions':
+        expect(findVideoModel(upstream)?.resolutions.join(', ')).toBe(takes);
+        break;
+      case 'workspaceHost':
+        expect(findVideoModel(upstream)?.isPreview).toBe(true);
+        break;
+      default:
+        throw new Error(`The stand-in of ${upstream} is not tried with ${limit}.`);
+    }
+  });
 
   const falImage = (upstream: string, pixels: number, images = {}) => {
     const [width, height] = sized(pixels);

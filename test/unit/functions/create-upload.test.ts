@@ -4,6 +4,7 @@ import { ownerOf } from '../../../core/uploads/own-inputs.ts';
 import { handler } from '../../../functions/api/create-upload.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID } from '../builders/entities.ts';
+import { withEnvironment } from '../builders/environment.ts';
 import { RouteWorld } from '../builders/route-world.ts';
 import { stopTime } from '../builders/stop-time.ts';
 
@@ -33,7 +34,10 @@ describe('POST /v1/uploads', () => {
     ['image/webp', 'webp', 10],
     ['video/mp4', 'mp4', 100 * 1024 * 1024],
     ['video/quicktime', 'mov', 10],
-    ['video/webm', 'webm', 10],
+    ['audio/mpeg', 'mp3', 15 * 1024 * 1024],
+    ['audio/wav', 'wav', 10],
+    ['image/gif', 'gif', 10],
+    ['image/heic', 'heic', 10],
   ])('signs a form for %s, its key and its exact size', async (contentType, extension, bytes) => {
     const { uploadId, url, upload: form, expiresAt } = await upload({ contentType, bytes });
 
@@ -72,6 +76,44 @@ describe('POST /v1/uploads', () => {
     const answer = await world.call(handler, { body });
 
     expect([answer.status, answer.body.error.fields]).toEqual([400, expect.objectContaining(fields)]);
+  });
+
+  const OFFERED = (routes: unknown) => ({ MODEL_ROUTES: JSON.stringify(routes) });
+  const WAN = { provider: 'modelstudio', upstreamModel: 'wan3.0-video' };
+  const SEEDREAM = { provider: 'modelark', upstreamModel: 'seedream-4-5-251128' };
+  test.each([
+    ['video/webm', {}, 400],
+    ['image/avif', {}, 400],
+    ['audio/mpeg', OFFERED({ 'xSD4.5': SEEDREAM }), 400],
+    ['video/mp4', OFFERED({ 'xSD4.5': SEEDREAM }), 400],
+    ['image/gif', OFFERED({ 'xSD4.5': SEEDREAM }), 201],
+    ['image/gif', OFFERED({ 'xW3.0s': WAN }), 400],
+    ['audio/mpeg', OFFERED({ 'xW3.0s': WAN }), 201],
+    ['image/gif', OFFERED({ 'xW3.0s': [WAN, { ...WAN, upstreamModel: 'unknown' }] }), 201],
+    ['image/png', OFFERED({ 'xZI1.0Pro': SEEDREAM }), 400],
+  ])(
+    'takes a type that a configured route takes, and no other: %s with %j: %p',
+    async (contentType, routes, status) => {
+      await withEnvironment(routes, async () => {
+        const answer = await world.call(handler, { body: { contentType, bytes: 10 } });
+
+        expect(answer.status).toBe(status);
+        if (status === 400) expect(answer.body.error.fields.contentType).toMatch(/^must be one of/);
+      });
+    },
+  );
+
+  test('is 402 with a balance of 0, and signs nothing', async () => {
+    const send = (balanceThousandths: number) =>
+      world.call(
+        handler,
+        { body: { contentType: 'image/png', bytes: 10 } },
+        { account: { balanceThousandths } },
+      );
+
+    const refused = await send(0);
+    expect([refused.status, refused.body.error.code]).toEqual([402, 'payment_required']);
+    expect((await send(1)).status).toBe(201);
   });
 
   const PLACES = inFlightKey('uploads', `ACCOUNT#${ACCOUNT_ID}`);

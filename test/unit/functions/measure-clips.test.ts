@@ -17,6 +17,7 @@ beforeEach(() => {
 afterAll(() => clips.close());
 
 const CLIPS = { requestId: 'vid_1', longestSeconds: 15 };
+const videos = (...urls: string[]) => urls.map((url) => ({ medium: 'video', url }));
 const measure = (event: unknown, allowed = 'true', milliseconds = 10_000) =>
   withEnvironment({ ALLOW_PRIVATE_TARGETS: allowed }, () =>
     handler(event, { ...aLambdaContext(), getRemainingTimeInMillis: () => milliseconds }),
@@ -27,19 +28,20 @@ const serveClip = () => {
 };
 
 describe('the function `measure-clips`', () => {
-  test('answers a measure for each URL, in their order, and copies what it measured', async () => {
+  test('answers a measure for each file, in their order, and copies what it measured', async () => {
     serveClip();
 
-    expect(await measure({ ...CLIPS, urls: [`${clips.url}/none.mp4`, `${clips.url}/clip.mp4`] })).toEqual({
-      measures: [{ problem: 'could not be fetched' }, { durationMs: 3_000, extension: 'mp4' }],
+    const files = videos(`${clips.url}/none.mp4`, `${clips.url}/clip.mp4`);
+    expect(await measure({ ...CLIPS, files })).toMatchObject({
+      measures: [{ status: 404 }, { durationMs: 3_000, extension: 'mp4' }],
     });
     expect(bucket.objects.get('clips/vid_1/1.mp4')?.bytes).toEqual(clip);
   });
 
   test('removes what may be left of the copies of a request, and fetches nothing', async () => {
     serveClip();
-    await measure({ ...CLIPS, urls: [`${clips.url}/clip.mp4`, `${clips.url}/clip.mp4`] });
-    await measure({ ...CLIPS, requestId: 'vid_2', urls: [`${clips.url}/clip.mp4`] });
+    await measure({ ...CLIPS, files: videos(`${clips.url}/clip.mp4`, `${clips.url}/clip.mp4`) });
+    await measure({ ...CLIPS, requestId: 'vid_2', files: videos(`${clips.url}/clip.mp4`) });
     clips.reset();
 
     expect(await measure({ requestId: 'vid_1', left: 2 })).toEqual({ measures: [] });
@@ -50,8 +52,8 @@ describe('the function `measure-clips`', () => {
   test('calls no private address unless it may', async () => {
     serveClip();
 
-    expect(await measure({ ...CLIPS, urls: [`${clips.url}/clip.mp4`] }, 'false')).toEqual({
-      measures: [{ problem: 'could not be fetched' }],
+    expect(await measure({ ...CLIPS, files: videos(`${clips.url}/clip.mp4`) }, 'false')).toEqual({
+      measures: [{ problem: 'could not be fetched: the file server did not answer' }],
     });
     expect(clips.requests).toEqual([]);
   });
@@ -59,8 +61,10 @@ describe('the function `measure-clips`', () => {
   test.each([
     [undefined],
     [{}],
-    [{ ...CLIPS, urls: 'https://example.com/a.mp4' }],
-    [{ ...CLIPS, urls: [1] }],
+    [{ ...CLIPS, files: 'https://example.com/a.mp4' }],
+    [{ ...CLIPS, files: [1] }],
+    [{ ...CLIPS, files: [{ medium: 'text', url: 'https://example.com/a.mp4' }] }],
+    [{ ...CLIPS, files: [{ medium: 'image' }] }],
     [{ requestId: 'vid_1', left: 0 }],
   ])('fails for the input %j', async (event) => {
     await expect(measure(event)).rejects.toMatchObject({ name: '$ZodError' });
@@ -70,9 +74,9 @@ describe('the function `measure-clips`', () => {
     const logged = jest.spyOn(logger, 'error');
     clips.respond = () => undefined;
 
-    await expect(measure({ ...CLIPS, urls: [`${clips.url}/clip.mp4`] }, 'true', 1_010)).rejects.toThrow(
-      'The function ran out of time.',
-    );
+    await expect(
+      measure({ ...CLIPS, files: videos(`${clips.url}/clip.mp4`) }, 'true', 1_010),
+    ).rejects.toThrow('The function ran out of time.');
     expect(logged.mock.calls).toEqual([['the function ran out of time']]);
   });
 });

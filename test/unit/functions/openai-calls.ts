@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { ErrorCode } from '../../../core/errors.ts';
 import { apiKeyKey, requestKey } from '../../../core/table/keys.ts';
 import { ApiRequest } from '../../../functions/http/api-request.ts';
+import { handler as measureClips } from '../../../functions/media/measure-clips.ts';
 import { EDIT_OPENAI_IMAGE } from '../../../functions/openai/edit-image.ts';
 import { type ImageEndpoint, makeImages } from '../../../functions/openai/make-images.ts';
 import { readImageBody } from '../../../functions/openai/read-calls.ts';
@@ -9,6 +10,7 @@ import { anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { type ApiEvent, RouteWorld } from '../builders/route-world.ts';
 import { bucket } from '../fakes/fresh-bucket.ts';
+import { MemoryFunctions } from '../fakes/memory-functions.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
 interface Ending {
@@ -35,6 +37,8 @@ interface CallOptions extends Ending {
 export const useOpenAiCalls = () => {
   const world = new RouteWorld();
   const { memory, executions } = world;
+  const functions = new MemoryFunctions();
+  functions.set(process.env.MEASURE_CLIPS_FUNCTION_ARN ?? '', measureClips);
   const files = new LoopbackServer();
   /** Seconds that have passed since the world's time. */
   let passed = 0;
@@ -47,6 +51,7 @@ export const useOpenAiCalls = () => {
   afterAll(() => files.close());
   beforeEach(() => {
     world.reset();
+    functions.reset();
     passed = 0;
     headersOfOne = undefined;
     files.respond = ({ path }, response) => {

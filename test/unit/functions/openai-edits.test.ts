@@ -11,14 +11,11 @@ import type { ApiEvent } from '../builders/route-world.ts';
 import { requestIn, useOpenAiCalls } from './openai-calls.ts';
 
 const { memory, bucket, calls } = useOpenAiCalls();
+const PNG = await anImage(300, 300, 'png');
 
 describe('POST /openai/v1/images/edits', () => {
-  /** Bytes that begin as a PNG does. */
-  const paddedPng = (bytes: number): Buffer => {
-    const file = Buffer.alloc(bytes);
-    file.write('\x89PNG\r\n\x1a\n', 'latin1');
-    return file;
-  };
+  /** A PNG of so many bytes, of which the last are not its own. */
+  const paddedPng = (bytes: number): Buffer => Buffer.concat([PNG, Buffer.alloc(bytes - PNG.length)]);
   const form = async (fields: [string, string | Buffer][]): Promise<ApiEvent> => {
     const data = new FormData();
     for (const [name, value] of fields) {
@@ -73,12 +70,12 @@ describe('POST /openai/v1/images/edits', () => {
   test('with an Idempotency-Key is one request by its files, whose URLs are new in each call', async () => {
     const { headers } = await aCaller(memory);
     const key = { headers: { ...headers, 'Idempotency-Key': 'a key' } };
-    const event = async () => form([...TEXTS, ['image', paddedPng(20)]]);
+    const event = async () => form([...TEXTS, ['image', paddedPng(3_000)]]);
     const first = await calls.edit(await event(), key);
     calls.succeed(first.requestId);
 
     expect(requestIn(await calls.edit(await event(), key))).toBe(first.requestId);
-    const other = await form([...TEXTS, ['image', paddedPng(21)]]);
+    const other = await form([...TEXTS, ['image', paddedPng(3_001)]]);
     await expect(calls.edit(other, key)).rejects.toMatchObject({ code: 'conflict' });
   });
 
@@ -107,7 +104,11 @@ describe('POST /openai/v1/images/edits', () => {
     ['no image', TEXTS, 'image'],
     ['a file that is no image', [...TEXTS, ['image', Buffer.from('hello')]], 'image'],
     ['a RIFF file that is a sound', [...TEXTS, ['image', Buffer.from('RIFF\0\0\0\0WAVEfmt ')]], 'image'],
-    ['more files than the model takes', [...TEXTS, ...Array(17).fill(['image[]', paddedPng(20)])], 'image'],
+    [
+      'more files than the model takes',
+      [...TEXTS, ...Array(17).fill(['image[]', paddedPng(3_000)])],
+      'image',
+    ],
     ['text that is no URL', [...TEXTS, ['image', 'hello']], 'image'],
     ['a mask', [...TEXTS, ['mask', Buffer.from('hello')]], 'mask'],
     ['another file', [...TEXTS, ['file', Buffer.from('hello')]], 'file'],
@@ -128,7 +129,7 @@ describe('POST /openai/v1/images/edits', () => {
   test.each([0, 5])('says of a file of %i bytes that it is no image', async (bytes) => {
     const { body } = await send(await form([...TEXTS, ['image', Buffer.alloc(bytes)]]));
 
-    expect(body.error.message).toBe("'image' must be a PNG, JPEG or WebP image");
+    expect(body.error.message).toBe("'image' is not an image that can be read");
   });
 
   test.each([
@@ -149,7 +150,7 @@ describe('POST /openai/v1/images/edits', () => {
 
   describe('that is refused when its files are stored', () => {
     const stored = () => [...bucket.objects.keys()];
-    const event = async () => form([...TEXTS, ['image[]', paddedPng(20)], ['image[]', paddedPng(21)]]);
+    const event = async () => form([...TEXTS, ['image[]', paddedPng(3_000)], ['image[]', paddedPng(3_001)]]);
     const refusals: [string, string, () => void][] = [
       [
         'for a budget',

@@ -33,8 +33,7 @@ describe('POST /openai/v1/images/edits with JSON', () => {
   });
 
   test('takes a file of 3 MiB', async () => {
-    const file = Buffer.alloc(3 * 1024 * 1024);
-    file.write('\x89PNG\r\n\x1a\n', 'latin1');
+    const file = Buffer.concat([await anImage(300, 300, 'png'), Buffer.alloc(3 * 1024 * 1024)]);
     const body = { ...BODY, images: [{ image_url: dataUrl(file) }] };
 
     expect((await calls.edit({ headers, body }, { endsAfterSeconds: 1 })).status).toBe(200);
@@ -48,8 +47,8 @@ describe('POST /openai/v1/images/edits with JSON', () => {
     ['a file of theirs', { images: [{ file_id: 'file-1' }] }, 'images'],
     ['more images than any model takes', { images: Array(17).fill({ image_url: URL_1 }) }, 'images'],
     ['more images than the model takes', { images: Array(4).fill({ image_url: URL_1 }) }, 'image'],
-    ['a data URL of text', { images: [{ image_url: dataUrl(Buffer.from('hello')) }] }, 'images'],
-    ['an empty data URL', { images: [{ image_url: 'data:image/png;base64,' }] }, 'images'],
+    ['a data URL of text', { images: [{ image_url: dataUrl(Buffer.from('hello')) }] }, 'image'],
+    ['an empty data URL', { images: [{ image_url: 'data:image/png;base64,' }] }, 'image'],
     ['a URL of another kind', { images: [{ image_url: 'ftp://images.example.com/1.png' }] }, 'image'],
     ['a mask', { images: [{ image_url: URL_1 }], mask: { image_url: URL_1 } }, 'mask'],
   ])('refuses %s, and stores nothing', async (_, more, param) => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { ClipMeasure } from '../../../../core/creation/clip-measuring.ts';
 import { billedSeconds, clipProblems } from '../../../../core/creation/create-video-rules.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 
@@ -8,15 +7,16 @@ const model = findVideoModel('xW3.0s');
 if (!model) throw new Error('There is no xW3.0s.');
 
 /** Clips of these lengths in seconds; a string is why one could not be measured. */
-const clips = (...measures: (number | string)[]): ClipMeasure[] =>
+const clips = (...measures: (number | string)[]): ({ problem: string } | { durationMs: number })[] =>
   measures.map((one) =>
     typeof one === 'string' ? { problem: one } : { durationMs: Math.round(one * 1000) },
   );
 const problems = (durationSec: number, ...measures: (number | string)[]) =>
   clipProblems(durationSec, clips(...measures), model);
 
-const TOGETHER = 'must be at most 30 s long together with the output';
-const TOO_LONG = 'must be at most 15 s long';
+const together = (seconds: number, output: number) =>
+  `last ${seconds} s together; with the output of ${output} s the model takes up to 30 s`;
+const tooLong = (seconds: number) => `lasts ${seconds} s; the model takes up to 15 s`;
 
 describe('measured clips', () => {
   test.each<[string, number, number[]]>([
@@ -30,26 +30,26 @@ describe('measured clips', () => {
   });
 
   test.each<[string, number, (number | string)[], Record<string, string>]>([
-    ['one that is a millisecond too long', 5, [15.001], { 'referenceVideos[0]': TOO_LONG }],
+    ['one that is a millisecond too long', 5, [15.001], { 'referenceVideos[0]': tooLong(15.001) }],
     [
       'each that is too long, and all of them together',
       5,
       [16, 3, 15.5],
       {
-        'referenceVideos[0]': TOO_LONG,
-        'referenceVideos[2]': TOO_LONG,
-        referenceVideos: TOGETHER,
+        'referenceVideos[0]': tooLong(16),
+        'referenceVideos[2]': tooLong(15.5),
+        referenceVideos: together(34.5, 5),
       },
     ],
-    ['together a millisecond too long', 5, [12.5, 12.501], { referenceVideos: TOGETHER }],
-    ['together by the third decimal', 5, [8.334, 8.333, 8.334], { referenceVideos: TOGETHER }],
-    ['beside the longest output, however short', 30, [0.001], { referenceVideos: TOGETHER }],
+    ['together a millisecond too long', 5, [12.5, 12.501], { referenceVideos: together(25.001, 5) }],
+    ['together by the third decimal', 5, [8.334, 8.333, 8.334], { referenceVideos: together(25.001, 5) }],
+    ['beside the longest output, however short', 30, [0.001], { referenceVideos: together(0.001, 30) }],
     ['one that cannot be measured', 5, [3, 'is no video'], { 'referenceVideos[1]': 'is no video' }],
     [
       'one that cannot be measured beside one that is too long',
       5,
       ['is no video', 20],
-      { 'referenceVideos[0]': 'is no video', 'referenceVideos[1]': TOO_LONG },
+      { 'referenceVideos[0]': 'is no video', 'referenceVideos[1]': tooLong(20) },
     ],
   ])('are wrong: %s', (_, durationSec, measures, fields) => {
     expect(problems(durationSec, ...measures)).toEqual(fields);

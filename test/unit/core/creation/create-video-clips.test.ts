@@ -1,17 +1,17 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
-import type { ClipMeasure, Clips } from '../../../../core/creation/clip-measuring.ts';
-import { CLIP_PLACES, createVideo } from '../../../../core/creation/create-video.ts';
+import type { InputMeasure, InputsToMeasure } from '../../../../core/creation/input-measuring.ts';
+import { MEASURING_PLACES } from '../../../../core/creation/measured-creation.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
 import { urlsOf } from '../../builders/bodies.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { aVideoSubmission, theFacts } from '../../builders/submissions.ts';
 import { memory, nothingWritten } from './a-creation.ts';
-import { create, discard, measuring } from './a-video-creation.ts';
+import { aClip, create, createVideo, discard, measuring } from './a-video-creation.ts';
 
 describe('copies of reference videos', () => {
   const body = { referenceVideos: urlsOf('mp4', 2), resolution: '480p' };
-  const discarded = () => discard.mock.calls.map(([{ requestId, urls }]) => [requestId, urls.length]);
+  const discarded = () => discard.mock.calls.map(([{ requestId, files }]) => [requestId, files.length]);
 
   test.each<[string, Parameters<typeof measuring>, Parameters<typeof create>[2]]>([
     ['one of them is no video', [3, 'is no video'], {}],
@@ -39,9 +39,7 @@ describe('copies of reference videos', () => {
   });
 
   test('are removed when one was measured but not copied, and nothing is written', async () => {
-    const measure = jest.fn(
-      async (): Promise<ClipMeasure[]> => [{ durationMs: 1 }, { durationMs: 1, extension: 'mp4' }],
-    );
+    const measure = jest.fn(async (): Promise<InputMeasure[]> => [aClip(1), aClip(1, 'mp4')]);
 
     await expect(create(body, measure)).rejects.toThrow('not copied');
 
@@ -51,12 +49,12 @@ describe('copies of reference videos', () => {
 
   test('are removed when the same key created the request meanwhile', async () => {
     const submission = aVideoSubmission(body, { idempotencyKey: 'key-1' });
-    const twin = async (measure: (clips: Clips) => Promise<ClipMeasure[]>) =>
-      createVideo(anAccount(), submission, theFacts(), measure, discard);
+    const twin = async (measure: (inputs: InputsToMeasure) => Promise<InputMeasure[]>) =>
+      createVideo(anAccount(), submission, theFacts(), measure);
     let first: string | undefined;
-    const measure = jest.fn(async (clips: Clips): Promise<ClipMeasure[]> => {
+    const measure = jest.fn(async (inputs: InputsToMeasure): Promise<InputMeasure[]> => {
       first = (await twin(measuring(1, 1))).request.requestId;
-      return clips.urls.map(() => ({ durationMs: 1_000, extension: 'mov' }));
+      return inputs.files.map(() => aClip(1_000, 'mov'));
     });
 
     const { request, replayed } = await twin(measure);
@@ -81,9 +79,9 @@ describe('clips that are being measured', () => {
   const holding = () => {
     const ends: (() => void)[] = [];
     const measure = jest.fn(
-      ({ urls }: Clips) =>
-        new Promise<ClipMeasure[]>((resolve) =>
-          ends.push(() => resolve(urls.map(() => ({ durationMs: 1_000, extension: 'mp4' })))),
+      ({ files }: InputsToMeasure) =>
+        new Promise<InputMeasure[]>((resolve) =>
+          ends.push(() => resolve(files.map(() => aClip(1_000, 'mp4')))),
         ),
     );
     return { measure, ends };
@@ -93,7 +91,7 @@ describe('clips that are being measured', () => {
     const account = anAccount({ accountId, balanceThousandths: 10_000_000 });
     memory.put(accountKey(accountId), account);
     const submission = aVideoSubmission(clipsOn(host));
-    return createVideo(account, submission, theFacts(), measure, discard).catch((error) => error);
+    return createVideo(account, submission, theFacts(), measure).catch((error) => error);
   };
   const until = async (isTrue: () => boolean) => {
     while (!isTrue()) await new Promise(setImmediate);
@@ -101,20 +99,20 @@ describe('clips that are being measured', () => {
 
   test('are few of an account: a further creation is 429, and nothing of it is fetched or written', async () => {
     const { measure, ends } = holding();
-    const first = Array.from({ length: CLIP_PLACES }, (_, index) =>
+    const first = Array.from({ length: MEASURING_PLACES }, (_, index) =>
       attempt(ACCOUNT_ID, `host-${index}.example.com`, measure),
     );
-    await until(() => ends.length === CLIP_PLACES);
+    await until(() => ends.length === MEASURING_PLACES);
 
     const refused = await attempt(ACCOUNT_ID, 'another.example.com', measure);
 
     expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
-    expect(measure).toHaveBeenCalledTimes(CLIP_PLACES);
+    expect(measure).toHaveBeenCalledTimes(MEASURING_PLACES);
     expect(memory.transactions).toEqual([]);
     for (const end of ends) end();
     await Promise.all(first);
     const next = attempt(ACCOUNT_ID, 'another.example.com', measure);
-    await until(() => ends.length === CLIP_PLACES + 1);
+    await until(() => ends.length === MEASURING_PLACES + 1);
     ends.at(-1)?.();
     await next;
   });
@@ -123,7 +121,7 @@ describe('clips that are being measured', () => {
     const { measure, ends } = holding();
     const accounts = ['acc_1', 'acc_2', 'acc_3'];
     const all = accounts.flatMap((accountId) =>
-      Array.from({ length: CLIP_PLACES }, () => attempt(accountId, 'shared.example.com', measure)),
+      Array.from({ length: MEASURING_PLACES }, () => attempt(accountId, 'shared.example.com', measure)),
     );
     await until(() => ends.length === all.length);
 

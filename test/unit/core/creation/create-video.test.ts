@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { CLIP_PLACES } from '../../../../core/creation/create-video.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
+import { MEASURING_PLACES } from '../../../../core/creation/measured-creation.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
@@ -85,7 +85,13 @@ describe('a video from reference videos', () => {
     const { request } = await create(body, measure);
 
     expect(measure.mock.calls).toEqual([
-      [{ requestId: request.requestId, urls: referenceVideos, longestSeconds: 15 }],
+      [
+        {
+          requestId: request.requestId,
+          files: referenceVideos.map((url) => ({ medium: 'video', url })),
+          longestSeconds: 15,
+        },
+      ],
     ]);
     expect(request).toMatchObject({
       durationSec: 5,
@@ -110,7 +116,7 @@ describe('a video from reference videos', () => {
   test('is not accepted when measuring fails, and the next one can be measured', async () => {
     const failing = jest.fn(() => Promise.reject(new Error('No answer.')));
 
-    for (let attempt = 0; attempt <= CLIP_PLACES; attempt++) {
+    for (let attempt = 0; attempt <= MEASURING_PLACES; attempt++) {
       await expect(create(body, failing as never)).rejects.toThrow('No answer.');
     }
     nothingWritten();
@@ -127,7 +133,7 @@ describe('a video from reference videos', () => {
     await withEnvironment(variables, () =>
       expect(create(body, measuring(8, 7.001))).rejects.toMatchObject({
         code: 'validation_error',
-        fields: { referenceVideos: 'must be at most 15 s long together' },
+        fields: { referenceVideos: 'last 15.001 s together; the model takes up to 15 s' },
       }),
     );
     nothingWritten();

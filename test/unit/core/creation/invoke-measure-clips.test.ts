@@ -9,8 +9,10 @@ const functions = new MemoryFunctions();
 beforeEach(() => functions.reset());
 
 const URLS = ['https://clips.example.com/a.mp4', 'https://clips.example.com/b.mp4'];
-const MEASURES = [{ durationMs: 3_000, extension: 'mp4' }, { problem: 'has no duration' }];
-const CLIPS = { requestId: 'vid_1', urls: URLS, longestSeconds: 15 };
+const FACTS = { contentType: 'video/mp4', sizeBytes: 10 };
+const MEASURES = [{ ...FACTS, durationMs: 3_000, extension: 'mp4' }, { problem: 'has no duration' }];
+const FILES = URLS.map((url) => ({ medium: 'video' as const, url }));
+const CLIPS = { requestId: 'vid_1', files: FILES, longestSeconds: 15 };
 const measure = () => invokeMeasureClips(CLIPS);
 const answer = (measures: unknown) => functions.answer(JSON.stringify({ measures }));
 
@@ -63,7 +65,7 @@ describe('measuring by the function `measure-clips`', () => {
     functions.answer(JSON.stringify({ errorType: 'Sandbox.Timedout', errorMessage: 'x' }), 'Unhandled');
 
     await expect(measure()).rejects.toMatchObject({
-      name: 'ClipsNotMeasuredError',
+      name: 'InputsNotMeasuredError',
       message: expect.stringContaining('Sandbox.Timedout'),
     });
   });
@@ -81,22 +83,27 @@ describe('measuring by the function `measure-clips`', () => {
     ['null', 'null'],
     ['no measures', '{}'],
     ['too few', JSON.stringify({ measures: MEASURES.slice(1) })],
-    ['too many', JSON.stringify({ measures: [...MEASURES, { durationMs: 1 }] })],
-    ['a length below zero', JSON.stringify({ measures: [{ durationMs: -1 }, MEASURES[1]] })],
-    ['a part of a millisecond', JSON.stringify({ measures: [{ durationMs: 0.5 }, MEASURES[1]] })],
-    ['a length beyond whole numbers', '{"measures":[{"durationMs":1e300},{"durationMs":1}]}'],
-    ['a length as text', JSON.stringify({ measures: [{ durationMs: '3' }, MEASURES[1]] })],
+    ['too many', JSON.stringify({ measures: [...MEASURES, { ...FACTS, durationMs: 1 }] })],
+    ['a length below zero', JSON.stringify({ measures: [{ ...FACTS, durationMs: -1 }, MEASURES[1]] })],
+    ['a part of a millisecond', JSON.stringify({ measures: [{ ...FACTS, durationMs: 0.5 }, MEASURES[1]] })],
+    [
+      'a length beyond whole numbers',
+      '{"measures":[{"contentType":"video/mp4","sizeBytes":1,"durationMs":1e300},{"problem":"x"}]}',
+    ],
+    ['a length as text', JSON.stringify({ measures: [{ ...FACTS, durationMs: '3' }, MEASURES[1]] })],
     ['an empty message', JSON.stringify({ measures: [{ problem: '' }, MEASURES[1]] })],
     ['a long message', JSON.stringify({ measures: [{ problem: 'x'.repeat(201) }, MEASURES[1]] })],
     [
       'another type of file',
-      JSON.stringify({ measures: [{ durationMs: 1, extension: 'exe' }, MEASURES[1]] }),
+      JSON.stringify({ measures: [{ ...FACTS, durationMs: 1, extension: 'exe' }, MEASURES[1]] }),
     ],
+    ['no type', JSON.stringify({ measures: [{ sizeBytes: 1 }, MEASURES[1]] })],
+    ['no size', JSON.stringify({ measures: [{ contentType: 'image/png' }, MEASURES[1]] })],
     ['neither', JSON.stringify({ measures: [{}, MEASURES[1]] })],
   ])('fails when the function returns %s', async (_, payload) => {
     functions.answer(payload);
 
-    await expect(measure()).rejects.toMatchObject({ name: 'ClipsNotMeasuredError' });
+    await expect(measure()).rejects.toMatchObject({ name: 'InputsNotMeasuredError' });
   });
 });
 

@@ -1,10 +1,9 @@
 import { ApplyGuardrailCommand, type ApplyGuardrailCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Account, getAccount } from '../../../../core/accounts/accounts.ts';
-import { tooManyClips } from '../../../../core/creation/clip-measuring.ts';
 import { FILTER_PLACES } from '../../../../core/creation/content-filter.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
-import { createVideo } from '../../../../core/creation/create-video.ts';
+import { tooManyInputs } from '../../../../core/creation/input-measuring.ts';
 import { accountKey, inFlightKey } from '../../../../core/table/keys.ts';
 import { urlsOf } from '../../builders/bodies.ts';
 import { atSeconds } from '../../builders/clocks.ts';
@@ -13,7 +12,7 @@ import { withEnvironment } from '../../builders/environment.ts';
 import { stopTime } from '../../builders/stop-time.ts';
 import { anImageSubmission, aVideoSubmission, theFacts } from '../../builders/submissions.ts';
 import { memory } from './a-creation.ts';
-import { bedrock, discard, measuring } from './a-video-creation.ts';
+import { bedrock, createVideo, discard, measuring } from './a-video-creation.ts';
 
 /** The instant at which each test begins: half an hour before an hour ends. */
 const BEGIN = 30 * 60;
@@ -44,7 +43,6 @@ const createFromClips = async (measure: ReturnType<typeof measuring>, variables 
       aVideoSubmission({ referenceVideos: urlsOf('mp4', 2), resolution: '480p' }, { now: at }),
       theFacts(),
       measure,
-      discard,
     ),
   );
 const codes = async (count: number, create: () => Promise<unknown>): Promise<string[]> => {
@@ -193,7 +191,7 @@ describe('clips fetched for creations that are refused', () => {
   });
 
   test('do not count when nothing was fetched, because too many others are measured', async () => {
-    const throttled = jest.fn(() => Promise.reject(tooManyClips())) as never;
+    const throttled = jest.fn(() => Promise.reject(tooManyInputs())) as never;
     await codes(100, () => createFromClips(throttled));
 
     await expect(createFromClips(unusable())).rejects.toMatchObject({ code: 'validation_error' });

@@ -147,11 +147,11 @@ describe('a creation within the catalog’s limits', () => {
 
     expect(clipProblems(2, clips, model)).toEqual({});
     expect(clipProblems(2, clips, { ...model, routeSeconds: 15 })).toEqual({
-      referenceVideos: 'must be at most 15 s long together',
+      referenceVideos: 'last 15.001 s together; the model takes up to 15 s',
     });
     expect(clipProblems(2, clips, { ...model, routeSeconds: 16 })).toEqual({});
     expect(clipProblems(20, clips, { ...model, routeSeconds: 15 })).toEqual({
-      referenceVideos: 'must be at most 30 s long together with the output',
+      referenceVideos: 'last 15.001 s together; with the output of 20 s the model takes up to 30 s',
     });
   });
 });

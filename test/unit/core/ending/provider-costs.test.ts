@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { createRequest } from '../../../../core/creation/create-request.ts';
-import { createVideo } from '../../../../core/creation/create-video.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { providerCostsOf } from '../../../../core/ending/end-rules.ts';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
@@ -54,7 +53,7 @@ describe('a creation', () => {
 
   test('keeps what a second of its resolution costs', async () => {
     const submission = aVideoSubmission({ model: 'xW3.0s', resolution: '720p', durationSec: 2 });
-    const { request } = await createVideo(anAccount(), submission, facts(COSTS));
+    const { request } = await createRequest(anAccount(), submission, facts(COSTS));
 
     expect(memory.get(requestKey(request.requestId))).toMatchObject({ routeCosts: { [VIDEO_ROUTE]: 2_000 } });
   });

@@ -3,12 +3,16 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CreateMultipartUploadCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { copyReferenceVideos } from '../../../../core/creation/reference-videos.ts';
+import { measureInputs } from '../../../../core/creation/measure-inputs.ts';
+import { anImage } from '../../../../packages/media/test/images.ts';
+import { aWav } from '../../../../packages/media/test/sounds.ts';
 import { STRETCHED_CLIPS } from '../../../../packages/media/test/stretched-clips.ts';
 import { aVideo } from '../../../../packages/media/test/videos.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 import { aClosedUrl, LoopbackServer, type ReceivedRequest } from '../../servers/loopback-server.ts';
+
+const NO_ANSWER = 'could not be fetched: the file server did not answer';
 
 type Serve = (request: ReceivedRequest, response: ServerResponse) => void;
 
@@ -46,10 +50,10 @@ const serve = (routes: Record<string, Serve>) => {
 
 const measure = (urls: string[], signal?: AbortSignal) =>
   withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () =>
-    copyReferenceVideos(
+    measureInputs(
       {
         requestId: 'vid_1',
-        urls: urls.map((url) => (url.startsWith('/') ? server.url + url : url)),
+        files: urls.map((url) => ({ medium: 'video', url: url.startsWith('/') ? server.url + url : url })),
         longestSeconds: 15,
       },
       signal,
@@ -76,11 +80,26 @@ describe('copying reference videos', () => {
 
     const measured = await measure(['/c', '/a', '/gone', '/b']);
 
+    const picture = { width: 640, height: 360, framesPerSecond: expect.closeTo(10, 1) };
     expect(measured).toStrictEqual([
-      { durationMs: 7_500, extension: 'webm' },
-      { durationMs: 5_200, extension: 'mp4' },
-      { problem: 'could not be fetched' },
-      { durationMs: 3_000, extension: 'mov' },
+      ...[
+        {
+          ...picture,
+          contentType: 'video/webm',
+          sizeBytes: webm.length,
+          durationMs: 7_500,
+          extension: 'webm',
+        },
+        { ...picture, contentType: 'video/mp4', sizeBytes: clip.length, durationMs: 5_200, extension: 'mp4' },
+      ],
+      { problem: 'could not be fetched: the file server answered 404', status: 404 },
+      {
+        ...picture,
+        contentType: 'video/quicktime',
+        sizeBytes: mov.length,
+        durationMs: 3_000,
+        extension: 'mov',
+      },
     ]);
     expect(stored()).toEqual({
       'clips/vid_1/0.webm': ['video/webm', webm],
@@ -97,7 +116,7 @@ describe('copying reference videos', () => {
     let fetches = 0;
     const changing: Serve = (request, response) => whole(++fetches === 1 ? clip : large)(request, response);
 
-    expect(await measureOne(changing)).toEqual({ durationMs: 5_200, extension: 'mp4' });
+    expect(await measureOne(changing)).toMatchObject({ durationMs: 5_200, extension: 'mp4' });
     expect(fetches).toBe(1);
     expect(server.requests[0]?.headers['accept-encoding']).toBe('identity');
     expect(storedBytes('clips/vid_1/0.mp4')).toEqual(clip);
@@ -124,7 +143,8 @@ describe('copying reference videos', () => {
     async (options) => {
       const long = await aVideo({ ...options, seconds: 30, frameBytes: 30_000 });
 
-      expect(await measureOne(whole(long))).toEqual({ durationMs: 30_000 });
+      const { extension, ...measured } = Object(await measureOne(whole(long)));
+      expect([measured.durationMs, extension]).toEqual([30_000, undefined]);
       expect(bucket.objects.size).toBe(0);
     },
   );
@@ -132,7 +152,7 @@ describe('copying reference videos', () => {
   test('bills none as shorter than FFmpeg plays it, whatever its index says', async () => {
     const file = await (STRETCHED_CLIPS['an index in user data before its own'] as () => Promise<Buffer>)();
 
-    expect(await measureOne(whole(file))).toEqual({ durationMs: 14_000, extension: 'mp4' });
+    expect(await measureOne(whole(file))).toMatchObject({ durationMs: 14_000, extension: 'mp4' });
   });
 
   test('takes at most 8 seconds for all of them together', async () => {
@@ -155,7 +175,7 @@ describe('copying reference videos', () => {
 
     const measured = await measure(['/a', '/b', '/c', '/d', '/e']);
 
-    expect(measured).toEqual(Array(5).fill({ durationMs: 5_200, extension: 'mp4' }));
+    expect(measured).toMatchObject(Array(5).fill({ durationMs: 5_200, extension: 'mp4' }));
     expect(bucket.objects.size).toBe(5);
   });
 
@@ -194,19 +214,27 @@ describe('copying reference videos', () => {
 test('a reference video that moved is measured where it is', async () => {
   serve({ '/a': (_, response) => response.writeHead(302, { location: '/b' }).end(), '/b': whole(clip) });
 
-  expect(await measure(['/a'])).toEqual([{ durationMs: 5_200, extension: 'mp4' }]);
+  expect(await measure(['/a'])).toMatchObject([{ durationMs: 5_200, extension: 'mp4' }]);
   expect(server.requests.map(({ path }) => path)).toEqual(['/a', '/b']);
 });
 
 describe('the problem of a reference video', () => {
-  test.each<[string, Serve]>([
-    ['is not there', (_, response) => response.writeHead(404).end()],
-    ['is forbidden', (_, response) => response.writeHead(403).end('<html>')],
-    ['comes with a server error', (_, response) => response.writeHead(500).end()],
-    ['is a part that nobody asked for', (_, response) => response.writeHead(206).end(clip)],
-    ['breaks off before its headers', (_, response) => response.socket?.destroy()],
+  const answered = (status: number) => `could not be fetched: the file server answered ${status}`;
+  const BROKE_OFF = 'could not be fetched: the file broke off';
+  test.each<[string, string, Serve]>([
+    ['is not there', answered(404), (_, response) => response.writeHead(404).end()],
+    ['is forbidden', answered(403), (_, response) => response.writeHead(403).end('<html>')],
+    ['comes with a server error', answered(500), (_, response) => response.writeHead(500).end()],
+    ['is a part that nobody asked for', answered(206), (_, response) => response.writeHead(206).end(clip)],
+    [
+      'moves on and on',
+      'could not be fetched: the file server redirects more than 3 times',
+      (_, response) => response.writeHead(302, { location: '/a' }).end(),
+    ],
+    ['breaks off before its headers', NO_ANSWER, (_, response) => response.socket?.destroy()],
     [
       'breaks off in its index',
+      BROKE_OFF,
       (_, response) => {
         response.writeHead(200, { 'content-length': '5000000000' });
         response.write(clip.subarray(0, 500), () => response.socket?.destroy());
@@ -214,18 +242,19 @@ describe('the problem of a reference video', () => {
     ],
     [
       'breaks off in its media',
+      BROKE_OFF,
       (_, response) => {
         response.writeHead(200, { 'content-length': String(large.byteLength) });
         response.write(large.subarray(0, 6_000_000), () => response.socket?.destroy());
       },
     ],
-  ])('that %s is that it could not be fetched', async (_, route) => {
+  ])('that %s is said: %s', async (_, problem, route) => {
     serve({ '/a': route, '/b': whole(clip) });
 
     const measured = await measure(['/a']);
 
-    expect(measured).toStrictEqual([{ problem: 'could not be fetched' }]);
-    expect(server.requests.map(({ path }) => path)).toEqual(['/a']);
+    expect(measured).toMatchObject([{ problem }]);
+    expect(new Set(server.requests.map(({ path }) => path))).toEqual(new Set(['/a']));
     expect(bucket.objects.size).toBe(0);
   });
 
@@ -241,26 +270,28 @@ describe('the problem of a reference video', () => {
   ])('at %s, which is not called, is the same as that of one that is not there', async (url) => {
     const [refused, closed] = await measure([url, await aClosedUrl()]);
 
-    expect(refused).toStrictEqual({ problem: 'could not be fetched' });
+    expect(refused).toStrictEqual({ problem: NO_ANSWER });
     expect(refused).toStrictEqual(closed);
   });
 
   test('on the own machine is the same where private targets are not allowed', async () => {
     serve({ '/a': whole(clip) });
-    const clips = { requestId: 'vid_1', urls: [`${server.url}/a`], longestSeconds: 15 };
+    const files = [{ medium: 'video' as const, url: `${server.url}/a` }];
 
-    expect(await copyReferenceVideos(clips)).toStrictEqual([{ problem: 'could not be fetched' }]);
+    expect(await measureInputs({ requestId: 'vid_1', files, longestSeconds: 15 })).toStrictEqual([
+      { problem: NO_ANSWER },
+    ]);
     expect(server.requests).toEqual([]);
   });
 
   test.each<[string, string, () => Buffer]>([
-    ['an HTML page', 'is not an MP4, QuickTime or WebM video', () => Buffer.from('<!DOCTYPE html><html>')],
+    ['an HTML page', 'is not a video that can be read', () => Buffer.from('<!DOCTYPE html><html>')],
     [
       'a long HTML page',
-      'is not an MP4, QuickTime or WebM video',
+      'is not a video that can be read',
       () => Buffer.from('<!DOCTYPE html><html>'.repeat(50_000)),
     ],
-    ['an empty file', 'is not an MP4, QuickTime or WebM video', () => Buffer.alloc(0)],
+    ['an empty file', 'is not a video that can be read', () => Buffer.alloc(0)],
     ['a file cut off in its media', 'is cut off', () => clip.subarray(0, clip.byteLength - 10)],
     ['a large file cut off in its media', 'is cut off', () => aLargeClip.subarray(0, 6_000_000)],
     ['a file cut off before its index', 'is cut off', () => large.subarray(0, 1_000_000)],
@@ -322,7 +353,7 @@ describe('the problem of a reference video', () => {
 
     stop.abort();
 
-    expect(await both).toStrictEqual([
+    expect(await both).toMatchObject([
       { durationMs: 5_200, extension: 'mp4' },
       { problem: 'could not be measured in time' },
     ]);
@@ -337,5 +368,58 @@ describe('the problem of a reference video', () => {
 
     expect(measured).toStrictEqual([{ problem: 'could not be measured in time' }]);
     expect(server.requests).toEqual([]);
+  });
+});
+
+describe('measuring images and sounds', () => {
+  const measureAs = async (medium: 'image' | 'audio', bytes: Buffer) => {
+    serve({ '/file': whole(bytes) });
+    const files = [
+      { medium, url: `${server.url}/file` },
+      { medium, base64: bytes.toString('base64') },
+    ];
+    return withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () =>
+      measureInputs({ requestId: 'img_1', files, longestSeconds: 15 }),
+    );
+  };
+
+  test('gives the facts of a file at a URL and of bytes, and stores nothing', async () => {
+    const png = await anImage(300, 200, 'png');
+    const facts = {
+      contentType: 'image/png',
+      sizeBytes: png.length,
+      width: 300,
+      height: 200,
+      hasAlpha: false,
+    };
+    const wav = aWav({ seconds: 2 });
+
+    expect(await measureAs('image', png)).toStrictEqual([facts, facts]);
+    const sound = { contentType: 'audio/wav', sizeBytes: wav.length, durationMs: 2_000 };
+    expect(await measureAs('audio', wav)).toStrictEqual([sound, sound]);
+    expect(bucket.objects.size).toBe(0);
+  });
+
+  test.each<['image' | 'audio', string, () => Promise<Buffer> | Buffer]>([
+    ['image', 'is not an image that can be read', () => Buffer.from('<html>')],
+    ['image', 'is not an image that can be read', () => aWav()],
+    ['image', 'is cut off', async () => (await anImage(300, 200, 'png')).subarray(0, 500)],
+    ['image', 'is cut off', async () => (await anImage(300, 200, 'jpeg')).subarray(0, 600)],
+    ['image', 'is cut off', async () => (await anImage(300, 200, 'webp')).subarray(0, 60)],
+    ['audio', 'is not an MP3 or WAV sound', () => anImage(300, 200, 'png')],
+    ['audio', 'is cut off', () => aWav().subarray(0, 1_000)],
+  ])('says of such an %s: %s', async (medium, problem, fileOf) => {
+    expect(await measureAs(medium, await fileOf())).toStrictEqual([{ problem }, { problem }]);
+  });
+
+  test('fetches no more of a file than any provider takes', async () => {
+    serve({ '/file': whole(Buffer.alloc(17 * 1024 * 1024)) });
+    const files = [{ medium: 'audio' as const, url: `${server.url}/file` }];
+
+    const measured = await withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () =>
+      measureInputs({ requestId: 'img_1', files, longestSeconds: 15 }),
+    );
+
+    expect(measured).toStrictEqual([{ problem: 'is larger than 16 MB' }]);
   });
 });

@@ -1,0 +1,185 @@
+import { withPlaces } from '../concurrency/in-flight.ts';
+import { waitingLimits } from '../concurrency/waiting-limits.ts';
+import { workAllowance } from '../concurrency/work-allowance.ts';
+import { ServiceError, ValidationError } from '../errors.ts';
+import { parseHandle } from '../files/file-handles.ts';
+import { loadUrlSigner } from '../files/signed-urls.ts';
+import { findVideoModel } from '../models/catalog.ts';
+import { clipKeys } from '../object-keys.ts';
+import { earlyLimitsOf, inputRoutesOf } from '../provider-calls/model-routes.ts';
+import { type InputFile, inputFilesOf, withInputFiles } from '../requests/input-files.ts';
+import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
+import { leavesOutcomeOpen } from '../table/outcomes.ts';
+import { addSeconds, systemClock, toInstant } from '../time.ts';
+import { typedHandle } from '../uploads/own-upload.ts';
+import { billedSeconds, type ClipLimits, clipProblems } from './create-video-rules.ts';
+import {
+  type FileToMeasure,
+  type InputMeasure,
+  type InputsToMeasure,
+  tooManyInputs,
+} from './input-measuring.ts';
+import { invokeDiscardClips, invokeMeasureClips } from './invoke-measure-clips.ts';
+import { type CreationFacts, routeFactsOf } from './judge-creation.ts';
+import { judgeInputs } from './judge-inputs.ts';
+import { withClips, withFirstRoute } from './new-request.ts';
+import {
+  type JudgedCreation,
+  type RepeatedCreation,
+  type WrittenCreation,
+  writeCreation,
+} from './write-creation.ts';
+
+/** How many creations of one account may measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts share. */
+export const MEASURING_PLACES = 4;
+/** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
+const LEASE_SECONDS = 25;
+
+/** Writes a creation that nothing refuses so far. */
+type Write = (judged: JudgedCreation) => Promise<WrittenCreation | RepeatedCreation>;
+
+/** How inputs are measured, and the copies of a refused creation removed. */
+export interface Measuring {
+  measure: (inputs: InputsToMeasure) => Promise<InputMeasure[]>;
+  discard: (inputs: InputsToMeasure) => Promise<void>;
+}
+
+/** How a creation is measured and written, where not as usual. */
+export interface WritingWays {
+  write?: Write;
+  measuring?: Measuring;
+  /** The bytes of files that came with the creation, by handle: `write` stores them. */
+  carried?: Carried;
+}
+
+type Carried = ReadonlyMap<string, Uint8Array>;
+
+const MEASURE_CLIPS: Measuring = { measure: invokeMeasureClips, discard: invokeDiscardClips };
+
+/** The inputs that are measured: reference videos, which are billed, and files of ours. Other files are judged by their provider. */
+export const inputsToMeasure = (request: StoredRequest): InputFile[] =>
+  inputFilesOf(request).filter(({ medium, url }) => medium === 'video' || parseHandle(url));
+
+/**
+ * Writes a creation once its inputs are measured, if it has any to measure. Its reference videos are copied into the bucket. The copies of a
+ * creation that is refused in the end are removed, unless it may have been written after all; the bucket's lifecycle removes what a dead
+ * process or a failed removal leaves.
+ *
+ * Throws what `write` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with `rate_limited`
+ * when too many are being measured, or when the account's allowance of the hour is used up.
+ */
+export const writeMeasured = async (
+  judged: JudgedCreation,
+  facts: CreationFacts,
+  { write = writeCreation, measuring = MEASURE_CLIPS, carried = new Map() }: WritingWays,
+): Promise<WrittenCreation | RepeatedCreation> => {
+  const { measure, discard } = measuring;
+  const inputs = inputsToMeasure(judged.request);
+  if (inputs.length === 0) return write(judged);
+  const { accountId, earnedWork } = judged.account;
+  const limit = {
+    places: MEASURING_PLACES,
+    leaseSeconds: LEASE_SECONDS,
+    allowance: workAllowance(earnedWork, 'clips', isThrottled),
+  };
+  const places = await waitingLimits('clips', accountId, limit, judged.now);
+  const work = await workFor(judged, inputs, carried);
+  let measures: InputMeasure[] | undefined;
+  let measured: StoredRequest | undefined;
+  const discardCopies = async () => {
+    if (work.files.some(({ medium }) => medium === 'video')) await discard(work);
+  };
+  try {
+    measures = await withPlaces(places, systemClock, tooManyInputs, () => measure(work));
+    measured = withMeasures(judged.request, inputs, measures, { facts, carried });
+    const written = await write({ ...judged, request: measured });
+    if (written.kind === 'repeated') await discardCopies();
+    return written;
+  } catch (error) {
+    const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);
+    const mayBeWritten = measured !== undefined && leavesOutcomeOpen(error);
+    if (mayBeCopied && !mayBeWritten) await discardCopies();
+    throw error;
+  }
+};
+
+/** Longer than any measuring takes. */
+const URL_SECONDS = 60;
+
+/** The files to measure. Those of ours are signed for a minute. */
+const workFor = async (
+  { request, now }: JudgedCreation,
+  inputs: readonly InputFile[],
+  carried: Carried,
+): Promise<InputsToMeasure> => {
+  const isOwn = ({ url }: InputFile): boolean => parseHandle(url) !== undefined && !carried.has(url);
+  const sign = inputs.some(isOwn) ? await loadUrlSigner() : undefined;
+  const until = addSeconds(toInstant(now), URL_SECONDS);
+  const files = inputs.map((input): FileToMeasure => {
+    const { medium, url } = input;
+    const bytes = carried.get(url);
+    if (bytes) return { medium, base64: Buffer.from(bytes).toString('base64') };
+    return { medium, url: sign && isOwn(input) ? sign(url, until) : url };
+  });
+  const { referenceVideoMaxSeconds = Number.MAX_SAFE_INTEGER } = findVideoModel(request.model) ?? {};
+  return { requestId: request.requestId, files, longestSeconds: referenceVideoMaxSeconds };
+};
+
+/** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
+const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): ClipLimits => ({
+  ...findVideoModel(modelId),
+  routeSeconds: Math.max(
+    ...earlyLimitsOf(modelId, credentials, left).map(
+      ({ referenceVideosSeconds = Number.POSITIVE_INFINITY }) => referenceVideosSeconds,
+    ),
+  ),
+});
+
+const isCopied = (measure: InputMeasure): boolean =>
+  'extension' in measure && measure.extension !== undefined;
+
+/** Measuring never began, so it cost nothing and there are no copies. */
+const isThrottled = (error: unknown): boolean => error instanceof ServiceError;
+
+/** The request with what measuring its inputs found. Throws `ValidationError` when they cannot be used. */
+const withMeasures = (
+  request: StoredRequest,
+  inputs: readonly InputFile[],
+  measures: readonly InputMeasure[],
+  { facts, carried }: { facts: CreationFacts; carried: Carried },
+): StoredRequest => {
+  const clips = measures.filter((_, index) => inputs[index]?.medium === 'video');
+  const handles = new Map<string, string>();
+  const judged = inputs.flatMap((input, index) => {
+    const measure = measures[index];
+    if (!measure) return [];
+    const { url } = input;
+    const handle = carried.has(url) && 'contentType' in measure ? typedHandle(url, measure.contentType) : url;
+    handles.set(url, handle);
+    return [{ ...input, url: handle, measure }];
+  });
+  const { fields, unfitRoutes } = judgeInputs(
+    judged,
+    inputRoutesOf(request.model, facts.credentials, facts.left),
+  );
+  const found = {
+    ...(request.kind === 'video' &&
+      clipProblems(request.durationSec, clips, clipLimitsOf(request.model, facts))),
+    ...fields,
+  };
+  if (Object.keys(found).length > 0) throw new ValidationError(found);
+  const named = withInputFiles(request, (url) => handles.get(url) ?? url);
+  const routed = unfitRoutes.length > 0 ? { ...named, unfitRoutes } : named;
+  const whole = routed.kind === 'video' && clips.length > 0 ? withMeasuredClips(routed, clips) : routed;
+  return withFirstRoute(whole, routeFactsOf(request.model, facts));
+};
+
+const withMeasuredClips = (request: VideoRequest, clips: readonly InputMeasure[]): VideoRequest => {
+  const extensions = clips.flatMap((one) => ('extension' in one ? (one.extension ?? []) : []));
+  if (extensions.length < clips.length) throw new Error('A reference video was measured, but not copied.');
+  return withClips(
+    request,
+    clipKeys(request.requestId, extensions),
+    billedSeconds(request.durationSec, clips),
+  );
+};
