@@ -58,24 +58,30 @@ export type Entry = AtRoute | { kind: 'queue'; position: QueuePosition } | { kin
 const again = (now: Date): Entry => ({ kind: 'step', step: retryAt(now, now, now) });
 
 /**
- * Assigns a request its route, and takes a permit there. A route that cannot be used after all is passed over: its provider has no key, or it is
- * paused, and full or tried by another request.
+ * Assigns a request its route, and takes a permit there. A route that cannot be used after all is passed over: its provider has no key, its upstream
+ * model does not take the request, or it is paused, and full or tried by another request.
  */
 export const enterRoute = async (beginning: Beginning): Promise<Entry> => {
   const { request, all, clock, providerRouteOf } = beginning;
   const except = new Map<string, string>();
+  const untaken = new Set<string>();
   for (;;) {
-    const destination = await findDestination(request, all, except, clock.now());
+    const destination = await findDestination(request, all, { except, untaken }, clock.now());
     if (!destination) return { kind: 'step', step: { next: 'fail', error: NO_ROUTE } };
     const { choice } = destination;
     if (choice.kind === 'pause') return { kind: 'step', step: throughPause(beginning, choice.until) };
     const provider = await findProvider(request, destination, providerRouteOf, clock.now());
     // Its provider has no key: the next choice is made without it.
     if (!provider) continue;
+    const plan = await planOf(beginning, provider);
+    if (plan.untaken !== undefined && !destination.isFixed) {
+      untaken.add(choice.route);
+      continue;
+    }
     const assignment = await assignDestination(request, all, destination, clock);
     if (!assignment) return again(clock.now());
     request.assignment = assignment;
-    const entry = await enterAt({ ...beginning, assignment, destination, provider });
+    const entry = await enterAt({ ...beginning, assignment, destination, provider, plan });
     if (entry !== 'full' && entry !== 'tried') return entry;
     except.set(choice.route, entry === 'full' ? 'it is full, and paused' : 'another request tries it');
   }
@@ -92,15 +98,22 @@ interface Assigned extends Beginning {
   assignment: Assignment;
   destination: Destination;
   provider: ProviderRoute;
+  plan: ProviderPlan;
 }
+
+/** The calls of a request at a route. With `untaken`, the upstream model is not sent a field of the request, and there are none. */
+const planOf = async (
+  { request, deadline }: Beginning,
+  { provider, upstreamModel }: ProviderRoute,
+): Promise<ProviderPlan> => {
+  const planned = await withSignedInputs(request, deadline);
+  return provider.plan(planned, upstreamModel, await callbackUrl(provider.id, request.requestId));
+};
 
 /** Takes a permit of the assigned route if calls are to be made there; of a paused route, the trial as well. */
 const enterAt = async (assigned: Assigned): Promise<Entry | 'full' | 'tried'> => {
-  const { request, all, clock, assignment, destination, provider, deadline } = assigned;
+  const { request, all, clock, assignment, destination, provider, plan } = assigned;
   const { choice, options } = destination;
-  const planned = await withSignedInputs(request, deadline);
-  const url = await callbackUrl(provider.provider.id, request.requestId);
-  const plan = provider.provider.plan(planned, provider.upstreamModel, url);
   const current = latestAttempts(currentAttempts(request, all));
   const name = routeNameOf({ provider: provider.provider.id, upstreamModel: provider.upstreamModel });
   const gate = findGate(name) ?? gateOf(name, {});

@@ -51,6 +51,8 @@ export class TwoRoutes {
   readonly keyless = new Set<string>();
   /** Routes that cannot be looked up, each with the error. */
   readonly errors: Record<string, Error> = {};
+  /** Routes whose upstream model is not sent a field of the request. */
+  readonly untaken = new Set<string>();
   /** How many calls a request takes at each route. */
   readonly calls: Record<string, number> = { [FIRST]: 1, [SECOND]: 1 };
   mode: ProviderPlan['mode'] = 'asynchronous';
@@ -77,6 +79,7 @@ export class TwoRoutes {
       this.called.push(name);
       return this.answers[name] ?? ACCEPTED;
     });
+    if (this.untaken.has(name)) adapter.plan.mockReturnValue({ mode: this.mode, calls: [], untaken: 'n' });
     return { provider: { ...adapter, id: provider }, upstreamModel };
   };
 
