@@ -25,7 +25,7 @@ const STREAMED: readonly string[] = [
   'edit-openai-image',
 ] satisfies OpenAiEndpointName[];
 
-/** What an answer of the most images needs, with a third to spare. */
+/** An answer with the most images needs 190 (`MAX_BASE64`). */
 const WAITING_MEMORY = 256;
 
 type Name = EndpointName | OpenAiEndpointName;

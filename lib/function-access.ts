@@ -117,6 +117,8 @@ export const bindFiles = (
   dataStore.bindFiles(editors, 'delete', [UPLOAD_PREFIX]);
   dataStore.bindFiles([task['expire-requests']], 'delete');
   dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
+  // Uploads go with the requests that named them.
+  dataStore.bindFiles([...deleters, reconcile], 'delete', [UPLOAD_PREFIX]);
 };
 
 /** Gives functions what their calls take: providers' keys, signing keys, base URLs, the content filter, the measuring of clips. */
@@ -138,7 +140,7 @@ export const bindCalls = (
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
-  secrets.bindRoutes([...admitters, api['create-upload']]);
+  secrets.bindRoutes([...admitters, api['create-upload'], task['store-outputs']]);
   secrets.bindProviderStatus([...creators, ...modelListers]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
   fileDelivery.bindSigning([...readers, webhook, task['dispatch-request'], reconcile, ...creators]);

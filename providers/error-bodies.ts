@@ -1,6 +1,6 @@
 import { parseJson } from './http.ts';
 
-/** A provider's error as a body tells it: its code, its message for operators, and the name of the field it is about. */
+/** An error in a body: the code, the message for operators, and the provider's name of the field. */
 export interface ToldError {
   code: string;
   message?: string | undefined;
@@ -47,7 +47,7 @@ export const errorIn = (body: unknown, depth = 0): ToldError | undefined => {
 /** A code within a message: `<400> InternalError.Algo.DataInspectionFailed: …`, or any word in the form of one. */
 const CODE_IN_TEXT = /\b[A-Z][a-z]+(?:[A-Z][A-Za-z]+|\.[A-Z][A-Za-z]+)+\b/g;
 
-/** All codes that an error names: its own, then those within its message. */
+/** The code of an error, and the codes within its message. */
 export const codesOf = ({ code, message = '' }: ToldError): string[] => [
   code,
   ...(message.match(CODE_IN_TEXT) ?? []),

@@ -25,7 +25,7 @@ export type ErrorClass =
 /** The input that a provider's error is about, as far as its code tells. */
 type Place = Pick<InputFault, 'field' | 'file' | 'medium'>;
 
-/** What was refused: an input, which may not be known closer, or for `output` content that the model had made. */
+/** A refused input, as far as known, or `output` for refused content of the model. */
 export type Refused = Place | 'output';
 
 /** One row of a provider's table of errors: the first that fits decides. */
@@ -137,7 +137,7 @@ export const classify = (
   return { ...verdict, input: faultOf(row, error, place) };
 };
 
-/** A class as it counts under a status: a 5xx may have been taken, so it is no throttling unless that is documented; only a 429 is a quota that comes back. */
+/** The class of an error under its status. A 5xx is throttling only where the maker documents that. Only the quota of a 429 comes back. */
 const classHere = (found: ErrorClass, status: number | undefined, isNotTaken: boolean): ErrorClass => {
   const isBusy = found === 'throttled' || found === 'quota';
   if (isBusy && status !== undefined && status >= 500 && !isNotTaken) return 'error';

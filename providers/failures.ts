@@ -160,7 +160,7 @@ export const failedTask = (
 /**
  * The answer for a query that did not report the state of its task: repeat it later, and not before the
  * provider's `Retry-After`. A refusal of our credential or account is distinguished from slowness, and
- * counted for an alarm. So is an answer that no later one is likely to better: it cannot be read, or refuses the query.
+ * counted for an alarm. An answer that cannot be read, or refuses the query, is final if the provider repeats it.
  */
 export const untoldTask = (
   provider: ProviderId,

@@ -8,8 +8,8 @@ import type { ProviderId } from '../core/provider-names.ts';
 /** A provider's HTTP response, or why there is none. */
 export type HttpAnswer =
   /**
-   * `retryAfterSeconds` is its `Retry-After`, when it has a valid one; `providerRequestId` the provider's own id of the call; `errorType` the code
-   * of its error, where a header has that.
+   * `retryAfterSeconds` is a valid `Retry-After`, `providerRequestId` the provider's own id of the call, and `errorType` an error code in a
+   * header.
    */
   | {
       kind: 'answered';

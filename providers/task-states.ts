@@ -1,4 +1,4 @@
-/** What a task's status says, whoever wrote it: makers spell the same states differently, and change how. */
+/** The state of a task. Makers spell the same states differently. */
 export type TaskState = 'unfinished' | 'succeeded' | 'failed' | 'timed-out';
 
 const STATES: Readonly<Record<TaskState, readonly string[]>> = {

@@ -25,6 +25,9 @@ export type ParsedCreation<New extends NewCreation> =
   | { ok: true; creation: New }
   | { ok: false; error: ValidationError; model: New['model'] | undefined; endUserEmail: string | undefined };
 
+/** A character that is seen: no space, control, format or default-ignorable one, nor the blank of Braille. */
+const VISIBLE = /[^\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 const promptField = () =>
   z.pipe(
     z.pipe(
@@ -32,7 +35,7 @@ const promptField = () =>
       z.transform((prompt: string) => prompt.trim()),
     ),
     z.string().check(
-      z.refine((prompt) => prompt.length > 0, { error: 'must not be empty' }),
+      z.refine((prompt) => VISIBLE.test(prompt), { error: 'must not be empty' }),
       z.refine((prompt) => [...prompt].length <= MAX_PROMPT_CHARACTERS, {
         error: `must be at most ${MAX_PROMPT_CHARACTERS} characters`,
       }),

@@ -30,21 +30,14 @@ export const currentAttempts = (
   all: readonly ProviderAttempt[],
 ): ProviderAttempt[] => all.filter((attempt) => attempt.assignment === assignment?.number);
 
-/** Routes that were found to be of no use for a request. */
-export interface PassedRoutes {
-  /** Routes that cannot be used now, by name, with the reason. */
-  except: ReadonlyMap<string, string>;
-  /** Routes whose upstream model does not take the request. */
-  untaken?: ReadonlySet<string>;
-}
-
 /**
- * Finds where a request goes, from the routes that take it, their states, and its attempts. Undefined when no route in use takes the request.
+ * Finds where a request goes, from the routes that take it, their states, and its attempts. `except` are routes that cannot be used now, with
+ * the reason. Undefined when no route in use takes the request.
  */
 export const findDestination = async (
   request: StoredRequest,
   all: readonly ProviderAttempt[],
-  { except, untaken }: PassedRoutes,
+  except: ReadonlyMap<string, string>,
   now: Date,
 ): Promise<Destination | undefined> => {
   const current = currentAttempts(request, all);
@@ -53,8 +46,7 @@ export const findDestination = async (
   const fixed = current.find((attempt) => !isMovable(attempt) || (!isSeveral && isFailed(attempt)));
   if (fixed) return fixedAt(fixed);
   const left = leftRoutesIn(await currentModelSettings(now));
-  const { routes: fitting, unfit } = routesFor(request, { keyless: keylessProviders(now), left });
-  const routes = fitting.filter((route) => !untaken?.has(routeNameOf(route)));
+  const { routes, unfit } = routesFor(request, { keyless: keylessProviders(now), left });
   if (routes.length === 0) return undefined;
   const names = routes.map(routeNameOf);
   const states = isSeveral ? await currentRouteStates(names, now) : new Map();

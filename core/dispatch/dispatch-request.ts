@@ -174,7 +174,7 @@ const stepFrom = async (
   const attempts = latestAttempts(current);
   const isSeveral = routesOf(request.model).length > 1;
   if (isSeveral && attempts.some(isMovable)) {
-    const destination = await findDestination(request, current, { except: new Map() }, now);
+    const destination = await findDestination(request, current, new Map(), now);
     const isElsewhere = destination?.choice.kind === 'go' && destination.choice.route !== route;
     if (isElsewhere) return retryAt(now, now, now);
   }

@@ -59,6 +59,13 @@ export const NO_ROUTE: Failure = {
   message: 'No upstream provider takes the request now.',
 };
 
+/** The failure of a request with a field that the upstream model of its route is not sent. */
+export const notTaken = (field: string): Failure => ({
+  code: 'provider_error',
+  message: 'The upstream provider refused an input of the request.',
+  input: { reason: 'value', field },
+});
+
 /** When a request that waits for capacity is given up: counted from its creation before its first call, else from that call. */
 export const queueEndOf = (
   { kind, createdAt }: { kind: RequestKind; createdAt: Instant },

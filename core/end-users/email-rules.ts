@@ -52,8 +52,9 @@ export const isEmail = (email: string): boolean =>
 /** A required email address, normalized. */
 export const emailField = () => normalizedEmail(text());
 
-/** An optional email address, normalized. */
-export const optionalEmail = () => z.optional(normalizedEmail(z.string({ error: 'must be a string' })));
+/** An optional email address, of text that may be prepared before, normalized. */
+export const optionalEmail = (given = z.string({ error: 'must be a string' })) =>
+  z.optional(normalizedEmail(given));
 
 const normalizedEmail = (given: z.ZodMiniString) =>
   z.pipe(

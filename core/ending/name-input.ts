@@ -3,7 +3,7 @@ import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { type InputFile, inputFilesOf } from '../requests/input-files.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 
-/** What is wrong with an input, as the rest of a sentence that begins with its name. */
+/** The reasons in words, each after the name of the input. */
 const PROBLEMS: Record<Exclude<InputReason, 'content'>, string> = {
   unfetched: 'could not be fetched by the provider',
   slow: 'could not be fetched by the provider in time',

@@ -55,12 +55,20 @@ const report = async (
   clock: Clock,
 ): Promise<void> => {
   const [first] = reported;
-  if (!first || routesOf(request.model).length < 2) return;
+  if (!first) return;
+  const { requestId, accountId, model } = request;
   const route = routeNameOf(first.attempt);
   try {
-    await record({ route, accountId: request.accountId, counted }, reported, clock.now());
+    if (routesOf(model).length < 2) return;
+    await record({ route, accountId, counted }, reported, clock.now());
   } catch (error) {
-    logger.error('a route could not be reported on', { ...request, route, error: error as Error });
+    logger.error('a route could not be reported on', {
+      requestId,
+      accountId,
+      model,
+      route,
+      error: error as Error,
+    });
   }
 };
 

@@ -8,6 +8,8 @@ import { parseFields, type ReadBody, type Shape, type Values } from '../../core/
 /** The largest body of most routes. */
 const MAX_BODY_KIBIBYTES = 256;
 
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+
 /** An HTTP request to the API, as routes read it. */
 export class ApiRequest {
   readonly now: Date;
@@ -81,7 +83,9 @@ export class ApiRequest {
    * refusal.
    */
   readBody(maxKibibytes = MAX_BODY_KIBIBYTES): ReadBody {
-    const bytes = this.rawBody();
+    const sent = this.rawBody();
+    // Some editors and clients begin UTF-8 so. It is no part of the text (RFC 8259, 8.1).
+    const bytes = sent.indexOf(BYTE_ORDER_MARK) === 0 ? sent.subarray(BYTE_ORDER_MARK.byteLength) : sent;
     if (bytes.byteLength === 0) return { ok: true, body: {} };
     if (bytes.byteLength > maxKibibytes * 1024) return refusedBody(`must be at most ${maxKibibytes} KiB`);
     if (!isUtf8(bytes)) return refusedBody('must be UTF-8');

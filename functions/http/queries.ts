@@ -33,7 +33,10 @@ export const PAGE_QUERY = {
   pageSize: wholeNumber(1, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE),
 } satisfies Record<keyof PageRequest, z.ZodMiniType>;
 
-/** The query of `GET /v1/end-users`. */
+/** The text of a query parameter in which no blank can stand: each was written as a raw `+`, which means a blank in queries. */
+export const withPluses = (text: string): string => text.replaceAll(' ', '+');
+
+/** The query of `GET /v1/end-users`. An address has no blank. */
 export const END_USERS_QUERY = {
   ...PAGE_QUERY,
   blocked: z.optional(
@@ -45,7 +48,10 @@ export const END_USERS_QUERY = {
   email: z.optional(
     z
       .string()
-      .check(z.maxLength(MAX_EMAIL_LENGTH, { error: `must be at most ${MAX_EMAIL_LENGTH} characters` })),
+      .check(
+        z.maxLength(MAX_EMAIL_LENGTH, { error: `must be at most ${MAX_EMAIL_LENGTH} characters` }),
+        z.overwrite(withPluses),
+      ),
   ),
 };
 

@@ -4,7 +4,7 @@ import type { RequestKind } from '../../core/ids.ts';
 import { findImageModel, findVideoModel } from '../../core/models/catalog.ts';
 import { RECORD_STATUSES } from '../../core/requests/request-rules.ts';
 import { addSeconds, type Instant, parseIso8601 } from '../../core/time.ts';
-import { PAGE_QUERY } from './queries.ts';
+import { PAGE_QUERY, withPluses } from './queries.ts';
 import { RECORD_QUERY } from './record-read.ts';
 
 /** An instant within a millisecond is after all that was created in it. */
@@ -16,12 +16,18 @@ const parseRoundedUp = (text: string): Instant | undefined => {
   return instant !== undefined && WITHIN_MILLISECOND.test(text) ? addSeconds(instant, 0.001) : instant;
 };
 
+/** What is wrong with a text that is no instant. A raw `+` in a query means a blank. */
+const instantProblem = (text: string): string =>
+  parseIso8601(withPluses(text)) === undefined
+    ? 'must be an ISO 8601 date, or date-time with a time zone'
+    : 'must have the + of its time zone written as %2B';
+
 const optionalInstant = (parse: typeof parseIso8601) =>
   z.optional(
     z.pipe(
       z.string().check(
         z.refine((text) => parseIso8601(text) !== undefined, {
-          error: 'must be an ISO 8601 date, or date-time with a time zone',
+          error: ({ input }) => instantProblem(String(input)),
         }),
       ),
       z.transform(parse),
@@ -30,7 +36,7 @@ const optionalInstant = (parse: typeof parseIso8601) =>
 
 const requestsQuery = (isModel: (id: string) => boolean, noModel: string) => ({
   ...PAGE_QUERY,
-  endUserEmail: optionalEmail(),
+  endUserEmail: optionalEmail(z.string().check(z.trim(), z.overwrite(withPluses))),
   status: z.optional(z.enum(RECORD_STATUSES, { error: `must be one of ${RECORD_STATUSES.join(', ')}` })),
   model: z.optional(z.string().check(z.refine(isModel, { error: noModel }))),
   createdAfter: optionalInstant(parseIso8601),

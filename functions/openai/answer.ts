@@ -10,8 +10,8 @@ import { json } from '../http/api-handler.ts';
 import { RefusedInputError } from './errors.ts';
 import type { ImageParameters } from './parameters.ts';
 
-/** The most characters of images in an answer: beyond its first 6 MB, a function sends 2 MB a second. */
-const MAX_BASE64 = 40_000_000;
+/** The most characters of images in an answer: it takes five times as many bytes of a function of 256 MB, 80 of which are its modules. */
+const MAX_BASE64 = 20_000_000;
 /** Longest wait for a whole file: an answer has to be made in time. */
 const READ_MS = 5_000;
 

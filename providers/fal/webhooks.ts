@@ -92,7 +92,7 @@ const readKeys = async (url: string, signal: AbortSignal): Promise<KeyObject[]> 
   return keys;
 };
 
-/** A key of the published set; none for one of another kind, or that cannot be read: the others are still good. */
+/** A key of the published set as a list; empty for a key of another kind or an unreadable one. */
 const readKey = (published: unknown): KeyObject[] => {
   const key = readBody(Ed25519Key, published);
   if (!key) return [];

@@ -2,7 +2,7 @@ import { codesOf, type ToldError } from '../error-bodies.ts';
 import type { ErrorRow, ProviderErrors, Refused } from '../error-classes.ts';
 import { mediumIn } from '../input-reasons.ts';
 
-/** What the content filter refused, by its message; undefined when that names both input and output, or neither. */
+/** The refused part, by the message of the content filter. Undefined for a message that names both sides, or none. */
 const refusedIn = (message: string): Refused | undefined => {
   const [isInput, isOutput] = [/input/i, /output/i].map((side) => side.test(message));
   if (isOutput) return isInput ? undefined : 'output';

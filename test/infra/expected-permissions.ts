@@ -108,13 +108,15 @@ const CREATE_FOR_OPENAI = {
   [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*', 'IN_FLIGHT#openai#*')]: onTable('UpdateItem'),
 };
 const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
+/** Uploads go with the requests that named them. */
+const DELETE_FILES = { [`${FILES} ${UPLOADS}`]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
 const PAGES = PUBLIC_PAGES.map(({ key }) => `${BUCKET}/${key}`)
   .toSorted()
   .join(' ');
 const REMOVES_REQUEST = {
   [DELETION]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem'),
   [itemsOf(DELETED)]: onTable('UpdateItem'),
-  ...REMOVE_FILES,
+  ...DELETE_FILES,
 };
 const REMOVES_END_USER = {
   [itemsOf(END_USERS)]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'),
@@ -303,7 +305,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ),
     [itemsOf(...MOVES_MONEY)]: onTable('PutItem', 'UpdateItem'),
     [DELETION]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem'),
-    ...REMOVE_FILES,
+    ...DELETE_FILES,
     ...REMOVES_END_USER,
     [itemsOf(RUN, DELETED)]: onTable('UpdateItem'),
     [itemsOf('GATE#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),

@@ -112,11 +112,14 @@ export const WORST_CASES: readonly WorstCase[] = [
     could: ['calls', 'money', 'requests', 'creation', 'waiting', 'replace uploads', 'remove uploads'],
   },
   { of: ['api/create-video'], could: ['calls', 'money', 'requests', 'creation'] },
-  { of: ['api/delete-generation', 'api/bulk-delete-generations'], could: ['calls', 'removal', 'files'] },
+  {
+    of: ['api/delete-generation', 'api/bulk-delete-generations'],
+    could: ['calls', 'removal', 'files', 'remove uploads'],
+  },
   {
     of: ['api/delete-end-user'],
     could: [
-      ...(['calls', 'removal', 'files'] as const),
+      ...(['calls', 'removal', 'files', 'remove uploads'] as const),
       ...(['read end-users', 'remove end-users', 'block and unblock end-users'] as const),
       ...(['change the sums, pauses and budgets of end-users', 'list the requests of an end-user'] as const),
     ],
@@ -163,7 +166,17 @@ export const WORST_CASES: readonly WorstCase[] = [
   {
     of: ['events/reconcile'],
     could: [
-      ...(['money', 'requests', 'removal', 'files', 'queues', 'loop', PROVIDER_KEYS, SIGN] as const),
+      ...([
+        'money',
+        'requests',
+        'removal',
+        'files',
+        'remove uploads',
+        'queues',
+        'loop',
+        PROVIDER_KEYS,
+        SIGN,
+      ] as const),
       ...(['read end-users', 'remove end-users', 'read the queues of providers'] as const),
       ...(['read which routes are paused', 'read rates and switches'] as const),
       ...(['list expired requests', 'list due work', 'list the queues of providers'] as const),

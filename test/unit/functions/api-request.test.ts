@@ -40,6 +40,15 @@ describe('the body of a request', () => {
     });
   });
 
+  test('may begin with a byte order mark, which is no part of it', () => {
+    const marked = (text: string) => readBody(Buffer.from(`\uFEFF${text}`).toString('base64'), true);
+
+    expect(marked('{"prompt":"\uFEFFx"}')).toEqual({ ok: true, body: { prompt: '\uFEFFx' } });
+    expect(readBody('\uFEFF{"n":1}')).toEqual({ ok: true, body: { n: 1 } });
+    expect(marked('')).toEqual({ ok: true, body: {} });
+    expect(marked('\uFEFF{}')).toMatchObject({ ok: false });
+  });
+
   test('may hold the replacement character itself', () => {
     const text = '{"prompt":"\ufffd"}';
 

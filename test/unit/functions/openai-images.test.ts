@@ -50,7 +50,7 @@ describe('POST /openai/v1/images/generations', () => {
   });
 
   test('answers with a signed URL for an image that no longer fits into the answer', async () => {
-    const { body } = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 0, sizeBytes: 16_000_000 });
+    const { body } = await calls.make({ ...BODY, n: 2 }, { endsAfterSeconds: 0, sizeBytes: 8_000_000 });
 
     expect(body.data).toEqual([{ b64_json: expect.any(String), url: urlOf(0) }, { url: urlOf(1) }]);
   });

@@ -5,7 +5,7 @@ import { invalidParameter } from './errors.ts';
 const MEGABYTE = 1024 * 1024;
 const withoutEnd = (most: number): boolean => most === Number.POSITIVE_INFINITY;
 
-/** What is wrong with a file, in the words that follow "specified in the request is not valid". */
+/** The reason in a message: the words after "specified in the request is not valid". */
 const wordsOf = (medium: Medium, fault: Fault): string => {
   switch (fault.is) {
     case 'missing':

@@ -153,6 +153,7 @@ describe('the prompt', () => {
 
   test.each([
     ['one character', 'x'],
+    ['a character between invisible ones', '\u200bé\u200d'],
     ['4,000 characters', 'x'.repeat(4000)],
     ['4,000 characters between spaces', `  ${'x'.repeat(4000)}  `],
     ['4,000 characters of two code units each', '🌊'.repeat(4000)],
@@ -163,6 +164,9 @@ describe('the prompt', () => {
   test.each([
     ['nothing', '', 'must not be empty'],
     ['spaces only', ' \n\t\u2003', 'must not be empty'],
+    ['invisible characters only', '\u200b\u200d\ufeff\u2060\u00ad', 'must not be empty'],
+    ['fillers and blanks only', '\u3164\u115f\u2800 \u180e', 'must not be empty'],
+    ['tags and selectors only', '\u{e0041}\ufe0f\u202e\u0000', 'must not be empty'],
     ['4,001 characters', 'x'.repeat(4001), 'must be at most 4000 characters'],
     ['4,001 characters of two code units each', '🌊'.repeat(4001), 'must be at most 4000 characters'],
     ['a lone high surrogate', 'wave \ud83c', 'must be well-formed Unicode'],

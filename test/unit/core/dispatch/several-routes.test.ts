@@ -189,33 +189,6 @@ describe('a request of a model with two routes', () => {
     expect(two.called).toHaveLength(4);
   });
 
-  test('passes over a route whose upstream model does not take a field of it', async () => {
-    const two = new TwoRoutes();
-    two.untaken.add(FIRST);
-
-    expect(await two.dispatch()).toMatchObject({ next: 'wait' });
-    expect(two.called).toEqual([SECOND]);
-  });
-
-  test('stays at a busy route while the other does not take it', async () => {
-    const two = new TwoRoutes();
-    two.untaken.add(SECOND);
-    two.answers[FIRST] = THROTTLED;
-    await two.dispatch();
-    two.clock.advance(121);
-
-    expect(await two.dispatchOn()).toMatchObject({ next: 'queue', gate: FIRST, routes: [FIRST] });
-    expect(new Set(two.called)).toEqual(new Set([FIRST]));
-  });
-
-  test('fails at once when no route takes it', async () => {
-    const two = new TwoRoutes();
-    for (const route of [FIRST, SECOND]) two.untaken.add(route);
-
-    expect(await two.dispatch()).toMatchObject({ next: 'fail', error: { code: 'provider_error' } });
-    expect(two.called).toEqual([]);
-  });
-
   test('fails when the last provider refuses our key too', async () => {
     const two = new TwoRoutes();
     two.answers[FIRST] = NO_ACCESS;

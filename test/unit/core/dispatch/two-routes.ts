@@ -51,8 +51,8 @@ export class TwoRoutes {
   readonly keyless = new Set<string>();
   /** Routes that cannot be looked up, each with the error. */
   readonly errors: Record<string, Error> = {};
-  /** Routes whose upstream model is not sent a field of the request. */
-  readonly untaken = new Set<string>();
+  /** The field that each route's model is not sent. */
+  readonly untaken: Record<string, string> = {};
   /** How many calls a request takes at each route. */
   readonly calls: Record<string, number> = { [FIRST]: 1, [SECOND]: 1 };
   mode: ProviderPlan['mode'] = 'asynchronous';
@@ -79,7 +79,8 @@ export class TwoRoutes {
       this.called.push(name);
       return this.answers[name] ?? ACCEPTED;
     });
-    if (this.untaken.has(name)) adapter.plan.mockReturnValue({ mode: this.mode, calls: [], untaken: 'n' });
+    const untaken = this.untaken[name];
+    if (untaken !== undefined) adapter.plan.mockReturnValue({ mode: this.mode, calls: [], untaken });
     return { provider: { ...adapter, id: provider }, upstreamModel };
   };
 
