@@ -25,8 +25,8 @@ interface Group {
    * that the client left before a new process had started, which come after the next one.
    */
   mayLeave: number;
-  /** Attempts whose connection broke: their retries may get images that another client got within 10 s. */
-  lost: number;
+  /** Attempts that were repeated: a retry may get images that another client got within 10 s. */
+  repeated: number;
   startedAt: number;
   /** Whether no fault and no outage was met while the calls lasted. */
   wasCalm: boolean;
@@ -77,7 +77,7 @@ export class OpenAiCalls extends Part {
     const { scheduler } = this.world;
     const prompt = promptOf(`o${this.groups.length}`, action.behaviour, action.callback);
     const isCalm = this.world.isCalm();
-    const group = { prompt, action, given: [], unanswered: 0, told: 0, mayLeave: 0, lost: 0 };
+    const group = { prompt, action, given: [], unanswered: 0, told: 0, mayLeave: 0, repeated: 0 };
     const timed: Group = { ...group, startedAt: scheduler.now, wasCalm: isCalm };
     this.groups.push(timed);
     if (action.deletedMs !== undefined) scheduler.after(action.deletedMs, () => void this.remove(timed));
@@ -99,7 +99,6 @@ export class OpenAiCalls extends Part {
         group.given.push(String(answer.headers?.Location).split('/').at(-1) ?? '');
         return;
       }
-      if (answer.status === 0) group.lost++;
       const isLate = answer.status === 0 && (lost ?? 0) < START_MS;
       if (isLate || (!group.action.counts && (answer.status === 0 || answer.status >= 500))) group.mayLeave++;
       if (!isRepeated(answer)) {
@@ -107,6 +106,7 @@ export class OpenAiCalls extends Part {
         this.judgeRefusal(group, answer);
         return;
       }
+      group.repeated++;
     }
     group.unanswered++;
   }
@@ -163,7 +163,7 @@ export class OpenAiCalls extends Part {
       if (!wasCalm) return false;
       if (debited.length > due) return `[openai] ${debited.length} debits for ${due} calls of ${prompt}`;
       const twice = group.given.length - new Set(group.given).size;
-      if (!action.isKeyed && twice > group.lost)
+      if (!action.isKeyed && twice > group.repeated)
         return `[openai] ${twice} clients got images of ${prompt} that others got`;
       const left = debited.length - group.given.length - group.unanswered - group.told - mayLeave;
       return !action.isKeyed && left > 0 && `[openai] nobody got ${left} requests of ${prompt}`;
