@@ -46,7 +46,9 @@ export class Deadlines extends Part {
       ? first.sentAt + deadlineMs(kind)
       : Math.min(life.acceptedAt, Date.parse(String(life.accepted.createdAt))) + queueMs;
     const hasOutputs = calls.some(({ made }) => made?.works && made.doneAt <= deadline);
-    const bound = deadline + ENDED_MS + SLACK_MS + (hasOutputs ? STORING_MS : 0);
+    // Outputs are stored by an execution, which waits for a function that is refused.
+    const storableAt = Math.max(deadline, ...this.world.lambda.throttledUntil.values());
+    const bound = ENDED_MS + SLACK_MS + (hasOutputs ? storableAt + STORING_MS : deadline);
     const until = Math.max(bound, scheduler.now);
     // Nobody writes about a request whose record is gone.
     return witness.lives.has(life.requestId) ? bound + lateness.excusedMs(deadline, until) : until;

@@ -23,7 +23,7 @@ type Routes = Record<string, Route | Route[]>;
 
 /** The second route of each model, in the runs in which it has two. */
 const SECOND: Record<string, Route> = {
-  'xSD4.5': { provider: 'modelstudio', upstreamModel: 'z-image-2' },
+  'xSD4.5': { provider: 'modelstudio', upstreamModel: 'qwen-image-2' },
   xQI3Pro: { provider: 'modelark', upstreamModel: 'seedream-2' },
   'xZI1.0Pro': { provider: 'modelark', upstreamModel: 'seedream-3', requestsPerSecond: 2 },
   'xW2.7S': { provider: 'modelstudio@eu', upstreamModel: 'wan-2' },

@@ -30,6 +30,8 @@ export interface CreationCall {
   status: number | undefined;
   /** From when on its provider takes it again, in epoch milliseconds, if it was turned away with a `Retry-After`. */
   retryAt?: number;
+  /** Whether our quota at its provider was used up, by the provider's own code. */
+  isQuota?: boolean;
   /** What the provider took the call for, and is paid for. */
   made: Made | undefined;
 }

@@ -61,9 +61,13 @@ export class Failover extends Part {
       after.pauseSeconds === before.pauseSeconds &&
       after.pausedUntil !== before.pausedUntil &&
       untilOf(after) - now > (TRIAL_SECONDS - 1) * 1000 - CLOCKS_APART_MS;
-    if (!isTrial) return;
+    // The longest pause, or one of a minute, follows another as long.
+    const isPauseAgain =
+      Math.abs(untilOf(after) - now - Number(after.pauseSeconds) * 1000) <= CLOCKS_APART_MS;
+    const isLikeTrial = Number(after.pauseSeconds) === TRIAL_SECONDS;
+    if (!isTrial || (isPauseAgain && !isLikeTrial)) return;
     this.trials.set(String(after.PK), (this.trials.get(String(after.PK)) ?? 0) + 1);
-    if (now < untilOf(before) - CLOCKS_APART_MS)
+    if (!isPauseAgain && now < untilOf(before) - CLOCKS_APART_MS)
       this.report(`[two trials] ${after.PK} is tried ${untilOf(before) - now} ms too early`);
   }
 

@@ -183,6 +183,27 @@ export const FOCUSES: Weighted<Step> = [
     [5, MOMENTS],
     [2, between(30, 5_000)],
   ),
+  // One route: a provider takes nothing for hours while requests come, of models that have another, and go on coming.
+  focus(
+    1,
+    [
+      [
+        8,
+        some.createOf({
+          behaviour: 'instant',
+          models: ['xSD4.5', 'xQI3Pro', 'xW2.7S'],
+          fault: 0,
+          webhook: 1,
+        }),
+      ],
+      [2, some.crowdOf],
+      [1, some.longOutage],
+      [1, some.fault],
+    ],
+    [3, MOMENTS],
+    [4, SECONDS],
+    [1, fc.constantFrom(180_000, 900_000)],
+  ),
   // Clocks: machines that are minutes ahead or behind, among those that are not.
   focus(
     1,

@@ -67,7 +67,8 @@ const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boole
 };
 
 /** Whether its provider did not take a call, and may take it another time. */
-const isTurnedAway = ({ status, end }: CreationCall): boolean => status === 429 || end === 'unreached';
+const isTurnedAway = ({ status, end, isQuota }: CreationCall): boolean =>
+  (status === 429 && !isQuota) || end === 'unreached';
 
 /** Why a planned call need never have been taken by its provider, besides being excused above. */
 const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], ending: Ending) => boolean> = {
@@ -88,8 +89,9 @@ const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], ending: E
 };
 
 /** Whether a call is over for good: taken, refused for its content or credential, or of unknown outcome. */
-const isFinal = ({ end, status, made, maker }: CreationCall): boolean =>
+const isFinal = ({ end, status, made, maker, isQuota }: CreationCall): boolean =>
   made !== undefined ||
+  isQuota === true ||
   end === 'lost' ||
   (end === 'open' && maker?.dead === true) ||
   (end === 'answered' && status !== 429);

@@ -9,7 +9,7 @@ import type { Item } from '../unit/fakes/expressions.ts';
 import type { Admission } from './admission-rules.ts';
 import { type Execution, executionArn, machineArn } from './aws/execution.ts';
 import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
-import { CLOCKS_APART_MS } from './clocks.ts';
+import { CLOCKS_APART_MS, deadlineMs } from './clocks.ts';
 import { outside } from './engine/invocation.ts';
 import type { Appointment } from './engine/scheduler.ts';
 import { Part } from './part.ts';
@@ -131,7 +131,10 @@ export class Schedule extends Part {
       const requestId = String(record.requestId);
       const execution = stepFunctions.executionOf(requestId);
       if (execution?.status !== 'RUNNING') return true;
-      const isDone = evidence.callsOf(requestId).some(({ made }) => made && made.doneAt <= scheduler.now);
+      const calls = evidence.callsOf(requestId);
+      const kind = record.kind === 'video' ? 'video' : 'image';
+      if (calls[0] && scheduler.now >= calls[0].sentAt + deadlineMs(kind)) return true;
+      const isDone = calls.some(({ made }) => made && made.doneAt <= scheduler.now);
       return isDone && execution.state === 'Wait for provider';
     });
   }

@@ -229,6 +229,14 @@ export const providerOutage: Actions = fc.record({
   lengthMs: between(60_000, 900_000),
   pick,
 });
+/** A provider that takes nothing for up to two hours: its quota is used up, or it turns away, refuses or ignores every call. */
+export const longOutage: Actions = fc.record({
+  do: fc.constant('outage'),
+  service: fc.constantFrom('modelark', 'modelstudio'),
+  mode: fc.constantFrom('quota', 'quota', 'quota', 'throttles', 'throttles', 'refuses', 'revoked', 'hangs'),
+  lengthMs: between(600_000, 7_200_000),
+  pick,
+});
 /** Machines whose clocks are minutes ahead or behind. */
 export const bentClock: Actions = fc.record({
   do: fc.constant('clock'),

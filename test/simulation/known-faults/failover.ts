@@ -5,7 +5,7 @@ import { inEach, type Service, VIDEO_MODEL } from './service.ts';
 
 /** Both models lead to ModelArk first. */
 const SECOND = {
-  'xSD4.5': { provider: 'modelstudio', upstreamModel: 'z-image-2' },
+  'xSD4.5': { provider: 'modelstudio', upstreamModel: 'qwen-image-2' },
   [VIDEO_MODEL]: { provider: 'modelstudio', upstreamModel: 'wan-2' },
 };
 const MODES = ['refuses', 'hangs', 'revoked', 'breaks'] as const satisfies readonly OutageMode[];

@@ -156,6 +156,8 @@ export class Http extends Part {
     }
     if (mode === 'quota' && request.creation) {
       request.creation.retryAt = scheduler.now + COUNTED_MS;
+      // The other provider throttles in this way.
+      request.creation.isQuota = service === 'modelark';
       const answer = await this.turnAway(service, mode);
       return { ...answer, headers: { 'retry-after': String(QUOTA_MS / 1000) } };
     }
