@@ -24,6 +24,9 @@ export interface Destination {
   options: string[] | undefined;
 }
 
+/** Nothing was found unusable yet. */
+export const NONE_PASSED_OVER: PassedOverRoutes = { except: new Map(), untaken: new Map() };
+
 /** The attempts of a request under its assignment. */
 export const currentAttempts = (
   { assignment }: StoredRequest,
@@ -31,13 +34,22 @@ export const currentAttempts = (
 ): ProviderAttempt[] => all.filter((attempt) => attempt.assignment === assignment?.number);
 
 /**
- * Finds where a request goes, from the routes that take it, their states, and its attempts. `except` are routes that cannot be used now, with
- * the reason. Undefined when no route in use takes the request.
+ * Routes that a run has found unusable, by name, with the reason: `except` cannot be used now, `untaken` are never used for the request,
+ * because their models are not sent a field of it.
+ */
+export interface PassedOverRoutes {
+  except: ReadonlyMap<string, string>;
+  untaken: ReadonlyMap<string, string>;
+}
+
+/**
+ * Finds where a request goes, from the routes that take it, their states, and its attempts. Undefined when no route in use
+ * takes the request.
  */
 export const findDestination = async (
   request: StoredRequest,
   all: readonly ProviderAttempt[],
-  except: ReadonlyMap<string, string>,
+  { except, untaken }: PassedOverRoutes,
   now: Date,
 ): Promise<Destination | undefined> => {
   const current = currentAttempts(request, all);
@@ -46,8 +58,13 @@ export const findDestination = async (
   const fixed = current.find((attempt) => !isMovable(attempt) || (!isSeveral && isFailed(attempt)));
   if (fixed) return fixedAt(fixed);
   const left = leftRoutesIn(await currentModelSettings(now));
-  const { routes, unfit } = routesFor(request, { keyless: keylessProviders(now), left });
+  const { routes: fit, unfit } = routesFor(request, { keyless: keylessProviders(now), left });
+  const routes = fit.filter((route) => !untaken.has(routeNameOf(route)));
   if (routes.length === 0) return undefined;
+  for (const route of fit) {
+    const why = untaken.get(routeNameOf(route));
+    if (why !== undefined) unfit.set(route, why);
+  }
   const names = routes.map(routeNameOf);
   const states = isSeveral ? await currentRouteStates(names, now) : new Map();
   const assigned = request.assignment?.route;
@@ -92,7 +109,7 @@ const unfitBefore = (
 
 /**
  * Assigns a request the route of its destination, unless it has it, and releases the permit of the route before. The only place where a
- * request changes route. A request whose calls were all refused begins anew, also at the same route. Undefined when another run has assigned
+ * request changes route. A request whose calls were all refused begins anew, also where it waits for the same route: the permit is for all its calls. Undefined when another run has assigned
  * the request a route, or claimed calls, since it was read.
  */
 export const assignDestination = async (
@@ -102,7 +119,7 @@ export const assignDestination = async (
   clock: Clock,
 ): Promise<Assignment | undefined> => {
   const { assignment } = request;
-  const isAnew = choice.kind === 'go' && currentAttempts(request, all).some(isFailed);
+  const isAnew = currentAttempts(request, all).some(isFailed);
   if (assignment && (isFixed || (assignment.route === choice.route && !isAnew))) return assignment;
   const assigned = await assignRoute(request, choice.route, clock.now());
   if (assigned && assignment && assignment.route !== choice.route)

@@ -18,7 +18,7 @@ import { markProcessing } from '../requests/requests.ts';
 import { reportCalls } from '../route-pauses/report-results.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Clock, type Instant, systemClock, toInstant } from '../time.ts';
-import { findDestination } from './assign-route.ts';
+import { findDestination, NONE_PASSED_OVER } from './assign-route.ts';
 import { leavesAt, queueEndOf, retryAt, stepWhileBusy, stepWhileFull } from './dispatch-rules.ts';
 import { type AtRoute, enterRoute } from './enter-route.ts';
 import { claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
@@ -174,7 +174,7 @@ const stepFrom = async (
   const attempts = latestAttempts(current);
   const isSeveral = routesOf(request.model).length > 1;
   if (isSeveral && attempts.some(isMovable)) {
-    const destination = await findDestination(request, current, new Map(), now);
+    const destination = await findDestination(request, current, NONE_PASSED_OVER, now);
     const isElsewhere = destination?.choice.kind === 'go' && destination.choice.route !== route;
     if (isElsewhere) return retryAt(now, now, now);
   }

@@ -2,7 +2,6 @@ import { releasePermit, startWith } from '../admission/admission.ts';
 import { gateOf, isLimited, weightOf } from '../admission/gate-rules.ts';
 import { findGate, type Pass, takePermit } from '../admission/gates.ts';
 import { Pace } from '../concurrency/pace.ts';
-import type { Failure } from '../errors.ts';
 import type { NextStep, QueuePosition } from '../executions/step-rules.ts';
 import { isBusyAttempt, latestAttempts, repeatableAt } from '../provider-calls/attempt-rules.ts';
 import type { PlannedAttempt } from '../provider-calls/claim-attempts.ts';
@@ -65,28 +64,29 @@ const again = (now: Date): Entry => ({ kind: 'step', step: retryAt(now, now, now
 export const enterRoute = async (beginning: Beginning): Promise<Entry> => {
   const { request, all, clock, providerRouteOf } = beginning;
   const except = new Map<string, string>();
+  const untaken = new Map<string, string>();
   let error = NO_ROUTE;
   for (;;) {
-    const destination = await findDestination(request, all, except, clock.now());
-    const { choice } = destination ?? {};
-    // A route that was passed over comes again when there is no other.
-    if (!destination || !choice || isPassedOver(choice, except, error))
-      return { kind: 'step', step: { next: 'fail', error } };
+    const destination = await findDestination(request, all, { except, untaken }, clock.now());
+    if (!destination) return { kind: 'step', step: { next: 'fail', error } };
+    const { choice } = destination;
     if (choice.kind === 'pause') return { kind: 'step', step: throughPause(beginning, choice.until) };
     const provider = await findProvider(request, destination, providerRouteOf, clock.now());
     // Its provider has no key: the next choice is made without it.
     if (!provider) continue;
+    const plan = await planAt(beginning, provider);
+    // Calls that were made stay: another release may have sent less.
+    if (plan.untaken !== undefined && !destination.isFixed) {
+      untaken.set(choice.route, `its model takes no ${plan.untaken}`);
+      error = notTaken(plan.untaken);
+      continue;
+    }
     const assignment = await assignDestination(request, all, destination, clock);
     if (!assignment) return again(clock.now());
     request.assignment = assignment;
-    const entry = await enterAt({ ...beginning, assignment, destination, provider });
-    if (entry === 'full') except.set(choice.route, 'it is full, and paused');
-    else if (entry === 'tried') except.set(choice.route, 'another request tries it');
-    else if (entry.kind !== 'untaken') return entry;
-    else {
-      except.set(choice.route, `its model takes no ${entry.field}`);
-      error = notTaken(entry.field);
-    }
+    const entry = await enterAt({ ...beginning, assignment, destination, provider, plan });
+    if (entry !== 'full' && entry !== 'tried') return entry;
+    except.set(choice.route, entry === 'full' ? 'it is full, and paused' : 'another request tries it');
   }
 };
 
@@ -97,30 +97,24 @@ const throughPause = ({ request, all, deadline, clock }: Beginning, until: Insta
   return retryAt(new Date(until), last, clock.now());
 };
 
-const isPassedOver = (
-  choice: Destination['choice'],
-  except: ReadonlyMap<string, string>,
-  error: Failure,
-): boolean => error !== NO_ROUTE && choice.kind !== 'pause' && except.has(choice.route);
+/** The calls of a request at a provider. */
+const planAt = async ({ request, deadline }: Beginning, { provider, upstreamModel }: ProviderRoute) => {
+  const planned = await withSignedInputs(request, deadline);
+  return provider.plan(planned, upstreamModel, await callbackUrl(provider.id, request.requestId));
+};
 
 interface Assigned extends Beginning {
   assignment: Assignment;
   destination: Destination;
   provider: ProviderRoute;
+  plan: ProviderPlan;
 }
 
 /** Takes a permit of the assigned route if calls are to be made there; of a paused route, the trial as well. */
-const enterAt = async (
-  assigned: Assigned,
-): Promise<Entry | 'full' | 'tried' | { kind: 'untaken'; field: string }> => {
-  const { request, all, clock, assignment, destination, provider, deadline } = assigned;
+const enterAt = async (assigned: Assigned): Promise<Entry | 'full' | 'tried'> => {
+  const { request, all, clock, assignment, destination, provider, plan } = assigned;
   const { choice, options } = destination;
-  const planned = await withSignedInputs(request, deadline);
-  const url = await callbackUrl(provider.provider.id, request.requestId);
-  const plan = provider.provider.plan(planned, provider.upstreamModel, url);
   const current = latestAttempts(currentAttempts(request, all));
-  // Calls that were made stay: another release may have sent less.
-  if (plan.untaken !== undefined && current.length === 0) return { kind: 'untaken', field: plan.untaken };
   const name = routeNameOf({ provider: provider.provider.id, upstreamModel: provider.upstreamModel });
   const gate = findGate(name) ?? gateOf(name, {});
   const starts = callsToMake(plan.calls, current, all).length;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { attempts } from './a-dispatch.ts';
-import { FIRST, SECOND, TwoRoutes } from './two-routes.ts';
+import { FIRST, NO_ACCESS, SECOND, TwoRoutes } from './two-routes.ts';
 
 describe('a request with a field that the model of a route is not sent', () => {
   test('goes to the next route that sends it, and says why', async () => {
@@ -23,6 +23,25 @@ describe('a request with a field that the model of a route is not sent', () => {
       error: { code: 'provider_error', input: { reason: 'value', field: 'sequential' } },
     });
     expect(two.called).toEqual([]);
+  });
+
+  test('waits for the only route that sends it, while that is paused', async () => {
+    const two = new TwoRoutes();
+    two.untaken[SECOND] = 'n';
+    await two.pause(FIRST);
+
+    expect(await two.dispatchOn()).toMatchObject({ next: 'queue', gate: FIRST });
+    expect(two.called).toEqual([]);
+  });
+
+  test('waits with all its calls after they were refused, when no other route sends it', async () => {
+    const two = new TwoRoutes();
+    two.untaken[SECOND] = 'n';
+    two.calls[FIRST] = 2;
+    two.answers[FIRST] = NO_ACCESS;
+    two.configure(FIRST, { maxRunning: 5 });
+
+    expect(await two.dispatchOn()).toMatchObject({ next: 'queue', gate: FIRST, weight: 2, starts: 2 });
   });
 
   test('fails so with one route, too', async () => {
