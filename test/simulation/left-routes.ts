@@ -12,8 +12,9 @@ import type { World } from './world.ts';
 const SETTINGS = modelSettingsKey('*');
 /** The longest from a read of the settings, which are 5 s old at most, to the acceptance of a request. */
 const CREATION_MS = 35_000;
-/** From the read of the settings to the claim of a call: a function may be slow. */
-const KNOWN_MS = 60_000;
+/** From the read of the settings to the claim of a call, and how long a function may be slow after a fault. */
+const KNOWN_MS = 15_000;
+const DISTURBED_MS = 60_000;
 
 /**
  * The routes that operators leave by hand and return to. Checks that no request is accepted for a model of which all routes are left, and that none is
@@ -35,7 +36,9 @@ export class LeftRoutes extends Part {
     const isInUse = (name: string): boolean => !leftSince.has(name);
     const names = lists.flatMap((routes) => {
       const inUse = routes.filter(isInUse);
-      return inUse.length > 1 || pick % 4 === 0 ? inUse : [];
+      if (inUse.length < 2 && pick % 4 !== 0) return [];
+      // Mostly the first ones, to which requests go.
+      return pick % 3 === 0 ? inUse : inUse.slice(0, 1);
     });
     const route = names[pick % names.length];
     if (route) await putLeftRoute(route, toInstant(new Date()));
@@ -90,8 +93,9 @@ export class LeftRoutes extends Part {
     const route = routeNameOf(attempt as Item & { provider: string; upstreamModel: string });
     const since = evidence.leftSince.get(route);
     if (since === undefined || evidence.claims.of(String(attempt.requestId)) > 1) return;
-    const forMs = scheduler.now - Math.max(since, evidence.disturbedAt, evidence.deployedAt);
-    if (forMs > KNOWN_MS)
+    const forMs = scheduler.now - Math.max(since, evidence.deployedAt);
+    const isDisturbed = scheduler.now - evidence.faultAt < DISTURBED_MS;
+    if (!isDisturbed && forMs > KNOWN_MS)
       this.report(`[left route] ${attempt.requestId} is called at ${route}, which is left`);
   }
 }
