@@ -9,7 +9,7 @@ import {
   isMovable,
   latestAttempts,
 } from '../provider-calls/attempt-rules.ts';
-import { recordIfDead } from '../provider-calls/dead-calls.ts';
+import { recordDeadCalls } from '../provider-calls/dead-calls.ts';
 import { routesOf } from '../provider-calls/model-routes.ts';
 import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
@@ -82,7 +82,7 @@ const withDeadCalls = async (
   attempts: readonly ProviderAttempt[],
   clock: Clock,
 ): Promise<ProviderAttempt[]> => {
-  const latest = await Promise.all(latestAttempts(attempts).map((one) => recordIfDead(one, clock)));
+  const latest = await recordDeadCalls(latestAttempts(attempts), clock);
   // All calls are claimed together. If one before another is missing, it was claimed during the read.
   if (latest.some(({ call, outcome }, index) => outcome === undefined || call !== index))
     throw new ProviderCallInFlightError(`A call of ${requestId} is being made.`);

@@ -1,3 +1,4 @@
+import { allEnded } from '../concurrency/in-parallel.ts';
 import type { Failure } from '../errors.ts';
 import { logger } from '../observability.ts';
 import { type Clock, toInstant } from '../time.ts';
@@ -17,10 +18,15 @@ const OUTCOME_UNKNOWN: Failure = {
 };
 
 /**
- * Records a call as lost when the process that makes it has died, because it must not be repeated. It is suspected first:
- * a later run decides. Returns any other attempt as it is, without an outcome while its process may be alive.
+ * Records each call as lost when the process that makes it has died, because it must not be repeated. It is suspected first: a later run
+ * decides. Returns any other attempt as it is, without an outcome while its process may be alive. Rejects once all have ended.
  */
-export const recordIfDead = async (attempt: ProviderAttempt, clock: Clock): Promise<ProviderAttempt> => {
+export const recordDeadCalls = (
+  attempts: readonly ProviderAttempt[],
+  clock: Clock,
+): Promise<ProviderAttempt[]> => allEnded(attempts.map((attempt) => recordIfDead(attempt, clock)));
+
+const recordIfDead = async (attempt: ProviderAttempt, clock: Clock): Promise<ProviderAttempt> => {
   const { outcome, aliveAt, suspectedAt } = attempt;
   if (outcome) return attempt;
   const now = clock.now();

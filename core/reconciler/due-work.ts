@@ -1,3 +1,4 @@
+import { allEnded } from '../concurrency/in-parallel.ts';
 import type { Provider } from '../provider-calls/providers.ts';
 import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { toInstant } from '../time.ts';
@@ -77,11 +78,11 @@ export class DueWork {
 
   /**
    * Reschedules every kept item to its next check, unless it is being checked now, is listed for then
-   * already, or has moved since.
+   * already, or has moved since. Rejects once all are written that can be.
    */
   async writeBack(): Promise<void> {
     const settled = [...this.kept.values()].filter(({ isBeingChecked }) => !isBeingChecked);
-    await Promise.all(
+    await allEnded(
       settled.map(async (kept) => {
         this.kept.delete(idOf(kept.due));
         const dueAt = toInstant(new Date(kept.nextMs));

@@ -4,7 +4,7 @@ import { workflowSettings } from '../environment.ts';
 import { stepWhenFinished } from '../executions/step-rules.ts';
 import { logger } from '../observability.ts';
 import { firstCallAt, latestAttempts, producedOutputs } from '../provider-calls/attempt-rules.ts';
-import { recordIfDead } from '../provider-calls/dead-calls.ts';
+import { recordDeadCalls } from '../provider-calls/dead-calls.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -37,7 +37,7 @@ export const endOverdue = async (
   providerRouteOf: ProviderRouteOf,
   clock: Clock,
 ): Promise<boolean> => {
-  const latest = await Promise.all(latestAttempts(all).map((attempt) => recordIfDead(attempt, clock)));
+  const latest = await recordDeadCalls(latestAttempts(all), clock);
   if (latest.some(({ outcome }) => outcome === undefined)) return false;
   const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS };
   const { attempts } = await queryAttempts(latest, query);

@@ -2,7 +2,7 @@ import { workflowSettings } from '../environment.ts';
 import { UNEXPECTED_ERROR } from '../errors.ts';
 import { deadlineOf, type NextStep, stepAfterCalls, stepWhenFinished } from '../executions/step-rules.ts';
 import { firstCallAt, isAccepted, latestAttempts } from '../provider-calls/attempt-rules.ts';
-import { recordIfDead } from '../provider-calls/dead-calls.ts';
+import { recordDeadCalls } from '../provider-calls/dead-calls.ts';
 import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { checkStatus, isTerminal } from '../requests/request-rules.ts';
@@ -35,7 +35,7 @@ export const queryProvider = async (
   const isOver = (): boolean => toInstant(clock.now()) >= deadline;
   const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS };
   const queried = await queryTasks(latestAttempts(all), query, { isLast: isOver() });
-  const attempts = await Promise.all(queried.attempts.map((attempt) => recordIfDead(attempt, clock)));
+  const attempts = await recordDeadCalls(queried.attempts, clock);
   if (request.status === 'queued' && isAccepted(attempts)) await markProcessing(request);
   return isOver() ? stepWhenFinished(attempts) : stepAfterCalls(attempts, deadline, clock.now());
 };

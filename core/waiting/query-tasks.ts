@@ -1,3 +1,4 @@
+import { allEnded } from '../concurrency/in-parallel.ts';
 import { TASK_REFUSED } from '../executions/step-rules.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
@@ -64,13 +65,13 @@ export const queryTasks = async (
  * As `queryTasks`, whether or not the provider asked not to be queried. Each task is queried where it was created, and its outcome recorded;
  * writes nothing for one that is unfinished. A query that fails changes nothing. That a provider does not know a task counts as a failed
  * query for 30 s after its call ended, or up to 5 s less; that it refuses us or cannot be understood, for 5 min after it first did. Concurrent queries are safe: the first final
- * outcome stands.
+ * outcome stands. Rejects once every query has ended and its end is recorded.
  */
 export const queryAttempts = async (
   latest: readonly ProviderAttempt[],
   query: TaskQuery,
 ): Promise<TaskQueryResult> => {
-  const results = await Promise.all(latest.map((attempt) => queryTask(attempt, query)));
+  const results = await allEnded(latest.map((attempt) => queryTask(attempt, query)));
   const wanted = Math.max(0, ...results.map((result) => result.retryAfterSeconds ?? 0));
   const retryAfterSeconds = Math.min(wanted, MOST_RETRY_AFTER_SECONDS);
   const now = query.clock.now();
