@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { logger } from '../observability.ts';
 import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
 import { listRouteNames } from '../provider-calls/model-routes.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
+import { routesOfRequest, type StoredRequest } from '../requests/request-rules.ts';
 import type { Clock } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
 import type { Gate, GateState } from './gate-rules.ts';
@@ -76,12 +76,6 @@ export const releasePermit = async (
 ): Promise<boolean> =>
   !keepsPermits(route) || quietly(request.requestId, clock, () => leaveGate(route, request, clock, takenMs));
 
-/** The routes at which a request can have left something: its assigned route and those before it. */
-const routesOfRequest = ({ assignment, formerRoutes = [] }: StoredRequest): string[] => [
-  ...(assignment ? [assignment.route] : []),
-  ...formerRoutes,
-];
-
 /** Whether the closing of a request that succeeds has to release a permit. */
 export const mayHavePermit = (request: StoredRequest): boolean =>
   routesOfRequest(request).some(
@@ -104,8 +98,16 @@ export const leaveQueue = async (request: StoredRequest): Promise<void> => {
  * it is harmless. Never rejects.
  */
 export const leaveRoutes = (request: StoredRequest, clock: Clock): Promise<boolean> =>
+  leaveNamedRoutes(request, routesOfRequest(request), clock);
+
+/** Does the same at these routes, for a request whose record may be deleted. */
+export const leaveNamedRoutes = (
+  request: Pick<StoredRequest, 'requestId' | 'accountId' | 'createdAt'>,
+  routes: readonly string[],
+  clock: Clock,
+): Promise<boolean> =>
   quietly(request.requestId, clock, async () => {
-    for (const route of routesOfRequest(request)) {
+    for (const route of routes) {
       if (!hasQueue(route)) continue;
       await removeWaiter(route, request);
       await leaveGate(route, request, clock);

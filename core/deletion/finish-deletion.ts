@@ -12,17 +12,17 @@ import { deleteItems, partitionQuery, queryAll } from '../table/table.ts';
 /**
  * Access pattern 25: removes the files of a deleted request and what is stored beside it, then closes the deletion. Tells
  * how many files were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays due
- * for the reconciler.
+ * for the reconciler. So does one with routes left to leave.
  */
 export const finishDeletion = async (
-  deleted: Pick<DeletedRequest, 'accountId' | 'requestId' | 'files'>,
+  deleted: Pick<DeletedRequest, 'accountId' | 'requestId' | 'files' | 'routes'>,
   onFilesRemoved: (count: number) => void = () => undefined,
 ): Promise<void> => {
-  const { files = [], requestId } = deleted;
+  const { files = [], routes = [], requestId } = deleted;
   const { removed, complete } = await removeFilesOf(deleted, files);
   onFilesRemoved(removed);
   await removeTraces(requestId);
-  if (complete) await closeDeletion(deleted);
+  if (complete && routes.length === 0) await closeDeletion(deleted);
 };
 
 /**

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closeBalanceEvent } from '../accounts/balance-events.ts';
 import { resumeRemoval } from '../deletion/delete-end-user.ts';
-import { finishDeletion } from '../deletion/finish-deletion.ts';
+import { resumeDeletion } from '../deletion/resume-deletion.ts';
 import { toEndUserRemoval } from '../end-users/removals.ts';
 import { abandonedTasks, cancelTasks } from '../ending/close-request.ts';
 import { reconcileRequest } from '../ending/end-lost-request.ts';
@@ -85,7 +85,7 @@ export const checkDue = async (due: DueItem, options: CheckOptions): Promise<Che
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), CHECK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
-  else await finishDeletion(toDeletedRequest(claimed.item));
+  else await resumeDeletion(toDeletedRequest(claimed.item), clock);
   return DONE;
 };
 

@@ -3,6 +3,7 @@ import { newDeletionId } from '../ids.ts';
 import {
   deletedRequestKey,
   dueListing,
+  dueListOf,
   requestKey,
   TTL_ATTRIBUTE,
   webhookAttemptsEndKey,
@@ -11,11 +12,12 @@ import { batchGet, getItem, putWrite, type StoredItem, tableName, updateOf } fro
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { filesDeletedWith } from './file-kinds.ts';
-import { AccountedRequest, type StoredRequest, withKnownStatus } from './request-rules.ts';
+import { AccountedRequest, routesOfRequest, type StoredRequest, withKnownStatus } from './request-rules.ts';
 
 /**
  * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
  * against. Until the deletion is closed, `files` are those not yet known to be removed, and `deletionId` tells whose deletion it is.
+ * `routes` are where the request may still have a permit, or queue: only the reconciler releases it, then closes the deletion.
  */
 export const DeletedRequest = z.object({
   accountId: z.string(),
@@ -24,6 +26,7 @@ export const DeletedRequest = z.object({
   accounted: AccountedRequest,
   deletionId: z.optional(z.string()),
   files: z.optional(z.array(z.string())),
+  routes: z.optional(z.array(z.string())),
 });
 export type DeletedRequest = z.infer<typeof DeletedRequest>;
 
@@ -83,15 +86,15 @@ export const closeDeletion = async ({
 }: Pick<DeletedRequest, 'accountId' | 'requestId'>): Promise<void> => {
   await writeUnlessRefused(
     updateOf(deletedRequestKey(accountId, requestId), {
-      UpdateExpression: 'REMOVE files, deletionId, GSI1PK, GSI1SK',
+      UpdateExpression: 'REMOVE files, deletionId, routes, GSI1PK, GSI1SK',
       ConditionExpression: 'attribute_exists(PK)',
     }),
   );
 };
 
 /**
- * Access pattern 26: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
- * remove.
+ * Access pattern 26: removes a terminal request, as it was read, and records its deletion, with its amounts, the files left to
+ * remove and, if the request was not closed yet, the routes left to leave.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
@@ -103,7 +106,11 @@ export const removeRequest = async (
   const { accountId, requestId } = request;
   const files = filesDeletedWith(request);
   const accounted = AccountedRequest.parse(request);
-  const deletion = { accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files };
+  const routes = dueListOf(request.GSI1PK) === 'CHECK' ? routesOfRequest(request) : [];
+  const deletion = {
+    ...{ accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files },
+    ...(routes.length > 0 && { routes }),
+  };
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
   let isRefused = false;

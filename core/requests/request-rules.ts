@@ -232,6 +232,15 @@ export const costOf = (request: StoredRequest, delivered: number): Thousandths =
   return delivered > 0 ? request.debitThousandths : 0;
 };
 
+/** The routes at which a request can have left something: its assigned route and those before it. */
+export const routesOfRequest = ({
+  assignment,
+  formerRoutes = [],
+}: Pick<StoredRequest, 'assignment' | 'formerRoutes'>): string[] => [
+  ...(assignment ? [assignment.route] : []),
+  ...formerRoutes,
+];
+
 export const isTerminal = ({ status }: Pick<StoredRequest, 'status'>): boolean =>
   status === 'succeeded' || status === 'failed';
 

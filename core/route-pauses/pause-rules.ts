@@ -98,21 +98,37 @@ const readCount = (name: string, now: Date) => {
 export const outdatedCounts = ({ counts }: RouteState, now: Date): string[] =>
   [...counts.keys()].filter((name) => readCount(name, now) === undefined);
 
+/** The counts of the last 5 minutes of each group of accounts, by kind and end. */
+const countsByGroup = ({ counts }: RouteState, now: Date): Map<string, number>[] => {
+  const groups = new Map<string, Map<string, number>>();
+  for (const [name, count] of counts) {
+    const read = readCount(name, now);
+    if (!read) continue;
+    const group = groups.get(read.group) ?? new Map<string, number>();
+    groups.set(read.group, group.set(read.kind, (group.get(read.kind) ?? 0) + count));
+  }
+  return [...groups.values()];
+};
+
+/**
+ * The bad and good ends of a group. A task that was accepted and has not failed counts as good: a video takes minutes, so that the first
+ * tasks to end would else be the failed ones.
+ */
+const endsOf = (group: ReadonlyMap<string, number>, counted: Counted): Record<End, number> => {
+  const of = (kind: string): number => group.get(kind) ?? 0;
+  const bad = of(`${counted}-bad`);
+  const ended = of(`${counted}-good`);
+  return { bad, good: counted === 'tasks' ? Math.max(ended, of('calls-good') - bad) : ended };
+};
+
 /**
  * Whether a route is to be paused: of the ends of the last 5 minutes 5 or more, and at least half, were bad. The same must hold without the
  * group of accounts with the most bad ends, if any other had an end: one caller's failures do not pause a route for all.
  */
-export const isFailing = ({ counts }: RouteState, counted: Counted, now: Date): boolean => {
-  const groups = new Map<string, Record<End, number>>();
-  for (const [name, count] of counts) {
-    const read = readCount(name, now);
-    for (const end of ENDS) {
-      if (read?.kind !== `${counted}-${end}`) continue;
-      const group = groups.get(read.group) ?? { bad: 0, good: 0 };
-      groups.set(read.group, { ...group, [end]: group[end] + count });
-    }
-  }
-  const all = [...groups.values()].sort((one, other) => other.bad - one.bad);
+export const isFailing = (state: RouteState, counted: Counted, now: Date): boolean => {
+  const all = countsByGroup(state, now)
+    .map((group) => endsOf(group, counted))
+    .sort((one, other) => other.bad - one.bad);
   const total = (of: readonly Record<End, number>[], end: End): number =>
     of.reduce((sum, group) => sum + group[end], 0);
   const isMostlyBad = (of: readonly Record<End, number>[]): boolean => total(of, 'bad') >= total(of, 'good');

@@ -55,7 +55,9 @@ const set: Verb<SetOptions> = async (options, connected, { recorder }) => {
   };
   const changes = changesOf(model, before, pricedBy(model, before, options));
   const steep = steepChange(model, changes);
-  if (steep !== undefined && !options.yes) throw new UsageError(`${steep} Give --yes to set it.`);
+  // The general rate was asked about when it was set.
+  const isAsked = !options.yes && !options.none;
+  if (steep !== undefined && isAsked) throw new UsageError(`${steep} Give --yes to set it.`);
   const { write } = await recorder();
   const beside = write({
     ...(accountId !== undefined && { accountId }),

@@ -77,7 +77,18 @@ const PROGRESS = naming(
 );
 const DELETION = naming(
   itemsOf(REQUESTS, WEBHOOK_ATTEMPTS, DELETED),
-  ...['status', 'accountId', 'requestId', 'deletedAt', 'accounted', 'deletionId', 'files', ...LISTING, 'ttl'],
+  ...[
+    'status',
+    'accountId',
+    'requestId',
+    'deletedAt',
+    'accounted',
+    'deletionId',
+    'files',
+    'routes',
+    ...LISTING,
+    'ttl',
+  ],
 );
 /** The function that parses what strangers' servers and callers send for a creation. */
 const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';

@@ -106,7 +106,7 @@ describe('models', () => {
     expect(outcome).toEqual({
       status: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^[^\n]*MODELARK[^\n]*\n$/),
+      stderr: expect.stringMatching(/^[^\n]*Environment variable MODEL\w+ is not set[^\n]*\n$/),
     });
   });
 });

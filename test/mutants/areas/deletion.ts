@@ -11,8 +11,14 @@ export const DELETION = bugs('deletion', [
   [
     'a deletion is closed while files remain',
     'core/deletion/finish-deletion.ts',
+    'if (complete && routes',
+    'if (routes',
+  ],
+  [
+    'a deletion is closed while a permit remains',
+    'core/deletion/finish-deletion.ts',
+    'if (complete && routes.length === 0) await',
     'if (complete) await',
-    'await',
   ],
   [
     'attempts outlive the request they belong to',

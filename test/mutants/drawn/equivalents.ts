@@ -101,7 +101,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'It then reads an empty batch at times.',
   ],
   [
-    'operand dropped in core/creation/create-video-rules.ts clipProblems: longest !== undefined && measure.durationMs > longest * 1000 => measure.durationMs > longest * 1000',
+    'operand dropped in core/creation/create-video-rules.ts clipProblems: longest !== undefined && lengthOf(measure) > longest * 1000 => lengthOf(measure) > longest * 1000',
     'No number is more than undefined: the operand is for the types.',
   ],
   [

@@ -21,6 +21,7 @@ describe('the clients of the service', () => {
     );
 
     expect(clients).toEqual([
+      ['core/concurrency/waiting-limits.ts', 'LambdaClient', 'invocations'],
       ['core/creation/guardrail.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/creation/invoke-measure-clips.ts', 'LambdaClient', 'measuring'],
       ['core/executions/executions.ts', 'SFNClient', 'stepFunctions'],

@@ -54,20 +54,20 @@ describe('what an end says about its route', () => {
   });
 });
 
-describe('a route fails', () => {
-  const [POISON, OTHER] = ['acc_poison', 'acc_other'];
-  /** Ends of accounts, so many seconds ago. */
-  type Ended = [account: string, end: End, count: number, secondsAgo?: number, counted?: Counted];
-  const stateOf = (ends: readonly Ended[]) => ({
-    ...UNPAUSED,
-    counts: new Map(
-      ends.map(([account, end, count, secondsAgo = 0, counted = 'calls']) => [
-        countName(counted, end, account, atSeconds(-secondsAgo)),
-        count,
-      ]),
-    ),
-  });
+const [POISON, OTHER] = ['acc_poison', 'acc_other'];
+/** Ends of accounts, so many seconds ago. */
+type Ended = [account: string, end: End, count: number, secondsAgo?: number, counted?: Counted];
+const stateOf = (ends: readonly Ended[]) => ({
+  ...UNPAUSED,
+  counts: new Map(
+    ends.map(([account, end, count, secondsAgo = 0, counted = 'calls']) => [
+      countName(counted, end, account, atSeconds(-secondsAgo)),
+      count,
+    ]),
+  ),
+});
 
+describe('a route fails', () => {
   test.each<[boolean, string, Ended[]]>([
     [false, 'four bad ends', [[POISON, 'bad', 4]]],
     [true, 'five bad ends', [[POISON, 'bad', 5]]],
@@ -140,6 +140,46 @@ describe('a route fails', () => {
     ],
   ])('%p: %s', (expected, _, ends) => {
     expect(isFailing(stateOf(ends), 'calls', NOW)).toBe(expected);
+  });
+});
+
+describe('failed tasks pause a route', () => {
+  test.each<[boolean, string, Ended[]]>([
+    [true, 'when no call was counted', [[POISON, 'bad', 5, 0, 'tasks']]],
+    [
+      true,
+      'when half of the accepted ones have failed',
+      [
+        [POISON, 'bad', 5, 0, 'tasks'],
+        [POISON, 'good', 10],
+      ],
+    ],
+    [
+      false,
+      'not while most of the accepted ones go on',
+      [
+        [POISON, 'bad', 5, 0, 'tasks'],
+        [OTHER, 'good', 100],
+      ],
+    ],
+    [
+      false,
+      'not beside as many that were accepted long ago and have succeeded',
+      [
+        [POISON, 'bad', 5, 0, 'tasks'],
+        [OTHER, 'good', 6, 0, 'tasks'],
+      ],
+    ],
+    [
+      true,
+      'when calls were accepted long ago only',
+      [
+        [POISON, 'bad', 5, 0, 'tasks'],
+        [POISON, 'good', 100, 360],
+      ],
+    ],
+  ])('%p: %s', (expected, _, ends) => {
+    expect(isFailing(stateOf(ends), 'tasks', NOW)).toBe(expected);
   });
 });
 

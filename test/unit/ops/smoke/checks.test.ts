@@ -193,7 +193,7 @@ const FILES: Case[] = [
   ],
   ['video file', put(VIDEO_URL, long, 'video/mp4'), /lasts 4 s instead of 2/],
   ['video file', put(VIDEO_URL, wide, 'video/mp4'), /1280x720, which is no 480p/],
-  ['video file', put(VIDEO_URL, png, 'video/mp4'), /is not an MP4/],
+  ['video file', put(VIDEO_URL, png, 'video/mp4'), /is not a video that can be read/],
   ['altered URL', put(url.replace('abcd', 'abAd'), png, 'image/png'), /with another signature answered 200/],
   [
     'altered URL',
