@@ -25,8 +25,8 @@ export interface AlarmWhen {
   orNeverData?: boolean;
 }
 
-/** Adds an alarm. `description` is a sentence for whoever gets its mail. */
-export type AddAlarm = (id: string, metric: IMetric, description: string, when?: AlarmWhen) => void;
+/** Adds an alarm, and returns it. `description` is a sentence for whoever gets its mail. */
+export type AddAlarm = (id: string, metric: IMetric, description: string, when?: AlarmWhen) => Alarm;
 
 /** Adds alarms to a construct that notify a topic when they ring, and when they are over. */
 export const alarmsTo =
@@ -50,6 +50,7 @@ export const alarmsTo =
     alarm.addOkAction(notify);
     // A new alarm has no data, and stays silent: only the change to that state is an action.
     if (orNoData) alarm.addInsufficientDataAction(notify);
+    return alarm;
   };
 
 const createAlarm = (

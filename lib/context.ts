@@ -168,6 +168,7 @@ export const StackContext = z
     filesDomainName: domainName.optional(),
     filesCertificateArn: certificateArn.optional(),
     apiRequestsPerSecond: wholeNumber(1, 10_000).default(1_000),
+    deliveredGigabytesPerHour: wholeNumber(1, 1_000_000).default(100),
     apiBurst: wholeNumber(1, 5_000).default(2_000),
     accessLogs: flag.default(true),
     executionLogs: flag.default(false),

@@ -72,6 +72,7 @@ interface SigningKey {
 export class FileDelivery extends Construct {
   /** CloudFront's own name, for the DNS record of a custom domain. */
   readonly distributionDomain: string;
+  readonly distribution: Distribution;
   /** Where callers reach the files. */
   readonly baseUrl: string;
   /** The key that signs. Others are trusted too, while URLs that they signed are valid. */
@@ -137,6 +138,7 @@ export class FileDelivery extends Construct {
           minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
         }),
     });
+    this.distribution = distribution;
     this.distributionDomain = distribution.distributionDomainName;
     this.baseUrl = givenUrl ?? `https://${this.distributionDomain}`;
   }

@@ -7,6 +7,7 @@ import { ClipMeasuring } from './clip-measuring.ts';
 import type { StackContext } from './context.ts';
 import { Dashboard } from './dashboard.ts';
 import { DataStore } from './data-store.ts';
+import { addDeliveryAlarm } from './delivery-alarm.ts';
 import { ExecutionStopper } from './execution-stopper.ts';
 import { FileDelivery } from './file-delivery.ts';
 import {
@@ -106,6 +107,10 @@ export class GenerationServiceStack extends Stack {
       models: Object.keys({ ...sandbox?.modelRoutes, ...context.modelRoutes }),
     });
 
+    addDeliveryAlarm(monitoring, monitoring.alarm, {
+      distribution: fileDelivery.distribution,
+      gigabytesPerHour: context.deliveredGigabytesPerHour,
+    });
     const { canary: model } = context;
     const canary =
       model === undefined

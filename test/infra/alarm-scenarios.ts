@@ -107,6 +107,8 @@ export const answered = (failed: number, all: number, secondsAgo = 10): Story =>
     aws('AWS/ApiGateway/5XXError ApiName=GenerationService', index < failed ? 1 : 0, secondsAgo),
   );
 
+const DELIVERED = 'AWS/CloudFront/BytesDownloaded DistributionId=DeliveryDistribution Region=Global';
+
 const model = 'xSD4.5';
 /** Three requests an hour for a week, of 15 s for the same output and some more; then these hours, the newest last. */
 const hoursOf = (...p95: number[]): Story => {
@@ -214,6 +216,11 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
   ),
   ItemUnreadable: atOne('a stored item cannot be read', () => countMetric(METRIC.itemUnreadable, {})),
   ExecutionLost: atOne('an execution ended without its request', () => countMetric(METRIC.executionLost, {})),
+  BytesDelivered: {
+    rings: '100 GB of files were delivered in an hour',
+    ringing: [aws(DELIVERED, 1e11), times(10, (index) => aws(DELIVERED, 1e10, index * 5 * MINUTE))],
+    quiet: [aws(DELIVERED, 9.9e10), aws(DELIVERED, 1e12, 61 * MINUTE)],
+  },
   FileUnreachable: {
     rings: 'a stored file did not come from its public URL',
     ringing: [ours(10, () => countMetric(METRIC.fileUnreachable, {}, 1))],

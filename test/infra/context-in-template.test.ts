@@ -61,7 +61,15 @@ describe('the context', () => {
   test('has these keys and no others', () => {
     const elsewhere = [
       ...['apiDomainName', 'apiCertificateArn', 'filesDomainName', 'filesCertificateArn', 'filesWebAclArn'],
-      ...['apiRequestsPerSecond', 'apiBurst', 'accessLogs', 'executionLogs', 'tracing', 'logRetentionDays'],
+      ...[
+        'deliveredGigabytesPerHour',
+        'apiRequestsPerSecond',
+        'apiBurst',
+        'accessLogs',
+        'executionLogs',
+        'tracing',
+        'logRetentionDays',
+      ],
       ...['removalPolicy', 'tableName', 'exportBucket', 'exportBucketOwner', 'wafRequestsPer5Minutes'],
       ...['stackName', 'signingKeys', 'reservedConcurrency', 'modelRoutes', 'maxRunning', 'providers'],
       ...['sandboxMaxRunning', 'reconcileIntervalSeconds', 'alarmEmail', 'canary', 'warmThroughput'],

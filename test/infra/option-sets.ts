@@ -21,6 +21,7 @@ export const PRODUCTION = {
   tracing: 'true',
   logRetentionDays: '365',
   apiRequestsPerSecond: '5000',
+  deliveredGigabytesPerHour: '5000',
   apiBurst: '5000',
   console: 'true',
   exportBucket: 'exports.example',

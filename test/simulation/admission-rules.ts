@@ -192,15 +192,20 @@ export class Admission extends Part {
   private look(): void {
     for (const [key, since] of this.waitingSince) {
       const name = key.slice(gatePartition('').length, key.indexOf('|'));
-      if (!findGate(name)) this.lookAtClosed(key, name, since);
+      const { deployedAt, leftSince } = this.world.evidence;
+      if (!findGate(name)) this.lookAtClosed(key, name, Math.max(since, deployedAt));
+      const leftAt = leftSince.get(name);
+      // Calls that were made stay there, and so do those that follow.
+      if (leftAt !== undefined && this.world.evidence.callsOf(requestIn(key)).length === 0)
+        this.lookAtClosed(key, name, Math.max(since, leftAt));
     }
   }
 
-  /** Where no model leads any more everybody is woken, to go where their route leads now. */
+  /** Where no model leads any more, and where operators left the route, everybody is woken, to go where their route leads now. */
   private lookAtClosed(key: string, name: string, since: number): void {
     const { evidence, scheduler } = this.world;
-    const forMs = scheduler.now - Math.max(since, evidence.deployedAt, evidence.disturbedAt);
+    const forMs = scheduler.now - Math.max(since, evidence.disturbedAt);
     if (forMs > CLOSED_MS && this.isRunning(requestIn(key)))
-      this.report(`[not drained] ${key} waits for ${forMs} ms, and no model leads to ${name}`);
+      this.report(`[not drained] ${key} waits for ${forMs} ms, and nobody goes to ${name}`);
   }
 }

@@ -1,5 +1,6 @@
 import type { ModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
+import { routeNameOf } from '../../core/provider-names.ts';
 import type { CreationCall } from './evidence.ts';
 import { mayBeTaken } from './failover-rules.ts';
 import { isProvider } from './lateness.ts';
@@ -16,7 +17,7 @@ const MAY_FAIL = 0.01;
 const KEY_MS = 1_210_000;
 
 /**
- * Checks that one route that is out of order, or turns everything away, fails no request of a model that has another. At least 99 % of the
+ * Checks that one route that is out of order, turns everything away or was left by hand, fails no request of a model that has another. At least 99 % of the
  * requests that the other route takes are taken there within two and a half minutes, whatever the first route's provider says or asks for. Requests
  * of which the first provider may have taken a call, as far as the service knows, stay there and are not counted.
  */
@@ -79,14 +80,16 @@ export class Availability extends Part {
       .all()
       .filter(({ service, from, to }) => isProvider(service) && from < scheduler.now && to > acceptedAt);
     const services = new Set<string>(broken.map(({ service }) => service));
-    const [service] = services;
-    const others = routes.filter(({ provider }) => provider !== service);
+    const isLeft = (route: ModelRoutes[string][number]): boolean =>
+      evidence.leftSince.has(routeNameOf(route));
+    const others = routes.filter((route) => !services.has(route.provider) && !isLeft(route));
     return (
-      services.size === 1 &&
+      services.size <= 1 &&
+      (services.size === 1 || routes.some(isLeft)) &&
       others.length === 1 &&
       !others.some(isLimited) &&
       removedAt === undefined &&
-      evidence.deployedAt < acceptedAt &&
+      Math.max(evidence.deployedAt, evidence.leftAt) < acceptedAt &&
       !evidence.interventions.has(requestId) &&
       evidence.rotatedAt + KEY_MS < acceptedAt &&
       String(accepted.prompt).includes('[busy]') === false &&

@@ -135,8 +135,8 @@ const withSecond = (routes: Routes): Routes =>
     }),
   );
 
-/** Gives every model that has lost its route the one that it had when the run began, and switches all models on. */
-export const restoreModels = async ({ world, models }: Simulation): Promise<void> => {
+/** Gives every model that has lost its route the one that it had when the run began, switches all models on and returns to all routes. */
+export const restoreModels = async ({ world, models, leftRoutes }: Simulation): Promise<void> => {
   const first = JSON.parse(deployed?.MODEL_ROUTES ?? '{}') as Routes;
   if (MODELS.some((model) => listModelRoutes()[model] === undefined)) {
     writeRoutes({ ...first, ...readRoutes() });
@@ -144,6 +144,7 @@ export const restoreModels = async ({ world, models }: Simulation): Promise<void
     world.lambda.replaceAll();
   }
   for (const model of models.switchedOff()) await models.switch(model, true);
+  await leftRoutes.returnAll();
 };
 
 /** The operators' switches of models, and what is accepted in spite of one. */

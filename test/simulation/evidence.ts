@@ -85,6 +85,12 @@ export class Evidence {
   readonly heldOff = new Map<string, { untilMs: number; atMs: number }>();
   /** When a model last lost its route, in epoch milliseconds. */
   readonly unroutedAt = new Map<string, number>();
+  /** The routes that operators left by hand, by name: since when, in epoch milliseconds. */
+  readonly leftSince = new Map<string, number>();
+  /** Until when a model had no route that operators had not left, in epoch milliseconds; infinite while it has none. */
+  readonly unusedUntil = new Map<string, number>();
+  /** When operators last left a route, or returned to one, in epoch milliseconds. */
+  leftAt = 0;
   /** When functions last got another configuration, in epoch milliseconds. */
   deployedAt = 0;
   /** When a secret last got another value, in epoch milliseconds. */

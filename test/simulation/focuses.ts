@@ -106,6 +106,7 @@ export const FOCUSES: Weighted<Step> = [
       [1, some.reconciler],
       [1, some.outageOf('step-functions', 'functions', 'table')],
       [2, some.reroute],
+      [1, some.leaveRoutes],
       [1, fc.record({ do: fc.constant('redeploy'), pick: some.pick })],
       [1, some.reconcile],
     ],
@@ -169,6 +170,20 @@ export const FOCUSES: Weighted<Step> = [
     [3, MOMENTS],
     [4, SECONDS],
   ),
+  // Left routes: operators leave routes and return to them, while requests come and wait.
+  focus(
+    1,
+    [
+      [5, some.createOf({ behaviour: 'instant', fault: 0, webhook: 1 })],
+      [2, some.createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow', fault: 0 })],
+      [1, some.crowdOf],
+      [3, some.leaveRoutes],
+      [1, some.providerOutage],
+      [1, some.fault],
+    ],
+    [3, MOMENTS],
+    [4, SECONDS],
+  ),
   // Lists: many tasks at once at a provider that lists them.
   focus(
     1,
@@ -198,6 +213,7 @@ export const FOCUSES: Weighted<Step> = [
       ],
       [2, some.crowdOf],
       [1, some.longOutage],
+      [1, some.leaveRoutes],
       [1, some.fault],
     ],
     [3, MOMENTS],

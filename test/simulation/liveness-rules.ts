@@ -87,6 +87,8 @@ const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], ending: E
     const last = calls.at(-1);
     return last !== undefined && isTurnedAway(last) && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;
   },
+  'operators had left all routes of its model': (_calls, { life, evidence }) =>
+    (evidence.unusedUntil.get(String(life.accepted.model)) ?? 0) >= life.acceptedAt - CREATION_MS,
   'its last call was cut off by the deadline': (calls, ending) =>
     calls.at(-1)?.end === 'early' && (calls.at(-1)?.settledAt ?? 0) >= deadlineOf(ending) - MARGIN_MS,
   'its other calls used up what its route allows, and got no answer until the deadline': (calls, ending) =>

@@ -90,7 +90,12 @@ export const operators = async (simulation: Simulation, action: Action): Promise
     case 'set-retention':
     case 'redeploy':
       deploy(world, action);
+      simulation.leftRoutes.look();
       return;
+    case 'leave-route':
+      return run(() => simulation.leftRoutes.leave(action.pick));
+    case 'return-route':
+      return run(() => simulation.leftRoutes.return(action.pick));
     case 'fail': {
       const open = simulation.witness.open();
       const life = open[action.pick % Math.max(1, open.length)];

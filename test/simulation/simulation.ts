@@ -14,6 +14,7 @@ import { disturb } from './disturbances.ts';
 import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
 import { Failover } from './failover-rules.ts';
+import { LeftRoutes } from './left-routes.ts';
 import { Liveness } from './liveness.ts';
 import { OpenAiCalls } from './openai-calls.ts';
 import { operators } from './operators.ts';
@@ -41,6 +42,7 @@ export class Simulation {
   readonly availability: Availability;
   readonly clips: Clips;
   readonly models: ModelSwitches;
+  readonly leftRoutes: LeftRoutes;
   readonly verification: Verification;
   readonly budgets: Budgets;
   readonly callers: Caller[] = [];
@@ -65,6 +67,7 @@ export class Simulation {
     this.verification = new Verification(world);
     this.budgets = new Budgets(world);
     this.models = new ModelSwitches(world);
+    this.leftRoutes = new LeftRoutes(world);
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(this);
     this.openAiCalls = new OpenAiCalls(this);
@@ -85,6 +88,7 @@ export class Simulation {
       this.availability.await(life);
       this.standing.judgeAccepted(life);
       this.clips.judgeAccepted(life);
+      this.leftRoutes.judgeAccepted(life);
       this.models.judgeAccepted(life.requestId, String(life.accepted.model));
     };
   }

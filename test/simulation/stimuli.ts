@@ -267,6 +267,11 @@ export const reroute: Actions = fc.record({
   do: fc.constantFrom('set-route', 'set-route', 'set-running', 'set-running', 'unroute'),
   pick,
 });
+/** Operators leave routes by hand, and return to them. */
+export const leaveRoutes: Actions = fc.record({
+  do: fc.constantFrom('leave-route', 'leave-route', 'return-route'),
+  pick,
+});
 /** The ledgers are verified while they change. */
 export const verifyLedgers: Actions = fc.record({ do: fc.constant('verify-ledgers'), full: fc.boolean() });
 /** An operator replaces a provider's key, or the secret behind callback URLs. */
@@ -287,6 +292,7 @@ export const others: Actions = fc.oneof(
   fc.record({ do: fc.constantFrom('replace-key', 'set-limits'), account }),
   fc.record({ do: fc.constantFrom('set-rate', 'switch-model', 'set-retention', 'redeploy'), pick }),
   reroute,
+  leaveRoutes,
   rotateSecret,
   verifyLedgers,
   meddle,
