@@ -80,7 +80,9 @@ const cross = async (
   afterMs: number,
 ): Promise<Crossed> => {
   const { world, createImage, createVideo, record, until } = service;
-  const { scheduler, stepFunctions, lambda } = world;
+  const { scheduler, stepFunctions, lambda, providers } = world;
+  // Turned away three times, whatever is drawn: the request waits for some seconds.
+  providers.busyShare = 1;
   stepFunctions.define(first);
   const webhookUrl = 'https://hooks.caller.example/fails-first';
   const ids = [

@@ -4,6 +4,7 @@ import { routeNameOf } from '../../core/provider-names.ts';
 import type { CreationCall } from './evidence.ts';
 import { mayBeTaken } from './failover-rules.ts';
 import { isProvider } from './lateness.ts';
+import { unknownClaims } from './liveness-rules.ts';
 import { Part } from './part.ts';
 import type { Life } from './witness.ts';
 import type { World } from './world.ts';
@@ -18,7 +19,7 @@ const KEY_MS = 1_210_000;
 /**
  * Checks that one route that is out of order, turns everything away or was left by hand, fails no request of a model that has another. At least 99 % of the
  * requests that the other route takes are taken there within two and a half minutes, whatever the first route's provider says or asks for. Requests
- * of which the first provider may have taken a call stay there and are not counted.
+ * of which the first provider may have taken a call, as far as the service knows, stay there and are not counted.
  */
 export class Availability extends Part {
   /** The routes of each request's model when it was accepted. */
@@ -55,7 +56,10 @@ export class Availability extends Part {
     const calls = evidence.callsOf(requestId);
     const excusedMs = lateness.excusedMs(acceptedAt, scheduler.now);
     const lateMs = scheduler.now - acceptedAt - TAKEN_MS;
-    const isTaken = calls.some(mayBeTaken) || calls.some(({ status }) => status === 400);
+    const isTaken =
+      calls.some(mayBeTaken) ||
+      calls.some(({ status }) => status === 400) ||
+      unknownClaims(requestId, evidence) > 0;
     if (!isTaken && lateMs < excusedMs) {
       scheduler.after(excusedMs - lateMs + 1, () => this.judge(life));
       return;

@@ -78,6 +78,17 @@ const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boole
 const isTurnedAway = ({ status, end, isQuota }: CreationCall): boolean =>
   (status === 429 && !isQuota) || end === 'unreached';
 
+/** How many claims of a request look to the service like those of accepted calls, though nothing was taken: their makers died. */
+export const unknownClaims = (requestId: string, evidence: Evidence): number => {
+  if (evidence.interrupted.of(requestId) === 0) return 0;
+  const calls = evidence.callsOf(requestId);
+  // A claim whose maker died, or never heard of it, before the call left counts as made.
+  const unsent = Math.max(0, evidence.claims.of(requestId) - calls.length);
+  // So does a call that was turned away or never arrived, if its maker died before recording that.
+  const turnedAway = calls.filter(isTurnedAway).length;
+  return unsent + Math.max(0, turnedAway - evidence.busyAnswers.of(requestId));
+};
+
 /** Why a planned call need never have been taken by its provider, besides being excused above. */
 const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], ending: Ending) => boolean> = {
   'its provider was busy or out of reach until the deadline': (calls, ending) => {
@@ -143,14 +154,7 @@ export const endingProblems = (ending: Ending): string[] => {
   if (!isOurs && code === 'provider_timeout' && lateMs > LATE_MS) {
     problems.push(`[late end] ${requestId} ${how} ${lateMs} ms after its deadline`);
   }
-  // A claim whose maker died, or never heard of it, before the call left counts as made.
-  const interrupted = evidence.interrupted.of(requestId);
-  const unsent = interrupted > 0 ? Math.max(0, evidence.claims.of(requestId) - calls.length) : 0;
-  // So does a call that was turned away or never arrived, if its maker died before recording that: its claim looks
-  // like the claim of an accepted call.
-  const turnedAway = calls.filter(isTurnedAway).length;
-  const unwritten = interrupted > 0 ? Math.max(0, turnedAway - evidence.busyAnswers.of(requestId)) : 0;
-  const untaken = plannedCalls - calls.filter(isFinal).length - unsent - unwritten;
+  const untaken = plannedCalls - calls.filter(isFinal).length - unknownClaims(requestId, evidence);
   if (untaken > 0 && !Object.values(UNTAKEN_EXCUSES).some((holds) => holds(calls, ending))) {
     const asked = calls.length === 0 ? 'unasked' : 'given up';
     const rule = code === 'internal_error' ? 'dropped' : asked;

@@ -40,7 +40,7 @@ export const ADMISSION = bugs('admission', [
   ],
   [
     'a permit of a route before the last is never released',
-    'core/admission/admission.ts',
+    'core/requests/request-rules.ts',
     '  ...formerRoutes,',
     '',
   ],

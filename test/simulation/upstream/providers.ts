@@ -81,6 +81,8 @@ export class Providers extends Part {
   onCall: ((call: CreationCall) => void) | undefined;
   /** Told of each creation call that is taken, with its body. */
   onTaken: ((requestId: string, body: string) => void) | undefined;
+  /** The share of calls that a `busy` provider turns away, of each marker the first three of them at most. */
+  busyShare = 0.7;
   private readonly tasks = new Map<string, Task>();
   private made = 0;
   private readonly refusals = new Map<string, number>();
@@ -106,7 +108,7 @@ export class Providers extends Part {
     const body = JSON.parse(text) as Record<string, unknown>;
     if (creation) this.onCall?.(creation);
     const { marker, behaviour, callback } = readPrompt(promptIn(body));
-    if (behaviour === 'busy' && this.world.faults.random.next() < 0.7) {
+    if (behaviour === 'busy' && this.world.faults.random.next() < this.busyShare) {
       const count = (this.refusals.get(marker) ?? 0) + 1;
       this.refusals.set(marker, count);
       if (count <= 3) return this.turnAway(wire, creation);
