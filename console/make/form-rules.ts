@@ -162,7 +162,7 @@ export const messagesOf = (
 
 /** A message as a sentence about its field: `Prompt is required`. One that is a sentence already stays. */
 export const messageText = (label: string, text: string): string =>
-  /^(is|must|has|cannot) /.test(text) ? `${label} ${text}` : text;
+  /^(is|must|has|cannot|could|lasts|was|does|belongs|holds|names) /.test(text) ? `${label} ${text}` : text;
 
 /** The messages of one field, as sentences. Those of a list's entries have their place, counted from 1. */
 export const messagesFor = (

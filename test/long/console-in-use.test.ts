@@ -87,7 +87,7 @@ inBrowser(
       const wrong = page.getByLabel('Reference videos, URL 1');
       await page
         .locator('#field-referenceVideos-1-message')
-        .getByText('URL 1 must be at most 15 s long')
+        .getByText(/URL 1 lasts 15\.\d+ s; the model takes 1 to 15 s/)
         .waitFor();
       expect(await wrong.getAttribute('aria-invalid')).toBe('true');
       await eventually(

@@ -63,8 +63,8 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
   ],
   [
     /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/uploads\/\*\]$/,
-    /\/(CreateUpload|EditOpenaiImage)\/Role\/DefaultPolicy\/Resource$/,
-    'An upload has a name of its own.',
+    /\/(CreateUpload|EditOpenaiImage|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|Reconcile)\/Role\/DefaultPolicy\/Resource$/,
+    'An upload has a name of its own; deletions remove those that a request named.',
   ],
   [
     /IAM5\[Resource::arn:.*:s3:::exports\.example\/GenerationService\/\*\]$/,
