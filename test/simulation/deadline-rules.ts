@@ -1,6 +1,7 @@
+import { PROVIDER_ATTEMPT_PREFIX } from '../../core/table/keys.ts';
 import { deadlineMs } from './clocks.ts';
 import { Part } from './part.ts';
-import { isTerminal, type Life } from './witness.ts';
+import { isTerminal, type Life, outcomeOf } from './witness.ts';
 import type { World } from './world.ts';
 
 /** How long after its deadline the loop may take to end a request, whatever became of its execution. */
@@ -15,8 +16,15 @@ const SLACK_MS = 20_000;
  * has 15 minutes to store them. A disturbance moves that by what the table of lateness says, and by no more.
  */
 export class Deadlines extends Part {
+  /** The requests for which a provider told of outputs, its own or those of another task with the same id. */
+  private readonly produced = new Set<string>();
+
   constructor(world: World) {
     super(world);
+    world.table.witnesses.push((_key, _before, after) => {
+      const isDone = String(after?.SK).startsWith(PROVIDER_ATTEMPT_PREFIX) && outcomeOf(after) === 'done';
+      if (isDone) this.produced.add(String(after?.requestId));
+    });
     world.stepFunctions.watchers.push((execution) => {
       if (execution.machine === 'generation') this.arm(execution.name);
     });
@@ -45,7 +53,8 @@ export class Deadlines extends Part {
     const deadline = first
       ? first.sentAt + deadlineMs(kind)
       : Math.min(life.acceptedAt, Date.parse(String(life.accepted.createdAt))) + queueMs;
-    const hasOutputs = calls.some(({ made }) => made?.works && made.doneAt <= deadline);
+    const hasOutputs =
+      this.produced.has(life.requestId) || calls.some(({ made }) => made?.works && made.doneAt <= deadline);
     // Outputs are stored by an execution, which waits for a function that is refused.
     const storableAt = Math.max(deadline, ...this.world.lambda.throttledUntil.values());
     const bound = ENDED_MS + SLACK_MS + (hasOutputs ? storableAt + STORING_MS : deadline);

@@ -56,7 +56,9 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       return;
     case 'throttle-function': {
       const name = WAITING_FUNCTIONS[action.pick % WAITING_FUNCTIONS.length] ?? '';
-      world.lambda.throttledUntil.set(name, world.scheduler.now + action.lengthMs);
+      const untilMs = world.scheduler.now + action.lengthMs;
+      world.lambda.throttledUntil.set(name, untilMs);
+      world.evidence.throttledUntil = Math.max(world.evidence.throttledUntil, untilMs);
       return;
     }
     case 'clock':

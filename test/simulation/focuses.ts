@@ -26,6 +26,13 @@ const ANY_TIME: Weighted<number> = [
 /** Creations that end soon. */
 const QUICK: CreationBias = { models: ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro'], behaviour: 'instant' };
 
+/** A function that Lambda takes no run of, for up to 90 minutes. */
+const throttleFunction: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('throttle-function'),
+  pick: some.pick,
+  lengthMs: fc.oneof(between(60_000, 600_000), between(600_000, 5_400_000)),
+});
+
 /**
  * The focus of a run's steps, and how often it is drawn. Most runs do everything; the others repeat one kind of step
  * so often that it meets itself and every fault.
@@ -219,6 +226,21 @@ export const FOCUSES: Weighted<Step> = [
     [3, MOMENTS],
     [4, SECONDS],
     [1, fc.constantFrom(180_000, 900_000)],
+  ),
+  // Silence: tasks whose end nobody may hear of, since functions of the wait are refused for up to 90 minutes.
+  focus(
+    1,
+    [
+      [
+        6,
+        some.createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'never', fault: 0, webhook: 1 }),
+      ],
+      [2, throttleFunction],
+      [1, some.onRequest],
+    ],
+    [2, MOMENTS],
+    [3, SECONDS],
+    [1, HOURS],
   ),
   // Clocks: machines that are minutes ahead or behind, among those that are not.
   focus(
