@@ -85,11 +85,11 @@ export const providerContext = (
 
 /** The key of each account at a provider, by the name of the secret that holds it. */
 export const providerKeys = (stack: Stack, environment: Environment): Map<string, string> => {
-  const outputs = Object.entries(stack.outputs());
   return new Map(
     KNOWN.flatMap(({ keyVariable, secretOutput, id }) =>
-      outputs.flatMap(([output, secretName]) => {
-        if (!output.startsWith(secretOutput)) return [];
+      stack.outputNames.flatMap((output) => {
+        const secretName = output.startsWith(secretOutput) ? stack.output(output) : undefined;
+        if (secretName === undefined) return [];
         const account = output.slice(secretOutput.length).toLowerCase();
         const own = account === '' ? keyVariable : namesOfProvider(`${id}@${account}`).keyVariable;
         const inSandbox = `${SANDBOX_KEY}${account && `@${account}`}`;

@@ -34,7 +34,9 @@ export interface Stack {
   distribution: () => DistributionSpec | undefined;
   /** A stack output; undefined when the stack has none of that name. */
   output: (name: string) => string | undefined;
-  /** All stack outputs, by name. */
+  /** The names of all stack outputs. */
+  outputNames: readonly string[];
+  /** All stack outputs, by name. Call it after the custom resources were created. */
   outputs: () => Record<string, string>;
 }
 
@@ -61,6 +63,7 @@ export const readStack = (directory: string): Stack => {
     customResources,
     api: apiSpec(resolver),
     distribution: () => distributionSpec(resolver),
+    outputNames: Object.keys(assembly.template.Outputs ?? {}),
     outputs: () =>
       Object.fromEntries(
         Object.entries(assembly.template.Outputs ?? {}).map(([name, { Value }]) => [
