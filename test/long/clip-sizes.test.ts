@@ -20,7 +20,7 @@ const filledTo = (bytes: number, video: Buffer): Buffer => {
 const caller = useCaller();
 let clips: ClipServer;
 beforeAll(async () => {
-  const video = await aVideo({ seconds: 3 });
+  const video = await aVideo({ seconds: 3, framesPerSecond: 24 });
   clips = await startClipServer({
     '100.mp4': filledTo(100 * MEBIBYTE, video),
     '100.1.mp4': filledTo(100 * MEBIBYTE + 1, video),
