@@ -26,8 +26,8 @@ export type Choice =
   | { kind: 'go'; route: string; isTrial: boolean; passedOver: PassedOver[] }
   /** It stays at its route, which is paused until then for throttling. */
   | { kind: 'pause'; route: string; until: Instant }
-  /** It queues at this route, until a route can be used. */
-  | { kind: 'wait'; route: string };
+  /** It queues at this route, until a route can be used. `mayMove`: another route, which has not refused us, may be used again. */
+  | { kind: 'wait'; route: string; mayMove: boolean };
 
 /**
  * Chooses the route of a request whose calls may be made at any of `options`, in the order of the configuration, at least one. A request
@@ -58,7 +58,8 @@ export const chooseRoute = (
   const [first] = inOrder;
   if (!chosen) {
     if (!first) throw new Error('There is no route to choose from.');
-    return { kind: 'wait', route: first.route };
+    const mayMove = options.some(({ route, state }) => route !== assigned && state.pauseReason !== 'access');
+    return { kind: 'wait', route: first.route, mayMove };
   }
   const before = options.slice(0, options.indexOf(chosen));
   const passedOver = before.map(({ route, state }) => ({

@@ -175,8 +175,11 @@ const stepFrom = async (
   const isSeveral = routesOf(request.model).length > 1;
   if (isSeveral && attempts.some(isMovable)) {
     const destination = await findDestination(request, current, NONE_PASSED_OVER, now);
-    const isElsewhere = destination?.choice.kind === 'go' && destination.choice.route !== route;
-    if (isElsewhere) return retryAt(now, now, now);
+    const { choice } = destination ?? {};
+    const isElsewhere = choice?.kind === 'go' && choice.route !== route;
+    // Refused here, it queues for a route that is paused and may be used again.
+    const isToQueue = choice?.kind === 'wait' && choice.mayMove && !attempts.some(isBusyAttempt);
+    if (isElsewhere || isToQueue) return retryAt(now, now, now);
   }
   const busy = attempts.filter(isBusyAttempt);
   if (busy.length === 0) return stepAfterCalls(attempts, deadline, now);

@@ -305,3 +305,17 @@ describe('a request that its route is too busy for', () => {
     expect(two.called).toEqual([FIRST, SECOND]);
   });
 });
+
+describe('a request that its only usable route refused', () => {
+  test.each([
+    ['waits for another route that is paused', 'busy', { next: 'queue', gate: SECOND }],
+    ['fails when the other one refuses us too', 'access', { next: 'fail' }],
+  ])('%s', async (_, pauseReason, step) => {
+    const two = new TwoRoutes();
+    two.answers[SECOND] = NO_ACCESS;
+    two.pause(FIRST, { forSeconds: 60, pauseReason });
+
+    expect(await two.dispatchOn()).toMatchObject(step);
+    expect(two.called).toEqual([SECOND]);
+  });
+});
