@@ -33,6 +33,8 @@ import { partsOf, providerCostsOf, type RequestParts } from './end-rules.ts';
  * this delay.
  */
 const CLOSE_WITHIN_SECONDS = 60;
+/** The same for a request that may hold a permit, for which others wait. */
+const RELEASE_WITHIN_SECONDS = 3;
 
 /** The place of the end-user's counters in the transaction. */
 const END_USER_WRITE = 1;
@@ -82,7 +84,8 @@ export const endRequest = async (
     (state.status === 'failed' && (mayHaveFiles || clipsOf(request).length > 0)) ||
     mayHaveTasks ||
     (state.status === 'failed' ? mayBeAtRoute(request) : mayHavePermit(request));
-  const closeWithinSeconds = mayHaveTasks ? 0 : CLOSE_WITHIN_SECONDS;
+  const settledSeconds = mayHavePermit(request) ? RELEASE_WITHIN_SECONDS : CLOSE_WITHIN_SECONDS;
+  const closeWithinSeconds = mayHaveTasks ? 0 : settledSeconds;
   const follows = isToBeClosed
     ? { list: 'CHECK' as const, dueAt: addSeconds(finishedAt, closeWithinSeconds) }
     : state.status === 'succeeded'

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closeBalanceEvent } from '../accounts/balance-events.ts';
+import { mayHavePermit } from '../admission/admission.ts';
 import { resumeRemoval } from '../deletion/delete-end-user.ts';
 import { resumeDeletion } from '../deletion/resume-deletion.ts';
 import { toEndUserRemoval } from '../end-users/removals.ts';
@@ -164,7 +165,9 @@ const closeEnded = async (
 ): Promise<CheckResult> => {
   const close = async (tasks?: (ended: StoredRequest) => Promise<boolean>): Promise<CheckResult> => {
     const isClosed = await closeStoredRequest(request.requestId, { clock, ...(tasks && { tasks }) });
-    return isClosed ? DONE : openFor(CHECK_AGAIN_SECONDS, clock);
+    // Others wait for the permit that it may hold.
+    const againSeconds = mayHavePermit(request) ? SOON_SECONDS : CHECK_AGAIN_SECONDS;
+    return isClosed ? DONE : openFor(againSeconds, clock);
   };
   const [abandoned] = await abandonedTasks(request);
   if (!abandoned) return close();

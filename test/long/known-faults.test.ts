@@ -4,6 +4,8 @@ import type { Measured } from '../simulation/known-faults/measurements.ts';
 
 /** A free permit is used within this long while the loop lives. */
 const PROMISED_MS = 5_000;
+/** The promise is of the admission; the dispatch that it wakes has a second to start and to call. */
+const CALLED_MS = PROMISED_MS + 1_000;
 
 /** It takes some 10 s. */
 const TIMEOUT_MS = 300_000;
@@ -25,7 +27,7 @@ describe('when a gate fails just as a video is done at its provider', () => {
       const outages = measured.outages.filter((one) => one.mode === mode && one.outageSeconds === seconds);
 
       expect(outages.length).toBeGreaterThan(1);
-      expect(outages.filter(({ calledAfterMs }) => calledAfterMs > PROMISED_MS)).toEqual([]);
+      expect(outages.filter(({ calledAfterMs }) => calledAfterMs > CALLED_MS)).toEqual([]);
       // A gate that fails gives no permit.
       expect(outages.filter(({ calledAfterMs }) => calledAfterMs < 0)).toEqual([]);
     },
