@@ -64,6 +64,8 @@ export class Availability extends Part {
       scheduler.after(excusedMs - lateMs + 1, () => this.judge(life));
       return;
     }
+    // While no loop ran, its time in the queue may have run out.
+    if (calls.length === 0 && excusedMs > 0) return;
     this.judged.add(requestId);
     if (isTaken) return;
     this.failed.set(requestId, `${requestId}, after ${scheduler.now - acceptedAt} ms, ${endsOf(calls)}`);
