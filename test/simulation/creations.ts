@@ -37,6 +37,9 @@ const AFTER_DEADLINE_MS = 60_000;
 const CROWD_AMOUNT = 200;
 const CROWD_BEHAVIOURS = ['instant', 'instant', 'works'] as const;
 
+/** A key is kept from the beginning of its call, which a disturbed table answers this much later at most. */
+const ANSWERED_WITHIN_MS = 60_000;
+
 /** The creations of every caller, and what their answers got wrong. */
 export class Creations extends Part {
   readonly all: Creation[] = [];
@@ -179,7 +182,7 @@ export class Creations extends Part {
       if (life?.prompt !== creation.prompt) this.report(`${requestId} was answered and not accepted`);
       if (key === undefined) return;
       const known = this.keys.get(key);
-      const kept = known !== undefined && now - known.at < 86_400_000 - CLOCKS_APART_MS;
+      const kept = known !== undefined && now - known.at < 86_400_000 - CLOCKS_APART_MS - ANSWERED_WITHIN_MS;
       if (kept && known.requestId !== requestId)
         this.report(`${key} led to ${known.requestId} and to ${requestId}`);
       if (!kept) this.keys.set(key, { requestId, at: life?.acceptedAt ?? now });
