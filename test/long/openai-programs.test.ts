@@ -29,7 +29,7 @@ interface Had {
 
 const root = fileURLToPath(new URL('openai-programs/run.ts', import.meta.url));
 const execute = promisify(execFile);
-/** Runs programs at the same time, each with a prompt that ends in its name. */
+/** Runs programs at the same time, each with a prompt that ends in its name: at most ten, as many calls as an account may wait with. */
 const runAll = async (model: string, prompt: string, names: readonly string[], more = {}): Promise<Had[]> => {
   const env = {
     ...{ ...process.env, ...more, NODE_NO_WARNINGS: '1' },
@@ -75,18 +75,19 @@ const debitsFor = async (prompt: string): Promise<number> => {
     for (const name of names) expect([name, await debitsFor(`${prompt} ${name}`)]).toEqual([name, 1]);
   });
 
-  test('get images with the names and hints that they send', async () => {
-    const names = [
-      ...[
-        'LangChain',
-        'TanStack AI',
-        'TanStack AI, quality',
-        'LibreChat',
-        'LibreChat, quality',
-        'Open WebUI',
+  test.each<[string, string[]]>([
+    [
+      'chat programs',
+      ['LangChain', 'TanStack AI', 'LibreChat', 'Open WebUI', 'promptfoo', 'of the DALL-E age'],
+    ],
+    [
+      'programs that send a quality, and edits',
+      [
+        ...['TanStack AI, quality', 'LibreChat, quality', 'n8n', 'n8n, older node'],
+        ...['n8n, edit', 'ai6, edit', 'ai7, edit'],
       ],
-      ...['n8n', 'n8n, older node', 'n8n, edit', 'of the DALL-E age', 'promptfoo', 'ai6, edit', 'ai7, edit'],
-    ];
+    ],
+  ])('%s get images with the names and hints that they send', async (_, names) => {
     const openai = new OpenAI({ apiKey: service.apiKey, baseURL: `${service.baseUrl}/openai/v1` });
     const { data = [] } = await openai.images.generate({ model: 'xQI3Pro', prompt: 'a picture', n: 1 });
     await eventually(
