@@ -25,8 +25,9 @@ export type ParsedCreation<New extends NewCreation> =
   | { ok: true; creation: New }
   | { ok: false; error: ValidationError; model: New['model'] | undefined; endUserEmail: string | undefined };
 
-/** A character that is seen: no space, control, format or default-ignorable one, nor the blank of Braille. */
-const VISIBLE = /[^\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** A character that is seen: no space, control, format or default-ignorable one, no noncharacter, no blank of Braille, music or Khitan. */
+const VISIBLE =
+  /[^\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{1d159}\u{16fe4}]/u;
 
 const promptField = () =>
   z.pipe(
