@@ -7,7 +7,7 @@ import { overHttps } from './target-rules.ts';
 
 /**
  * Why a file could not be fetched, which says whether fetching it again may help: for good; its server does not have it, or all of
- * it, which a new file's may in a moment; its server or the network is out of order.
+ * it undamaged, which a new file's may in a moment; its server or the network is out of order.
  */
 export type FileFault = 'final' | 'absent' | 'cut-off' | 'out-of-order';
 
