@@ -3,7 +3,7 @@ import { ConflictError } from '../errors.ts';
 import { accountKey } from '../table/keys.ts';
 import { updateExisting } from '../table/outcomes.ts';
 import { setAll, type UpdateParts } from '../table/table.ts';
-import type { Beside } from '../table/transactions.ts';
+import type { ExtraWrites } from '../table/transactions.ts';
 import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount } from './accounts.ts';
 
 /**
@@ -13,9 +13,9 @@ import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount
 export const setBalanceWebhook = (
   accountId: string,
   webhook: BalanceWebhook | undefined,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> =>
-  changeTerms(accountId, setAll({ balanceWebhook: webhook, exhaustedTold: undefined }), beside);
+  changeTerms(accountId, setAll({ balanceWebhook: webhook, exhaustedTold: undefined }), extraWrites);
 
 /** Each creation writes the account: 100 budgets are some 10 KB of it. */
 const MAX_KEY_BUDGETS = 100;
@@ -27,13 +27,13 @@ const MAX_KEY_BUDGETS = 100;
 export const setKeyBudget = async (
   { accountId, keyId }: { accountId: string; keyId: string },
   budget: Budget | undefined,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> => {
   const { keyBudgets = {} } = await getAccount(accountId);
   if (budget && !(keyId in keyBudgets) && Object.keys(keyBudgets).length >= MAX_KEY_BUDGETS) {
     throw new ConflictError(`${MAX_KEY_BUDGETS} keys of this account have a budget: lift one with --none.`);
   }
-  return setEntry(accountId, 'keyBudgets', keyId, budget, beside);
+  return setEntry(accountId, 'keyBudgets', keyId, budget, extraWrites);
 };
 
 /**
@@ -44,8 +44,8 @@ export const putAccountRate = (
   accountId: string,
   modelId: string,
   rate: object | undefined,
-  beside?: Beside,
-): Promise<Account> => setEntry(accountId, 'rates', modelId, rate, beside);
+  extraWrites?: ExtraWrites,
+): Promise<Account> => setEntry(accountId, 'rates', modelId, rate, extraWrites);
 
 /** Sets one entry of a map of an account, or removes it. */
 const setEntry = async (
@@ -53,7 +53,7 @@ const setEntry = async (
   map: 'keyBudgets' | 'rates',
   id: string,
   value: object | undefined,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> => {
   // An update of an entry needs the map to be there.
   await changeTerms(accountId, {
@@ -65,20 +65,20 @@ const setEntry = async (
     ExpressionAttributeNames: { '#id': id },
     ExpressionAttributeValues: value && { ':value': value },
   };
-  return changeTerms(accountId, update, beside);
+  return changeTerms(accountId, update, extraWrites);
 };
 
 /** Changes the terms of an account's debits: each debit planned before is refused, and planned again. */
 const changeTerms = async (
   accountId: string,
   { UpdateExpression, ExpressionAttributeValues, ...rest }: UpdateParts,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> => {
   const ofTerms = {
     UpdateExpression: `${UpdateExpression} ADD terms :one`,
     ExpressionAttributeValues: { ...ExpressionAttributeValues, ':one': 1 },
   };
-  const item = await updateExisting(accountKey(accountId), { ...rest, ...ofTerms }, beside);
+  const item = await updateExisting(accountKey(accountId), { ...rest, ...ofTerms }, extraWrites);
   if (!item) throw noSuchAccount(accountId);
   return toAccount(item);
 };

@@ -6,7 +6,7 @@ import { ACCOUNT_ID_PATTERN } from '../ids.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { insertNew, updateExisting } from '../table/outcomes.ts';
 import { getItem, listedItems, type StoredItem, setAll, type UpdateParts } from '../table/table.ts';
-import type { Beside } from '../table/transactions.ts';
+import type { ExtraWrites } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
 
@@ -61,7 +61,7 @@ export const insertApiKey = async (
   accountId: string,
   options: { scopes: readonly Scope[]; label: string; defaultEndUser?: string; limits: RequestLimits },
   now: Date,
-  besideOf: (keyId: string) => Beside = () => [],
+  extraWritesOf: (keyId: string) => ExtraWrites = () => [],
 ): Promise<{ apiKey: ApiKey; text: string }> => {
   const { text, parsed } = newKey(accountId);
   const apiKey: ApiKey = {
@@ -79,7 +79,7 @@ export const insertApiKey = async (
   await insertNew(
     { ...apiKeyKey(keyId), ...apiKeyListing(accountId, createdAt, keyId), ...apiKey },
     `No answer came, so ${keyId} may exist, but its text is lost: revoke it and create another.`,
-    besideOf(keyId),
+    extraWritesOf(keyId),
   );
   return { apiKey, text };
 };
@@ -114,25 +114,25 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
 /**
  * Access pattern 11: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
-export const revokeApiKey = (keyId: string, now: Date, beside?: Beside): Promise<ApiKey> =>
+export const revokeApiKey = (keyId: string, now: Date, extraWrites?: ExtraWrites): Promise<ApiKey> =>
   updateApiKey(
     keyId,
     {
       UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
     },
-    beside,
+    extraWrites,
   );
 
 /** Access pattern 11: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
 export const setDefaultEndUser = (
   keyId: string,
   email: string | undefined,
-  beside?: Beside,
-): Promise<ApiKey> => updateApiKey(keyId, setAll({ defaultEndUser: email }), beside);
+  extraWrites?: ExtraWrites,
+): Promise<ApiKey> => updateApiKey(keyId, setAll({ defaultEndUser: email }), extraWrites);
 
-const updateApiKey = async (keyId: string, update: UpdateParts, beside?: Beside): Promise<ApiKey> => {
-  const item = await updateExisting(apiKeyKey(keyId), update, beside);
+const updateApiKey = async (keyId: string, update: UpdateParts, extraWrites?: ExtraWrites): Promise<ApiKey> => {
+  const item = await updateExisting(apiKeyKey(keyId), update, extraWrites);
   if (!item) throw noSuchKey(keyId);
   return toApiKey(item);
 };

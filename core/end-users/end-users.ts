@@ -6,7 +6,7 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { updateExisting } from '../table/outcomes.ts';
 import { getItem, type StoredItem, setAll, type UpdateParts, updateWrite } from '../table/table.ts';
-import type { Beside, TransactItem } from '../table/transactions.ts';
+import type { ExtraWrites, TransactItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
@@ -71,19 +71,19 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
  * Access pattern 31: blocks an end-user's creations; requests in progress continue. Repeating it renews the
  * instant. Throws `NotFoundError`.
  */
-export const blockEndUser = (id: EndUserId, now: Date, beside?: Beside): Promise<EndUser> =>
-  updateEndUser(id, setAll({ blockedAt: toInstant(now) }), beside);
+export const blockEndUser = (id: EndUserId, now: Date, extraWrites?: ExtraWrites): Promise<EndUser> =>
+  updateEndUser(id, setAll({ blockedAt: toInstant(now) }), extraWrites);
 
 /** Access pattern 31: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
-export const unblockEndUser = (id: EndUserId, beside?: Beside): Promise<EndUser> =>
-  updateEndUser(id, setAll({ blockedAt: undefined }), beside);
+export const unblockEndUser = (id: EndUserId, extraWrites?: ExtraWrites): Promise<EndUser> =>
+  updateEndUser(id, setAll({ blockedAt: undefined }), extraWrites);
 
 const updateEndUser = async (
   { accountId, email }: EndUserId,
   update: UpdateParts,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<EndUser> => {
-  const item = await updateExisting(endUserKey(accountId, email), update, beside);
+  const item = await updateExisting(endUserKey(accountId, email), update, extraWrites);
   if (!item) throw endUserNotFound();
   return toEndUser(item);
 };

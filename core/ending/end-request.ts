@@ -24,7 +24,7 @@ import {
 } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retries.ts';
-import { type Beside, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import { type ExtraWrites, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { partsOf, providerCostsOf, type RequestParts } from './end-rules.ts';
 
@@ -43,7 +43,7 @@ const END_USER_WRITE = 1;
 export interface EndOptions {
   /** An operator's reason. */
   operatorNote?: string | undefined;
-  beside?: Beside;
+  extraWrites?: ExtraWrites;
   mayHaveFiles?: boolean;
   /** Whether it is only ended while none of its outputs is stored. */
   unlessStored?: boolean;
@@ -70,7 +70,7 @@ export const endRequest = async (
   attempts: readonly ProviderAttempt[],
   state: TerminalState,
   now: Date,
-  { operatorNote, beside = [], mayHaveFiles = true, unlessStored = false }: EndOptions = {},
+  { operatorNote, extraWrites = [], mayHaveFiles = true, unlessStored = false }: EndOptions = {},
 ): Promise<Ending> => {
   checkStatus(request);
   const finishedAt = toInstant(now);
@@ -131,7 +131,7 @@ export const endRequest = async (
       endRequestWrite(request, state, credited, follows, unlessStored),
       ...counts,
       ...(credit?.writes ?? []),
-      ...beside,
+      ...extraWrites,
     ];
     const owners = credit ? [...budgetOwners, ...(isCounted ? [endUserId] : [])] : [];
     firstCounted = settled.length;

@@ -7,7 +7,7 @@ import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
 import { balanceChangeKey, type ItemKey } from '../table/keys.ts';
 import { findOutcome } from '../table/outcomes.ts';
 import { getItem, putWrite } from '../table/table.ts';
-import { type Beside, transact } from '../table/transactions.ts';
+import { type ExtraWrites, transact } from '../table/transactions.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerEntry, type LedgerHead } from './ledger.ts';
 import { findLedgerEntries } from './ledger-entries.ts';
 
@@ -20,7 +20,7 @@ export interface OperatorChange {
   idempotencyKey?: string | undefined;
   /** The id of the entry that it makes: with another, an earlier change under the same key made the entry. */
   entryId?: string;
-  beside?: Beside;
+  extraWrites?: ExtraWrites;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface OperatorChange {
  */
 export const changeBalance = async (
   accountId: string,
-  { idempotencyKey, beside = [], entryId: givenId, ...change }: OperatorChange,
+  { idempotencyKey, extraWrites = [], entryId: givenId, ...change }: OperatorChange,
   now: Date,
 ): Promise<LedgerEntry> => {
   let head: LedgerHead = await getAccount(accountId);
@@ -60,7 +60,7 @@ export const changeBalance = async (
       }
       const { entry, writes, eventWrites } = balanceChangeWrites(head, { ...change, entryId }, now);
       attempted = entry;
-      const all = [...writes, ...eventWrites, ...beside];
+      const all = [...writes, ...eventWrites, ...extraWrites];
       if (idempotencyKey === undefined) return all;
       const kept = { ...keyOf(accountId, idempotencyKey), accountId, entryNumber: entry.number };
       return [...all, putWrite(kept, { ConditionExpression: 'attribute_not_exists(PK)' })];

@@ -25,8 +25,8 @@ import { type StoredItem, table } from './table.ts';
 
 export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** Writes of others that are made in the same transaction as a change, or not at all. */
-export type Beside = readonly TransactItem[];
+/** Writes of the caller that commit in the same transaction as a change, or not at all. */
+export type ExtraWrites = readonly TransactItem[];
 
 /** Why one item of a transaction refused it; `item` is the stored item when the condition asked for it. */
 export interface Refusal {
@@ -106,18 +106,18 @@ export const writeOnCondition = async (
 };
 
 /**
- * As `writeOnCondition`, in one transaction with the writes `beside` it. A transaction returns no attributes: they are read after it, strongly
+ * As `writeOnCondition`, in one transaction with the `extraWrites`. A transaction returns no attributes: they are read after it, strongly
  * consistent.
  */
 export const writeBeside = async (
   command: PutCommand | UpdateCommand,
-  beside: Beside,
+  extraWrites: ExtraWrites,
 ): Promise<ConditionalOutcome> => {
-  if (beside.length === 0) return writeOnCondition(command);
+  if (extraWrites.length === 0) return writeOnCondition(command);
   let refusal: Refusal | undefined;
   await transact((refusals) => {
     refusal = refusedBy(refusals, 0) ? refusals[0] : undefined;
-    return refusal ? [] : [transactItemOf(command), ...beside];
+    return refusal ? [] : [transactItemOf(command), ...extraWrites];
   });
   if (refusal) return { done: false, item: refusal.item };
   const { TableName } = command.input;

@@ -63,8 +63,8 @@ const setWebhook: Verb<{ account: string; url?: string; below?: Thousandths; non
   const detail = webhook
     ? `${new URL(webhook.url).host}, below ${toXTokens(webhook.belowThousandths)}`
     : 'none';
-  const beside = (await recorder()).write({ accountId, detail });
-  const value = { accountId, ...shownWebhook(await setBalanceWebhook(accountId, webhook, beside)) };
+  const extraWrites = (await recorder()).write({ accountId, detail });
+  const value = { accountId, ...shownWebhook(await setBalanceWebhook(accountId, webhook, extraWrites)) };
   return { value, text: (columns) => formatFields(value, columns) };
 };
 

@@ -139,8 +139,8 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
   const given = keyId ?? key ?? '';
   const id = parseKey(given)?.keyId ?? (key === undefined ? keyIdOnly(given) : idOf(key));
   const { accountId } = await getApiKey(id);
-  const beside = (await recorder()).write({ accountId, subject: id });
-  const revoked = await revokeApiKey(id, new Date(), beside);
+  const extraWrites = (await recorder()).write({ accountId, subject: id });
+  const revoked = await revokeApiKey(id, new Date(), extraWrites);
   const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };
@@ -165,8 +165,8 @@ const setBudget: Verb<{ keyId: string; perDay?: Thousandths; perMonth?: Thousand
   const value = { keyId, ...shownLimits(budget) };
   const { write } = await recorder();
   const detail = `per day ${value.perDay ?? 'any'}, per month ${value.perMonth ?? 'any'}`;
-  const beside = write({ accountId: found.accountId, subject: keyId, detail });
-  await setKeyBudget(found, isLimited ? budget : undefined, beside);
+  const extraWrites = write({ accountId: found.accountId, subject: keyId, detail });
+  await setKeyBudget(found, isLimited ? budget : undefined, extraWrites);
   const spent = await readSpending(found.accountId, keyId, toInstant(systemClock.now()));
   const spending = {
     spentToday: toXTokens(spent.dayThousandths),
@@ -186,8 +186,8 @@ const setEndUser: Verb<{ keyId: string; endUser: string }> = async (
   const found = await getApiKey(keyId);
   // Without the address: the record outlives the end-user.
   const detail = `end-user ${address === undefined ? 'none' : 'set'}`;
-  const beside = (await recorder()).write({ accountId: found.accountId, subject: keyId, detail });
-  await setDefaultEndUser(keyId, address, beside);
+  const extraWrites = (await recorder()).write({ accountId: found.accountId, subject: keyId, detail });
+  await setDefaultEndUser(keyId, address, extraWrites);
   const value = { keyId, endUser: address ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };

@@ -59,15 +59,15 @@ const set: Verb<SetOptions> = async (options, connected, { recorder }) => {
   const isAsked = !options.yes && !options.none;
   if (steep !== undefined && isAsked) throw new UsageError(`${steep} Give --yes to set it.`);
   const { write } = await recorder();
-  const beside = write({
+  const extraWrites = write({
     ...(accountId !== undefined && { accountId }),
     ...{ subject: model.id, detail: detailOf(options) },
   });
   if (accountId !== undefined) {
-    const account = await putAccountRate(accountId, model.id, ownRate(options), beside);
+    const account = await putAccountRate(accountId, model.id, ownRate(options), extraWrites);
     return resultOf(model, { ...before, account }, changes);
   }
-  if (options.value) await putRate(model.id, options.value, beside);
+  if (options.value) await putRate(model.id, options.value, extraWrites);
   return resultOf(model, pricedBy(model, before, options), changes);
 };
 
