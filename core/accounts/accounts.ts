@@ -48,8 +48,8 @@ export const Account = z.object({
   limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
-  /** Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Each change of the balance asserts it, so that none goes by former ones; a creation under way keeps its price. */
-  terms: z.optional(z.number()),
+  /** Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Transactions on the balance require the version that they read, so none applies outdated settings. A creation in progress keeps its price. */
+  settingsVersion: z.optional(z.number()),
   /** What creations with its keys may spend, by key id, each a `Budget`. While one is there, what they spend is counted. */
   keyBudgets: z.optional(z.record(z.string(), z.unknown())),
   /** Its own prices by model id, each an `AccountRate`. A price of another version stays as it is. */

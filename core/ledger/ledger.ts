@@ -80,7 +80,7 @@ export interface BalanceChange {
 /** The account's state that a balance change expects to find. */
 export type LedgerHead = Pick<
   Account,
-  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt' | 'terms' | 'balanceWebhook'
+  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt' | 'settingsVersion' | 'balanceWebhook'
 >;
 
 /** A balance change as planned: its entry, the two writes that make it, and those for the event of its account's webhook, if it has one. */
@@ -94,7 +94,7 @@ export interface PlannedChange {
 /**
  * Access pattern 39: the two writes of a balance change: the account's balance and entry counter, and the
  * entry. Refused unless the ledger's head is still `head`: every change increments the counter, so an equal
- * counter means an equal balance, and no number is used twice. Nor have its terms changed since.
+ * counter means an equal balance, and no number is used twice. Nor have its settings for debits changed since.
  *
  * The entry's instant is `now` or the previous entry's, whichever is later: attempts and clocks differ, and
  * instants never decrease along the numbers.
@@ -120,7 +120,7 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
   const work = change.earnedWork ? ', earnedWork = :work' : '';
   const isLimited = change.amountThousandths > 0 && change.reason !== 'refund';
   const limit = isLimited ? ' AND balanceThousandths <= :most' : '';
-  const terms = head.terms === undefined ? 'attribute_not_exists(terms)' : 'terms = :terms';
+  const version = head.settingsVersion === undefined ? 'attribute_not_exists(settingsVersion)' : 'settingsVersion = :version';
   const event = crossingOf(head, entry);
   return {
     entry,
@@ -129,13 +129,13 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
     writes: [
       updateWrite(accountKey(head.accountId), {
         UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
-        ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${terms}${funds}${limit}`,
+        ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${version}${funds}${limit}`,
         ExpressionAttributeValues: {
           ':after': entry.balanceAfterThousandths,
           ':number': entry.number,
           ':expected': head.ledgerEntries,
           ':now': createdAt,
-          ...(head.terms !== undefined && { ':terms': head.terms }),
+          ...(head.settingsVersion !== undefined && { ':version': head.settingsVersion }),
           ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
           ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
           ...(isLimited ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),

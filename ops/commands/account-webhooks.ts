@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { setBalanceWebhook } from '../../core/accounts/account-terms.ts';
+import { setBalanceWebhook } from '../../core/accounts/debit-settings.ts';
 import { type Account, getAccount } from '../../core/accounts/accounts.ts';
 import {
   type BalanceEvent,

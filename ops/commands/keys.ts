@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { setKeyBudget } from '../../core/accounts/account-terms.ts';
+import { setKeyBudget } from '../../core/accounts/debit-settings.ts';
 import { getAccount, keyBudgetOf } from '../../core/accounts/accounts.ts';
 import {
   type ApiKey,

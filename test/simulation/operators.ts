@@ -1,4 +1,4 @@
-import { setBalanceWebhook, setKeyBudget } from '../../core/accounts/account-terms.ts';
+import { setBalanceWebhook, setKeyBudget } from '../../core/accounts/debit-settings.ts';
 import {
   blockAccount,
   DEFAULT_LIMITS,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { putAccountRate } from '../../../../core/accounts/account-terms.ts';
+import { putAccountRate } from '../../../../core/accounts/debit-settings.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import { auditWrite } from '../../../../core/audit/audit.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';

@@ -15,7 +15,7 @@ export const setBalanceWebhook = (
   webhook: BalanceWebhook | undefined,
   extraWrites?: ExtraWrites,
 ): Promise<Account> =>
-  changeTerms(accountId, setAll({ balanceWebhook: webhook, exhaustedTold: undefined }), extraWrites);
+  changeDebitSettings(accountId, setAll({ balanceWebhook: webhook, exhaustedTold: undefined }), extraWrites);
 
 /** Each creation writes the account: 100 budgets are some 10 KB of it. */
 const MAX_KEY_BUDGETS = 100;
@@ -56,7 +56,7 @@ const setEntry = async (
   extraWrites?: ExtraWrites,
 ): Promise<Account> => {
   // An update of an entry needs the map to be there.
-  await changeTerms(accountId, {
+  await changeDebitSettings(accountId, {
     UpdateExpression: `SET ${map} = if_not_exists(${map}, :none)`,
     ExpressionAttributeValues: { ':none': {} },
   });
@@ -65,20 +65,20 @@ const setEntry = async (
     ExpressionAttributeNames: { '#id': id },
     ExpressionAttributeValues: value && { ':value': value },
   };
-  return changeTerms(accountId, update, extraWrites);
+  return changeDebitSettings(accountId, update, extraWrites);
 };
 
-/** Changes the terms of an account's debits: each debit planned before is refused, and planned again. */
-const changeTerms = async (
+/** Changes settings that an account's debits depend on: each debit planned before is refused, and planned again. */
+const changeDebitSettings = async (
   accountId: string,
   { UpdateExpression, ExpressionAttributeValues, ...rest }: UpdateParts,
   extraWrites?: ExtraWrites,
 ): Promise<Account> => {
-  const ofTerms = {
-    UpdateExpression: `${UpdateExpression} ADD terms :one`,
+  const withVersion = {
+    UpdateExpression: `${UpdateExpression} ADD settingsVersion :one`,
     ExpressionAttributeValues: { ...ExpressionAttributeValues, ':one': 1 },
   };
-  const item = await updateExisting(accountKey(accountId), { ...rest, ...ofTerms }, extraWrites);
+  const item = await updateExisting(accountKey(accountId), { ...rest, ...withVersion }, extraWrites);
   if (!item) throw noSuchAccount(accountId);
   return toAccount(item);
 };
