@@ -67,7 +67,7 @@ export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem =>
 const EXHAUSTED_PAUSE_SECONDS = 3_600;
 
 /**
- * Access pattern 6: writes the event of a creation that was refused for want of balance, and notes it on the account. Returns its id.
+ * Access pattern 6: writes the event of a creation that was refused for want of balance, and records it on the account. Returns its id.
  * Undefined, with nothing written, without a webhook, within an hour of the last such event, and while no ledger entry has been made since.
  */
 export const insertExhaustedEvent = async (

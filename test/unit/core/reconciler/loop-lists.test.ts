@@ -10,7 +10,7 @@ import { aTaskProvider } from './a-run.ts';
 type Told = (second: number, unfinished: string[]) => Partial<TaskListing & { kind: 'listed' }> | TaskListing;
 
 /**
- * A provider that lists its tasks, and calls nobody back. Tasks end at their second, or never. It notes when each task was queried, and when
+ * A provider that lists its tasks, and calls nobody back. Tasks end at their second, or never. It records when each task was queried, and when
  * lists were asked for.
  */
 const aListingProvider = ({

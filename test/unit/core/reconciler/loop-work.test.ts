@@ -108,7 +108,7 @@ describe('an error', () => {
 
   test('of a tick is logged and counted, and the next tick goes on', async () => {
     givenWaiting(-1);
-    const { noted, routes } = aTaskProvider({ finishesAt: 5 });
+    const { recorded, routes } = aTaskProvider({ finishesAt: 5 });
     const original = memory.beforeCall;
     memory.beforeCall = () => {
       if (elapsed() === 2) throw new Error('throttled');
@@ -117,7 +117,7 @@ describe('an error', () => {
     expect(await run(routes)).toBe(14);
 
     memory.beforeCall = original;
-    expect(noted.queriedAt).toEqual([0, 4, 6]);
+    expect(recorded.queriedAt).toEqual([0, 4, 6]);
     expect(logged).toHaveBeenCalledWith('the reconciler failed at something', {
       error: new Error('throttled'),
     });

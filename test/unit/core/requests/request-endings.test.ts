@@ -137,7 +137,7 @@ describe('marking a request as expired', () => {
     memory.patch(requestKey(REQUEST_ID), dueListing(list, REQUEST_ID, expiresAt));
   };
 
-  test('notes when its files were removed, once, and takes it off the list', async () => {
+  test('records when its files were removed, once, and takes it off the list', async () => {
     expiring('EXPIRE', { removalFailures: 2 });
 
     expect(await expire()).toBe(true);

@@ -110,7 +110,7 @@ describe('querying the tasks of a request', () => {
     });
   });
 
-  test('notes the query before it is made', async () => {
+  test('records the query before it is made', async () => {
     const provider = answering(async () => {
       expect(request.wait()).toMatchObject({ queriedAt: at(20) });
       return { kind: 'waiting' };
@@ -120,7 +120,7 @@ describe('querying the tasks of a request', () => {
     expect(provider.query).toHaveBeenCalledTimes(1);
   });
 
-  test('needs no route, and notes no query, when no task is open', async () => {
+  test('needs no route, and records no query, when no task is open', async () => {
     request.withAttempt({ outcome: aDone('a'), taskId: 'task-1' });
     const none = async () => {
       throw new Error('No upstream is configured.');

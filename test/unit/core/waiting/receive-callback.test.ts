@@ -240,7 +240,7 @@ describe('a callback', () => {
     },
   );
 
-  test('that comes before the task id is stored is noted, and read once the execution waits', async () => {
+  test('that comes before the task id is stored is recorded, and read once the execution waits', async () => {
     request.withAttempt({ outcome: undefined, taskId: undefined });
     await receive(answering(aDone('a')), {}, 1);
     expect(request.attempt()?.outcome).toBeUndefined();
