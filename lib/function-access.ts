@@ -177,7 +177,7 @@ export const bindExecutions = (
   generation.bindStatus([reconcile, reconcileLost]);
 };
 
-/** Tells functions the settings that they read. */
+/** Gives functions the settings that they read. */
 export const bindSettings = (
   settings: Settings,
   { api, task, creators, openAiCreators, finishers, providerCallers, reconcile, measureClips }: Functions,

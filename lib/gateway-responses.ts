@@ -20,7 +20,7 @@ const gatewayError = (
   },
 });
 
-/** `INTEGRATION_FAILURE` is also what Lambda's throttling becomes, which the gateway cannot tell from a crash. */
+/** `INTEGRATION_FAILURE` is also what Lambda's throttling becomes, which the gateway cannot distinguish from a crash. */
 const UNEXPECTED = gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { 'Retry-After': "'2'" });
 const TOO_MANY = gatewayError('rate_limited', 'Too many requests in a short window.', {
   'Retry-After': "'1'",

@@ -20,7 +20,7 @@ interface GlobalOptions extends TargetOptions {
   actor?: string;
 }
 
-/** A change as told by its verb, without actor and command. */
+/** A change as its verb describes it, without actor and command. */
 type ToldChange = Omit<StaffChange, keyof Actor | 'action'>;
 
 /** Records changes in the name of who makes them. */

@@ -22,7 +22,7 @@ export type RequestLimits = z.infer<typeof RequestLimits>;
 /** The limits of a new account. */
 export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100 };
 
-/** Where an account is told of its balance, and below which balance. */
+/** Where events of an account's balance are sent, and below which balance. */
 const BalanceWebhook = z.object({ url: z.string(), belowThousandths: z.number() });
 export type BalanceWebhook = z.infer<typeof BalanceWebhook>;
 
@@ -54,10 +54,10 @@ export const Account = z.object({
   keyBudgets: z.optional(z.record(z.string(), z.unknown())),
   /** Its own prices by model id, each an `AccountRate`. A price of another version stays as it is. */
   rates: z.optional(z.record(z.string(), z.unknown())),
-  /** One of another version tells nothing. */
+  /** Read as absent if another version wrote it in an unknown form. */
   balanceWebhook: z.optional(z.catch(z.optional(BalanceWebhook), undefined)),
-  /** When its webhook was last told that the balance does not suffice, and how many ledger entries there were. */
-  exhaustedTold: z.optional(
+  /** When an event last reported to its webhook that the balance does not suffice, and how many ledger entries there were. */
+  exhaustedReported: z.optional(
     z.catch(z.optional(z.object({ at: z.string(), ledgerEntries: z.number() })), undefined),
   ),
 });

@@ -7,7 +7,7 @@ import type { ExtraWrites } from '../table/transactions.ts';
 import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount } from './accounts.ts';
 
 /**
- * Access pattern 4: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
+ * Access pattern 4: sets where the events of an account's balance are sent; undefined: nowhere. The next event reports anew that the balance does not suffice.
  * Throws `NotFoundError`.
  */
 export const setBalanceWebhook = (
@@ -15,7 +15,7 @@ export const setBalanceWebhook = (
   webhook: BalanceWebhook | undefined,
   extraWrites?: ExtraWrites,
 ): Promise<Account> =>
-  changeDebitSettings(accountId, setAll({ balanceWebhook: webhook, exhaustedTold: undefined }), extraWrites);
+  changeDebitSettings(accountId, setAll({ balanceWebhook: webhook, exhaustedReported: undefined }), extraWrites);
 
 /** Each creation writes the account: 100 budgets are some 10 KB of it. */
 const MAX_KEY_BUDGETS = 100;

@@ -109,7 +109,7 @@ const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> 
   return { next: 'stop' };
 };
 
-/** The end of a run's time, and the clock that tells it. */
+/** The end of a run's time, and its clock. */
 interface RunTime {
   deadline: Instant;
   clock: Clock;

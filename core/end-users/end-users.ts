@@ -18,7 +18,7 @@ export const EndUser = z.object({
   accountId: z.string(),
   email: z.string(),
   /**
-   * Tells this end-user from others that had the address before or get it later. It is the id of the request that
+   * Distinguishes this end-user from others that had the address before or get it later. It is the id of the request that
    * created them.
    */
   endUserId: z.string(),

@@ -68,7 +68,7 @@ export const failStoredRequest = async (
   await closeStoredRequest(requestId, { clock });
 };
 
-/** False when it was not ended, as by `endRequest`. Tells `onEnded` of its latest attempts once it has. */
+/** False when it was not ended, as by `endRequest`. Calls `onEnded` with its latest attempts once it has. */
 const endAsFailed = async (
   request: StoredRequest | undefined,
   error: Failure,

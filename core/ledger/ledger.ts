@@ -67,7 +67,7 @@ export interface BalanceChange {
   reference: string;
   /** Of a debit or refund: how long its request is kept after its end. */
   retentionDays?: number | undefined;
-  /** Of a debit or refund: what usage is told by. */
+  /** Of a debit or refund: what usage is grouped by. */
   usedBy?: Pick<LedgerEntry, 'model' | 'endUserId' | 'keyId' | 'debitNumber'> | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;

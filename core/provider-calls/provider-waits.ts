@@ -10,7 +10,7 @@ import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
  * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,
  * when the state was entered and how often it was retried. `waitingSince` is when the execution
  * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback. `callbackQueryAt` is the
- * last query for a callback. While `callbackQueryIsPlanned`, that query is still to be made: clocks differ, so its time does not tell.
+ * last query for a callback. While `callbackQueryIsPlanned`, that query is still to be made: clocks differ, so its time does not say.
  * `notBefore` is until when the provider asked not to be queried.
  */
 export const ProviderWait = z.object({

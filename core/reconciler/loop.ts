@@ -272,7 +272,7 @@ class Run {
     this.startListers();
     if (result.kind === 'moved' && Date.parse(result.due.dueKey.GSI1SK) < this.endMs)
       this.work.add([result.due]);
-    return result.kind !== 'open' || result.isTold === true;
+    return result.kind !== 'open' || result.isReported === true;
   }
 
   private async checkNow(kept: Kept, isNamed: boolean): Promise<CheckResult> {

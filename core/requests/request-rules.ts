@@ -259,7 +259,7 @@ export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, n
 
 /** The status of a request, as far as an entry of a request index shows it. */
 export type ListedState = 'unfinished' | 'succeeded' | 'failed';
-/** The state that an index entry tells: a request gets its `ttl` when it ends, and `expiresAt` when it succeeds. */
+/** The state that an index entry shows: a request gets its `ttl` when it ends, and `expiresAt` when it succeeds. */
 export const listedState = ({ ttl, expiresAt }: Pick<StoredRequest, 'ttl' | 'expiresAt'>): ListedState => {
   if (ttl === undefined) return 'unfinished';
   return expiresAt === undefined ? 'failed' : 'succeeded';

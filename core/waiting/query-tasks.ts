@@ -125,7 +125,7 @@ const queryTask = async (
       if (refusedAt === undefined)
         return { attempt: await recordRefusal(attempt, toInstant(now)), answered: false };
       if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false };
-      logger.error('provider refuses to tell the state of a task', { requestId, provider: provider.id });
+      logger.error('provider refuses to report the state of a task', { requestId, provider: provider.id });
       const { failure = TASK_REFUSED, providerRequestId } = answer;
       const refused = { kind: 'failed', failure, providerRequestId } as const;
       return { attempt: await endTask(attempt, refused, now), answered: true };

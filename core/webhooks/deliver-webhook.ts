@@ -141,7 +141,7 @@ const send = async (
   }
 };
 
-/** What a webhook tells of: the end of a request, or an event of a balance. */
+/** What a webhook reports: the end of a request, or an event of a balance. */
 interface WebhookSubject {
   id: string;
   accountId: string;
@@ -153,7 +153,7 @@ interface WebhookSubject {
 }
 
 /**
- * What the webhook with this id tells of, strongly consistent. Undefined when there is nothing to tell: the request or account is gone, or
+ * What the webhook with this id reports, strongly consistent. Undefined when there is nothing to report: the request or account is gone, or
  * has no webhook, or the request is unfinished.
  */
 const findSubject = async (id: string, now: Date): Promise<WebhookSubject | undefined> => {

@@ -23,14 +23,14 @@ export const addAccountWebhookVerbs = (
   verb: (name: string, description: string) => Command,
   perform: Perform,
 ): void => {
-  verb('set-webhook', 'where the account is told that its balance is low, or does not suffice')
+  verb('set-webhook', "where events are sent when the account's balance is low, or does not suffice")
     .option('--url <url>', 'where to post balance.low and balance.exhausted, signed as all webhooks', text)
     .option(
       '--below <xTokens>',
       'balance.low: once each time a debit takes the balance below this',
       positiveAmount,
     )
-    .option('--none', 'tell nothing any more')
+    .option('--none', 'send nothing any more')
     .action(perform(setWebhook));
   verb('webhooks', 'webhooks of its balance, with their attempts').action(perform(list));
   const command = verb('retry-webhook', 'send a webhook of the balance again, same id');

@@ -82,7 +82,7 @@ interface OneOptions {
   email: string;
 }
 
-const told = (endUser: EndUser): Result => {
+const resultOf = (endUser: EndUser): Result => {
   const { activeRequests, endUserId } = endUser;
   const value = { ...renderEndUser(endUser), activeRequests, endUserId };
   return { value, text: (columns) => formatFields(value, columns) };
@@ -91,7 +91,7 @@ const told = (endUser: EndUser): Result => {
 const show: Verb<OneOptions> = async ({ account, email }, connected) => {
   await connected();
   const { accountId } = await getAccount(account);
-  return told(await getEndUser({ accountId, email }));
+  return resultOf(await getEndUser({ accountId, email }));
 };
 
 /** Records a change of an end-user by their id: the address goes when they are deleted, the record stays. */
@@ -102,7 +102,7 @@ const changing =
     const { accountId } = await getAccount(account);
     const { endUserId: subject } = await getEndUser({ accountId, email });
     const extraWrites = (await recorder()).write({ accountId, subject });
-    return told(await change({ accountId, email }, extraWrites));
+    return resultOf(await change({ accountId, email }, extraWrites));
   };
 
 /** As the API's DELETE: the record of the erasure names the end-user by id, and stays. */

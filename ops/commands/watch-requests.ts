@@ -102,7 +102,7 @@ const formatList = (
   const open = rows.filter(({ status }) => status === 'queued' || status === 'processing').length;
   const shown = rows.slice(0, Math.max(1, height - 5));
   const more = rows.length > shown.length ? `, the newest ${shown.length} shown` : '';
-  // One line a row: where the account finds no room, requests show tells it.
+  // One line a row: where the account finds no room, requests show says it.
   const hasRoom = columns === undefined || columns >= COLUMNS_WITH_ACCOUNT;
   const table = formatTable(
     ['created', { id: 'request' }, ...(hasRoom ? [{ id: 'account' }] : []), 'status', 'model'],
@@ -127,7 +127,7 @@ const changesIn = (rows: readonly WatchedRequest[], seen: ReadonlyMap<string, Re
 
 const lookAtOne = (requestId: string, streams: Streams): Look => {
   const screen = createScreen(streams);
-  const told = new Set<string>();
+  const shown = new Set<string>();
   return async () => {
     const now = systemClock.now();
     const report = await loadRequestReport(requestId, now);
@@ -138,8 +138,8 @@ const lookAtOne = (requestId: string, streams: Streams): Look => {
       screen(`${head}\n\n${formatTimeline(spans, now, streams.columns)}`);
     }
     for (const line of screen ? [] : spans.map(formatSpan)) {
-      if (!told.has(line)) streams.out(`${line}\n`);
-      told.add(line);
+      if (!shown.has(line)) streams.out(`${line}\n`);
+      shown.add(line);
     }
     return !isOver(report);
   };

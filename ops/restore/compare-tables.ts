@@ -91,7 +91,7 @@ const isUnfinished = ({ status }: Item): boolean => status === 'queued' || statu
 
 /**
  * Compares a restored table with the living one, which is the table in use. Reads both whole, and each restored item in the living table
- * too. `said` is told how many items were read.
+ * too. `said` gets how many items were read.
  */
 export const compareTables = async (
   restored: string,
@@ -189,7 +189,7 @@ class Comparing {
     else lost.operatorChanges.push(...readableEntries([item]));
   }
 
-  /** Tells requests that their owners deleted, which left a mark in the living table, from others that are gone. */
+  /** Separates requests that their owner deleted, which left a mark in the current table, from requests lost in the restore. */
   async explainGone(): Promise<void> {
     const { removals, comeBack, open } = this.found;
     const ids = this.goneRequests.map((item) => ({

@@ -98,7 +98,7 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(deliveries()).toEqual([`${ACCOUNT_ID}_low_4`]);
   });
 
-  test('is not told when the webhook was removed after the account was read', async () => {
+  test('is not reported when the webhook was removed after the account was read', async () => {
     const account = stored();
     await setBalanceWebhook(ACCOUNT_ID, undefined);
 
@@ -106,7 +106,7 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(events()).toEqual([]);
   });
 
-  test('to exactly the threshold is not told', async () => {
+  test('to exactly the threshold is not reported', async () => {
     given({ balanceWebhook: { ...balanceWebhook, belowThousandths: 94_000 } });
 
     await create();
@@ -170,7 +170,7 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(events()).toMatchObject([{ ttl: Date.parse(NOW.toISOString()) / 1000 + 100 * 86_400 }]);
   });
 
-  test('is not told twice when its writer and the reconciler start the delivery', async () => {
+  test('is not reported twice when its writer and the reconciler start the delivery', async () => {
     await create(2);
     await reconcile();
 

@@ -126,7 +126,7 @@ describe('a look at an unfinished task', () => {
 
     expect(provider.query).toHaveBeenCalledTimes(1);
     // A task younger than 40 s is queried every 2 s.
-    expect(looks).toEqual([{ ...openUntil(6), rest: expect.anything(), isTold: true }]);
+    expect(looks).toEqual([{ ...openUntil(6), rest: expect.anything(), isReported: true }]);
     expect(memory.calls()).not.toHaveProperty('UpdateCommand');
     expect(commands()).toEqual([]);
   });
