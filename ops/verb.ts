@@ -96,12 +96,12 @@ export const performer =
   async (...given) => {
     const [options, command] = given.splice(-2) as [Record<string, unknown>, Command];
     const asked = withSubjects(command, given as (string | undefined)[], options);
-    const { json, actor, ...place } = command.optsWithGlobals<GlobalOptions>();
+    const { json, actor, ...targetOptions } = command.optsWithGlobals<GlobalOptions>();
     const action = pathOf(command).join(' ');
     let target: Promise<Target> | undefined;
     const { say, stop } = reportLate(streams.progress, `ops ${action}`);
     const connected = (): Promise<Target> => {
-      target ??= connectTo(place);
+      target ??= connectTo(targetOptions);
       return target;
     };
     const recorder = async (): Promise<Recorder> => {

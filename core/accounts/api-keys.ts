@@ -175,7 +175,7 @@ const partsOf = (accountId: string, text: string): ParsedKey => {
 const checksum = (text: string): string => {
   let rest = crc32(text);
   let digits = '';
-  for (let place = 0; place < 6; place++) {
+  for (let digit = 0; digit < 6; digit++) {
     digits = BASE62.charAt(rest % 62) + digits;
     rest = Math.floor(rest / 62);
   }

@@ -130,7 +130,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
     UpdateExpression:
       'SET accountId = :account, email = :email, endUserId = :id, ' +
       'createdAt = if_not_exists(createdAt, :now), GSI1PK = :listing, ' +
-      'GSI1SK = if_not_exists(GSI1SK, :place), lastActiveAt = :last ' +
+      'GSI1SK = if_not_exists(GSI1SK, :listed), lastActiveAt = :last ' +
       'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
     ConditionExpression:
       'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
@@ -142,7 +142,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
       ':now': createdAt,
       ':last': lastActiveAt,
       ':listing': listing.GSI1PK,
-      ':place': listing.GSI1SK,
+      ':listed': listing.GSI1SK,
       ':one': 1,
       ':price': debitThousandths,
       ...hasBudget.values,

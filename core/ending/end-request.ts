@@ -36,7 +36,7 @@ const CLOSE_WITHIN_SECONDS = 60;
 /** The same for a request that may hold a permit, for which others wait. */
 const RELEASE_WITHIN_SECONDS = 3;
 
-/** The place of the end-user's counters in the transaction. */
+/** The index of the end-user's counters in the transaction. */
 const END_USER_WRITE = 1;
 
 /** Facts about a request that ends. */

@@ -40,7 +40,7 @@ export const changeBalance = async (
   const entryId = givenId ?? newLedgerEntryId(now);
   let attempted: LedgerEntry | undefined;
   let found: LedgerEntry | undefined;
-  // All attempts have one id, and a number is only left once it is taken: so the place of the last attempt shows
+  // All attempts have one id, and a number is only left once it is taken: so the number of the last attempt shows
   // whether any of them was committed.
   const findMade = async (): Promise<LedgerEntry | undefined> => {
     if (idempotencyKey !== undefined) return findEntryOfKey(accountId, idempotencyKey, change);

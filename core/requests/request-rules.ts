@@ -101,7 +101,7 @@ const common = {
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
-  /** The place in a due list, while the request is in one: its partition, and when it is due. */
+  /** The due key, while the request is in one: its partition, and when it is due. */
   GSI1PK: z.optional(z.string()),
   GSI1SK: z.optional(z.string()),
   /** Epoch seconds from which the request reads as absent and DynamoDB may remove it. */

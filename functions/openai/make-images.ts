@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { tooManyAtOnce, withPlaces } from '../../core/concurrency/in-flight.ts';
+import { tooManyAtOnce, withSlots } from '../../core/concurrency/in-flight.ts';
 import { waitingLimits } from '../../core/concurrency/waiting-limits.ts';
 import {
   digestOfCall,
@@ -44,7 +44,7 @@ export interface Pace extends Clock {
 
 /** The pauses between looks at a request; the last one repeats. */
 const PAUSES_MS = [300, 600, 1_000] as const;
-/** A place outlasts the wait by as much as its function may run longer. */
+/** A slot outlasts the wait by as much as its function may run longer. */
 const SENDING_SECONDS = 60;
 /** Most images take some seconds. */
 const RETRY_AFTER_SECONDS = 5;
@@ -63,13 +63,13 @@ export const makeImages = async (
   const { account } = caller;
   const waitSeconds = requiredNumberEnv('OPENAI_WAIT_SECONDS');
   const limit = {
-    places: requiredNumberEnv('OPENAI_WAITING'),
+    slots: requiredNumberEnv('OPENAI_WAITING'),
     leaseSeconds: waitSeconds + SENDING_SECONDS,
     inAll: Number(requiredEnv('OPENAI_WAITING_IN_ALL')) || undefined,
   };
   const limits = await waitingLimits('openai', account.accountId, limit, request.now);
   const full = () => tooManyAtOnce('Too many calls wait for images at once.', RETRY_AFTER_SECONDS);
-  return withPlaces(limits, pace, full, async () => {
+  return withSlots(limits, pace, full, async () => {
     const { submission, call, uploads, parameters } = await received(request, caller, endpoint);
     const files = { uploads, ...endpoint.files };
     const held =

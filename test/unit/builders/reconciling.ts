@@ -61,7 +61,7 @@ export const dueAt = (seconds: number, requestId = VIDEO_ID) =>
   memory.patch(requestKey(requestId), dueListing('CHECK', requestId, at(seconds)));
 
 /** Where a request is listed. */
-export const placeOf = (requestId: string) => {
+export const dueKeyOf = (requestId: string) => {
   const { GSI1PK, GSI1SK } = memory.get(requestKey(requestId)) ?? {};
   return { GSI1PK, GSI1SK };
 };

@@ -192,8 +192,8 @@ describe('a call', () => {
     memory.patch(requestKey(REQUEST_ID), dueListing('CHECK', REQUEST_ID, at(before)));
     await run(aProvider('asynchronous', 1, async () => BUSY));
 
-    const place = dueListing('CHECK', REQUEST_ID, at(after));
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...place });
+    const dueKey = dueListing('CHECK', REQUEST_ID, at(after));
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...dueKey });
   });
 
   test('that was busy is not made again before the provider’s Retry-After', async () => {

@@ -88,8 +88,8 @@ describe('dispatching a request', () => {
     provider.callsBack.mockReturnValue(callsBack);
     await run(provider);
 
-    const place = dueListing('CHECK', REQUEST_ID, atSeconds(seconds).toISOString());
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(place);
+    const dueKey = dueListing('CHECK', REQUEST_ID, atSeconds(seconds).toISOString());
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(dueKey);
   });
 
   test.each<[string, ProviderAnswer[], string]>([

@@ -29,7 +29,7 @@ import {
   given,
   listed,
   memory,
-  placeOf,
+  dueKeyOf,
   request,
 } from '../../builders/reconciling.ts';
 import { lookAtDue } from '../../builders/runs.ts';
@@ -64,7 +64,7 @@ describe('a look at a request that may have no execution', () => {
 
     expect((await look(0)).looks).toEqual([later]);
     expect(commands()).toEqual(['DescribeExecutionCommand']);
-    expect(placeOf(requestId)).toEqual(listed('CHECK', 300, requestId));
+    expect(dueKeyOf(requestId)).toEqual(listed('CHECK', 300, requestId));
   });
 
   test('does not even describe it when it was dispatched', async () => {
@@ -75,10 +75,10 @@ describe('a look at a request that may have no execution', () => {
 
     expect(commands()).toEqual([]);
     // Five minutes after its creation.
-    expect(placeOf(requestId)).toEqual(listed('CHECK', 240, requestId));
+    expect(dueKeyOf(requestId)).toEqual(listed('CHECK', 240, requestId));
   });
 
-  test('keeps the place that its dispatch gives it during the look', async () => {
+  test('keeps the due key that its dispatch gives it during the check', async () => {
     const requestId = given(-60);
     executions.client.on(DescribeExecutionCommand).callsFake(async () => {
       await markProcessing(anImageRequest({ requestId }), at(301));
@@ -87,7 +87,7 @@ describe('a look at a request that may have no execution', () => {
 
     await look(0);
 
-    expect(placeOf(requestId)).toEqual(listed('CHECK', 301, requestId));
+    expect(dueKeyOf(requestId)).toEqual(listed('CHECK', 301, requestId));
   });
 });
 
@@ -136,7 +136,7 @@ describe('a look at an unfinished task', () => {
 
     expect((await look(4, aDone('a'))).looks).toEqual([later]);
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
     await look(5);
     expect(executions.woken).toHaveLength(1);
   });
@@ -147,7 +147,7 @@ describe('a look at an unfinished task', () => {
 
     expect((await look(4)).provider.query).not.toHaveBeenCalled();
     expect(executions.woken).toHaveLength(1);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
   });
 
   test('queries only the tasks that are still open the next time, and wakes the execution after the last', async () => {
@@ -207,7 +207,7 @@ describe('a look at the task of a provider that calls back', () => {
 
     expect(provider.query).toHaveBeenCalledTimes(queried ? 1 : 0);
     expect(executions.woken).toHaveLength(queried ? 1 : 0);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', next));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', next));
   });
 
   test('queries an unfinished one again only after the limit that the deployment configures', async () => {
@@ -216,7 +216,7 @@ describe('a look at the task of a provider that calls back', () => {
     await withEnvironment({ CALLBACK_WAIT_SECONDS: '40' }, async () => {
       expect((await look(39, WAITING, true)).provider.query).not.toHaveBeenCalled();
       expect((await look(40, WAITING, true)).provider.query).toHaveBeenCalledTimes(1);
-      expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 80));
+      expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 80));
     });
   });
 });
@@ -249,7 +249,7 @@ describe('the execution of an unfinished task', () => {
 
     expect((await look(300)).provider.query).not.toHaveBeenCalled();
     expect(commands()).toContain('DescribeExecutionCommand');
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 600));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 600));
   });
 });
 
@@ -265,13 +265,13 @@ describe('a look at a request whose execution stopped, unreported', () => {
     ['its provider works', () => undefined, again],
     ['its task had finished', () => request.withAttempt({ outcome: aDone('a') }), () => ({})],
     ['it is still queued', () => request.given({ status: 'queued' }) && dueAt(0), again],
-  ])('ends it when %s, and a task that is left is then cancelled', async (_, change, place) => {
+  ])('ends it when %s, and a task that is left is then cancelled', async (_, change, dueKey) => {
     change();
 
     await look(300, aDone('a'));
 
     expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
-    expect(placeOf(VIDEO_ID)).toEqual(place());
+    expect(dueKeyOf(VIDEO_ID)).toEqual(dueKey());
   });
 
   test.each<[ProviderAnswer, boolean]>([
@@ -292,7 +292,7 @@ describe('a look at a request whose execution stopped, unreported', () => {
     await look(300);
 
     expect(request.record()).toMatchObject({ status: 'succeeded' });
-    expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, String(request.record()?.expiresAt)));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, String(request.record()?.expiresAt)));
   });
 });
 
@@ -305,17 +305,17 @@ describe('a look at other work', () => {
       'done',
     ],
     ['is done with a request that is in no list any more', { GSI1PK: undefined, GSI1SK: undefined }, 'done'],
-  ] as const)('%s, and does nothing else', async (_, place, kind) => {
+  ] as const)('%s, and does nothing else', async (_, dueKey, kind) => {
     waiting();
     const [due] = (await listDue('CHECK', at(0), 10)).items;
-    memory.patch(requestKey(VIDEO_ID), place);
+    memory.patch(requestKey(VIDEO_ID), dueKey);
     const provider = answering(aDone('a'));
     const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
 
     const looked = due && (await checkDue(due, options));
-    expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, dueKey: place } } : { kind });
+    expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, dueKey: dueKey } } : { kind });
     expect(provider.query).not.toHaveBeenCalled();
-    expect(placeOf(VIDEO_ID)).toEqual(place);
+    expect(dueKeyOf(VIDEO_ID)).toEqual(dueKey);
   });
 
   test('closes a terminal request', async () => {
@@ -324,7 +324,7 @@ describe('a look at other work', () => {
 
     expect((await look(100)).looks).toEqual([later]);
 
-    expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
   });
 
   test('resumes an interrupted deletion, and closes it once everything is removed', async () => {

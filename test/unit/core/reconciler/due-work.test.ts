@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DueWork, type Kept } from '../../../../core/reconciler/due-work.ts';
 import type { DueItem } from '../../../../core/requests/due-items.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
-import { at, given, listed, memory, placeOf } from '../../builders/reconciling.ts';
+import { at, given, listed, memory, dueKeyOf } from '../../builders/reconciling.ts';
 
 /** A request due at this second. */
 const item = (requestId: string, seconds: number): DueItem => ({
@@ -106,8 +106,8 @@ describe('the end of a run', () => {
 
     await work.writeBack();
 
-    expect(placeOf(one)).toEqual(listed('START', 90, one));
-    expect(placeOf(moved)).toEqual(listed('CHECK', 300, moved));
+    expect(dueKeyOf(one)).toEqual(listed('START', 90, one));
+    expect(dueKeyOf(moved)).toEqual(listed('CHECK', 300, moved));
   });
 
   test('writes nothing for an item that it did not get to', async () => {

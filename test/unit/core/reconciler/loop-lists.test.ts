@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import type { InTurn, ProviderAnswer, TaskListing } from '../../../../core/provider-calls/providers.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { at, executions, givenWaiting, placeOf } from '../../builders/reconciling.ts';
+import { at, executions, givenWaiting, dueKeyOf } from '../../builders/reconciling.ts';
 import { elapsed, run, wait } from '../../builders/runs.ts';
 import { aTaskProvider } from './a-run.ts';
 
@@ -77,7 +77,7 @@ describe('tasks of a provider that lists them', () => {
 
     await run(routes);
 
-    expect(String(placeOf(id).GSI1SK) > at(58)).toBe(true);
+    expect(String(dueKeyOf(id).GSI1SK) > at(58)).toBe(true);
   });
 
   test('that no list names are queried alone, and then every 15 s', async () => {

@@ -3,7 +3,7 @@ import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.
 import { requestKey } from '../../../../core/table/keys.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aDone } from '../../builders/providers.ts';
-import { at, executions, givenWaiting, listed, memory, placeOf } from '../../builders/reconciling.ts';
+import { at, executions, givenWaiting, listed, memory, dueKeyOf } from '../../builders/reconciling.ts';
 import { run } from '../../builders/runs.ts';
 import { aTaskProvider } from './a-run.ts';
 
@@ -75,8 +75,8 @@ describe('a provider that hangs', () => {
     expect(recorded.taskIds).toEqual(ids.slice(0, 24));
     expect(end).toBeLessThan(68);
     for (const [index, id] of ids.entries()) {
-      if (index >= 24) expect(placeOf(id)).toEqual(listed('CHECK', index - 50, id));
-      else expect(String(placeOf(id).GSI1SK) > at(0)).toBe(true);
+      if (index >= 24) expect(dueKeyOf(id)).toEqual(listed('CHECK', index - 50, id));
+      else expect(String(dueKeyOf(id).GSI1SK) > at(0)).toBe(true);
     }
   });
 });
@@ -91,6 +91,6 @@ describe('at the end of a run', () => {
     expect(recorded).toMatchObject({ taskIds: [id], queriedAt: [58] });
     expect(end).toBe(59);
     // Its call began 58.5 s ago.
-    expect(placeOf(id)).toEqual(listed('CHECK', 61.425, id));
+    expect(dueKeyOf(id)).toEqual(listed('CHECK', 61.425, id));
   });
 });

@@ -14,7 +14,7 @@ import {
   givenWaiting,
   listed,
   memory,
-  placeOf,
+  dueKeyOf,
 } from '../../builders/reconciling.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
 import { elapsed, run, wait } from '../../builders/runs.ts';
@@ -103,7 +103,7 @@ describe('an error', () => {
     // At 0 and 44 s.
     expect(logged.mock.calls).toEqual([error, error]);
     expect(counted()).toContainEqual(['ReconcileFailed', {}]);
-    expect(placeOf(bad)).toEqual(listed('START', 89, bad));
+    expect(dueKeyOf(bad)).toEqual(listed('START', 89, bad));
   });
 
   test('of a tick is logged and counted, and the next tick goes on', async () => {
@@ -131,6 +131,6 @@ describe('an error', () => {
 
     await run(idle);
 
-    expect(placeOf(ids[1] ?? '').GSI1SK).not.toBe(at(-1));
+    expect(dueKeyOf(ids[1] ?? '').GSI1SK).not.toBe(at(-1));
   });
 });

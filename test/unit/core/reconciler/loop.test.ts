@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';
 import { duePartition, RECONCILER_RUN_KEY } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
-import { at, executions, given, givenWaiting, listed, memory, placeOf } from '../../builders/reconciling.ts';
+import { at, executions, given, givenWaiting, listed, memory, dueKeyOf } from '../../builders/reconciling.ts';
 import { beginRun, elapsed, passing, run, wait } from '../../builders/runs.ts';
 import { aTaskProvider, idle } from './a-run.ts';
 
@@ -40,21 +40,21 @@ describe('a run', () => {
 
     expect(recorded.queriedAt).toEqual([4, 6, 8, 10, 12, 14, 16, 18, 20]);
     expect(executions.woken.map(({ taskToken }) => taskToken)).toEqual([id]);
-    expect(placeOf(id)).toEqual(listed('CHECK', 320, id));
+    expect(dueKeyOf(id)).toEqual(listed('CHECK', 320, id));
   });
 
   test('lists an open request once, at its end, and writes nothing else than that it is alive', async () => {
     const id = givenWaiting(-1);
     const { recorded, routes } = aTaskProvider();
-    const places = new Set<unknown>();
-    memory.beforeCall = () => places.add(placeOf(id).GSI1SK);
+    const dueKeys = new Set<unknown>();
+    memory.beforeCall = () => dueKeys.add(dueKeyOf(id).GSI1SK);
 
     expect(await run(routes)).toBe(END);
 
     // At this age the pause is 2.9 s.
     expect(recorded.queriedAt.at(-1)).toBe(58);
-    expect([...places]).toEqual([at(-1)]);
-    expect(placeOf(id)).toEqual(listed('CHECK', 60.9, id));
+    expect([...dueKeys]).toEqual([at(-1)]);
+    expect(dueKeyOf(id)).toEqual(listed('CHECK', 60.9, id));
     // The name, the start, 29 ticks, the end, and the request.
     expect(memory.calls()).toMatchObject({ UpdateCommand: 1 + 1 + 29 + 1 + 1 });
     expect(memory.calls()).not.toHaveProperty('PutCommand');
@@ -120,17 +120,17 @@ describe('two runs', () => {
   test('follow each other: the newer takes over, and the older ends at its next tick and lists nothing', async () => {
     const id = givenWaiting(-1);
     const { recorded, routes } = aTaskProvider();
-    const places: unknown[] = [];
-    const older = beginRun(routes).finally(() => places.push(placeOf(id)));
+    const dueKeys: unknown[] = [];
+    const older = beginRun(routes).finally(() => dueKeys.push(dueKeyOf(id)));
     const newer = wait(31).then(() => beginRun(routes));
 
     const ends = await passing(Promise.all([older, newer]));
 
     expect(ends).toEqual([32, 90]);
-    expect(places).toEqual([listed('CHECK', -1, id)]);
+    expect(dueKeys).toEqual([listed('CHECK', -1, id)]);
     // The older's last query is at 30 s. The newer does not query in its first tick, at 31 s.
     expect(recorded.queriedAt.slice(14, 18)).toEqual([28, 30, 33, 35]);
-    expect(placeOf(id).GSI1SK).toBe(at(93.45));
+    expect(dueKeyOf(id).GSI1SK).toBe(at(93.45));
   });
 
   test('that begin at once leave the work to the newer one', async () => {

@@ -209,7 +209,7 @@ describe('the due lists', () => {
     expect(await closeWork(succeeded)).toBe(false);
   });
 
-  test('keep the place of a request whose expiry was put off', async () => {
+  test('keep the due key of a request whose expiry was put off', async () => {
     putRequest(memory, succeeded);
     listFor('EXPIRE');
 
