@@ -33,7 +33,7 @@ export const ApiKey = z.object({
   digest: z.string(),
   last4: z.string(),
   label: z.string(),
-  /** A scope of another version gives nothing here. */
+  /** A scope of another version grants nothing. */
   scopes: z.pipe(
     z.array(z.string()),
     z.transform((scopes: string[]) => SCOPES.filter((scope) => scopes.includes(scope))),

@@ -130,7 +130,7 @@ export const removeQueueEntry = (
     }),
   );
 
-/** Access pattern 67: records that a request of an account begins to wait. An account that is new here counts as served now. */
+/** Access pattern 67: records that a request of an account begins to wait. An account that is new at the route counts as served now. */
 export const touchAccount = async (
   route: string,
   accountId: string,

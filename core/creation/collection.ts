@@ -185,7 +185,7 @@ export const takeKeyed = async (call: LongCall, requestId: string, now: Date): P
 };
 
 /** Access pattern 56: a request as it is now, undefined when it was deleted, and whether its call still waits for it. One read. */
-export const lookAt = async ({
+export const readHeld = async ({
   key,
   requestId,
   waiter,

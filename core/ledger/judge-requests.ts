@@ -47,14 +47,14 @@ export const judgeRequests = async (
     if (hasOnlyRefund && createdFrom !== undefined && creationTimeOf(requestId) <= createdFrom) return [];
     if (!request && own.length === 0) return [];
     const numbers = request ? entryNumbersOf(request) : [];
-    const elsewhere = numbers.filter((number) => own.every((entry) => entry.number !== number));
-    return [{ accountId, requestId, request, own, elsewhere }];
+    const otherNumbers = numbers.filter((number) => own.every((entry) => entry.number !== number));
+    return [{ accountId, requestId, request, own, otherNumbers }];
   });
-  const numbers = new Set(judged.flatMap(({ elsewhere }) => elsewhere));
+  const numbers = new Set(judged.flatMap(({ otherNumbers }) => otherNumbers));
   const found = await findLedgerEntries(accountId, [...numbers]);
   const named = new Map(found.map((entry) => [entry.number, entry]));
-  return judged.flatMap(({ own, elsewhere, ...judgedRequest }) => {
-    const theirs = elsewhere
+  return judged.flatMap(({ own, otherNumbers, ...judgedRequest }) => {
+    const theirs = otherNumbers
       .flatMap((number) => named.get(number) ?? [])
       .filter(({ reference }) => reference === judgedRequest.requestId);
     return requestProblems({ ...judgedRequest, entries: [...own, ...theirs] }, judgedAt);

@@ -14,7 +14,7 @@ import {
 } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { lastItems, putWrite, rangeQuery, type StoredItem, updateWrite } from '../table/table.ts';
-import { heldElsewhere, type Refusal, type TransactItem } from '../table/transactions.ts';
+import { heldByOther, type Refusal, type TransactItem } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
 import { ENTRY_TYPES, LEDGER_REASONS, type LedgerReason } from './ledger-reasons.ts';
@@ -161,7 +161,7 @@ export const accountFoundInstead = async (
 ): Promise<Account | undefined> => {
   const item = refusals[index]?.item;
   if (item) return toAccount(item);
-  return heldElsewhere(refusals, index) ? findAccount(accountId) : undefined;
+  return heldByOther(refusals, index) ? findAccount(accountId) : undefined;
 };
 
 /**

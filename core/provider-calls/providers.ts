@@ -84,7 +84,7 @@ export type CancelAnswer = { kind: 'cancelled' } | { kind: 'not-cancelled'; reas
 
 /**
  * A provider's list of tasks, as far as it was read. `unfinished` are the ids of tasks that it names as unfinished. Unless it
- * `isComplete`, it has more than was read. `busy`: not now, as `ProviderAnswer` has it. `refused`: it lists nothing here.
+ * `isComplete`, it has more than was read. `busy`: not now, as `ProviderAnswer` has it. `refused`: it lists no tasks of the account.
  */
 export type TaskListing =
   | { kind: 'listed'; unfinished: ReadonlySet<string>; isComplete: boolean }

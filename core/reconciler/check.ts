@@ -56,7 +56,7 @@ export type CheckResult =
   | { kind: 'done' }
   /** Still open: check again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. `isReported`: a provider said so. */
   | { kind: 'open'; nextMs: number; rest?: ProviderQuery | undefined; isReported?: boolean }
-  /** Listed elsewhere: the index is behind. */
+  /** Listed under another due key: the index is behind. */
   | { kind: 'moved'; due: DueItem }
   /** Do the rest now. */
   | { kind: 'provider'; rest: ProviderQuery };

@@ -83,7 +83,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, {});
     if (await recordOutputs(requestId, outputs, isReleased)) {
       reportUsage(request, latestAttempts(attempts));
-      // Only here: runs that are repeated would count its tasks again.
+      // Only in this run: runs that are repeated would count its tasks again.
       await reportTasks(request, latestAttempts(attempts), clock);
       // The provider has made all that it will, and needs them no more.
       await removeObjects(possibleClipsOf(request));

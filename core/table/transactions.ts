@@ -39,7 +39,7 @@ export const refusedBy = (refusals: readonly Refusal[], index: number): boolean 
   refusals[index]?.code === 'ConditionalCheckFailed';
 
 /** Whether another transaction held the item at `index`, so that it has changed by now. */
-export const heldElsewhere = (refusals: readonly Refusal[], index: number): boolean =>
+export const heldByOther = (refusals: readonly Refusal[], index: number): boolean =>
   refusals[index]?.code === 'TransactionConflict';
 
 /**

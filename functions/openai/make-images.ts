@@ -7,7 +7,7 @@ import {
   endWait,
   type Held,
   type LongCall,
-  lookAt,
+  readHeld,
   takeRequest,
 } from '../../core/creation/collection.ts';
 import { createForCall, type FileStore } from '../../core/creation/create-for-call.ts';
@@ -42,7 +42,7 @@ export interface Pace extends Clock {
   sleep(milliseconds: number): Promise<void>;
 }
 
-/** The pauses between looks at a request; the last one repeats. */
+/** The pauses between checks of a request; the last one repeats. */
 const PAUSES_MS = [300, 600, 1_000] as const;
 /** A slot outlasts the wait by as much as its function may run longer. */
 const SENDING_SECONDS = 60;
@@ -142,7 +142,7 @@ const namedUploads = (
 };
 
 /**
- * The request of an earlier, equal call, which this one takes. A retry that finds none looks again for 2 s: its first call may not have begun,
+ * The request of an earlier, equal call, which this one takes. A retry that finds none searches again for 2 s: its first call may not have begun,
  * when its connection broke at once.
  */
 const earlier = async (call: LongCall, isValid: boolean, pace: Pace): Promise<Held | undefined> => {
@@ -167,12 +167,12 @@ const awaitImages = async (
   pace: Pace,
 ): Promise<APIGatewayProxyResult> => {
   try {
-    for (let looks = 0; ; looks++) {
-      const { isOwn, request } = await lookAt(held);
+    for (let checks = 0; ; checks++) {
+      const { isOwn, request } = await readHeld(held);
       if (!isOwn && !held.isGiven) return stillMakingResponse(held.requestId);
       if (!request || isTerminal(request)) return await answer(held, request, parameters, pace);
       if (pace.now() >= until) break;
-      await pace.sleep(PAUSES_MS[looks] ?? PAUSES_MS[2]);
+      await pace.sleep(PAUSES_MS[checks] ?? PAUSES_MS[2]);
     }
     await endWait(held, 'released', pace.now());
     return stillMakingResponse(held.requestId);

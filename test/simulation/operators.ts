@@ -90,7 +90,7 @@ export const operators = async (simulation: Simulation, action: Action): Promise
     case 'set-retention':
     case 'redeploy':
       deploy(world, action);
-      simulation.leftRoutes.look();
+      simulation.leftRoutes.check();
       return;
     case 'leave-route':
       return run(() => simulation.leftRoutes.leave(action.pick));

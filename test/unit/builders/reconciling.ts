@@ -56,7 +56,7 @@ export const ended: Partial<VideoRequest> = {
   finishedAt: at(0),
 };
 
-/** Lists a request for a look at this second. */
+/** Lists a request for a check of this second. */
 export const dueAt = (seconds: number, requestId = VIDEO_ID) =>
   memory.patch(requestKey(requestId), dueListing('CHECK', requestId, at(seconds)));
 

@@ -18,7 +18,7 @@ import { putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
-import { lookAtDue } from '../../builders/runs.ts';
+import { checkDueItems } from '../../builders/runs.ts';
 import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
@@ -50,7 +50,7 @@ const events = () =>
 const deliveries = () => executions.names('webhook-delivery');
 /** As long after as an event waits for its writer to start the delivery. */
 const LATER = 40;
-const reconcile = (seconds = LATER) => lookAtDue(seconds, leadingTo(answering({ kind: 'waiting' })));
+const reconcile = (seconds = LATER) => checkDueItems(seconds, leadingTo(answering({ kind: 'waiting' })));
 const LOW = `${ACCOUNT_ID}_low_5`;
 
 describe('a debit that takes the balance below the threshold', () => {

@@ -85,7 +85,7 @@ describe('a request that was deleted leaves nothing, and nothing comes back by',
     ['its expiry', () => markExpired(REQUEST_ID, NOW)],
     ['another attempt at its expiry', () => postponeExpiry(EXPIRING, at(60), 1)],
     ['its closing', () => closeWork(aSucceeded())],
-    ['a look at what is due', () => reschedule(DUE, 'CHECK', at(60))],
+    ['a check of what is due', () => reschedule(DUE, 'CHECK', at(60))],
   ])('%s', async (_, write) => {
     given(aSucceeded({ webhookUrl: 'https://hooks.example.com' }));
     await remove();

@@ -83,7 +83,7 @@ describe('dispatching a request', () => {
   test.each([
     ['after the shortest pause between two queries', false, 2],
     ['after five minutes when its provider calls back', true, 300],
-  ])('lists an accepted one for its first look %s', async (_, callsBack, seconds) => {
+  ])('lists an accepted one for its first check %s', async (_, callsBack, seconds) => {
     const provider = aProvider('asynchronous', 1, async () => ACCEPTED);
     provider.callsBack.mockReturnValue(callsBack);
     await run(provider);

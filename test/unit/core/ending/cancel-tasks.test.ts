@@ -23,7 +23,7 @@ import {
   dueKeyOf,
   request,
 } from '../../builders/reconciling.ts';
-import { lookAtDue } from '../../builders/runs.ts';
+import { checkDueItems } from '../../builders/runs.ts';
 import { accepted, answering } from '../../builders/waiting-request.ts';
 
 const LATE = { code: 'provider_timeout', message: 'late' } as const;
@@ -41,7 +41,7 @@ const aCanceller = (answer: CancelAnswer | (() => Promise<CancelAnswer>) = { kin
   return provider;
 };
 const reconcile = (provider: Provider, seconds: number, routes: ProviderRouteOf = leadingTo(provider)) =>
-  lookAtDue(seconds, routes);
+  checkDueItems(seconds, routes);
 const cancelled = ({ cancel }: ReturnType<typeof aCanceller>) => cancel.mock.calls.map(([taskId]) => taskId);
 const NOT_LISTED = { GSI1PK: undefined, GSI1SK: undefined };
 

@@ -22,7 +22,7 @@ import { accepted, answering } from '../../builders/waiting-request.ts';
 import { aTaskProvider, counted, idle, logged } from './a-run.ts';
 
 describe('what is due', () => {
-  test('is looked at 40 items at a time', async () => {
+  test('is checked 40 items at a time', async () => {
     for (let count = 0; count < 90; count++) given(-100);
     let [atOnce, most] = [0, 0];
     executions.client.on(DescribeExecutionCommand).callsFake(async () => {
@@ -32,7 +32,7 @@ describe('what is due', () => {
       return { status: 'RUNNING' };
     });
 
-    // It ends once all have been looked at.
+    // It ends once all have been checked.
     expect(await run(idle)).toBeLessThan(10);
 
     expect(most).toBe(40);
@@ -88,7 +88,7 @@ describe('what is due', () => {
 });
 
 describe('an error', () => {
-  test('of an item is logged and counted, does not stop others, and the item is looked at again', async () => {
+  test('of an item is logged and counted, does not stop others, and the item is checked again', async () => {
     const ids = [given(-100), given(-90), given(-80)];
     const bad = ids[1] ?? '';
     memory.patch(requestKey(bad), { images: 'none' });

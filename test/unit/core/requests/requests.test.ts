@@ -166,7 +166,7 @@ describe('marking a request as processing', () => {
     });
   });
 
-  test('says when to look at it next, in the same update', async () => {
+  test('says when to check it next, in the same update', async () => {
     given({});
     await markProcessing(anImageRequest(), atSeconds(300).toISOString());
 

@@ -70,7 +70,7 @@ describe('a callback', () => {
     expect(request.wait()).toBeUndefined();
   });
 
-  test('has its signature checked after its token, so strangers cause no look-up of keys', async () => {
+  test('has its signature checked after its token, so strangers cause no check-up of keys', async () => {
     const check = jest.fn(async () => 'genuine' as const);
     const provider = answering(aDone('a'));
 
