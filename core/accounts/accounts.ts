@@ -233,7 +233,11 @@ export const putWebhookSecrets = (
   secrets: Pick<Account, 'webhookSecret' | 'previousWebhookSecret' | 'previousValidUntil'>,
 ): Promise<Account> => updateAccount(accountId, setAll(secrets));
 
-const updateAccount = async (accountId: string, update: UpdateParts, extraWrites?: ExtraWrites): Promise<Account> => {
+const updateAccount = async (
+  accountId: string,
+  update: UpdateParts,
+  extraWrites?: ExtraWrites,
+): Promise<Account> => {
   const item = await updateExisting(accountKey(accountId), update, extraWrites);
   if (!item) throw noSuchAccount(accountId);
   return toAccount(item);

@@ -131,7 +131,11 @@ export const setDefaultEndUser = (
   extraWrites?: ExtraWrites,
 ): Promise<ApiKey> => updateApiKey(keyId, setAll({ defaultEndUser: email }), extraWrites);
 
-const updateApiKey = async (keyId: string, update: UpdateParts, extraWrites?: ExtraWrites): Promise<ApiKey> => {
+const updateApiKey = async (
+  keyId: string,
+  update: UpdateParts,
+  extraWrites?: ExtraWrites,
+): Promise<ApiKey> => {
   const item = await updateExisting(apiKeyKey(keyId), update, extraWrites);
   if (!item) throw noSuchKey(keyId);
   return toApiKey(item);
@@ -154,7 +158,7 @@ export interface ParsedKey {
 export const parseKey = (key: string): ParsedKey | undefined => {
   const accountId = KEY_TEXT.exec(key)?.[1];
   if (accountId === undefined || checksum(key.slice(0, -6)) !== key.slice(-6)) return undefined;
-  return partsOf(accountId, key);
+  return parsedKey(accountId, key);
 };
 
 /** The text of a new random key of an account, with its parts. */
@@ -162,11 +166,11 @@ export const newKey = (accountId: string): { text: string; parsed: ParsedKey } =
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62.charAt(randomInt(62))).join('');
   const body = `gsk_${accountId}_${secret}`;
   const text = body + checksum(body);
-  return { text, parsed: partsOf(accountId, text) };
+  return { text, parsed: parsedKey(accountId, text) };
 };
 
 /** The key id is 128 bits of the digest: computable from the key, but not the other way round. */
-const partsOf = (accountId: string, text: string): ParsedKey => {
+const parsedKey = (accountId: string, text: string): ParsedKey => {
   const digest = hash('sha256', text);
   return { accountId, keyId: `key_${digest.slice(0, 32)}`, digest };
 };

@@ -15,7 +15,11 @@ export const setBalanceWebhook = (
   webhook: BalanceWebhook | undefined,
   extraWrites?: ExtraWrites,
 ): Promise<Account> =>
-  changeDebitSettings(accountId, setAll({ balanceWebhook: webhook, exhaustedReported: undefined }), extraWrites);
+  changeDebitSettings(
+    accountId,
+    setAll({ balanceWebhook: webhook, exhaustedReported: undefined }),
+    extraWrites,
+  );
 
 /** Each creation writes the account: 100 budgets are some 10 KB of it. */
 const MAX_KEY_BUDGETS = 100;

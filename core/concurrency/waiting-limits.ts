@@ -43,7 +43,7 @@ export const waitingLimits = async (
 ): Promise<DividedLimit[]> => {
   const all = inAll ?? atLeastOne((await quota(now)) / SHARE);
   const slots = Math.min(limit.slots, atLeastOne(all / 2));
-  return [accountLimit(kind, accountId, { ...limit, slots }), partsOf(kind, all, limit.leaseSeconds)];
+  return [accountLimit(kind, accountId, { ...limit, slots }), limitsInAll(kind, all, limit.leaseSeconds)];
 };
 
 const quota = (now: Date): Promise<number> =>
@@ -55,7 +55,7 @@ const quota = (now: Date): Promise<number> =>
 const atLeastOne = (slots: number): number => Math.max(1, Math.floor(slots));
 
 /** Some of the items of a limit that has many slots, which ones by chance: one item would be written too often. */
-const partsOf = (kind: InFlightKind, slots: number, leaseSeconds: number): InFlightLimit[] => {
+const limitsInAll = (kind: InFlightKind, slots: number, leaseSeconds: number): InFlightLimit[] => {
   const items = Math.ceil(slots / SLOTS_PER_ITEM);
   const first = Math.floor(Math.random() * items);
   return Array.from({ length: Math.min(items, MOST_ITEMS) }, (_, step) => {

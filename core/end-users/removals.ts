@@ -13,7 +13,13 @@ import {
   updateOf,
   updateWrite,
 } from '../table/table.ts';
-import { type ExtraWrites, refusedBy, transact, writeItem, writeUnlessRefused } from '../table/transactions.ts';
+import {
+  type ExtraWrites,
+  refusedBy,
+  transact,
+  writeItem,
+  writeUnlessRefused,
+} from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type EndUserId, endUserNotFound, getEndUser, toEndUser } from './end-users.ts';
 

@@ -26,7 +26,7 @@ import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retries.ts';
 import { type ExtraWrites, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { partsOf, providerCostsOf, type RequestParts } from './end-rules.ts';
+import { providerCostsOf, type RequestParts, requestParts } from './end-rules.ts';
 
 /**
  * Time for the ending process to start the follow-up work itself. Only the reconciler cancels tasks, without
@@ -142,7 +142,7 @@ export const endRequest = async (
   }, SETTLEMENT_PATIENCE);
   if (found) return found;
   for (const item of unread) reportUnreadable(`${request.accountId} ${item}`);
-  reportEnd(request, state, refund, partsOf(request, attempts, now));
+  reportEnd(request, state, refund, requestParts(request, attempts, now));
   return isToBeClosed ? 'ended' : 'closed';
 };
 

@@ -64,7 +64,10 @@ export const failStoredRequest = async (
   operatorNote?: string,
   extraWrites?: ExtraWrites,
 ): Promise<void> => {
-  await endAsFailed(await findRequest(requestId), error, clock, { operatorNote, ...(extraWrites && { extraWrites }) });
+  await endAsFailed(await findRequest(requestId), error, clock, {
+    operatorNote,
+    ...(extraWrites && { extraWrites }),
+  });
   await closeStoredRequest(requestId, { clock });
 };
 

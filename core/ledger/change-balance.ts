@@ -62,7 +62,11 @@ export const changeBalance = async (
       attempted = entry;
       const all = [...writes, ...eventWrites, ...extraWrites];
       if (idempotencyKey === undefined) return all;
-      const kept = { ...keyOf(accountId, idempotencyKey), accountId, entryNumber: entry.number };
+      const kept = {
+        ...idempotentChangeKey(accountId, idempotencyKey),
+        accountId,
+        entryNumber: entry.number,
+      };
       return [...all, putWrite(kept, { ConditionExpression: 'attribute_not_exists(PK)' })];
     });
   } catch (error) {
@@ -91,7 +95,7 @@ const balanceProblem = (
  */
 export const BalanceChangeKey = z.object({ accountId: z.string(), entryNumber: z.number() });
 
-const keyOf = (accountId: string, idempotencyKey: string): ItemKey =>
+const idempotentChangeKey = (accountId: string, idempotencyKey: string): ItemKey =>
   balanceChangeKey(accountId, hash('sha256', idempotencyKey));
 
 /** Access pattern 41: the ledger entry that an operator's idempotency key made in an account, strongly consistent; undefined when there is none. */
@@ -99,7 +103,7 @@ export const findChangeOfKey = async (
   accountId: string,
   idempotencyKey: string,
 ): Promise<LedgerEntry | undefined> => {
-  const item = await getItem(keyOf(accountId, idempotencyKey));
+  const item = await getItem(idempotentChangeKey(accountId, idempotencyKey));
   return item && (await findEntry(accountId, BalanceChangeKey.parse(item).entryNumber));
 };
 

@@ -32,17 +32,17 @@ export const judgeRequests = async (
   judgedAt: Instant,
 ): Promise<LedgerProblem[]> => {
   const ofRequests = entries.filter(({ reason }) => reason === 'generation' || reason === 'refund');
-  const entriesOf = Map.groupBy(ofRequests, ({ reference }) => reference);
+  const entriesByRequest = Map.groupBy(ofRequests, ({ reference }) => reference);
   const listed: string[] = [];
   for await (const id of listRequestIdsOfAccount(accountId, { createdFrom, createdUntil })) listed.push(id);
   // Other requests past retention were judged before, and most are absent.
-  const kept = [...entriesOf].filter(([, own]) => own.some((entry) => !mayBeSwept(entry, judgedAt)));
+  const kept = [...entriesByRequest].filter(([, own]) => own.some((entry) => !mayBeSwept(entry, judgedAt)));
   const requests = await findAccountedRequests(accountId, [
     ...new Set([...listed, ...kept.map(([requestId]) => requestId)]),
   ]);
-  const judged = [...new Set([...listed, ...entriesOf.keys()])].flatMap((requestId) => {
+  const judged = [...new Set([...listed, ...entriesByRequest.keys()])].flatMap((requestId) => {
     const request = requests.get(requestId);
-    const own = entriesOf.get(requestId) ?? [];
+    const own = entriesByRequest.get(requestId) ?? [];
     const hasOnlyRefund = own.length > 0 && own.every(({ number }) => number === request?.refundEntryNumber);
     if (hasOnlyRefund && createdFrom !== undefined && creationTimeOf(requestId) <= createdFrom) return [];
     if (!request && own.length === 0) return [];

@@ -80,7 +80,12 @@ export interface BalanceChange {
 /** The account's state that a balance change expects to find. */
 export type LedgerHead = Pick<
   Account,
-  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt' | 'settingsVersion' | 'balanceWebhook'
+  | 'accountId'
+  | 'balanceThousandths'
+  | 'ledgerEntries'
+  | 'balanceUpdatedAt'
+  | 'settingsVersion'
+  | 'balanceWebhook'
 >;
 
 /** A balance change as planned: its entry, the two writes that make it, and those for the event of its account's webhook, if it has one. */
@@ -120,7 +125,10 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
   const work = change.earnedWork ? ', earnedWork = :work' : '';
   const isLimited = change.amountThousandths > 0 && change.reason !== 'refund';
   const limit = isLimited ? ' AND balanceThousandths <= :most' : '';
-  const version = head.settingsVersion === undefined ? 'attribute_not_exists(settingsVersion)' : 'settingsVersion = :version';
+  const version =
+    head.settingsVersion === undefined
+      ? 'attribute_not_exists(settingsVersion)'
+      : 'settingsVersion = :version';
   const event = crossingOf(head, entry);
   return {
     entry,

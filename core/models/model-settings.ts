@@ -75,16 +75,25 @@ export const putEnabled = (model: string, enabled: boolean, extraWrites?: ExtraW
   update(model, setAll({ model, enabled }), extraWrites);
 
 /** Access pattern 14: sets what a route costs for requests from now on; undefined: not known. */
-export const putRouteCost = (route: string, cost: Rate | undefined, extraWrites?: ExtraWrites): Promise<void> =>
-  putEntry('costs', { name: route, value: cost }, extraWrites);
+export const putRouteCost = (
+  route: string,
+  cost: Rate | undefined,
+  extraWrites?: ExtraWrites,
+): Promise<void> => putEntry('costs', { name: route, value: cost }, extraWrites);
 
 /** Access pattern 14: leaves a route by hand, or with `undefined` uses it again. Takes effect within 5 s. */
-export const putLeftRoute = (route: string, leftAt: Instant | undefined, extraWrites?: ExtraWrites): Promise<void> =>
-  putEntry('left', { name: route, value: leftAt }, extraWrites);
+export const putLeftRoute = (
+  route: string,
+  leftAt: Instant | undefined,
+  extraWrites?: ExtraWrites,
+): Promise<void> => putEntry('left', { name: route, value: leftAt }, extraWrites);
 
 /** Access pattern 14: sets the model that an alias stands for; undefined removes the alias. */
-export const putAlias = (alias: string, model: string | undefined, extraWrites?: ExtraWrites): Promise<void> =>
-  putEntry('aliases', { name: alias, value: model }, extraWrites);
+export const putAlias = (
+  alias: string,
+  model: string | undefined,
+  extraWrites?: ExtraWrites,
+): Promise<void> => putEntry('aliases', { name: alias, value: model }, extraWrites);
 
 /** Sets or removes one entry of a map in the settings of no model. */
 const putEntry = async (
@@ -102,7 +111,11 @@ const putEntry = async (
     value === undefined
       ? { UpdateExpression: 'REMOVE #map.#name' }
       : { UpdateExpression: 'SET #map.#name = :value', ExpressionAttributeValues: { ':value': value } };
-  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#map': map, '#name': name } }, extraWrites);
+  await update(
+    NO_MODEL,
+    { ...change, ExpressionAttributeNames: { '#map': map, '#name': name } },
+    extraWrites,
+  );
 };
 
 const update = async (model: string, parts: UpdateParts, extraWrites: ExtraWrites = []): Promise<void> => {

@@ -62,7 +62,7 @@ export const listRequests = async (
   }
   const wanted = page.pageSize + 1;
   const entries: IndexEntry[] = [];
-  for await (const entry of entriesOf(list, { skip, wanted })) {
+  for await (const entry of matchingEntries(list, { skip, wanted })) {
     entries.push(entry);
     if (entries.length === wanted) break;
   }
@@ -104,7 +104,7 @@ const search = async (
     requests.push(...(await readRequests(batch, list.filter, list.now)));
     batch = [];
   };
-  for await (const entry of entriesOf(list, { skip: 0, wanted: Math.min(wanted, limit + 1) })) {
+  for await (const entry of matchingEntries(list, { skip: 0, wanted: Math.min(wanted, limit + 1) })) {
     if (searched === limit && last !== undefined) {
       await readBatch();
       if (requests.length < wanted) return stoppedAt(creationTimeOf(requestIdOf(last)), requests);
@@ -150,7 +150,7 @@ const readRequests = async (
 };
 
 /** The entries that match as far as they say, newest first, read as they are consumed. */
-const entriesOf = async function* (
+const matchingEntries = async function* (
   { accountId, kind, filter, now }: RequestList,
   wants: { skip: number; wanted: number },
 ): AsyncGenerator<IndexEntry> {

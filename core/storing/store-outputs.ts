@@ -136,9 +136,9 @@ const storeOutput = async (
     const startedAtMs = clock.now().getTime();
     try {
       const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS[request.kind]));
-      const keyOf = ({ extension }: { extension: string }): string =>
+      const outputKey = ({ extension }: { extension: string }): string =>
         outputObjectKey(request.requestId, index, extension);
-      const { extension: _, ...stored } = await STORE[request.kind](file, keyOf);
+      const { extension: _, ...stored } = await STORE[request.kind](file, outputKey);
       return { index, ...stored };
     } catch (error) {
       const isLost = isFinal(error, attempts, clock);

@@ -122,7 +122,7 @@ export const writeBeside = async (
   if (refusal) return { done: false, item: refusal.item };
   const { TableName } = command.input;
   const { Item = {} } = await table.send(
-    new GetCommand({ TableName, Key: keyOf(command), ConsistentRead: true }),
+    new GetCommand({ TableName, Key: writtenKey(command), ConsistentRead: true }),
   );
   return { done: true, item: Item };
 };
@@ -134,7 +134,7 @@ const transactItemOf = (command: PutCommand | UpdateCommand): TransactItem => {
     : { Update: write as NonNullable<TransactItem['Update']> };
 };
 
-const keyOf = (command: PutCommand | UpdateCommand): StoredItem | undefined => {
+const writtenKey = (command: PutCommand | UpdateCommand): StoredItem | undefined => {
   if (!(command instanceof PutCommand)) return command.input.Key;
   const { PK, SK } = command.input.Item ?? {};
   return { PK, SK };

@@ -4,10 +4,10 @@ import { countMetric, logger, METRIC } from '../observability.ts';
 import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
 import {
   isOpenTask,
-  recordRefusal,
   originOf,
   type ProviderAttempt,
   recordOutcome,
+  recordRefusal,
 } from '../provider-calls/provider-attempts.ts';
 import { UnknownAddressError } from '../provider-calls/provider-urls.ts';
 import { holdOffQueries, recordQuery } from '../provider-calls/provider-waits.ts';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { setBalanceWebhook } from '../../core/accounts/debit-settings.ts';
 import { type Account, getAccount } from '../../core/accounts/accounts.ts';
 import {
   type BalanceEvent,
   findBalanceEvent,
   listBalanceEvents,
 } from '../../core/accounts/balance-events.ts';
+import { setBalanceWebhook } from '../../core/accounts/debit-settings.ts';
 import { webhookUrlProblem } from '../../core/creation/creation-fields.ts';
 import { ConflictError, NotFoundError } from '../../core/errors.ts';
 import { startWebhookDelivery } from '../../core/executions/executions.ts';

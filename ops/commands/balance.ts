@@ -58,7 +58,14 @@ const changeWith =
     const entryId = newLedgerEntryId(now);
     const detail = `${formatNumber(toXTokens(amount))} xTokens${note === '' ? '' : `, "${note}"`}`;
     const extraWrites = (await recorder()).write({ accountId, subject: entryId, detail });
-    const change = { amountThousandths: amount, reason, reference: note, idempotencyKey, entryId, extraWrites };
+    const change = {
+      amountThousandths: amount,
+      reason,
+      reference: note,
+      idempotencyKey,
+      entryId,
+      extraWrites,
+    };
     const entry = await changeBalance(accountId, change, now);
     const value = renderLedgerEntry(entry);
     if (entry.id === entryId) return { value, text: (columns) => formatFields({ ...value }, columns) };

@@ -116,7 +116,11 @@ const erase: Verb<OneOptions & { yes?: true }> = async ({ account, email, yes },
     );
   }
   const extraWrites = (await recorder()).write({ accountId, subject: endUserId });
-  const value = { accountId, endUserId, ...(await removeEndUser({ accountId, email }, systemClock, extraWrites)) };
+  const value = {
+    accountId,
+    endUserId,
+    ...(await removeEndUser({ accountId, email }, systemClock, extraWrites)),
+  };
   return { value, text: (columns) => formatFields(value, columns) };
 };
 

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { setKeyBudget } from '../../core/accounts/debit-settings.ts';
 import { getAccount, keyBudgetOf } from '../../core/accounts/accounts.ts';
 import {
   type ApiKey,
@@ -12,6 +11,7 @@ import {
   type Scope,
   setDefaultEndUser,
 } from '../../core/accounts/api-keys.ts';
+import { setKeyBudget } from '../../core/accounts/debit-settings.ts';
 import { shownLimits } from '../../core/budgets/budget-rules.ts';
 import { readSpending } from '../../core/budgets/spending.ts';
 import { NotFoundError } from '../../core/errors.ts';
@@ -137,7 +137,7 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
   }
   await connected();
   const given = keyId ?? key ?? '';
-  const id = parseKey(given)?.keyId ?? (key === undefined ? keyIdOnly(given) : idOf(key));
+  const id = parseKey(given)?.keyId ?? (key === undefined ? keyIdOnly(given) : keyIdOf(key));
   const { accountId } = await getApiKey(id);
   const extraWrites = (await recorder()).write({ accountId, subject: id });
   const revoked = await revokeApiKey(id, new Date(), extraWrites);
@@ -198,7 +198,7 @@ const keyIdOnly = (given: string): string => {
   throw new UsageError('That text is neither the id of a key nor a whole API key: its checksum is wrong.');
 };
 
-const idOf = (key: string): string => {
+const keyIdOf = (key: string): string => {
   const parsed = parseKey(key);
   if (!parsed) throw new NotFoundError('That text is no API key: its format or checksum is wrong.');
   return parsed.keyId;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { putAccountRate } from '../../core/accounts/debit-settings.ts';
 import { type Account, getAccount } from '../../core/accounts/accounts.ts';
+import { putAccountRate } from '../../core/accounts/debit-settings.ts';
 import type { CatalogModel } from '../../core/models/catalog.ts';
 import { listModelSettings, type ModelSettings, putRate } from '../../core/models/model-settings.ts';
 import type { AccountRate, Rate } from '../../core/models/rate-schemas.ts';

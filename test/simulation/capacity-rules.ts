@@ -200,7 +200,8 @@ export class Capacity extends Part {
     const { evidence, scheduler } = this.world;
     return evidence.callsOf(requestId).every(({ end, made }) => {
       if (!made) return end !== 'open' && end !== 'lost';
-      const isReported = !made.forgotten && !evidence.untoldTasks.has(made.id) && !evidence.heldOff.has(made.id);
+      const isReported =
+        !made.forgotten && !evidence.untoldTasks.has(made.id) && !evidence.heldOff.has(made.id);
       return isReported && Math.max(made.doneAt, evidence.disturbedAt) + SEEN_MS < scheduler.now;
     });
   }

@@ -83,7 +83,11 @@ const ended = async (smoke: Smoke, kind: Kind, { requestId }: MadeRequest): Prom
     smoke.say(`${requestId} is ${status}`);
     return ENDED.has(status) ? record.data : undefined;
   };
-  const record = await poll(smoke, { everySeconds: POLL_SECONDS, forSeconds: options.patienceSeconds }, check);
+  const record = await poll(
+    smoke,
+    { everySeconds: POLL_SECONDS, forSeconds: options.patienceSeconds },
+    check,
+  );
   if (!record)
     throw new CheckFailedError(`${requestId} is still ${status} after ${options.patienceSeconds} s.`);
   return record;

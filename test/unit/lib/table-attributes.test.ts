@@ -6,9 +6,9 @@ import { putEndUserBudget } from '../../../core/ledger/end-user-budgets.ts';
 import { claimAttempts } from '../../../core/provider-calls/claim-attempts.ts';
 import {
   keepAttemptAlive,
-  recordRefusal,
   recordCancellation,
   recordOutcome,
+  recordRefusal,
   suspectAttempt,
 } from '../../../core/provider-calls/provider-attempts.ts';
 import {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { setBalanceWebhook } from '../../../../core/accounts/debit-settings.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
+import { setBalanceWebhook } from '../../../../core/accounts/debit-settings.ts';
 import { deleteAccount } from '../../../../core/accounts/delete-account.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';

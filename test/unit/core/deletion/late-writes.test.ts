@@ -2,9 +2,9 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';
 import {
   keepAttemptAlive,
-  recordRefusal,
   recordCancellation,
   recordOutcome,
+  recordRefusal,
   suspectAttempt,
 } from '../../../../core/provider-calls/provider-attempts.ts';
 import {

@@ -17,10 +17,10 @@ import {
   at,
   clockAt,
   dueAt,
+  dueKeyOf,
   executions,
   listed,
   memory,
-  dueKeyOf,
   request,
 } from '../../builders/reconciling.ts';
 import { checkDueItems } from '../../builders/runs.ts';

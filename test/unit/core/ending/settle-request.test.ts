@@ -23,6 +23,7 @@ import { memory } from '../../fakes/fresh-table.ts';
 import {
   account,
   clock,
+  dueKeyOf,
   EXPIRE,
   endUser,
   entries,
@@ -30,7 +31,6 @@ import {
   given,
   LOOK,
   outputs,
-  dueKeyOf,
   request,
   webhookUrl,
 } from './an-ending.ts';

@@ -7,9 +7,9 @@ import {
   findProviderWait,
   holdOffQueries,
   keepTaskToken,
-  recordQuery,
   openWaitWrite,
   queriedWithin,
+  recordQuery,
 } from '../../../../core/provider-calls/provider-waits.ts';
 import { providerWaitKey } from '../../../../core/table/keys.ts';
 import { transact } from '../../../../core/table/transactions.ts';

@@ -24,12 +24,12 @@ import {
   clockAt,
   commands,
   dueAt,
+  dueKeyOf,
   ended,
   executions,
   given,
   listed,
   memory,
-  dueKeyOf,
   request,
 } from '../../builders/reconciling.ts';
 import { checkDueItems } from '../../builders/runs.ts';

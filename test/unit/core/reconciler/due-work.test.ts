@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DueWork, type Kept } from '../../../../core/reconciler/due-work.ts';
 import type { DueItem } from '../../../../core/requests/due-items.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
-import { at, given, listed, memory, dueKeyOf } from '../../builders/reconciling.ts';
+import { at, dueKeyOf, given, listed, memory } from '../../builders/reconciling.ts';
 
 /** A request due at this second. */
 const item = (requestId: string, seconds: number): DueItem => ({

@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import type { InTurn, ProviderAnswer, TaskListing } from '../../../../core/provider-calls/providers.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { at, executions, givenWaiting, dueKeyOf } from '../../builders/reconciling.ts';
+import { at, dueKeyOf, executions, givenWaiting } from '../../builders/reconciling.ts';
 import { elapsed, run, wait } from '../../builders/runs.ts';
 import { aTaskProvider } from './a-run.ts';
 

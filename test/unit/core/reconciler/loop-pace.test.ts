@@ -3,7 +3,7 @@ import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.
 import { requestKey } from '../../../../core/table/keys.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aDone } from '../../builders/providers.ts';
-import { at, executions, givenWaiting, listed, memory, dueKeyOf } from '../../builders/reconciling.ts';
+import { at, dueKeyOf, executions, givenWaiting, listed, memory } from '../../builders/reconciling.ts';
 import { run } from '../../builders/runs.ts';
 import { aTaskProvider } from './a-run.ts';
 

@@ -8,13 +8,13 @@ import { leadingTo } from '../../builders/providers.ts';
 import {
   at,
   dueAt,
+  dueKeyOf,
   ended,
   executions,
   given,
   givenWaiting,
   listed,
   memory,
-  dueKeyOf,
 } from '../../builders/reconciling.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
 import { elapsed, run, wait } from '../../builders/runs.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';
 import { duePartition, RECONCILER_RUN_KEY } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
-import { at, executions, given, givenWaiting, listed, memory, dueKeyOf } from '../../builders/reconciling.ts';
+import { at, dueKeyOf, executions, given, givenWaiting, listed, memory } from '../../builders/reconciling.ts';
 import { beginRun, elapsed, passing, run, wait } from '../../builders/runs.ts';
 import { aTaskProvider, idle } from './a-run.ts';
 

@@ -184,10 +184,14 @@ describe('querying the tasks of a request', () => {
 
   describe('that the provider refuses to tell', () => {
     const REFUSED: ProviderAnswer = { kind: 'refused' };
-    const readHeld = (seconds: number, answer: ProviderAnswer) => query(leadingTo(answering(answer)), seconds);
+    const readHeld = (seconds: number, answer: ProviderAnswer) =>
+      query(leadingTo(answering(answer)), seconds);
 
     test('changes nothing at the first check, which may be a rotation of the key', async () => {
-      expect(await readHeld(20, REFUSED)).toMatchObject({ answered: false, attempts: [{ refusedAt: at(20) }] });
+      expect(await readHeld(20, REFUSED)).toMatchObject({
+        answered: false,
+        attempts: [{ refusedAt: at(20) }],
+      });
       expect(await readHeld(319, REFUSED)).toMatchObject({
         answered: false,
         attempts: [{ refusedAt: at(20) }],
@@ -218,7 +222,9 @@ describe('querying the tasks of a request', () => {
       expect(request.attempt()).not.toHaveProperty('refusedAt');
 
       await readHeld(310, REFUSED);
-      expect(await readHeld(330, REFUSED)).toMatchObject({ attempts: [{ ...accepted(), refusedAt: at(310) }] });
+      expect(await readHeld(330, REFUSED)).toMatchObject({
+        attempts: [{ ...accepted(), refusedAt: at(310) }],
+      });
     });
 
     test('is still so after a check without an answer', async () => {
