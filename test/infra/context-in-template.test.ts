@@ -70,7 +70,7 @@ describe('the context', () => {
         'tracing',
         'logRetentionDays',
       ],
-      ...['removalPolicy', 'tableName', 'exportBucket', 'exportBucketOwner', 'wafRequestsPer5Minutes'],
+      ...['removalPolicy', 'models', 'tableName', 'exportBucket', 'exportBucketOwner', 'wafRequestsPer5Minutes'],
       ...['stackName', 'signingKeys', 'reservedConcurrency', 'modelRoutes', 'maxRunning', 'providers'],
       ...['sandboxMaxRunning', 'reconcileIntervalSeconds', 'alarmEmail', 'canary', 'warmThroughput'],
       ...['console', 'openaiSurface', 'providerAccounts', 'reconcilerMemory'],
