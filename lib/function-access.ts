@@ -73,7 +73,7 @@ export const groupFunctions = (
     /** Query providers about tasks. */
     pollers,
     providerCallers: [...pollers, task['query-provider'], task['dispatch-request']],
-    /** Find the gates of the providers' routes, and call no provider. */
+    /** Find the limits of the providers' routes, and call no provider. */
     admitters: [
       task['await-capacity'],
       task['store-outputs'],
@@ -98,7 +98,7 @@ export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, lis
   dataStore.bindRequestIndexes(task['verify-ledgers'], REQUEST_INDEXES.byAccount);
   dataStore.bindListing(api['list-end-users'], 'endUserLists');
   dataStore.bindListing(reconcile, 'dueLists');
-  dataStore.bindListing(reconcile, 'gateList');
+  dataStore.bindListing(reconcile, 'queueList');
   dataStore.bindListing(task['list-expired-requests'], 'expiryList');
   dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
   dataStore.bindListing(task['list-ledgers'], 'accountList');
@@ -170,10 +170,7 @@ export const bindExecutions = (
   webhookDelivery.bindStart([...finishers, ...creators]);
   generation.bindStart([...creators, reconcile]);
   generation.allowWake([...pollers, task['await-capacity']]);
-  reconciler.allowStart({
-    'await-provider': task['await-provider'],
-    'await-capacity': task['await-capacity'],
-  });
+  reconciler.allowStart([task['await-provider'], task['await-capacity']]);
   generation.bindStatus([reconcile, reconcileLost]);
 };
 

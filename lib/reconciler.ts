@@ -34,7 +34,7 @@ export class Reconciler extends Construct {
     const intervalSeconds = props.context.reconcileIntervalSeconds;
     this.reconcile = new ServiceFunction(this, 'Reconcile', {
       bundle: props.bundleOf('events/reconcile'),
-      description: 'Queries tasks, lets waiting requests in and repairs requests that lost their execution',
+      description: 'Queries tasks, admits queued requests and repairs requests that lost their execution',
       // A run lasts 59 s, then waits for calls under way and lists what is still open.
       timeout: Duration.seconds(120),
       // It runs all the time while anything is open, and mostly waits.
@@ -85,12 +85,10 @@ export class Reconciler extends Construct {
   }
 
   /**
-   * Lets functions start a run, by name. Policies of their own: the reconciler depends on the state machine, which depends on these
-   * functions. They find the function's name in the table.
+   * Lets functions start a run. Later: the reconciler depends on the state machine, which depends on these functions. They find the
+   * function's name in the table.
    */
-  allowStart(functions: Record<string, ServiceFunction>): void {
-    for (const [name, to] of Object.entries(functions)) {
-      to.allowLater(this, `Start-${name}`, ['lambda:InvokeFunction'], [this.reconcile.lambda.functionArn]);
-    }
+  allowStart(functions: readonly ServiceFunction[]): void {
+    for (const to of functions) to.allowLater(['lambda:InvokeFunction'], [this.reconcile.lambda.functionArn]);
   }
 }
