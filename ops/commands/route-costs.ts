@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { NotFoundError } from '../../core/errors.ts';
 import { findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, putRouteCost, routeCostsIn } from '../../core/models/model-settings.ts';
+import { rateProblem } from '../../core/models/rate-problem.ts';
 import type { Rate } from '../../core/models/rate-schemas.ts';
 import { listRouteNames } from '../../core/provider-calls/model-routes.ts';
 import { rate } from '../options.ts';
 import { type Cell, formatTable, type Layout } from '../output.ts';
-import { rateProblem } from '../rate-problem.ts';
 import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
