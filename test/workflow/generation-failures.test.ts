@@ -233,7 +233,7 @@ describe('a request that someone else ended', () => {
       ]) {
         putRequest(request);
         const execution = await runGeneration(script, ({ tokens }) => {
-          executions.waiters = tokens;
+          executions.waitingTokens = tokens;
         });
 
         expect(execution.status).toBe(expected);
