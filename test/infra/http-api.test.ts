@@ -220,7 +220,7 @@ describe('an unknown path', () => {
     expect(JSON.stringify(Integration.Uri)).toContain(String(service.functions[ANSWERS_UNKNOWN]?.logicalId));
   });
 
-  test('is refused with 404 for lack of that key, before its content type is looked at', () => {
+  test('is refused with 404 for lack of that key, before its content type is checked', () => {
     const [, response] =
       ofType(service.resources, 'AWS::ApiGateway::GatewayResponse').find(
         ([, { Properties }]) => Properties.ResponseType === 'INVALID_API_KEY',
