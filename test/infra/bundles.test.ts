@@ -20,7 +20,7 @@ const MAX_KILOBYTES = {
   read: 400,
   createImage: 500,
   editImage: 610,
-  reconcile: 550,
+  reconcile: 575,
   any: 525,
   sandbox: 1_240,
 };

@@ -37,7 +37,7 @@ export const ENTITIES: Readonly<Record<string, Entity>> = {
   },
   'webhook-attempt': {
     sort: 'WEBHOOK#',
-    module: 'core/webhooks/webhook-attempts.ts',
+    module: 'core/deliveries/webhook-attempts.ts',
     schema: 'WebhookAttempt',
   },
 };

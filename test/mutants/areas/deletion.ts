@@ -28,7 +28,7 @@ export const DELETION = bugs('deletion', [
   ],
   [
     'an attempt of a webhook is recorded after its request was deleted',
-    'core/webhooks/webhook-attempts.ts',
+    'core/deliveries/webhook-attempts.ts',
     'attribute_not_exists(PK)',
     'attribute_not_exists(none)',
   ],

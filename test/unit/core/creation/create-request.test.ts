@@ -90,11 +90,14 @@ describe('an accepted creation', () => {
     });
   });
 
-  test('starts its execution, named by its id and with only the id as input', async () => {
+  test('starts its execution, named by its id, with nothing personal in its input', async () => {
     const { requestId } = await create();
 
     expect(executions.started).toEqual([
-      { machine: 'generation', name: requestId, input: { requestId }, status: 'RUNNING' },
+      {
+        ...{ machine: 'generation', name: requestId, status: 'RUNNING' },
+        input: { requestId, model: expect.any(String), accountId: ACCOUNT_ID },
+      },
     ]);
   });
 
