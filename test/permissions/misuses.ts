@@ -169,6 +169,7 @@ export const MISUSES = {
   'read webhook attempts': get(webhookAttempt),
   'falsify webhook attempts': [
     put(webhookAttempt, 'status'),
+    set(webhookAttempt, 'status'),
     [
       'TransactWriteItems',
       {
