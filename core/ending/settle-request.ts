@@ -1,7 +1,7 @@
 import { requiredNumberEnv } from '../environment.ts';
 import type { Failure } from '../errors.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
-import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { costOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import type { TerminalState } from '../requests/requests.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
@@ -18,16 +18,31 @@ export const settleRequest = async (requestId: string, clock: Clock = systemCloc
   const { request, attempts } = await findRequestAndAttempts(requestId);
   const now = clock.now();
   if (request && !isTerminal(request)) {
-    const ending = await endRequest(request, latestAttempts(attempts), terminalStateOf(request, now), now);
+    const latest = latestAttempts(attempts);
+    const ending = await endRequest(request, latest, terminalStateOf(request, latest, now), now);
     if (ending === 'closed') return;
   }
   // A failed request may have files from another run. The reconciler removes them and closes it.
   await closeRequest(requestId, async ({ status }) => status === 'succeeded', { clock });
 };
 
-const terminalStateOf = (request: StoredRequest, now: Date): TerminalState => {
+const terminalStateOf = (
+  request: StoredRequest,
+  attempts: readonly ProviderAttempt[],
+  now: Date,
+): TerminalState => {
   const delivered = (request.outputs ?? []).filter(({ objectKey }) => objectKey !== undefined).length;
   if (delivered === 0) return { status: 'failed', error: NOTHING_STORED };
   const expiresAt = addSeconds(toInstant(now), requiredNumberEnv('OUTPUT_TTL_SECONDS'));
-  return { status: 'succeeded', costThousandths: costOf(request, delivered), expiresAt };
+  const seed = seedOf(attempts);
+  return {
+    ...{ status: 'succeeded', costThousandths: costOf(request, delivered), expiresAt },
+    ...(seed !== undefined && { reportedSeed: seed }),
+  };
 };
+
+/** The seed that the provider reports for the first call of a request that has one. */
+const seedOf = (attempts: readonly ProviderAttempt[]): number | undefined =>
+  attempts
+    .toSorted((one, other) => one.call - other.call)
+    .flatMap(({ outcome }) => (outcome?.kind === 'done' ? (outcome.seed ?? []) : []))[0];

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { ImageParameters, VideoParameters } from './model-parameters.ts';
 import { ImageRate, VideoRate } from './rate-schemas.ts';
 import { PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
 
@@ -53,6 +54,7 @@ export const ImageModelData = z.strictObject({
   maxReferences: whole(0, MAX_FILES),
   maxImagesPerRequest: whole(1, MAX_FILES),
   capabilities: z.strictObject({ sequential: z.boolean() }),
+  parameters: ImageParameters,
   rate: ImageRate,
 });
 
@@ -76,6 +78,7 @@ export const VideoModelData = z.strictObject({
   defaultRatio: z.optional(label()),
   referenceVideoMaxSeconds: z.optional(whole(1, MAX_SECONDS)),
   maxCombinedSeconds: z.optional(whole(1, 2 * MAX_SECONDS)),
+  parameters: VideoParameters,
   rate: VideoRate,
 });
 
