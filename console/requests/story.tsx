@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Outlook } from '../../ops/outlook.ts';
+import { lostConnection } from '../operator/connection.ts';
 import { OperatorError, readReport } from '../operator/operator.ts';
 import type { RequestReport } from '../operator/report.ts';
 import { Problem } from '../parts/parts.tsx';
@@ -38,7 +39,7 @@ export const Story = ({ requestId, record, onRecord }: StoryProps) => {
   };
   useEffect(() => {
     read();
-  }, [requestId, record?.status]);
+  }, [requestId, record?.status, lostConnection.value]);
   useLive(async () => {
     if (isGoingOn(report.peek())) await read();
   }, [requestId]);

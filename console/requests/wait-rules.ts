@@ -23,18 +23,22 @@ export interface Wait {
   usual: number | undefined;
 }
 
+/** A duration in whole seconds, from 1, so that a text that ticks is calm. */
+const wholeSeconds = (milliseconds: number): string =>
+  milliseconds < 60_000 ? `${Math.max(1, Math.floor(milliseconds / 1_000))} s` : durationText(milliseconds);
+
 const leftText = (elapsed: number, usual: number): string => {
-  const lately = `Such requests took about ${durationText(usual)} lately`;
+  const lately = `Such requests took about ${wholeSeconds(usual)} lately`;
   return elapsed > usual
     ? `${lately}: this one takes longer.`
-    : `${lately}: some ${durationText(usual - elapsed)} are left.`;
+    : `${lately}: some ${wholeSeconds(usual - elapsed)} are left.`;
 };
 
 /** The sentences about the wait of an unfinished request, for its caller. */
 export const waitTexts = ({ record, now, earlier, usual }: Wait): string[] => {
   const elapsed = Math.max(0, now.getTime() - Date.parse(record.createdAt));
   const isQueued = record.status === 'queued';
-  const since = durationText(Math.floor(elapsed / 1_000) * 1_000);
+  const since = wholeSeconds(elapsed);
   const count = earlier && `${earlier.isAll ? '' : 'More than '}${countText(earlier.count, 'request')}`;
   return [
     isQueued ? `It has waited for its turn for ${since}.` : `It has been under way for ${since}.`,

@@ -54,7 +54,7 @@ describe('the wait of a request', () => {
     const record = aRecord('queued', 10);
 
     expect(waitTexts({ record, now: atSeconds(5), earlier: undefined, usual: undefined })).toEqual([
-      'It has waited for its turn for 0 ms.',
+      'It has waited for its turn for 1 s.',
       LAST,
     ]);
   });
