@@ -49,6 +49,9 @@ const isBack = async (): Promise<boolean> => {
   return true;
 };
 
+/** Answers of what stands before the endpoint, and of a run that is starting. */
+const NOT_READY = [502, 503, 504];
+
 /** Sends a call, and reads the answer as JSON. Throws `ConnectionLostError`. */
 const send = async (
   path: string,
@@ -65,6 +68,8 @@ const send = async (
     throw lose('The service could not be reached. Nothing else happens until it is back.');
   }
   const { status, ok } = response;
+  if (NOT_READY.includes(status))
+    throw lose(`The service could not be reached: it is not ready yet (HTTP ${status}).`);
   try {
     return { status, ok, answer: JSON.parse(text) };
   } catch (error) {

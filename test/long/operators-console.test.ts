@@ -119,12 +119,14 @@ inBrowser(
     const { page } = await openOperator();
     await page.clock.install();
     const said = page.getByText('could not be reached');
-    const answers: Record<string, Parameters<typeof page.route>[1]> = {
-      'no answer': (route) => route.abort(),
-      'an answer that is no JSON': (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }),
-    };
+    const answers: Parameters<typeof page.route>[1][] = [
+      (route) => route.abort(),
+      (route) => route.fulfill({ body: '<h1>Sign in to this network</h1>' }),
+      // A run that is starting.
+      (route) => route.fulfill({ status: 503, body: '{"error":{"message":"The local run is starting."}}' }),
+    ];
 
-    for (const [title, answer] of Object.entries(answers)) {
+    for (const answer of answers) {
       await page.route('**/operator/**', answer);
       const rate = page.getByLabel('xTokens for a second of 720p, xW2.7S');
       await rate.fill('6');
@@ -144,7 +146,7 @@ inBrowser(
       // On the page, at the rate, the key and the top-up.
       await eventually(
         () => said.count(),
-        (count) => [title, count].join() === [title, 4].join(),
+        (count) => count === 4,
       );
 
       await page.unroute('**/operator/**');
