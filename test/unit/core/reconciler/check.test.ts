@@ -178,7 +178,7 @@ describe('a look at an unfinished task', () => {
   test('makes no query before the provider’s Retry-After, its own or an earlier one', async () => {
     waiting({ notBefore: at(90) });
 
-    const held = await look(4, aDone('a'));
+    const held = await look(30, aDone('a'));
     expect(held.provider.query).not.toHaveBeenCalled();
     expect(held.looks).toMatchObject([openUntil(90)]);
 
