@@ -143,7 +143,7 @@ export class Monitoring extends Construct {
     this.alarm(
       'ReconcilerDead',
       serviceMetric(METRIC.checkOverdue, {}).with({ statistic: 'Maximum', period: everyMinute }),
-      'Work has been due for 3 minutes without a look, or the reconciler does not run.',
+      'Work has been due for 3 minutes without a check, or the reconciler does not run.',
       { atLeast: UNSEEN_SECONDS, periods: 3, toAlarm: 1, orNoData: true },
     );
     const surveyed = { statistic: 'Maximum', period: surveyPeriod(props.context.reconcileIntervalSeconds) };

@@ -109,7 +109,7 @@ const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> 
   return { next: 'stop' };
 };
 
-/** The end of a run's time, and the clock that tells it. */
+/** The end of a run's time, and its clock. */
 interface RunTime {
   deadline: Instant;
   clock: Clock;
@@ -176,10 +176,10 @@ const stepFrom = async (
   if (isSeveral && attempts.some(isMovable)) {
     const destination = await findDestination(request, current, NONE_PASSED_OVER, now);
     const { choice } = destination ?? {};
-    const isElsewhere = choice?.kind === 'go' && choice.route !== route;
-    // Refused here, it queues for a route that is paused and may be used again.
+    const isReassigned = choice?.kind === 'go' && choice.route !== route;
+    // A refused request queues for a route that is paused and may be used again.
     const isToQueue = choice?.kind === 'wait' && choice.mayMove && !attempts.some(isBusyAttempt);
-    if (isElsewhere || isToQueue) return retryAt(now, now, now);
+    if (isReassigned || isToQueue) return retryAt(now, now, now);
   }
   const busy = attempts.filter(isBusyAttempt);
   if (busy.length === 0) return stepAfterCalls(attempts, deadline, now);

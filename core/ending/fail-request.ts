@@ -9,7 +9,7 @@ import { possibleClipsOf } from '../requests/file-kinds.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { reportTasks } from '../route-pauses/report-results.ts';
-import type { Beside } from '../table/transactions.ts';
+import type { ExtraWrites } from '../table/transactions.ts';
 import { type Clock, systemClock } from '../time.ts';
 import { closeRequest, type Settling } from './close-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';
@@ -55,20 +55,23 @@ export const settleOrFailRequest = async (
 
 /**
  * As `failRequest`, for a request that may have files: they are removed before it is closed. `operatorNote`
- * is an operator's reason; the writes `beside` it are made if this ends the request.
+ * is an operator's reason; the `extraWrites` are made if this ends the request.
  */
 export const failStoredRequest = async (
   requestId: string,
   error: Failure,
   clock: Clock = systemClock,
   operatorNote?: string,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<void> => {
-  await endAsFailed(await findRequest(requestId), error, clock, { operatorNote, ...(beside && { beside }) });
+  await endAsFailed(await findRequest(requestId), error, clock, {
+    operatorNote,
+    ...(extraWrites && { extraWrites }),
+  });
   await closeStoredRequest(requestId, { clock });
 };
 
-/** False when it was not ended, as by `endRequest`. Tells `onEnded` of its latest attempts once it has. */
+/** False when it was not ended, as by `endRequest`. Calls `onEnded` with its latest attempts once it has. */
 const endAsFailed = async (
   request: StoredRequest | undefined,
   error: Failure,

@@ -56,7 +56,7 @@ export const startWebhookDelivery = (id: string, suffix = ''): Promise<void> =>
     requestId: parseBalanceEventId(id) ? null : id,
   });
 
-/** What a delivery tells of, by the execution's input and name: the id of a request or of a balance event. Throws for any other name. */
+/** What a delivery reports, by the execution's input and name: the id of a request or of a balance event. Throws for any other name. */
 export const subjectOfDelivery = (requestId: string | null, delivery: string): string => {
   const subject = requestId ?? parseBalanceEventId(delivery)?.eventId;
   if (subject === undefined) throw new Error(`The delivery ${delivery} names no balance event.`);

@@ -49,10 +49,10 @@ export const PROVIDER_BUSY: Failure = {
   message: 'The upstream provider did not take the request.',
 };
 
-/** The failure of a task whose state the provider refuses to tell: our credential or account, not slowness. */
+/** The failure of a task whose state the provider refuses to report: our credential or account, not slowness. */
 export const TASK_REFUSED: Failure = {
   code: 'provider_error',
-  message: 'The upstream provider does not tell the state of the request.',
+  message: 'The upstream provider does not report the state of the request.',
 };
 
 /** The next step once every planned call was made: wait until the deadline while a task is open. */
@@ -83,7 +83,7 @@ export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): FinalSte
   return { next: 'fail', error };
 };
 
-/** Whether the provider refused to tell the state of an open task when it was last queried. */
+/** Whether the provider refused to report the state of an open task when it was last queried. */
 const isRefusedTask = ({ outcome, refusedAt }: ProviderAttempt): boolean =>
   outcome?.kind === 'accepted' && refusedAt !== undefined;
 

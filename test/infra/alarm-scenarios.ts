@@ -231,7 +231,7 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
   },
   ReconcileFailed: atOne('the reconciler failed at an item', () => countMetric(METRIC.reconcileFailed, {})),
   ReconcilerDead: {
-    rings: 'for 3 min work was due and nobody looked, or no run began',
+    rings: 'for 3 min work was due and was not checked, or no run began',
     ringing: [ours(10, () => measure(METRIC.checkOverdue, {}, 180)), []],
     quiet: [
       times(3, (minute) => ours(minute * MINUTE + 10, () => measure(METRIC.checkOverdue, {}, 179))),

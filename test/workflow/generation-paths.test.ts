@@ -63,9 +63,9 @@ describe('an asynchronous provider', () => {
       ...DELIVERED,
     });
 
-    const look = ['Wait for provider', 'Query provider', 'Choose next step'];
+    const check = ['Wait for provider', 'Query provider', 'Choose next step'];
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual([...BEGUN, ...look, ...look, ...look, ...STORED]);
+    expect(execution.path).toEqual([...BEGUN, ...check, ...check, ...check, ...STORED]);
     expect(waitsOf(execution)).toEqual([5, 7, 300]);
     expect(givenTo(execution, 'query-provider')).toEqual(
       Array(3).fill({ ...INPUT, knownSteps: expect.any(Array) }),

@@ -83,13 +83,13 @@ describe('dispatching a request', () => {
   test.each([
     ['after the shortest pause between two queries', false, 2],
     ['after five minutes when its provider calls back', true, 300],
-  ])('lists an accepted one for its first look %s', async (_, callsBack, seconds) => {
+  ])('lists an accepted one for its first check %s', async (_, callsBack, seconds) => {
     const provider = aProvider('asynchronous', 1, async () => ACCEPTED);
     provider.callsBack.mockReturnValue(callsBack);
     await run(provider);
 
-    const place = dueListing('CHECK', REQUEST_ID, atSeconds(seconds).toISOString());
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(place);
+    const dueKey = dueListing('CHECK', REQUEST_ID, atSeconds(seconds).toISOString());
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(dueKey);
   });
 
   test.each<[string, ProviderAnswer[], string]>([
