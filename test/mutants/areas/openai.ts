@@ -39,12 +39,6 @@ export const OPENAI = bugs('openai', [
     "ConditionExpression: 'waiter = :waiter OR attribute_not_exists(PK)'",
   ],
   [
-    'a call that ended by an error keeps its request from others',
-    'functions/openai/make-images.ts',
-    "await endWait(held, 'released', pace.now());\n    throw error;",
-    'throw error;',
-  ],
-  [
     'images answered again come with their bytes',
     'functions/openai/make-images.ts',
     "held.isGiven ? { ...parameters, responseFormat: 'url' as const } : parameters",

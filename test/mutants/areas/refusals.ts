@@ -46,9 +46,9 @@ export const REFUSALS = bugs('refusals', [
   ],
   [
     'a task in a state that is not known is waited for until the deadline',
-    'providers/failures.ts',
-    'provider, status });\n  return unreadTask(provider);',
-    "provider, status });\n  return { kind: 'waiting' };",
+    'providers/modelark/modelark.ts',
+    "return unknownState('modelark', status);",
+    "return { kind: 'waiting' };",
   ],
   [
     'the list names a task in a state that is not known as unfinished',
