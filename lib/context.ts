@@ -1,6 +1,6 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
-import { FILTER_PLACES } from '../core/creation/content-filter.ts';
+import { FILTER_SLOTS } from '../core/creation/content-filter.ts';
 import { findModel } from '../core/models/catalog.ts';
 import { MAX_RUNNING, ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import { namesOfProvider, PROVIDER_IDS, type ProviderNames } from '../core/provider-names.ts';
@@ -120,7 +120,7 @@ const MAX_SYNCHRONOUS_SECONDS = 840;
 /** API Gateway ends a streamed response after 5 min of silence. */
 const MAX_STREAM_SILENCE_SECONDS = 240;
 
-/** The places of an account are one item of the table. */
+/** The slots of an account are one item of the table. */
 const MAX_WAITING = 100;
 
 /** Maximum for a video, and for the time in the queue before it: an execution, which also starts late at worst and stores it, has 5 h. */
@@ -141,7 +141,7 @@ export const StackContext = z
     retentionDays: number(0, 3650).default(90),
     pauseSeconds: wholeNumber(1, 3600).default(180),
     // Fewer than prompts that are judged at once would refuse the first creations of an hour.
-    refusedWorkPerHour: wholeNumber(FILTER_PLACES, 1_000_000).default(60),
+    refusedWorkPerHour: wholeNumber(FILTER_SLOTS, 1_000_000).default(60),
     imageDeadlineSeconds: wholeNumber(1, MAX_SYNCHRONOUS_SECONDS).default(600),
     videoDeadlineSeconds: wholeNumber(1, MAX_VIDEO_SECONDS).default(3600),
     queueDeadlineSeconds: wholeNumber(1, MAX_QUEUE_SECONDS).default(3600),

@@ -97,7 +97,7 @@ const hostOf = ({ provider }: ConfiguredRoute): string =>
 /**
  * The limits by which a creation of this model is refused before it is debited, one for each route with a credential. It is refused when
  * it is beyond all of them; a route that does not refuse early has none. While an operator leaves a route of the model, all others refuse
- * early: a request that no route in use takes would wait in vain.
+ * early: a request that no route in use takes would wait until it fails.
  */
 export const earlyLimitsOf = (
   modelId: string,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { putAccountRate } from '../../core/accounts/account-terms.ts';
 import { type Account, getAccount } from '../../core/accounts/accounts.ts';
+import { putAccountRate } from '../../core/accounts/debit-settings.ts';
 import type { CatalogModel } from '../../core/models/catalog.ts';
 import { listModelSettings, type ModelSettings, putRate } from '../../core/models/model-settings.ts';
 import { rateProblem } from '../../core/models/rate-problem.ts';
@@ -61,15 +61,15 @@ const set: Verb<SetOptions> = async (options, connected, { recorder }) => {
   const isAsked = !options.yes && !options.none;
   if (steep !== undefined && isAsked) throw new UsageError(`${steep} Give --yes to set it.`);
   const { write } = await recorder();
-  const beside = write({
+  const extraWrites = write({
     ...(accountId !== undefined && { accountId }),
     ...{ subject: model.id, detail: detailOf(options) },
   });
   if (accountId !== undefined) {
-    const account = await putAccountRate(accountId, model.id, ownRate(options), beside);
+    const account = await putAccountRate(accountId, model.id, ownRate(options), extraWrites);
     return resultOf(model, { ...before, account }, changes);
   }
-  if (options.value) await putRate(model.id, options.value, beside);
+  if (options.value) await putRate(model.id, options.value, extraWrites);
   return resultOf(model, pricedBy(model, before, options), changes);
 };
 

@@ -16,7 +16,7 @@ export const addRouteCostVerbs = (routes: Command, perform: Perform): void => {
   const command = routes
     .command('set-cost')
     .description(
-      'set what a route costs, in xTokens; `usage costs` tells the margin of requests created from then on',
+      'set what a route costs, in xTokens; `usage costs` shows the margin of requests created from then on',
     );
   about(command, 'route', 'the route, provider and upstream model: modelark/seedream-4-5-251128')
     .option('--value <JSON>', 'as of `rates set`: perImage, or perSecond with every resolution', rate)
