@@ -15,7 +15,7 @@ import { type ExecutionHistory, findExecutionHistory } from './execution-history
 import type { Outlook } from './outlook.ts';
 import { findOutlook } from './request-outlook.ts';
 
-/** The service's settings that tell when something comes next. */
+/** The service's settings that say when something comes next. */
 interface Timings {
   deadlineSeconds: Record<RequestKind, number>;
   /** Pauses after each failed attempt of a webhook delivery. */
@@ -48,7 +48,7 @@ export const getReadableRequest = async (requestId: string, now: Date): Promise<
   return request;
 };
 
-/** Why a request is absent. Deletions are stored by account, which an id does not tell, so all accounts are read. */
+/** Why a request is absent. Deletions are stored by account, which an id does not say, so all accounts are read. */
 const describeAbsence = async (requestId: string): Promise<string> => {
   const accounts = await listAccounts();
   const marks = await findDeletionMarks(accounts.map(({ accountId }) => ({ accountId, requestId })));

@@ -33,7 +33,7 @@ export const Rates = ({ rates, problem, onChange }: RatesProps) => {
     steep.value = { model, part, value, confirm: () => set(model, { ...rate, yes: true }) };
   };
   const rows = (rates ?? []).flatMap((rate) =>
-    partsOf(rate).map((part) => ({
+    rateParts(rate).map((part) => ({
       ...part,
       model: rate.model,
       onSave: (value: number) => save(rate.model, part, value),
@@ -112,7 +112,7 @@ interface Part {
   withValue: (xTokens: number) => NewRate;
 }
 
-const partsOf = ({ perImage = [], perSecond = {} }: ModelRate): Part[] => [
+const rateParts = ({ perImage = [], perSecond = {} }: ModelRate): Part[] => [
   ...perImage.map(({ maxPixels, xTokens }, index) => ({
     unit:
       maxPixels === null ? 'an image of any size' : `an image up to ${maxPixels.toLocaleString('en')} pixels`,

@@ -31,7 +31,7 @@ export const listModelNames = async (account: Account, now: Date): Promise<Model
 /** The image models that a call can name. */
 export interface ImageModels {
   /** The id of the model with this name, whether or not the model can be dispatched now. */
-  idOf(name: string): string | undefined;
+  modelIdOf(name: string): string | undefined;
   /** The names on offer. */
   onOffer: readonly string[];
 }
@@ -41,7 +41,7 @@ export const loadImageModels = async (account: Account, now: Date): Promise<Imag
   const names = await listModelNames(account, now);
   const aliases = new Map(Object.entries(aliasesIn(await currentModelSettings(now))));
   return {
-    idOf: (name) => findImageModel(name)?.id ?? aliases.get(name),
+    modelIdOf: (name) => findImageModel(name)?.id ?? aliases.get(name),
     onOffer: names.flatMap(({ name, isOfImages }) => (isOfImages ? [name] : [])),
   };
 };
