@@ -4,7 +4,7 @@ import { isTerminal, type StoredRequest } from '../core/requests/request-rules.t
 import { findRequests } from '../core/requests/requests.ts';
 import { isPaused } from '../core/route-pauses/pause-rules.ts';
 import { readRouteStates } from '../core/route-pauses/route-states.ts';
-import type { Outlook } from './outlook.ts';
+import type { Outlook } from './story-span.ts';
 
 /** Recent requests of an account that are looked at. */
 const LOOKED_AT = 50;

@@ -12,8 +12,8 @@ import { entryNumbersOf, isRemoved, type StoredRequest } from '../core/requests/
 import { findRequest } from '../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from './execution-history.ts';
-import type { Outlook } from './outlook.ts';
 import { findOutlook } from './request-outlook.ts';
+import type { Outlook } from './story-span.ts';
 
 /** The service's settings that say when something comes next. */
 interface Timings {

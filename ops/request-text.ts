@@ -1,9 +1,9 @@
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import { SETTLED_ERRORS } from '../core/executions/execution-statuses.ts';
 import { formatEntries } from './ledger-text.ts';
-import type { Outlook } from './outlook.ts';
 import { type Cell, formatFields, formatTable } from './output.ts';
 import type { renderReport } from './request-json.ts';
+import type { Outlook } from './story-span.ts';
 import { formatTimeline } from './timeline.ts';
 
 /** The end of an execution, for people. That of a failed request fails with the request's error. */

@@ -1,5 +1,4 @@
-import type { Outlook } from '../../ops/outlook.ts';
-import type { StorySpan } from '../../ops/story-span.ts';
+import type { Outlook, StorySpan } from '../../ops/story-span.ts';
 import type { BalanceHistoryEntry } from '../../packages/client/src/types.ts';
 import type { AnyRecord } from '../state/record-rules.ts';
 

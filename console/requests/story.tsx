@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Outlook } from '../../ops/outlook.ts';
+import type { Outlook } from '../../ops/story-span.ts';
 import { lostConnection } from '../operator/connection.ts';
 import { OperatorError, readReport } from '../operator/operator.ts';
 import type { RequestReport } from '../operator/report.ts';
