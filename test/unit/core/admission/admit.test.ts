@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { leaveRoutes } from '../../../../core/admission/admission.ts';
 import { removeQueueEntry } from '../../../../core/admission/queue-entries.ts';
 import { queueEntryKey, requestKey, routeLimitKey, waitingAccountKey } from '../../../../core/table/keys.ts';
-import { atSeconds } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { at, MODEL, type RouteUnderTest, waitInTurn } from './a-route.ts';
@@ -282,7 +281,7 @@ test('a permit that outlived its request goes to the next, and no other one', ()
 test('a request that ended leaves the routes before its last one, though its model has them no more', () =>
   at({ maxRunning: 1 }, async (route) => {
     await route.take('a1');
-    const assignment = { route: 'fal/other', number: 2, at: atSeconds(0).toISOString() };
+    const assignment = { route: 'fal/other', number: 2 };
     const formerRoutes = [route.limit.name];
     const request = anImageRequest({ model: 'xQI3Pro', status: 'failed', assignment, formerRoutes });
     await leaveRoutes({ ...request, requestId: 'a1', accountId: 'a' }, route.clock);
@@ -295,7 +294,7 @@ test('a request that failed leaves the queue, and gives its permit back', () =>
     await waitInTurn(route, 'b1');
     const ended = (id: string) => ({
       ...anImageRequest({ model: MODEL, status: 'failed' }),
-      assignment: { route: route.limit.name, number: 1, at: atSeconds(0).toISOString() },
+      assignment: { route: route.limit.name, number: 1 },
       ...route.queued(id),
     });
     await leaveRoutes(ended('b1'), route.clock);
