@@ -24,7 +24,7 @@ import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
 import { imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
-import { loadImageModels } from './models.ts';
+import { loadNamedModels } from './models.ts';
 import { type ImageParameters, readParameters } from './parameters.ts';
 import type { AskedImages, FormFile } from './read-calls.ts';
 
@@ -95,7 +95,7 @@ const received = async (
   const { accountId } = account;
   const { now } = request;
   const asked = await read(request);
-  const models = await loadImageModels(account, now);
+  const models = await loadNamedModels('image', account, now);
   const parameters = readParameters(asked.given, { defaultEndUser: apiKey.defaultEndUser, models });
   const { uploads, references } = namedUploads(asked.images, accountId, now);
   const route = routeText(name);
@@ -114,20 +114,21 @@ const received = async (
     isKeyed: idempotency !== undefined,
     retry: retryOf(request),
     waiter: randomUUID(),
+    kind: 'image' as const,
   };
   return { submission, call, uploads, parameters };
 };
 
 /** How often the client has sent this call before, as OpenAI's clients count. */
-const retryOf = (request: ApiRequest): number => {
+export const retryOf = (request: ApiRequest): number => {
   const text = request.header('X-Stainless-Retry-Count') ?? '';
   return /^\d{1,4}$/.test(text) ? Number(text) : 0;
 };
 
-const digestOfImage = (image: FormFile | string): string =>
+export const digestOfImage = (image: FormFile | string): string =>
   typeof image === 'string' ? toHandle(image) : `sha256:${hash('sha256', image.bytes)}`;
 
-const namedUploads = (
+export const namedUploads = (
   images: readonly (FormFile | string)[],
   accountId: string,
   now: Date,
@@ -145,7 +146,7 @@ const namedUploads = (
  * The request of an earlier, equal call, which this one takes. A retry that finds none looks again for 2 s: its first call may not have begun,
  * when its connection broke at once.
  */
-const earlier = async (call: LongCall, isValid: boolean, pace: Pace): Promise<Held | undefined> => {
+export const earlier = async (call: LongCall, isValid: boolean, pace: Pace): Promise<Held | undefined> => {
   if (call.isKeyed || !isValid) return undefined;
   for (const pause of [0, ...PAUSES_MS]) {
     if (pause > 0 && call.retry === 0) break;

@@ -8,7 +8,7 @@ import { routesOf } from '../../core/provider-calls/model-routes.ts';
 import { limitsOf, pixelsProblem } from '../../core/provider-calls/upstream-limits.ts';
 import { makerOf, PROVIDERS } from '../../core/provider-names.ts';
 import { unknownModelProblem } from './errors.ts';
-import type { ImageModels } from './models.ts';
+import type { NamedModels } from './models.ts';
 
 const oneOf = (...values: [string, ...string[]]) =>
   z.optional(z.enum(values, { error: `must be ${values.join(' or ')}: nothing else is offered` }));
@@ -53,7 +53,7 @@ export interface ImageParameters {
  */
 export const readParameters = (
   given: Record<string, unknown>,
-  { defaultEndUser, models }: { defaultEndUser: string | undefined; models: ImageModels },
+  { defaultEndUser, models }: { defaultEndUser: string | undefined; models: NamedModels },
 ): ImageParameters => {
   const entries = Object.entries(given).filter(([, value]) => value !== null);
   const isOfCreation = ([name]: [string, unknown]) => OF_CREATION.includes(name);
