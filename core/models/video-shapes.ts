@@ -19,6 +19,7 @@ export const videoDimensions = (resolution: string, ratio = ''): Dimensions | un
   const [, across, down] = /^(\d{1,2}):(\d{1,2})$/.exec(ratio) ?? [];
   if (short === undefined || across === undefined || down === undefined) return undefined;
   const [wide, high] = [Number(across), Number(down)];
+  if (wide === 0 || high === 0) return undefined;
   const long = 2 * Math.round((short * Math.max(wide, high)) / Math.min(wide, high) / 2);
   return wide >= high ? { width: long, height: short } : { width: short, height: long };
 };
