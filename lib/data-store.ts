@@ -142,13 +142,13 @@ export class DataStore extends Construct {
   /** Lets a function touch these items of the table, and no others; its indexes are apart. */
   bindItems(
     to: ServiceFunction,
-    { reads, queries, writes = [], updates, gates, routeStates }: ItemAccess,
+    { reads, queries, writes = [], updates, routeLimits, routeStates }: ItemAccess,
   ): void {
     const [readable, ...readOperations] = reads;
     this.allowOnItems(to, readOperations, readable);
     if (queries) this.allowOnItems(to, ['Query'], queries);
     if (updates) this.allowOnItems(to, ['UpdateItem'], updates);
-    if (gates) this.allowOnItems(to, gates, ['gates']);
+    if (routeLimits) this.allowOnItems(to, routeLimits, ['routeLimits']);
     if (routeStates) this.allowOnItems(to, routeStates, ['routeStates']);
     for (const { kinds, operations, attributes } of writes) {
       this.allowOnItems(to, operations, kinds, attributes);

@@ -74,7 +74,7 @@ export const groupFunctions = (
     /** Query providers about tasks. */
     pollers,
     providerCallers: [...pollers, task['query-provider'], task['dispatch-request']],
-    /** Find the gates of the providers' routes, and call no provider. */
+    /** Find the limits of the providers' routes, and call no provider. */
     admitters: [
       task['await-capacity'],
       task['store-outputs'],
@@ -99,7 +99,7 @@ export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, lis
   dataStore.bindRequestIndexes(task['verify-ledgers'], REQUEST_INDEXES.byAccount);
   dataStore.bindListing(api['list-end-users'], 'endUserLists');
   dataStore.bindListing(reconcile, 'dueLists');
-  dataStore.bindListing(reconcile, 'gateList');
+  dataStore.bindListing(reconcile, 'queueList');
   dataStore.bindListing(task['list-expired-requests'], 'expiryList');
   dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
   dataStore.bindListing(task['list-ledgers'], 'accountList');

@@ -34,7 +34,7 @@ export class Reconciler extends Construct {
     const intervalSeconds = props.context.reconcileIntervalSeconds;
     this.reconcile = new ServiceFunction(this, 'Reconcile', {
       bundle: props.bundleOf('events/reconcile'),
-      description: 'Queries tasks, lets waiting requests in and repairs requests that lost their execution',
+      description: 'Queries tasks, admits queued requests and repairs requests that lost their execution',
       // A run lasts 59 s, then waits for calls under way and lists what is still open.
       timeout: Duration.seconds(120),
       // It runs all the time while anything is open, and mostly waits.

@@ -32,8 +32,8 @@ export interface ItemAccess {
   queries?: readonly PartitionKind[];
   /** Partitions whose items are only updated, each by a call of its own and in no transaction. */
   updates?: readonly PartitionKind[];
-  /** Operations on the gates of the providers' routes, each a call of its own. */
-  gates?: readonly (ReadOperation | WriteOperation)[];
+  /** Operations on the limits of the providers' routes, each a call of its own. */
+  routeLimits?: readonly (ReadOperation | WriteOperation)[];
   /** Operations on the states of routes, each a call of its own. */
   routeStates?: readonly ('BatchGetItem' | 'UpdateItem')[];
 }
@@ -187,14 +187,14 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     reads: [['requests'], 'Query'],
     queries: ['modelSettings'],
     writes: [{ ...PROGRESS, operations: ['PutItem', 'UpdateItem'] }],
-    gates: LEAVE,
+    routeLimits: LEAVE,
     routeStates: ['BatchGetItem', 'UpdateItem'],
   },
   'await-capacity': {
     reads: [['requests', 'reconcilerRun'], 'GetItem'],
     writes: [PROGRESS],
     updates: ['reconcilerRun'],
-    gates: [...LEAVE, 'PutItem'],
+    routeLimits: [...LEAVE, 'PutItem'],
   },
   'await-provider': {
     ...TASK,
@@ -202,9 +202,9 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     updates: ['reconcilerRun'],
   },
   'query-provider': TASK,
-  'store-outputs': { ...TASK, gates: ['UpdateItem'], routeStates: ['BatchGetItem', 'UpdateItem'] },
-  'settle-request': { ...END, gates: LEAVE },
-  'fail-request': { ...END, gates: LEAVE, routeStates: ['BatchGetItem', 'UpdateItem'] },
+  'store-outputs': { ...TASK, routeLimits: ['UpdateItem'], routeStates: ['BatchGetItem', 'UpdateItem'] },
+  'settle-request': { ...END, routeLimits: LEAVE },
+  'fail-request': { ...END, routeLimits: LEAVE, routeStates: ['BatchGetItem', 'UpdateItem'] },
   'expire-requests': {
     reads: [['requests'], 'GetItem'],
     writes: [{ ...PROGRESS, attributes: WRITTEN_ATTRIBUTES.expiry }],
@@ -224,10 +224,10 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     queries: ['modelSettings'],
     writes: [MOVE_MONEY, REMOVE, REMOVE_END_USER],
     updates: ['reconcilerRun', 'deletedRequests'],
-    gates: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
+    routeLimits: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
     routeStates: ['BatchGetItem'],
   },
-  'reconcile-lost': { ...END, gates: LEAVE },
+  'reconcile-lost': { ...END, routeLimits: LEAVE },
   'verify-ledgers': {
     reads: [['accounts', 'requests', 'ledgers', 'deletedRequests'], 'BatchGetItem', 'GetItem', 'Query'],
   },

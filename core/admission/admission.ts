@@ -6,55 +6,67 @@ import { listRouteNames } from '../provider-calls/model-routes.ts';
 import { routesOfRequest, type StoredRequest } from '../requests/request-rules.ts';
 import type { Clock } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
-import type { Gate, GateState } from './gate-rules.ts';
-import { findGate, givePermitBack, markQueued, type Pass, postponeStarts } from './gates.ts';
-import { type GateWaiter, putWaiter, recordServed, removeWaiter, touchAccount } from './waiters.ts';
+import {
+  putQueueEntry,
+  type QueueEntry,
+  recordServed,
+  removeQueueEntry,
+  touchAccount,
+} from './queue-entries.ts';
+import type { RouteLimit, RouteLimitState } from './route-limit-rules.ts';
+import {
+  findRouteLimit,
+  givePermitBack,
+  type HeldPermit,
+  markQueued,
+  postponeStarts,
+} from './route-limits.ts';
 
-/** Waits for the start of a pass. A stored pass of a gate without a limit of running calls ends here. Rejects when it cannot. */
+/** Waits for the start of a permit. A stored permit of a route without a limit of running calls is given back here. Rejects when it cannot. */
 export const startWith = async (
   request: StoredRequest,
-  { gate, permit, isNew }: Pass,
+  { limit, permit, isNew }: HeldPermit,
   clock: Clock,
 ): Promise<void> => {
   const waitMs = (permit.startMs ?? 0) - clock.now().getTime();
   if (waitMs > 0) await pause(waitMs);
-  if (gate.permits === undefined && !isNew) await leaveGate(gate.name, request, clock, permit.takenMs);
+  if (limit.permits === undefined && !isNew) await returnPermit(limit.name, request, clock, permit.takenMs);
 };
 
 /**
- * Begins a request's wait at a gate. The control loop admits the request when its turn comes. Does nothing when the request waits under a
+ * Puts a request into the queue of a route. The control loop admits the request when its turn comes. Does nothing when the request waits under a
  * newer token.
  */
-export const waitAtGate = async (gateName: string, waiter: GateWaiter, clock: Clock): Promise<void> => {
+export const enterQueue = async (route: string, entry: QueueEntry, clock: Clock): Promise<void> => {
   const now = clock.now();
-  if (!(await putWaiter(gateName, waiter, now))) return;
-  // In this order, so that a loop that finds no account, and then no new mark on the gate, has missed no
-  // waiter.
+  if (!(await putQueueEntry(route, entry, now))) return;
+  // In this order, so that a loop that finds no account, and then no new mark on the route limit, has missed no
+  // queued request.
   const stamp = randomUUID();
-  await touchAccount(gateName, waiter.accountId, stamp, now);
-  await markQueued(gateName, stamp);
+  await touchAccount(route, entry.accountId, stamp, now);
+  await markQueued(route, stamp);
 };
 
 /**
- * Gives a request's permit of a gate back, with `takenMs` only the permit taken then. Its account counts as
- * served now. Returns the gate afterwards; undefined when the request has no such permit. Repeating it is
+ * Gives a request's permit of a route back, with `takenMs` only the permit taken then. Its account counts as
+ * served now. Returns the route limit afterwards; undefined when the request has no such permit. Repeating it is
  * harmless.
  */
-export const leaveGate = async (
-  gateName: string,
+export const returnPermit = async (
+  route: string,
   { requestId, accountId }: Pick<StoredRequest, 'requestId' | 'accountId'>,
   clock: Clock,
   takenMs?: number,
-): Promise<GateState | undefined> => {
-  const state = await givePermitBack(gateName, requestId, takenMs);
-  if (state?.queued !== undefined) await recordServed(gateName, accountId, clock.now());
+): Promise<RouteLimitState | undefined> => {
+  const state = await givePermitBack(route, requestId, takenMs);
+  if (state?.queued !== undefined) await recordServed(route, accountId, clock.now());
   return state;
 };
 
-/** Lets no call of a gate start for so long: the provider was too busy. */
-export const postponeRoute = (gate: Gate, seconds: number, clock: Clock): Promise<boolean> =>
-  quietly(gate.name, clock, () =>
-    postponeStarts(gate.name, clock.now().getTime() + Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000),
+/** Lets no call of a route start for so long: the provider was too busy. */
+export const postponeRoute = (limit: RouteLimit, seconds: number, clock: Clock): Promise<boolean> =>
+  quietly(limit.name, clock, () =>
+    postponeStarts(limit.name, clock.now().getTime() + Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000),
   );
 
 /** Whether a route is not configured any more: it may have had limits. */
@@ -62,7 +74,8 @@ const isFormer = (route: string): boolean =>
   ![...listRouteNames().values()].some((names) => names.includes(route));
 
 /** Whether calls at a route hold permits, as far as is known. */
-const keepsPermits = (route: string): boolean => findGate(route)?.permits !== undefined || isFormer(route);
+const keepsPermits = (route: string): boolean =>
+  findRouteLimit(route)?.permits !== undefined || isFormer(route);
 
 /**
  * Releases the permit that a request has at a route, with `takenMs` only the permit taken then. False when that is not known to be done: the
@@ -74,7 +87,8 @@ export const releasePermit = async (
   clock: Clock,
   takenMs?: number,
 ): Promise<boolean> =>
-  !keepsPermits(route) || quietly(request.requestId, clock, () => leaveGate(route, request, clock, takenMs));
+  !keepsPermits(route) ||
+  quietly(request.requestId, clock, () => returnPermit(route, request, clock, takenMs));
 
 /** Whether the closing of a request that succeeds has to release a permit. */
 export const mayHavePermit = (request: StoredRequest): boolean =>
@@ -85,12 +99,12 @@ export const mayHavePermit = (request: StoredRequest): boolean =>
 /** Whether the closing of a request that fails has to leave a route: it may have a permit there, or queue. */
 export const mayBeAtRoute = (request: StoredRequest): boolean => routesOfRequest(request).some(hasQueue);
 
-const hasQueue = (route: string): boolean => findGate(route) !== undefined || isFormer(route);
+const hasQueue = (route: string): boolean => findRouteLimit(route) !== undefined || isFormer(route);
 
 /** Takes a request that makes no more calls out of the queue of its route. Repeating it is harmless. */
 export const leaveQueue = async (request: StoredRequest): Promise<void> => {
   const route = request.assignment?.route;
-  if (route !== undefined && hasQueue(route)) await removeWaiter(route, request);
+  if (route !== undefined && hasQueue(route)) await removeQueueEntry(route, request);
 };
 
 /**
@@ -109,8 +123,8 @@ export const leaveNamedRoutes = (
   quietly(request.requestId, clock, async () => {
     for (const route of routes) {
       if (!hasQueue(route)) continue;
-      await removeWaiter(route, request);
-      await leaveGate(route, request, clock);
+      await removeQueueEntry(route, request);
+      await returnPermit(route, request, clock);
     }
   });
 

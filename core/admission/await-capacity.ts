@@ -5,9 +5,9 @@ import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.
 import { isTerminal } from '../requests/request-rules.ts';
 import { checkQueuedAt, findRequest } from '../requests/requests.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
-import { waitAtGate } from './admission.ts';
-import { findGate } from './gates.ts';
-import { removeWaiter } from './waiters.ts';
+import { enterQueue } from './admission.ts';
+import { removeQueueEntry } from './queue-entries.ts';
+import { findRouteLimit } from './route-limits.ts';
 
 /** How long after the end of a request's time in the queue the control loop checks the request, and ends it. */
 const CHECK_AFTER_SECONDS = 30;
@@ -20,18 +20,18 @@ export const awaitCapacity = async (
   requestId: string,
   taskToken: string,
   entry: StateEntry,
-  { gate, weight, starts, routes, timeoutSeconds }: QueuePosition & { timeoutSeconds: number },
+  { route, weight, starts, routes, timeoutSeconds }: QueuePosition & { timeoutSeconds: number },
   clock: Clock = systemClock,
 ): Promise<void> => {
   const request = await findRequest(requestId);
-  if (!request || isTerminal(request) || request.assignment?.route !== gate || !findGate(gate)) {
-    // An earlier try may have died after it wrote the waiter.
-    if (request) await removeWaiter(gate, request);
+  if (!request || isTerminal(request) || request.assignment?.route !== route || !findRouteLimit(route)) {
+    // An earlier try may have died after it wrote the queue entry.
+    if (request) await removeQueueEntry(route, request);
     await admitToDispatch(taskToken);
     return;
   }
   const { accountId, createdAt } = request;
-  const waiter = {
+  const queueEntry = {
     requestId,
     accountId,
     createdAt,
@@ -41,8 +41,8 @@ export const awaitCapacity = async (
     starts,
     ...(routes && { routes }),
   };
-  await waitAtGate(gate, waiter, clock);
-  // Keep this after `waitAtGate`. Until the request is queued, the control loop treats it as a lost execution and restarts it.
+  await enterQueue(route, queueEntry, clock);
+  // Keep this after `enterQueue`. Until the request is queued, the control loop treats it as a lost execution and restarts it.
   await checkQueuedAt(requestId, addSeconds(toInstant(clock.now()), timeoutSeconds + CHECK_AFTER_SECONDS));
   await startReconcilerIfDead(clock);
 };

@@ -1,6 +1,6 @@
 import type { Instant } from '../time.ts';
-import { listQueues, readGates } from './gates.ts';
-import { eachWaiter } from './waiters.ts';
+import { eachQueueEntry } from './queue-entries.ts';
+import { listQueues, readRouteLimits } from './route-limits.ts';
 
 /** How full a route is. */
 export interface RouteLoad {
@@ -14,13 +14,13 @@ export interface RouteLoad {
 /** The load of every route at which requests may wait, by the route's name. */
 export const listRouteLoads = async (): Promise<Map<string, RouteLoad>> => {
   const queues = listQueues();
-  const states = await readGates(queues.map(({ gate }) => gate.name));
+  const states = await readRouteLimits(queues.map(({ limit }) => limit.name));
   const loads = await Promise.all(
-    queues.map(async ({ gate }, index): Promise<[string, RouteLoad]> => {
+    queues.map(async ({ limit }, index): Promise<[string, RouteLoad]> => {
       const waiting: Instant[] = [];
-      for await (const { createdAt } of eachWaiter(gate.name)) waiting.push(createdAt);
-      const running = gate.permits === undefined ? undefined : states[index]?.used;
-      return [gate.name, { running, waiting: waiting.length, oldestAt: waiting.sort()[0] }];
+      for await (const { createdAt } of eachQueueEntry(limit.name)) waiting.push(createdAt);
+      const running = limit.permits === undefined ? undefined : states[index]?.used;
+      return [limit.name, { running, waiting: waiting.length, oldestAt: waiting.sort()[0] }];
     }),
   );
   return new Map(loads);

@@ -143,7 +143,7 @@ const callProvider = async (
 /** Releases the permit unless a task is open, and returns the next step. */
 const afterCalls = async (
   request: StoredRequest,
-  { provider: { provider }, plan, current, pass, assignment }: AtRoute,
+  { provider: { provider }, plan, current, held, assignment }: AtRoute,
   made: readonly ProviderAttempt[],
   { deadline, clock }: RunTime,
 ): Promise<NextStep> => {
@@ -158,8 +158,8 @@ const afterCalls = async (
   if (hasOpenTask(attempts)) return step;
   // After a refusal, a route that is the only one pauses as the request does.
   const isOnly = routesOf(request.model).length < 2;
-  if (pass && isOnly && step.next === 'retry') await postponeRoute(pass.gate, step.waitSeconds, clock);
-  await releasePermit(request, assignment.route, clock, pass?.permit.takenMs);
+  if (held && isOnly && step.next === 'retry') await postponeRoute(held.limit, step.waitSeconds, clock);
+  await releasePermit(request, assignment.route, clock, held?.permit.takenMs);
   return step;
 };
 

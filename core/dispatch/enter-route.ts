@@ -1,6 +1,6 @@
 import { releasePermit, startWith } from '../admission/admission.ts';
-import { gateOf, isLimited, weightOf } from '../admission/gate-rules.ts';
-import { findGate, type Pass, takePermit } from '../admission/gates.ts';
+import { isLimited, routeLimitOf, weightOf } from '../admission/route-limit-rules.ts';
+import { findRouteLimit, type HeldPermit, takePermit } from '../admission/route-limits.ts';
 import { Pace } from '../concurrency/pace.ts';
 import type { NextStep, QueuePosition } from '../executions/step-rules.ts';
 import { isBusyAttempt, latestAttempts, repeatableAt } from '../provider-calls/attempt-rules.ts';
@@ -47,7 +47,7 @@ export interface AtRoute {
   current: readonly ProviderAttempt[];
   due: PlannedAttempt[];
   /** Undefined for an unlimited route, and when no call is to be made. */
-  pass: Pass | undefined;
+  held: HeldPermit | undefined;
   pace: Pace;
   passedOver: ProviderAttempt['passedOver'];
 }
@@ -116,28 +116,28 @@ const enterAt = async (assigned: Assigned): Promise<Entry | 'full' | 'tried'> =>
   const { choice, options } = destination;
   const current = latestAttempts(currentAttempts(request, all));
   const name = routeNameOf({ provider: provider.provider.id, upstreamModel: provider.upstreamModel });
-  const gate = findGate(name) ?? gateOf(name, {});
+  const limit = findRouteLimit(name) ?? routeLimitOf(name, {});
   const starts = callsToMake(plan.calls, current, all).length;
-  const wanted = { weight: weightOf(starts, gate), starts };
-  const position = { gate: gate.name, ...wanted, ...(options && { routes: options }) };
+  const wanted = { weight: weightOf(starts, limit), starts };
+  const position = { route: limit.name, ...wanted, ...(options && { routes: options }) };
   if (choice.kind === 'wait') return { kind: 'queue', position };
   const isTrial = choice.kind === 'go' && choice.isTrial;
   const { requestId, accountId } = request;
-  const needsPass = starts > 0 && isLimited(gate);
-  const pass = needsPass
-    ? await takePermit(gate, { requestId, accountId, ...wanted }, clock.now())
+  const needsPermit = starts > 0 && isLimited(limit);
+  const held = needsPermit
+    ? await takePermit(limit, { requestId, accountId, ...wanted }, clock.now())
     : undefined;
-  if (needsPass && !pass) return isTrial ? 'full' : { kind: 'queue', position };
+  if (needsPermit && !held) return isTrial ? 'full' : { kind: 'queue', position };
   if (isTrial && !(await takeTrial(name, clock.now()))) {
-    if (pass) await releasePermit(request, name, clock, pass.permit.takenMs);
+    if (held) await releasePermit(request, name, clock, held.permit.takenMs);
     return 'tried';
   }
-  if (pass) await startWith(request, pass, clock);
+  if (held) await startWith(request, held, clock);
   return {
     kind: 'at-route',
-    ...{ assignment, provider, plan, current, pass },
+    ...{ assignment, provider, plan, current, held },
     due: callsToMake(plan.calls, current, all, clock.now()),
-    pace: new Pace(pass?.permit.weight ?? plan.calls.length, gate.intervalMs ?? 0, () =>
+    pace: new Pace(held?.permit.weight ?? plan.calls.length, limit.intervalMs ?? 0, () =>
       clock.now().getTime(),
     ),
     passedOver: choice.kind === 'go' ? choice.passedOver : undefined,

@@ -10,7 +10,7 @@ import { addSeconds, type Instant } from '../time.ts';
  * model has several.
  */
 export interface QueuePosition {
-  gate: string;
+  route: string;
   weight: number;
   starts: number;
   routes?: string[] | undefined;
@@ -22,7 +22,7 @@ export type NextStep =
   | { next: 'store' }
   /** The provider was too busy for a call: make it again after this many whole seconds. */
   | { next: 'retry'; waitSeconds: number }
-  /** The provider's route is full: wait at this gate until the request's turn comes, at most this many whole seconds. */
+  /** The provider's route is full: queue at this route until the request's turn comes, at most this many whole seconds. */
   | ({ next: 'queue'; timeoutSeconds: number } & QueuePosition)
   /** A task is unfinished: wait for the provider, at most this many whole seconds. */
   | { next: 'wait'; timeoutSeconds: number }

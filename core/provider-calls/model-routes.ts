@@ -18,9 +18,9 @@ import type { Instant } from '../time.ts';
 import type { InputLimits } from './input-limits.ts';
 import { lacksHost, limitsOf, takesRequest, UpstreamLimits, unservable } from './upstream-limits.ts';
 
-/** A gate's item holds its permits: with 200 it has some 20 KB, so a write costs 20 units. */
+/** The item of a route limit holds the permits: with 200 it has some 20 KB, so a write costs 20 units. */
 export const MAX_RUNNING = 200;
-/** Starts change the gate's item, which takes 1,000 write units a second, and the reconciler lets some 200 requests a second in. */
+/** Starts change the item of the route limit, which takes 1,000 write units a second, and the reconciler admits some 200 requests a second. */
 const MAX_REQUESTS_PER_SECOND = 100;
 
 /** Routes of a model that anyone needs: one upstream, and ways around it. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLimited } from '../admission/gate-rules.ts';
-import { listGates, listQueues, type Queue, readGates } from '../admission/gates.ts';
+import { isLimited } from '../admission/route-limit-rules.ts';
+import { listQueuedRoutes, listQueues, type Queue, readRouteLimits } from '../admission/route-limits.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { workflowSettings } from '../environment.ts';
 import {
@@ -23,9 +23,9 @@ import { type Clock, secondsSince, systemClock, toInstant } from '../time.ts';
 import type { During } from '../waiting/query-tasks.ts';
 import {
   admitWaiting,
-  drainGate,
+  drainQueue,
   isQueued,
-  type QueuedGate,
+  type QueuedState,
   REROUTED_AT_ONCE,
   rerouteWaiting,
 } from './admit.ts';
@@ -38,7 +38,7 @@ import { TaskLister } from './task-lister.ts';
 const RUN_MS = 59_000;
 /** Longest pause between two ticks. */
 const MAX_TICK_MS = 2_000;
-/** How often the `START` and `EXPIRE` lists and the gates of former routes are read. */
+/** How often the `START` and `EXPIRE` lists and the queues of former routes are read. */
 const SLOW_MS = 10_000;
 /** Most items of a partition that are read at once. */
 const ITEMS_PER_PARTITION = 250;
@@ -65,11 +65,11 @@ export interface RunOptions {
  * The control loop: runs for 59 s while anything is open, and ends at once when nothing is due before its end. Each tick:
  *
  * 1. Renew the run. If a newer run has taken over, end.
- * 2. Read the due lists and the gates.
+ * 2. Read the due lists and the route limits.
  * 3. Check due items; query unfinished tasks, or look many up in their provider's list, each account at its own pace.
- * 4. Let waiting requests in.
+ * 4. Admit queued requests.
  *
- * At its end it lists every open item for its next check. An error of one item or gate is logged and does not stop the rest.
+ * At its end it lists every open item for its next check. An error of one item or route is logged and does not stop the rest.
  */
 export const runReconciler = (options: RunOptions): Promise<void> => new Run(options).toEnd();
 
@@ -77,13 +77,13 @@ export const runReconciler = (options: RunOptions): Promise<void> => new Run(opt
 const RUN_HAS_ENDED = new Error('The run of the reconciler has ended.');
 
 /**
- * A gate that requests wait at; `queue` is undefined when it is not configured any more. `states` are those of its route and the others, by
+ * A route that requests queue at; `queue` is undefined when it is not configured any more. `states` are those of its route and the others, by
  * name. Of a route that is left by hand, none waits.
  */
 interface QueuedAt {
   name: string;
   queue: Queue | undefined;
-  state: QueuedGate;
+  state: QueuedState;
   isLeft: boolean;
   states: ReadonlyMap<string, RouteState>;
 }
@@ -99,8 +99,8 @@ class Run {
   /** The listers, by provider account and address. */
   private readonly listers = new Map<string, TaskLister>();
   private readonly underWay = new Set<Promise<unknown>>();
-  private readonly gatesAtWork = new Set<string>();
-  private formerGates: string[] = [];
+  private readonly routesAtWork = new Set<string>();
+  private formerRoutes: string[] = [];
   private slowAtMs = 0;
   private tick = 0;
   /** Whether this run is the one at work, by the table. */
@@ -178,7 +178,7 @@ class Run {
     // Half a tick early or late, not up to a whole one late.
     const due = this.mayOverlap && this.tick === 0 ? [] : this.work.dueBy(this.nowMs() + this.tickMs() / 2);
     for (const kept of due) if (!this.listerOf(kept)?.isAtWork) this.track(this.check(kept));
-    for (const at of queued) if (!this.gatesAtWork.has(at.name)) this.track(this.admit(at));
+    for (const at of queued) if (!this.routesAtWork.has(at.name)) this.track(this.admit(at));
     return this.tickMs();
   }
 
@@ -192,7 +192,7 @@ class Run {
     if (former?.functionName !== functionName) await nameReconciler(functionName);
   }
 
-  /** Keeps the due work of this run and returns the gates that requests wait at. */
+  /** Keeps the due work of this run and returns the routes that requests queue at. */
   private async readOpenWork(): Promise<QueuedAt[]> {
     const { clock, everySeconds } = this.options;
     const now = clock.now();
@@ -224,17 +224,17 @@ class Run {
 
   private async readQueued(isSlow: boolean): Promise<QueuedAt[]> {
     const queues = listQueues();
-    const configured = queues.map(({ gate }) => gate.name);
-    if (isSlow) this.formerGates = (await listGates()).filter((name) => !configured.includes(name));
-    const names = [...configured, ...this.formerGates];
-    const gates = await readGates(names);
+    const configured = queues.map(({ limit }) => limit.name);
+    if (isSlow) this.formerRoutes = (await listQueuedRoutes()).filter((name) => !configured.includes(name));
+    const names = [...configured, ...this.formerRoutes];
+    const limits = await readRouteLimits(names);
     const queued = names.flatMap((name, index) => {
-      const state = gates[index];
+      const state = limits[index];
       return isQueued(state) ? [{ name, queue: queues[index], state }] : [];
     });
     // While nobody waits, nobody has to choose again.
     const routes = queued.flatMap(({ queue }) =>
-      queue?.others.length ? [queue.gate.name, ...queue.others] : [],
+      queue?.others.length ? [queue.limit.name, ...queue.others] : [],
     );
     const states = await readRouteStates([...new Set(routes)]);
     const left = queued.length > 0 ? leftRoutesIn(await currentModelSettings(this.options.clock.now())) : {};
@@ -243,17 +243,17 @@ class Run {
 
   private async admit({ name, queue, state, states, isLeft }: QueuedAt): Promise<void> {
     const options = { clock: this.options.clock, tick: this.tick };
-    this.gatesAtWork.add(name);
-    await this.guarded<unknown>({ gate: name }, () => {
-      if (!queue) return drainGate(name, state, options);
+    this.routesAtWork.add(name);
+    await this.guarded<unknown>({ route: name }, () => {
+      if (!queue) return drainQueue(name, state, options);
       // They go to another route, or fail at once.
-      if (isLeft) return drainGate(name, state, { ...options, most: REROUTED_AT_ONCE });
+      if (isLeft) return drainQueue(name, state, { ...options, most: REROUTED_AT_ONCE });
       if (isPaused(states.get(name) ?? UNPAUSED)) return rerouteWaiting(queue, state, states, options);
-      return isLimited(queue.gate)
-        ? admitWaiting(queue.gate, state, options)
-        : drainGate(name, state, options);
+      return isLimited(queue.limit)
+        ? admitWaiting(queue.limit, state, options)
+        : drainQueue(name, state, options);
     });
-    this.gatesAtWork.delete(name);
+    this.routesAtWork.delete(name);
   }
 
   /** Checks an item. With `isNamed`, a list has named all its tasks as unfinished. */

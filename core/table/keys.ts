@@ -229,30 +229,33 @@ export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({
   SK: 'IN_FLIGHT',
 });
 
-/** The partition of a gate of a provider's route, with those who wait at it. */
-export const gatePartition = (gate: string): string => `GATE#${gate}`;
-/** A gate with its permits. */
-export const gateKey = (gate: string): ItemKey => ({ PK: gatePartition(gate), SK: GATE_SORT });
-export const GATE_SORT = 'GATE';
-/** Lists every gate at which a request ever waited. */
-export const gateListing = (gate: string) => ({ GSI1PK: GATE_LISTING_PARTITION, GSI1SK: gate });
-export const GATE_LISTING_PARTITION = 'GATES';
-/** An account with requests that wait at a gate. */
-export const waitingAccountKey = (gate: string, accountId: string): ItemKey => ({
-  PK: gatePartition(gate),
+/** The partition of a route's limit, with the queue of the route. */
+export const routeLimitPartition = (route: string): string => `LIMIT#${route}`;
+/** A route limit with its permits. */
+export const routeLimitKey = (route: string): ItemKey => ({
+  PK: routeLimitPartition(route),
+  SK: ROUTE_LIMIT_SORT,
+});
+export const ROUTE_LIMIT_SORT = 'LIMIT';
+/** Lists every route at which a request ever queued. */
+export const queueListing = (route: string) => ({ GSI1PK: QUEUE_LISTING_PARTITION, GSI1SK: route });
+export const QUEUE_LISTING_PARTITION = 'QUEUES';
+/** An account with requests that queue at a route. */
+export const waitingAccountKey = (route: string, accountId: string): ItemKey => ({
+  PK: routeLimitPartition(route),
   SK: `${WAITING_ACCOUNT_PREFIX}${accountId}`,
 });
 export const WAITING_ACCOUNT_PREFIX = 'ACCOUNT#';
-/** A request that waits at a gate. An account's requests sort by age. */
-export const gateWaiterKey = (
-  gate: string,
+/** A request that queues at a route. An account's requests sort by age. */
+export const queueEntryKey = (
+  route: string,
   { accountId, createdAt, requestId }: { accountId: string; createdAt: Instant; requestId: string },
 ): ItemKey => ({
-  PK: gatePartition(gate),
-  SK: `${gateWaiterPrefix(accountId)}${createdAt}#${requestId}`,
+  PK: routeLimitPartition(route),
+  SK: `${queueEntryPrefix(accountId)}${createdAt}#${requestId}`,
 });
-export const gateWaiterPrefix = (accountId: string): string => `${GATE_WAITER_PREFIX}${accountId}#`;
-export const GATE_WAITER_PREFIX = 'WAITER#';
+export const queueEntryPrefix = (accountId: string): string => `${QUEUE_ENTRY_PREFIX}${accountId}#`;
+export const QUEUE_ENTRY_PREFIX = 'QUEUED#';
 
 /** Whether a route is paused, and how its calls and tasks ended lately. */
 export const routeStateKey = (route: string): ItemKey => ({
@@ -275,6 +278,6 @@ export const modelSettingsKey = (modelId: string): ItemKey => ({
 });
 export const modelOfSettings = (SK: string): string => SK.slice(MODEL_SETTINGS_PREFIX.length);
 
-/** Permits are attributes of the gate's item, so that a permit and the room it takes change in one write. */
+/** Permits are attributes of the route limit's item, so that a permit and the room it takes change in one write. */
 export const PERMIT_PREFIX = 'permit#';
 export const permitAttribute = (requestId: string): string => PERMIT_PREFIX + requestId;

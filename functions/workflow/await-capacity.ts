@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { awaitCapacity } from '../../core/admission/await-capacity.ts';
 import { WaitInput, workflowTask } from '../workflow-task.ts';
 
-/** Also the place in the queue that the dispatch named. */
+/** Also the queue position that the dispatch named. */
 const AwaitInput = z.extend(WaitInput, {
-  place: z.object({
-    gate: z.string(),
+  position: z.object({
+    route: z.string(),
     weight: z.number(),
     starts: z.number(),
     routes: z.optional(z.array(z.string())),
@@ -17,6 +17,6 @@ const AwaitInput = z.extend(WaitInput, {
  * Begins the wait for a provider's capacity. The reconciler ends it with the task token, once a permit is
  * free.
  */
-export const handler = workflowTask(AwaitInput, ({ requestId, taskToken, enteredAt, retries, place }) =>
-  awaitCapacity(requestId, taskToken, { enteredAt, retries }, place),
+export const handler = workflowTask(AwaitInput, ({ requestId, taskToken, enteredAt, retries, position }) =>
+  awaitCapacity(requestId, taskToken, { enteredAt, retries }, position),
 );

@@ -181,7 +181,7 @@ const END = {
 };
 const WAKE = 'states:SendTaskSuccess';
 /** Takes a request out of its queue, and gives its permit of a provider's route back. */
-const LEAVE = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'UpdateItem') };
+const LEAVE = { [itemsOf('LIMIT#*')]: onTable('DeleteItem', 'UpdateItem') };
 /** Reports how calls and tasks of routes ended. */
 const ROUTE_STATES = { [itemsOf('ROUTE#*')]: onTable('BatchGetItem', 'UpdateItem') };
 const RUN = 'RECONCILER';
@@ -288,7 +288,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf(REQUESTS, RUN)]: onTable('GetItem'),
     [PROGRESS]: onTable('UpdateItem'),
     ...START_RUN,
-    [itemsOf('GATE#*')]: onTable('DeleteItem', 'PutItem', 'UpdateItem'),
+    [itemsOf('LIMIT#*')]: onTable('DeleteItem', 'PutItem', 'UpdateItem'),
     [GENERATION]: WAKE,
   },
   'workflow/await-provider': {
@@ -307,7 +307,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ...TASK,
     [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:PutObject',
     [CLIPS]: 's3:DeleteObject',
-    [itemsOf('GATE#*')]: onTable('UpdateItem'),
+    [itemsOf('LIMIT#*')]: onTable('UpdateItem'),
     ...ROUTE_STATES,
   },
   'workflow/settle-request': { ...END, ...LEAVE, [WEBHOOKS]: 'states:StartExecution' },
@@ -343,11 +343,11 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ...DELETE_FILES,
     ...REMOVES_END_USER,
     [itemsOf(RUN, DELETED)]: onTable('UpdateItem'),
-    [itemsOf('GATE#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),
+    [itemsOf('LIMIT#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),
     [itemsOf('ROUTE#*')]: onTable('BatchGetItem'),
     [itemsOf(CATALOG)]: onTable('Query'),
     [listOf('DUE#*')]: onTable('Query'),
-    [listOf('GATES')]: onTable('Query'),
+    [listOf('QUEUES')]: onTable('Query'),
     [requestsIn('GSI3')]: onTable('Query'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',

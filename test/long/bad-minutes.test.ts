@@ -16,9 +16,9 @@ const IMAGE_DEADLINE_SECONDS = 15;
 const CALLBACK_WAIT_SECONDS = 10;
 const TOPPED_UP = 10_000;
 
-const { service, caller, gate } = useOwnRun({
+const { service, caller, proxy } = useOwnRun({
   context: { imageDeadlineSeconds: IMAGE_DEADLINE_SECONDS, callbackWaitSeconds: CALLBACK_WAIT_SECONDS },
-  gated: ['modelArkBaseUrl'],
+  proxied: ['modelArkBaseUrl'],
   xTokens: TOPPED_UP,
 });
 afterEach(() => disarmFaults(service));
@@ -36,7 +36,7 @@ test('Of four images whose provider takes only three, three are delivered at the
   const [images, taken] = [4, 3];
   const pricePerImage = 4;
   const statuses: number[] = [];
-  gate.stop = ({ path }, response) => {
+  proxy.stop = ({ path }, response) => {
     if (!path.endsWith('/images/generations')) return false;
     const isFull = statuses.length >= taken;
     statuses.push(isFull ? 429 : 200);
@@ -68,7 +68,7 @@ const OUTAGE_MS = 4_000;
 const MANY = 1_000;
 
 test('While S3 refuses for seconds, outputs that are being stored only wait', async () => {
-  gate.stop = () => false;
+  proxy.stop = () => false;
   const before = await balance(caller);
   // Time to arm the faults.
   const prompt = () => unique('[delay=3]');
@@ -116,12 +116,12 @@ const STARTED_WITHIN_SECONDS = 120;
 test('A request that never started is started within 2 minutes, however many videos wait for a provider that hangs', async () => {
   const tasks = '/contents/generations/tasks';
   const asked: string[] = [];
-  gate.stop = ({ method, path }) => {
+  proxy.stop = ({ method, path }) => {
     const hangs = method === 'GET' && path.includes(`${tasks}/`);
     if (hangs) asked.push(path);
     return hangs;
   };
-  const createdBefore = gate.requests.length;
+  const createdBefore = proxy.requests.length;
   const creating = Array.from({ length: CREATED_AT_ONCE }, async () => {
     for (let count = 0; count < VIDEOS / CREATED_AT_ONCE; count++) {
       await acceptedVideo(caller, { prompt: unique('[fail=timeout][callback=off]') });
@@ -129,7 +129,7 @@ test('A request that never started is started within 2 minutes, however many vid
   });
   await Promise.all(creating);
   const tasksCreated = () =>
-    gate.requests
+    proxy.requests
       .slice(createdBefore)
       .filter(({ method, path }) => method === 'POST' && path.endsWith(tasks));
   await eventually(

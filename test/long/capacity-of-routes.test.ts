@@ -16,8 +16,8 @@ const MAX_RUNNING = 2;
 const WAITING = 10;
 const TOPPED_UP = 10_000;
 
-const { service, gate } = useOwnRun({
-  gated: ['modelArkBaseUrl'],
+const { service, proxy } = useOwnRun({
+  proxied: ['modelArkBaseUrl'],
   context: {
     // The provider refuses what the service should not have sent.
     ...{ maxRunning: MAX_RUNNING, sandboxMaxRunning: MAX_RUNNING },
@@ -46,7 +46,7 @@ const HELD = 'held';
 const watch = () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const seen = { prompts: [] as string[], atOnce: 0, most: 0, release };
-  gate.stop = async (request, response) => {
+  proxy.stop = async (request, response) => {
     if (!request.path.endsWith('/images/generations')) return false;
     const prompt = String((request.body as { prompt: string }).prompt);
     seen.prompts.push(prompt);
@@ -85,7 +85,7 @@ describe('A route of two running calls', () => {
     expect(new Set(records.map(({ status }) => status))).toEqual(new Set(['succeeded']));
     expect(seen.most).toBe(MAX_RUNNING);
     expect(seen.prompts).toHaveLength(MAX_RUNNING + WAITING + 1);
-    // One finishing lets it in. Two that are let in at about the same time may reach the provider either way.
+    // One finishing admits it. Two that are admitted at about the same time may reach the provider either way.
     const turn = seen.prompts.findIndex((prompt) => prompt.includes('single'));
     expect(turn).toBeLessThanOrEqual(MAX_RUNNING + 1);
     const order = seen.prompts.flatMap((prompt) => /many-(\d+)-/.exec(prompt)?.[1] ?? []).map(Number);

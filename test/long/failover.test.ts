@@ -9,8 +9,8 @@ const REQUESTS = 40;
 /** After so many of them ModelArk is killed. */
 const KILLED_AFTER = 20;
 
-const { service, caller, gate } = useOwnRun({
-  gated: ['modelArkBaseUrl'],
+const { service, caller, proxy } = useOwnRun({
+  proxied: ['modelArkBaseUrl'],
   xTokens: TOPPED_UP,
   context: {
     modelRoutes: JSON.stringify({
@@ -44,7 +44,7 @@ interface RouteRow {
 test('A provider that is killed in the middle of forty requests loses none of them, and none is paid twice', async () => {
   /** The creations that ModelArk took, by prompt: when it answered them, if it did. */
   const taken = new Map<string, { isAnswered: boolean }>();
-  gate.stop = ({ path, body }, response) => {
+  proxy.stop = ({ path, body }, response) => {
     if (!path.endsWith('/images/generations')) return false;
     const call = { isAnswered: false };
     taken.set(String((body as { prompt: string }).prompt), call);
@@ -56,7 +56,7 @@ test('A provider that is killed in the middle of forty requests loses none of th
   const prompts: string[] = [];
   const ids: string[] = [];
   for (let index = 0; index < REQUESTS; index++) {
-    if (index === KILLED_AFTER) await gate.close();
+    if (index === KILLED_AFTER) await proxy.close();
     const model = index % 4 === 3 ? 'xQI3Pro' : 'xSD4.5';
     const prompt = unique(`[delay=0.4] ${index}-`);
     prompts.push(prompt);

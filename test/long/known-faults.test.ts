@@ -15,7 +15,7 @@ beforeAll(async () => {
   measured = await measureApart('known faults', TIMEOUT_MS);
 });
 
-describe('when a gate fails just as a video is done at its provider', () => {
+describe('when a route limit fails just as a video is done at its provider', () => {
   const OUTAGES = [4, 8, 15].flatMap((seconds) => [
     { mode: 'throttles', seconds },
     { mode: 'hangs', seconds },
@@ -28,7 +28,7 @@ describe('when a gate fails just as a video is done at its provider', () => {
 
       expect(outages.length).toBeGreaterThan(1);
       expect(outages.filter(({ calledAfterMs }) => calledAfterMs > CALLED_MS)).toEqual([]);
-      // A gate that fails gives no permit.
+      // A route limit that fails gives no permit.
       expect(outages.filter(({ calledAfterMs }) => calledAfterMs < 0)).toEqual([]);
     },
   );
@@ -44,7 +44,7 @@ describe('when a task hangs at its provider with one of two permits', () => {
   });
 });
 
-describe('when the loop dies as it lets requests in', () => {
+describe('when the loop dies as it admits requests', () => {
   const isLate = ({ lateMs, nextLateMs }: Measured<'known faults'>['deaths'][number]): boolean =>
     Math.max(lateMs, nextLateMs) > 0;
 
@@ -63,7 +63,7 @@ describe('when the loop dies as it lets requests in', () => {
     (when) => {
       const deaths = measured.deaths.filter((death) => death.when === when);
 
-      // It reads the gate, the accounts and the waiter, takes the permit, wakes the request, and takes it off the queue: twice.
+      // It reads the route limit, the accounts and the queue entry, takes the permit, wakes the request, and takes it off the queue: twice.
       expect(deaths.length).toBeGreaterThanOrEqual(12);
       expect(deaths.filter(isLate)).toEqual([]);
     },
@@ -71,11 +71,11 @@ describe('when the loop dies as it lets requests in', () => {
 });
 
 describe('when a request begins to wait between the reads of a tick', () => {
-  test('it is let in within 5 s, whichever of its own writes come between them', () => {
+  test('it is admitted within 5 s, whichever of its own writes come between them', () => {
     const { tornReads } = measured;
     const reads = tornReads.filter(({ commands }) => commands.every((command) => /Get|Query/.test(command)));
 
-    // Of the gate, the accounts and the waiters, in the ticks until the loop ends.
+    // Of the route limit, the accounts and the queue entries, in the ticks until the loop ends.
     expect(reads.length).toBeGreaterThanOrEqual(20);
     expect(tornReads.filter(({ calledAfterMs }) => calledAfterMs > PROMISED_MS)).toEqual([]);
   });

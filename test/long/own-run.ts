@@ -7,25 +7,31 @@ import {
   type StartOptions,
   startLocalService,
 } from '../contract/support/local-service.ts';
-import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
+import { openProviderProxy, type ProviderProxy } from '../contract/support/provider-proxy.ts';
 
 /** How the local run of a file is started. */
 export interface OwnRunOptions extends Pick<StartOptions, 'context' | 'environment'> {
   /** The balance of the caller, who has a new account then; by default the caller has the account of the run. */
   xTokens?: number;
-  /** The providers that are called through the gate, by their settings in the CDK context. */
-  gated?: readonly (keyof ProviderGate['context'])[];
-  /** The sandbox behind the gate, by default that of the run. */
+  /** The providers that are called through the proxy, by their settings in the CDK context. */
+  proxied?: readonly (keyof ProviderProxy['context'])[];
+  /** The sandbox behind the proxy, by default that of the run. */
   sandboxUrl?: () => string | undefined;
 }
 
-/** A local run for the tests of one file, with a caller and a gate: all are there once the tests begin. */
-export const useOwnRun = ({ context, environment, xTokens, gated = [], sandboxUrl }: OwnRunOptions = {}) => {
-  const run = { service: {} as RunningService, caller: {} as Caller, gate: {} as ProviderGate };
-  const { service, caller, gate } = run;
+/** A local run for the tests of one file, with a caller and a proxy: all are there once the tests begin. */
+export const useOwnRun = ({
+  context,
+  environment,
+  xTokens,
+  proxied = [],
+  sandboxUrl,
+}: OwnRunOptions = {}) => {
+  const run = { service: {} as RunningService, caller: {} as Caller, proxy: {} as ProviderProxy };
+  const { service, caller, proxy } = run;
   beforeAll(async () => {
-    await openProviderGate(() => sandboxUrl?.() ?? service.sandboxUrl, gate);
-    const addresses = Object.fromEntries(gated.map((name) => [name, gate.context[name]]));
+    await openProviderProxy(() => sandboxUrl?.() ?? service.sandboxUrl, proxy);
+    const addresses = Object.fromEntries(proxied.map((name) => [name, proxy.context[name]]));
     const options = { context: { ...addresses, ...context }, ...(environment && { environment }) };
     Object.assign(service, await startLocalService(await newDataDir(), options));
     const own = callerWith(service, service.accountId, service.apiKey);
@@ -34,7 +40,7 @@ export const useOwnRun = ({ context, environment, xTokens, gated = [], sandboxUr
   afterAll(async () => {
     // Neither is there when its start failed.
     if ('stop' in service) await discard(service);
-    if ('close' in gate) await gate.close();
+    if ('close' in proxy) await proxy.close();
   });
   return run;
 };

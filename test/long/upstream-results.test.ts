@@ -21,10 +21,10 @@ const picture = await sharp({ create: { width: 64, height: 48, channels: 3, back
   .toBuffer();
 const tlsFiles = await openTlsFileServer(picture);
 
-/** The sandbox that is behind the gate, when it is not the one of the run. */
+/** The sandbox that is behind the proxy, when it is not the one of the run. */
 let otherSandboxUrl: string | undefined;
-const { service, caller, gate } = useOwnRun({
-  gated: ['modelArkBaseUrl', 'modelStudioBaseUrl'],
+const { service, caller, proxy } = useOwnRun({
+  proxied: ['modelArkBaseUrl', 'modelStudioBaseUrl'],
   sandboxUrl: () => otherSandboxUrl,
   xTokens: 10_000,
   context: {
@@ -119,7 +119,7 @@ testTls('A result of plain http: is fetched by https:, at the port of that', asy
   const prompt = unique();
   const path = '/picture.png?Signature=a%2Fb';
   const choice = { message: { content: [{ image: `${tlsFiles?.plainUrl}${path}` }] } };
-  gate.stop = (request, response) => {
+  proxy.stop = (request, response) => {
     if (request.path !== STUDIO_IMAGES || !JSON.stringify(request.body).includes(prompt)) return false;
     response.end(JSON.stringify({ request_id: 'r', output: { choices: [choice] } }));
     return true;

@@ -12,8 +12,8 @@ import { useOwnRun } from './own-run.ts';
 const DEADLINE_SECONDS = 12;
 const TASK = /^\/api\/v1\/tasks\/([^/]+)(\/cancel)?$/;
 
-const { service, caller, gate } = useOwnRun({
-  gated: ['modelArkBaseUrl', 'modelStudioBaseUrl'],
+const { service, caller, proxy } = useOwnRun({
+  proxied: ['modelArkBaseUrl', 'modelStudioBaseUrl'],
   xTokens: 10_000,
   context: {
     ...{ videoDeadlineSeconds: DEADLINE_SECONDS, pollIntervalSeconds: 1, reconcileIntervalSeconds: 1 },
@@ -27,7 +27,7 @@ const { service, caller, gate } = useOwnRun({
 });
 /** Every call about a task, in order. */
 let seen: { id: string; method: string; isCancel: boolean; atMs: number }[] = [];
-/** What the gate answers instead of the sandbox. */
+/** What the proxy answers instead of the sandbox. */
 let answer: (
   id: string,
   isCancel: boolean,
@@ -35,7 +35,7 @@ let answer: (
 beforeEach(() => {
   seen = [];
   answer = () => undefined;
-  gate.stop = ({ method, path }, response) => {
+  proxy.stop = ({ method, path }, response) => {
     const [, id, cancel] = TASK.exec(path) ?? [];
     if (id === undefined) return false;
     seen.push({ id, method, isCancel: cancel !== undefined, atMs: Date.now() });
@@ -84,10 +84,10 @@ test('A provider that is unavailable when it is queried is left alone for its Re
 });
 
 test('A preview model that the provider has at hosts of a workspace only fails at another host with provider_error, refunded', async () => {
-  gate.host = 'dashscope-intl.aliyuncs.com';
+  proxy.host = 'dashscope-intl.aliyuncs.com';
   const { requestId } = await video(unique('[delay=0]'));
   const record = await settledVideo(caller, requestId);
-  gate.host = undefined;
+  proxy.host = undefined;
 
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
   expect(await entriesOf(caller, requestId)).toEqual(refundedInFull(6));
@@ -170,8 +170,8 @@ test('What a failed request leaves at its provider is cancelled, at the deadline
 });
 
 test('Every call to a provider says who calls', () => {
-  expect(gate.requests.length).toBeGreaterThan(10);
-  expect(new Set(gate.requests.map(({ headers }) => headers['user-agent']))).toEqual(
+  expect(proxy.requests.length).toBeGreaterThan(10);
+  expect(new Set(proxy.requests.map(({ headers }) => headers['user-agent']))).toEqual(
     new Set([`generation-service/${VERSION} (+https://operator.example/)`]),
   );
 });

@@ -11,8 +11,6 @@ import {
   duePartition,
   endUserKey,
   endUserListingPartition,
-  GATE_LISTING_PARTITION,
-  gateKey,
   type ItemKey,
   idempotencyKey,
   inFlightKey,
@@ -20,9 +18,11 @@ import {
   ledgerEntryKey,
   modelSettingsKey,
   providerAttemptKey,
+  QUEUE_LISTING_PARTITION,
   RECONCILER_RUN_KEY,
   REQUEST_INDEXES,
   requestKey,
+  routeLimitKey,
   routeStateKey,
   webhookAttemptKey,
   webhookHostKey,
@@ -98,7 +98,7 @@ const webhookAttempt = webhookAttemptKey(REQUEST, REQUEST, 1);
 const host = webhookHostKey(ACCOUNT, 'digest');
 const idempotency = idempotencyKey(ACCOUNT, 'digest');
 const settings = modelSettingsKey('xSD4.5');
-const gate = gateKey('modelark/seedream');
+const routeLimit = routeLimitKey('modelark/seedream');
 const routeState = routeStateKey('modelark/seedream');
 const OUTPUT = `${OUTPUT_PREFIX}${REQUEST}/0.png`;
 const CLIP = `${CLIP_PREFIX}${REQUEST}/0.mp4`;
@@ -199,10 +199,10 @@ export const MISUSES = {
   'fill the places for webhooks': [set(inFlightKey('webhooks', ACCOUNT), 'slots')],
   'read which webhook hosts hang': get(host),
   'hold webhooks of a host back': [set(host, 'notBefore')],
-  'read the queues of providers': get(gate),
-  'change permits of providers': [set(gate, 'used')],
-  'add to the queues of providers': [put(gate, 'used')],
-  'remove from the queues of providers': remove(gate),
+  'read the queues of providers': get(routeLimit),
+  'change permits of providers': [set(routeLimit, 'used')],
+  'add to the queues of providers': [put(routeLimit, 'used')],
+  'remove from the queues of providers': remove(routeLimit),
   'read which routes are paused': get(routeState),
   'pause routes': [set(routeState, 'pausedAt')],
   'read the run of the reconciler': get(RECONCILER_RUN_KEY),
@@ -212,7 +212,7 @@ export const MISUSES = {
   'list end-users': list(LISTING_INDEX, endUserListingPartition(ACCOUNT)),
   'list expired requests': list(LISTING_INDEX, duePartition('EXPIRE', 0)),
   'list due work': list(LISTING_INDEX, duePartition('CHECK', 0)),
-  'list the queues of providers': list(LISTING_INDEX, GATE_LISTING_PARTITION),
+  'list the queues of providers': list(LISTING_INDEX, QUEUE_LISTING_PARTITION),
   'list the requests of an account': list(REQUEST_INDEXES.byAccount, ACCOUNT),
   'list the requests of an end-user': list(REQUEST_INDEXES.byEndUser, `${ACCOUNT}#ada@example.com`),
 

@@ -45,7 +45,7 @@ export const ENTITIES: Readonly<Record<string, Entity>> = {
 /** The entity of an item by its sort key; the sort key's first word for an entity without a schema of its own. */
 export const entityOf = (SK: string): string => {
   const word = SK.replace(/#.*/s, '');
-  // `KEY` is an API key, `KEY#…` an idempotency record; `ACCOUNT#…` waits at a gate, and so does `WAITER#…`.
+  // `KEY` is an API key, `KEY#…` an idempotency record; `ACCOUNT#…` queues at a route, and so does `QUEUED#…`.
   const isAlone = SK === word;
   const known = Object.entries(ENTITIES).find(([, { sort }]) =>
     sort.endsWith('#') ? SK.startsWith(sort) : isAlone && SK === sort,

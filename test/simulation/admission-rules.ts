@@ -1,6 +1,6 @@
-import { runningOf } from '../../core/admission/gate-rules.ts';
-import { findGate } from '../../core/admission/gates.ts';
-import { GATE_SORT, GATE_WAITER_PREFIX, gatePartition } from '../../core/table/keys.ts';
+import { runningOf } from '../../core/admission/route-limit-rules.ts';
+import { findRouteLimit } from '../../core/admission/route-limits.ts';
+import { QUEUE_ENTRY_PREFIX, ROUTE_LIMIT_SORT, routeLimitPartition } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { MARGIN_MS } from './clocks.ts';
 import { Part } from './part.ts';
@@ -15,11 +15,11 @@ const tightRoutes = (images: number, videos: number) =>
 /** Routes as tight as a provider's: with room for one request at a time, or for those of several accounts. */
 export const TIGHT_ROUTES = [tightRoutes(2, 1), tightRoutes(3, 2)] as const;
 
-/** How long a decision may take, from its read of the gate to its write: a choice is fair if it was at any moment of it. */
+/** How long a decision may take, from its read of the route limit to its write: a choice is fair if it was at any moment of it. */
 /** The longest call to the table, with all its attempts. */
 const LATE_WRITE_MS = 22_000;
 const DECISION_MS = 10_000;
-/** From the deployment that closes a gate until a run of the control loop, a minute later at most, has woken all that wait there. */
+/** From the deployment that removes a route until a run of the control loop, a minute later at most, has woken all that queue at the route. */
 const CLOSED_MS = 65_000 + MARGIN_MS;
 const LOOK_MS = 30_000;
 
@@ -44,18 +44,18 @@ const hasNone = (permits: ReadonlyMap<string, Permit>, account: string): boolean
   [...permits.values()].every(({ accountId }) => accountId !== account);
 /** The request that a waiting item is of, by its key. */
 const requestIn = (key: string): string => key.slice(key.lastIndexOf('#') + 1);
-const nameOf = ({ PK }: Item): string => String(PK).slice(gatePartition('').length);
+const nameOf = ({ PK }: Item): string => String(PK).slice(routeLimitPartition('').length);
 
 /**
- * Checks the gates. Permits are counted correctly and stay within the limit. No request overtakes a waiting one. The
+ * Checks the route limits. Permits are counted correctly and stay within the limit. No request overtakes a waiting one. The
  * next request is the oldest of the account with the fewest running. Without faults, no account is served before an
- * account with nothing running that was served longer ago. No request waits for long at a gate that is not configured
+ * account with nothing running that was served longer ago. No request queues for long at a route that is not configured
  * any more.
  */
 export class Admission extends Part {
   private readonly history = new Map<string, Moment[]>();
   private readonly waitingSince = new Map<string, number>();
-  /** When an account got or gave back a permit of a gate, by both: the times in the last decision, and the last before it. */
+  /** When an account got or gave back a permit of a route, by both: the times in the last decision, and the last before it. */
   private readonly servedAt = new Map<string, number[]>();
   private isArmed = false;
 
@@ -63,14 +63,14 @@ export class Admission extends Part {
     super(world);
     world.table.witnesses.push((_key, before, after) => {
       const item = after ?? before;
-      if (item?.SK === GATE_SORT) this.seeGate(before, after ?? item);
-      if (String(item?.SK).startsWith(GATE_WAITER_PREFIX)) this.seeWaiter(before, after);
+      if (item?.SK === ROUTE_LIMIT_SORT) this.seeRouteLimit(before, after ?? item);
+      if (String(item?.SK).startsWith(QUEUE_ENTRY_PREFIX)) this.seeQueueEntry(before, after);
     });
   }
 
-  /** Whether the reconciler finds anything to do at the gates. A permit that nobody waits for is left alone. */
+  /** Whether the reconciler finds anything to do at the queues. A permit that nobody waits for is left alone. */
   isOpen(): boolean {
-    return this.gates().some(({ queued }) => queued !== undefined);
+    return this.routeLimits().some(({ queued }) => queued !== undefined);
   }
 
   /** What is left once nothing is under way any more. */
@@ -81,15 +81,15 @@ export class Admission extends Part {
       .map(([key]) => `[left waiting] ${key} is there, and no execution waits`);
   }
 
-  private gates(): Item[] {
-    return this.world.items(GATE_SORT);
+  private routeLimits(): Item[] {
+    return this.world.items(ROUTE_LIMIT_SORT);
   }
 
   private isRunning(requestId: string): boolean {
     return this.world.stepFunctions.executionOf(requestId)?.status === 'RUNNING';
   }
 
-  private seeWaiter(before: Item | undefined, after: Item | undefined): void {
+  private seeQueueEntry(before: Item | undefined, after: Item | undefined): void {
     const { PK, SK } = (after ?? before) as Item;
     const key = `${PK}|${SK}`;
     if (!after) this.waitingSince.delete(key);
@@ -99,14 +99,14 @@ export class Admission extends Part {
     }
   }
 
-  private seeGate(before: Item | undefined, after: Item): void {
+  private seeRouteLimit(before: Item | undefined, after: Item): void {
     const name = nameOf(after);
     const { evidence, scheduler } = this.world;
     const { now } = scheduler;
     const permits = permitsOf(after);
     const weight = [...permits.values()].reduce((sum, permit) => sum + permit.weight, 0);
     if (weight !== (after.used ?? 0)) this.report(`[count] ${name} counts ${after.used}, and gave ${weight}`);
-    const limit = findGate(name)?.permits;
+    const limit = findRouteLimit(name)?.permits;
     const isMore = weight > Number(before?.used ?? 0);
     // A write that was under way when the limit changed comes by the former one.
     const isSettled = now - evidence.deployedAt > LATE_WRITE_MS;
@@ -116,7 +116,7 @@ export class Admission extends Part {
     for (const requestId of permits.keys()) {
       if (!known.has(requestId)) this.judgeTurn(name, requestId, before, permits.get(requestId) as Permit);
     }
-    this.world.note(() => `  gate ${name}: ${[...permits.keys()].join(', ') || 'empty'}`);
+    this.world.note(() => `  route ${name}: ${[...permits.keys()].join(', ') || 'empty'}`);
     const changed = [...permits, ...known].filter(([id]) => !(permits.has(id) && known.has(id)));
     for (const [id, { accountId }] of changed) {
       // Who is chosen and does not wait any more was not served.
@@ -138,7 +138,7 @@ export class Admission extends Part {
   /** A permit was given: to one who waited, if anybody did, and to the right one. */
   private judgeTurn(name: string, requestId: string, before: Item | undefined, { accountId }: Permit): void {
     const { now } = this.world.scheduler;
-    const prefix = `${gatePartition(name)}|${GATE_WAITER_PREFIX}`;
+    const prefix = `${routeLimitPartition(name)}|${QUEUE_ENTRY_PREFIX}`;
     const waiting = [...this.waitingSince]
       .filter(([key]) => key.startsWith(prefix))
       .map(([key, since]) => {
@@ -191,9 +191,9 @@ export class Admission extends Part {
 
   private look(): void {
     for (const [key, since] of this.waitingSince) {
-      const name = key.slice(gatePartition('').length, key.indexOf('|'));
+      const name = key.slice(routeLimitPartition('').length, key.indexOf('|'));
       const { deployedAt, leftSince } = this.world.evidence;
-      if (!findGate(name)) this.lookAtClosed(key, name, Math.max(since, deployedAt));
+      if (!findRouteLimit(name)) this.lookAtClosed(key, name, Math.max(since, deployedAt));
       const leftAt = leftSince.get(name);
       // Calls that were made stay there, and so do those that follow.
       if (leftAt !== undefined && this.world.evidence.callsOf(requestIn(key)).length === 0)

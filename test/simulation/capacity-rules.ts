@@ -1,7 +1,7 @@
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { routeNameOf } from '../../core/provider-names.ts';
 import type { Assignment } from '../../core/requests/request-rules.ts';
-import { gateKey, routeStateKey } from '../../core/table/keys.ts';
+import { routeLimitKey, routeStateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { permitsOf } from './admission-rules.ts';
 import type { Execution } from './aws/execution.ts';
@@ -15,11 +15,11 @@ import type { World } from './world.ts';
  * or was not started.
  */
 const UNUSED_MS = { alive: 5_000, dead: 65_000 } as const;
-/** How long functions take to start: one to give a permit back, one to let the next request in. */
+/** How long functions take to start: one to give a permit back, one to admit the next request. */
 const SLACK_MS = 2_000;
 /** How long after its end a task is known to have finished, if its callback is lost. */
 const SEEN_MS = BOUND_MS.waiting + 20_000;
-/** A dispatch that takes longer than this has been let in. */
+/** A dispatch that takes longer than this has been admitted. */
 const PASSING_MS = 2_000;
 const LOOP = 'events/reconcile';
 
@@ -76,7 +76,7 @@ export class Capacity extends Part {
   private seeState(execution: Execution): void {
     if (execution.machine !== 'generation') return;
     const isWaiting = execution.state === 'Wait for capacity';
-    // One that leaves has been let in, and another is next.
+    // One that leaves has been admitted, and another is next.
     this.free.delete(this.placeOf(execution.name, this.waiting.get(execution)) ?? '');
     if (isWaiting) this.waiting.set(execution, this.nameOf(execution.name));
     else if (!this.waiting.delete(execution)) return;
@@ -148,7 +148,7 @@ export class Capacity extends Part {
 
   /** The routes that requests wait for, with the most calls that one of these makes at once. */
   private waitersByRoute(): Map<string, { route: Route; widest: number }> {
-    const waiters = new Map<string, { route: Route; widest: number }>();
+    const queued = new Map<string, { route: Route; widest: number }>();
     for (const [execution, name] of this.waiting) {
       if (execution.status !== 'RUNNING') this.waiting.delete(execution);
       const last = this.world.witness.lives.get(execution.name)?.last;
@@ -157,10 +157,10 @@ export class Capacity extends Part {
       const route = isWaiting && limitedRoute(this.placeOf(execution.name, name));
       // At a paused route, one request is admitted at a time.
       if (!route || this.isPaused(route.name)) continue;
-      const widest = Math.max(waiters.get(route.name)?.widest ?? 1, this.weightOf(execution.name, route));
-      waiters.set(route.name, { route, widest });
+      const widest = Math.max(queued.get(route.name)?.widest ?? 1, this.weightOf(execution.name, route));
+      queued.set(route.name, { route, widest });
     }
-    return waiters;
+    return queued;
   }
 
   /** From when on a route has room for so many calls, in epoch milliseconds; undefined while it has none. */
@@ -172,12 +172,12 @@ export class Capacity extends Part {
       .reduce((sum, { requestId }) => sum + this.weightOf(requestId, route), 0);
     if (used + calls > route.limit) return undefined;
     // Its provider asked for a pause, or starts are spread over time.
-    const pausedUntil = Number(table.get({ ...gateKey(route.name) })?.nextStartMs ?? 0);
+    const pausedUntil = Number(table.get({ ...routeLimitKey(route.name) })?.nextStartMs ?? 0);
     const from = Math.max(pausedUntil, evidence.outageAt, evidence.deployedAt);
     return from > scheduler.now ? undefined : from;
   }
 
-  /** Whether a request has calls under way at a route, or has been let in to make some. */
+  /** Whether a request has calls under way at a route, or has been admitted to make some. */
   private isUsing({ requestId }: Life, route: Route): boolean {
     if (this.nameOf(requestId) !== route.name) return false;
     if ((this.openCalls.get(requestId)?.size ?? 0) > 0) return !this.isLongDone(requestId);
@@ -192,7 +192,7 @@ export class Capacity extends Part {
   private isKept(requestId: string, { name }: Route): boolean {
     const { evidence, table, witness } = this.world;
     const acceptedAt = witness.lives.get(requestId)?.acceptedAt ?? 0;
-    return evidence.faultAt > acceptedAt && permitsOf(table.get({ ...gateKey(name) })).has(requestId);
+    return evidence.faultAt > acceptedAt && permitsOf(table.get({ ...routeLimitKey(name) })).has(requestId);
   }
 
   /** Whether its provider finished everything long ago, and tells so: calls that count as open use nothing then. */

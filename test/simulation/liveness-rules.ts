@@ -240,7 +240,7 @@ export const progressProblems = ({
   if (!execution?.isRunning) {
     const since = execution?.since ?? acceptedAt;
     const bound = evidence.unreported.has(requestId) ? 'unreported' : 'lost';
-    // It is found when its turn comes: judged with its gate.
+    // It is found when its turn comes: judged with its route.
     if (bound === 'unreported' && isQueued) return [];
     if (exceeded(since, bound)) {
       return [`[unnoticed] ${requestId} has no execution ${over(bound)} and nobody starts or ends it`];
@@ -248,7 +248,7 @@ export const progressProblems = ({
     return [];
   }
   const calls = evidence.callsOf(requestId);
-  // Judged with its gate.
+  // Judged with its route.
   if (execution.state === 'Wait for capacity') return [];
   const deadline = (calls[0]?.sentAt ?? acceptedAt) + deadlineSeconds * 1000;
   const doneAt = Math.max(

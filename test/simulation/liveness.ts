@@ -1,4 +1,4 @@
-import { findGate } from '../../core/admission/gates.ts';
+import { findRouteLimit } from '../../core/admission/route-limits.ts';
 import { endingProblems, progressProblems, repeatProblems } from './liveness-rules.ts';
 import { Part } from './part.ts';
 import { isOpenCall, type Life } from './witness.ts';
@@ -44,7 +44,7 @@ export class Liveness extends Part {
       attempts.length === 0 || attempts.some(isOpenCall)
         ? undefined
         : Math.max(...attempts.map(({ finishedAt }) => Date.parse(String(finishedAt))));
-    const isQueued = this.world.items('WAITER#').some(({ requestId }) => requestId === life.requestId);
+    const isQueued = this.world.items('QUEUED#').some(({ requestId }) => requestId === life.requestId);
     const deadlineSeconds = deadlineSecondsOf(life);
     const { now } = scheduler;
     return progressProblems({ life, evidence, deadlineSeconds, execution, isQueued, recordedAt, now });
@@ -65,7 +65,7 @@ export class Liveness extends Part {
         deadlineSeconds: deadlineSecondsOf(life),
         queueSeconds: Number(process.env.QUEUE_DEADLINE_SECONDS),
         permits:
-          findGate(String((life.last.assignment as { route?: string } | undefined)?.route))?.permits ??
+          findRouteLimit(String((life.last.assignment as { route?: string } | undefined)?.route))?.permits ??
           Number.POSITIVE_INFINITY,
         endedAt: life.endedAt,
       }),

@@ -1,5 +1,5 @@
 import { routeNameOf } from '../../core/provider-names.ts';
-import { GATE_SORT, gateKey } from '../../core/table/keys.ts';
+import { ROUTE_LIMIT_SORT, routeLimitKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { permitsOf } from './admission-rules.ts';
 import { Part } from './part.ts';
@@ -9,10 +9,10 @@ import type { World } from './world.ts';
 /** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
 const KEPT_MS = 20_000;
 
-/** The partition of the gate of an attempt's route. */
-const gateOfAttempt = (attempt: Item): unknown => {
+/** The partition of the limit of an attempt's route. */
+const routeOfAttempt = (attempt: Item): unknown => {
   const { provider, upstreamModel } = attempt as Item & { provider: string; upstreamModel: string };
-  return gateKey(routeNameOf({ provider, upstreamModel })).PK;
+  return routeLimitKey(routeNameOf({ provider, upstreamModel })).PK;
 };
 
 /**
@@ -23,13 +23,13 @@ export class Permits extends Part {
   constructor(world: World) {
     super(world);
     world.table.witnesses.push((_key, before, after) => {
-      if (before?.SK === GATE_SORT) this.seeGate(before, after);
+      if (before?.SK === ROUTE_LIMIT_SORT) this.seeRouteLimit(before, after);
       const isEnd = after?.SK === 'REQUEST' && before && isTerminal(after) && !isTerminal(before);
       if (isEnd) this.seeEnd(String(after.requestId));
     });
   }
 
-  private seeGate(before: Item, after: Item | undefined): void {
+  private seeRouteLimit(before: Item, after: Item | undefined): void {
     const left = permitsOf(after);
     for (const requestId of permitsOf(before).keys()) {
       if (
@@ -47,13 +47,13 @@ export class Permits extends Part {
     return this.world.lambda.countAtWork('dispatch-request', requestId) > 1;
   }
 
-  /** Whether a request has not ended, and the outcome of a call at a gate's route is not known. */
-  private isAtWork(requestId: string, gate: string): boolean {
+  /** Whether a request has not ended, and the outcome of a call at the route is not known. */
+  private isAtWork(requestId: string, route: string): boolean {
     const life = this.world.witness.lives.get(requestId);
     if (!life || life.removedAt !== undefined || isTerminal(life.last)) return false;
     return this.world
       .items('ATTEMPT#')
-      .filter((attempt) => attempt.requestId === requestId && gateOfAttempt(attempt) === gate)
+      .filter((attempt) => attempt.requestId === requestId && routeOfAttempt(attempt) === route)
       .some(isOpenCall);
   }
 
@@ -63,8 +63,8 @@ export class Permits extends Part {
       // The process that took it may have died before recording it, and the request went another way.
       const acceptedAt = this.world.witness.lives.get(requestId)?.acceptedAt ?? 0;
       if (Math.max(evidence.faultAt, evidence.deployedAt) >= acceptedAt) return;
-      const gates = this.world.items(GATE_SORT);
-      if (gates.some((gate) => permitsOf(gate).has(requestId)))
+      const limits = this.world.items(ROUTE_LIMIT_SORT);
+      if (limits.some((limit) => permitsOf(limit).has(requestId)))
         this.report(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);
     });
   }

@@ -3,7 +3,7 @@ import {
   DELETED_REQUEST_PREFIX,
   dueListOf,
   END_USER_REMOVAL_PREFIX,
-  GATE_SORT,
+  ROUTE_LIMIT_SORT,
 } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { Admission } from './admission-rules.ts';
@@ -67,7 +67,11 @@ export class Schedule extends Part {
     world.stepFunctions.onNews = (execution) => this.tell(execution);
     world.table.witnesses.push((_key, _before, after) => {
       const sort = String(after?.SK);
-      if (sort !== 'REQUEST' && sort !== GATE_SORT && !LISTED_WORK.some((prefix) => sort.startsWith(prefix)))
+      if (
+        sort !== 'REQUEST' &&
+        sort !== ROUTE_LIMIT_SORT &&
+        !LISTED_WORK.some((prefix) => sort.startsWith(prefix))
+      )
         return;
       this.quietRuns = 0;
       this.roundsAtRest = 0;

@@ -6,7 +6,7 @@ import { Part } from './part.ts';
 import type { Life } from './witness.ts';
 import type { World } from './world.ts';
 
-/** How long a call may still be let in after its account was blocked: decisions, section 2. */
+/** How long a call may still be admitted after its account was blocked: decisions, section 2. */
 const LET_IN_MS = 5_000;
 /** When the index of an end-user's requests is read again after their removal: decisions, section 6. */
 const PASSES_MS = [60_000, 900_000, 86_400_000];

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { leaveGate } from '../../core/admission/admission.ts';
-import type { GateState } from '../../core/admission/gate-rules.ts';
-import { findGate, readGates, takePermit } from '../../core/admission/gates.ts';
-import { eachWaiter } from '../../core/admission/waiters.ts';
+import { returnPermit } from '../../core/admission/admission.ts';
+import { eachQueueEntry } from '../../core/admission/queue-entries.ts';
+import type { RouteLimitState } from '../../core/admission/route-limit-rules.ts';
+import { findRouteLimit, readRouteLimits, takePermit } from '../../core/admission/route-limits.ts';
 import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
 import { systemClock } from '../../core/time.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
@@ -23,9 +23,9 @@ import {
 } from './stored-request.ts';
 import { stubProvider } from './stub-provider.ts';
 
-const PLACE = { gate: 'up/model', weight: 1, starts: 1 };
+const POSITION = { route: 'up/model', weight: 1, starts: 1 };
 /** The route is full: wait this long. */
-const queue = (timeoutSeconds: number): Behaviour => answers({ next: 'queue', timeoutSeconds, ...PLACE });
+const queue = (timeoutSeconds: number): Behaviour => answers({ next: 'queue', timeoutSeconds, ...POSITION });
 
 beforeEach(() => putRequest());
 
@@ -36,7 +36,7 @@ describe('an execution whose provider has no capacity', () => {
     ...DELIVERED,
   };
 
-  test('waits until it is let in, then dispatches again: three transitions more', async () => {
+  test('waits until it is admitted, then dispatches again: three transitions more', async () => {
     const execution = await runGeneration(SCRIPT, ({ tokens, at }) =>
       at(3_599, () => tokens.succeed('token-1', {})),
     );
@@ -44,14 +44,14 @@ describe('an execution whose provider has no capacity', () => {
     expect(execution.path).toEqual([...BEGUN, 'Wait for capacity', ...BEGUN, ...STORED]);
     expect(execution.transitions).toBe(4 + 3);
     expect(execution.seconds).toBe(3_599);
-    // The function gets its token, its entry and the place in the queue that the dispatch named.
+    // The function gets its token, its entry and the queue position that the dispatch named.
     expect(givenTo(execution, 'await-capacity')).toEqual([
       {
         ...INPUT,
         taskToken: 'token-1',
         enteredAt: expect.any(String),
         retries: 0,
-        place: { next: 'queue', timeoutSeconds: 3_600, ...PLACE },
+        position: { next: 'queue', timeoutSeconds: 3_600, ...POSITION },
       },
     ]);
     expect(execution.visits[2]?.output).toEqual(execution.visits[1]?.output);
@@ -91,7 +91,7 @@ describe('an execution whose provider has no capacity', () => {
     expect(execution.seconds).toBe(60);
   });
 
-  test('is let in even before the function that keeps its token has returned', async () => {
+  test('is admitted even before the function that keeps its token has returned', async () => {
     const execution = await runGeneration({ ...SCRIPT, 'await-capacity': [hangs] }, ({ tokens, at }) =>
       at(2, () => tokens.succeed('token-1', {})),
     );
@@ -102,7 +102,7 @@ describe('an execution whose provider has no capacity', () => {
 });
 
 describe('with the real functions, on a route of one running call', () => {
-  const GATE = 'modelstudio/upstream-model';
+  const ROUTE_NAME = 'modelstudio/upstream-model';
   const OTHER = { requestId: 'img_other', accountId: 'acc_other' };
   const finished: ProviderAnswer = { kind: 'done', outputs: [{ url: 'https://files.example/1.png' }] };
   const accepted: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
@@ -114,15 +114,15 @@ describe('with the real functions, on a route of one running call', () => {
   ): Promise<Execution> =>
     withRoute(() =>
       runGeneration(realFunctions(providerRouteOf), (surroundings) => {
-        executions.waiters = surroundings.tokens;
+        executions.waitingTokens = surroundings.tokens;
         scheduledRuns(providerRouteOf)(surroundings);
         around(surroundings);
       }),
     );
   const otherRuns = async () => {
-    const gate = await withRoute(() => findGate(GATE));
+    const limit = await withRoute(() => findRouteLimit(ROUTE_NAME));
     putOther(OTHER.requestId, OTHER.accountId);
-    if (gate) await takePermit(gate, { ...OTHER, weight: 1, starts: 1 }, new Date());
+    if (limit) await takePermit(limit, { ...OTHER, weight: 1, starts: 1 }, new Date());
   };
   const withRoute = <T>(act: () => T | Promise<T>) =>
     withEnvironment(
@@ -133,8 +133,8 @@ describe('with the real functions, on a route of one running call', () => {
       },
       act,
     );
-  const otherEnds = () => leaveGate(GATE, OTHER, systemClock);
-  const gate = async () => (await readGates([GATE]))[0] as GateState;
+  const otherEnds = () => returnPermit(ROUTE_NAME, OTHER, systemClock);
+  const limit = async () => (await readRouteLimits([ROUTE_NAME]))[0] as RouteLimitState;
 
   test('a request that needs not wait takes the permit and gives it back, without a transition', async () => {
     const execution = await run(stubProvider('synchronous', { submit: [finished] }));
@@ -144,18 +144,18 @@ describe('with the real functions, on a route of one running call', () => {
       status: 'succeeded',
       dispatchedAt: atSeconds(0).toISOString(),
     });
-    expect(await gate()).toMatchObject({ used: 0, queued: undefined });
+    expect(await limit()).toMatchObject({ used: 0, queued: undefined });
   });
 
   test('a task keeps the permit until its outputs are stored', async () => {
     const used: number[] = [];
     await run(
       stubProvider('asynchronous', { submit: [accepted], query: [{ kind: 'waiting' }, finished] }),
-      ({ at }) => at(4, async () => used.push((await gate()).used)),
+      ({ at }) => at(4, async () => used.push((await limit()).used)),
     );
 
     expect(used).toEqual([1]);
-    expect(await gate()).toMatchObject({ used: 0 });
+    expect(await limit()).toMatchObject({ used: 0 });
   });
 
   test('one that waits is queued, and is called within 5 s after the permit is free; its deadline counts from then', async () => {
@@ -173,7 +173,7 @@ describe('with the real functions, on a route of one running call', () => {
       status: 'succeeded',
       dispatchedAt: atSeconds(execution.seconds).toISOString(),
     });
-    expect(await gate()).toMatchObject({ used: 0 });
+    expect(await limit()).toMatchObject({ used: 0 });
   });
 
   test('one that waits for an hour fails with a timeout, is refunded, and pauses nobody', async () => {
@@ -187,20 +187,20 @@ describe('with the real functions, on a route of one running call', () => {
     });
     expect(balanceThousandths()).toBe(104_000);
     expect(pausedUntil()).toBeUndefined();
-    expect((await gate()).permits.has(REQUEST_ID)).toBe(false);
-    expect(await eachWaiter(GATE).next()).toMatchObject({ done: true });
+    expect((await limit()).permits.has(REQUEST_ID)).toBe(false);
+    expect(await eachQueueEntry(ROUTE_NAME).next()).toMatchObject({ done: true });
   });
 
   test('a provider that is too busy gives the permit free, and is left alone for as long as it asks', async () => {
     const used: unknown[] = [];
     const execution = await run(stubProvider('synchronous', { submit: [busy, finished] }), ({ at }) =>
-      at(39, async () => used.push((await gate()).used, (await gate()).nextStartMs)),
+      at(39, async () => used.push((await limit()).used, (await limit()).nextStartMs)),
     );
 
     expect(used).toEqual([0, atSeconds(40).getTime()]);
     expect(execution.seconds).toBe(40);
     expect(storedRequest().status).toBe('succeeded');
-    expect(await gate()).toMatchObject({ used: 0 });
+    expect(await limit()).toMatchObject({ used: 0 });
   });
 
   test('the images of one request are made one at a time', async () => {

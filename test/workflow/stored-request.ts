@@ -57,8 +57,8 @@ export const realFunctions = (
 ): Script => ({
   'dispatch-request': () => dispatchRequest(requestId, providerRouteOf),
   'await-capacity': (payload) => {
-    const { place } = payload as { place: QueuePosition & { timeoutSeconds: number } };
-    return awaitCapacity(requestId, tokenIn(payload), entryIn(payload), place);
+    const { position } = payload as { position: QueuePosition & { timeoutSeconds: number } };
+    return awaitCapacity(requestId, tokenIn(payload), entryIn(payload), position);
   },
   'await-provider': (payload) =>
     awaitProvider(requestId, tokenIn(payload), entryIn(payload), providerRouteOf),

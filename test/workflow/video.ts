@@ -41,7 +41,7 @@ export const runVideo = (
   runGeneration(
     { ...realFunctions(providerRouteOf, VIDEO_ID, [aStoredVideo()]), ...others },
     (surroundings) => {
-      executions.waiters = surroundings.tokens;
+      executions.waitingTokens = surroundings.tokens;
       around(surroundings);
     },
     { requestId: VIDEO_ID },

@@ -37,7 +37,7 @@ export type Refusal = {
 };
 
 /** Refuses creations beyond an upstream's capacity. */
-export type Gate = {
+export type CreationLimiter = {
   /** Counts a creation, and says why it is refused: by the rate of its model, or by its directives. */
   refusalOf(creation: Creation): Refusal | undefined;
   /** Counts a synchronous call until it settles. Throws what `refuse` makes of a refusal when too many are under way. */
@@ -54,8 +54,11 @@ const RATE_MILLISECONDS = 1_000;
 /** What `[busy-for=…]` says when the prompt names no other `Retry-After`. */
 const BUSY_RETRY_AFTER_SECONDS = 1;
 
-/** Creates a gate. `now` returns epoch milliseconds. Keeps the creations of the last second, and each busy prompt. */
-export const createGate = (now: () => number, { createsPerSecond, runningCalls }: Capacity = {}): Gate => {
+/** Creates the limiter of an upstream. `now` returns epoch milliseconds. Keeps the creations of the last second, and each busy prompt. */
+export const createLimiter = (
+  now: () => number,
+  { createsPerSecond, runningCalls }: Capacity = {},
+): CreationLimiter => {
   const creations = new Map<string, number[]>();
   const busySince = new Map<string, number>();
   const underWay = new Map<string, number>();

@@ -4,13 +4,13 @@ import { bugs } from '../mutant.ts';
 export const ADMISSION = bugs('admission', [
   [
     'a route runs one call more than it may',
-    'core/admission/gate-rules.ts',
-    '? gate.permits - permit.weight :',
-    '? gate.permits - permit.weight + 1 :',
+    'core/admission/route-limit-rules.ts',
+    '? limit.permits - permit.weight :',
+    '? limit.permits - permit.weight + 1 :',
   ],
   [
     'a newcomer passes requests that wait',
-    'core/admission/gate-rules.ts',
+    'core/admission/route-limit-rules.ts',
     'attribute_not_exists(queued) AND ',
     '',
   ],
@@ -22,7 +22,7 @@ export const ADMISSION = bugs('admission', [
   ],
   [
     'the account with the most running goes first',
-    'core/admission/gate-rules.ts',
+    'core/admission/route-limit-rules.ts',
     'callsOf(one) - callsOf(other) ||',
     'callsOf(other) - callsOf(one) ||',
   ],
@@ -45,8 +45,8 @@ export const ADMISSION = bugs('admission', [
     '',
   ],
   [
-    'a request that is let in by a run that dies is let in twice',
-    'core/admission/waiters.ts',
+    'a request that is admitted by a run that dies is admitted twice',
+    'core/admission/queue-entries.ts',
     "'tokenOrder = :order AND attribute_not_exists(admittedMs)'",
     "'tokenOrder = :order'",
   ],
@@ -63,14 +63,14 @@ export const ADMISSION = bugs('admission', [
     'false',
   ],
   [
-    'a waiter whose request was closed before its turn keeps the permit',
+    'a queued request that was closed before its turn keeps the permit',
     'core/reconciler/admit.ts',
-    'else await leaveGate(gateName, waiter, clock);',
+    'else await returnPermit(route, entry, clock);',
     '',
   ],
   [
-    'a gate is unmarked though a request has begun to wait',
-    'core/admission/gates.ts',
+    'a route is unmarked though a request has begun to wait',
+    'core/admission/route-limits.ts',
     "ConditionExpression: 'queued = :seen'",
     "ConditionExpression: 'queued <> :seen OR queued = :seen'",
   ],
@@ -89,7 +89,7 @@ export const ADMISSION = bugs('admission', [
   [
     'a route whose limits are gone leaves the requests that wait',
     'core/reconciler/admit.ts',
-    'await wakeWaiter(gateName, waiter, options);',
+    'await wakeQueued(route, entry, options);',
     '',
   ],
 ]);

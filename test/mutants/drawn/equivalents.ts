@@ -17,8 +17,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'The listing of the next tick has the item too.',
   ],
   [
-    "clause of a condition dropped in core/admission/gate-rules.ts newcomerUpdate: 'nextStartMs > :now AND nextStartMs <= :latest' => 'nextStartMs <= :latest'",
-    'The next start of a gate never becomes earlier, and was read as later than now.',
+    "clause of a condition dropped in core/admission/route-limit-rules.ts newcomerUpdate: 'nextStartMs > :now AND nextStartMs <= :latest' => 'nextStartMs <= :latest'",
+    'The next start of a route never becomes earlier, and was read as later than now.',
   ],
   [
     "operand dropped in functions/events/create-signing-key.ts findPrivateKey: error instanceof Error && error.name === 'ResourceNotFoundException' => error.name === 'ResourceNotFoundException'",
@@ -49,7 +49,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'Every model of the catalog takes a first frame.',
   ],
   [
-    'boundary moved in core/admission/gate-rules.ts chooseAccount: textOf(one) < textOf(other) => textOf(one) <= textOf(other)',
+    'boundary moved in core/admission/route-limit-rules.ts chooseAccount: textOf(one) < textOf(other) => textOf(one) <= textOf(other)',
     'The texts end with the accounts, which differ.',
   ],
   [

@@ -1,6 +1,6 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { gatePartition } from '../../../core/table/keys.ts';
+import { routeLimitPartition } from '../../../core/table/keys.ts';
 import { type Invocation, invocations } from '../engine/invocation.ts';
 
 /** A call that a function makes to the table or to Step Functions. */
@@ -21,9 +21,9 @@ export const interceptCalls = (next: Intercept | undefined): void => {
   intercept = next;
 };
 
-/** Whether a call reads or writes a gate or its queue, or wakes a request. */
+/** Whether a call reads or writes a route limit or its queue, or wakes a request. */
 export const isAboutQueue = ({ command, input }: ClientCall): boolean =>
-  command === 'SendTaskSuccessCommand' || JSON.stringify(input).includes(gatePartition(''));
+  command === 'SendTaskSuccessCommand' || JSON.stringify(input).includes(routeLimitPartition(''));
 
 for (const client of [DynamoDBDocumentClient, SFNClient]) {
   const { send } = client.prototype as unknown as { send: (...values: unknown[]) => Promise<unknown> };

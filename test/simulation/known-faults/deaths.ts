@@ -7,11 +7,11 @@ import { inService, type Service } from './service.ts';
 const PROMISED_MS = 5_000;
 /** So that the loop dies early in its run. */
 const PHASE_MS = 20_000;
-/** Only a loop that never lets the requests in makes more calls about them. */
+/** Only a loop that never admits the requests makes more calls about them. */
 const MOST_CALLS = 40;
 const STORING_MS = 200_000;
 
-/** A death of the loop at one of the calls with which it lets requests in. */
+/** A death of the loop at one of the calls with which it admits requests. */
 export interface Death {
   when: 'before' | 'after';
   /** The name of the command. */

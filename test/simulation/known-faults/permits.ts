@@ -1,6 +1,6 @@
-import { gatePartition } from '../../../core/table/keys.ts';
+import { routeLimitPartition } from '../../../core/table/keys.ts';
 import type { Deployment } from '../aws/step-functions.ts';
-import { inEach, inService, type Service, VIDEO_GATE } from './service.ts';
+import { inEach, inService, type Service, VIDEO_ROUTE } from './service.ts';
 
 /** The outage meets other parts of a run of the loop with each, and other parts of a tick. */
 const PHASES_MS = [0, 10_300, 20_600, 30_900, 41_200, 51_500];
@@ -10,7 +10,7 @@ const OUTAGES = (['throttles', 'hangs'] as const).flatMap((mode) =>
 );
 type Outage = (typeof OUTAGES)[number];
 
-/** The partition of a gate is out of order from the moment that the running video is done at its provider, and another waits. */
+/** The partition of a route limit is out of order from the moment that the running video is done at its provider, and another waits. */
 export const measureOutages = (deployment: Deployment) =>
   inEach(deployment, OUTAGES, ({ phaseMs }) => ({ limits: { maxRunning: 1 }, phaseMs }), measureOutage);
 
@@ -24,7 +24,7 @@ const measureOutage = async (
   const next = await createVideo('instant');
   await world.scheduler.advance(doneAt(running) - world.scheduler.now);
   const lengthMs = outageSeconds * 1000;
-  world.outages.add({ service: 'table', mode, lengthMs, partition: gatePartition(VIDEO_GATE) });
+  world.outages.add({ service: 'table', mode, lengthMs, partition: routeLimitPartition(VIDEO_ROUTE) });
   const endsAt = world.scheduler.now + lengthMs;
   return { calledAfterMs: (await calledBy(next)) - endsAt };
 };

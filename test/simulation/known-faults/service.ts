@@ -1,7 +1,7 @@
 import { insertAccount } from '../../../core/accounts/accounts.ts';
 import { insertApiKey, SCOPES } from '../../../core/accounts/api-keys.ts';
 import { changeBalance } from '../../../core/ledger/change-balance.ts';
-import { gateKey, requestKey } from '../../../core/table/keys.ts';
+import { requestKey, routeLimitKey } from '../../../core/table/keys.ts';
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { type Answer, type ApiCall, callApi } from '../api.ts';
 import { keyText } from '../aws/indexes.ts';
@@ -18,9 +18,9 @@ const SCHEDULE_MS = 60_000;
 const LIMITS = { requestsPerSecond: 1_000, burst: 1_000 };
 const BALANCE_THOUSANDTHS = 1_000_000_000;
 export const EMAIL = 'ada@example.com';
-/** A model of videos, whose provider calls back, and the gate of its route. */
+/** A model of videos, whose provider calls back, and its route. */
 export const VIDEO_MODEL = 'xW2.7S';
-export const VIDEO_GATE = 'modelark/seedance';
+export const VIDEO_ROUTE = 'modelark/seedance';
 
 /** The service in a world of its own: one account, the reconciler's schedule, and nothing failing. */
 export interface Service {
@@ -47,7 +47,7 @@ export interface Service {
   doneAt: (requestId: string) => number;
   /** When the schedule starts the reconciler next. */
   nextRunAt: () => number;
-  /** Does something once, when the last permit of the gate of `VIDEO_MODEL` is given back next. */
+  /** Does something once, when the last permit of the route of `VIDEO_MODEL` is given back next. */
   onFree: (act: () => void) => void;
 }
 
@@ -182,8 +182,8 @@ const open = async (world: World): Promise<Service> => {
     onFree: (act) => {
       let isFree = false;
       table.witnesses.push((key, before, after) => {
-        const isGate = key === keyText({ ...gateKey(VIDEO_GATE) });
-        if (isFree || !isGate || Number(after?.used) !== 0 || Number(before?.used) === 0) return;
+        const isRouteLimit = key === keyText({ ...routeLimitKey(VIDEO_ROUTE) });
+        if (isFree || !isRouteLimit || Number(after?.used) !== 0 || Number(before?.used) === 0) return;
         isFree = true;
         act();
       });

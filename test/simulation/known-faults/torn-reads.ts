@@ -12,7 +12,7 @@ export interface Torn {
   calledAfterMs: number;
 }
 
-/** The function that begins a wait reads the request, writes the waiter, its account, the gate and the request, and reads whether the loop is alive. */
+/** The function that begins a wait reads the request, writes the queue entry, its account, the route limit and the request, and reads whether the loop is alive. */
 const HELD_AT = [2, 3, 4, 6];
 /** A run of the loop has ended by then when nothing is open. */
 const LOOP_ENDS_MS = 15_000;

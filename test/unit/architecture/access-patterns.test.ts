@@ -57,7 +57,7 @@ const LISTINGS: Record<string, Record<string, string>[]> = {
       GSI1SK: 'when due',
     }),
   ),
-  gateListing: [keys.gateListing('<gate>')],
+  queueListing: [keys.queueListing('<route>')],
   requestListing: [keys.requestListing('<account>', '<email>')],
 };
 const INDEXES = [keys.LISTING_INDEX, ...Object.values(keys.REQUEST_INDEXES)];

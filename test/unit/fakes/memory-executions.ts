@@ -23,13 +23,13 @@ export interface StartedExecution {
 }
 
 /** Receives task tokens outside this fake, such as a simulated workflow. Anything it throws refuses the token. */
-interface Waiters {
+interface WaitingTokens {
   succeed(taskToken: string, output: unknown): void;
 }
 
 /**
  * Executions in memory behind every Step Functions client; they run no states. A test opens task tokens with `wait` or
- * sets `waiters`; any other token is refused, as if its state had ended.
+ * sets `waitingTokens`; any other token is refused, as if its state had ended.
  */
 export class MemoryExecutions {
   readonly client = mockClient(SFNClient);
@@ -38,7 +38,7 @@ export class MemoryExecutions {
   readonly woken: { taskToken: string; output: unknown }[] = [];
   /** The most executions on a page of a list. */
   pageSize = 1000;
-  waiters: Waiters | undefined;
+  waitingTokens: WaitingTokens | undefined;
   private readonly open = new Set<string>();
 
   constructor() {
@@ -50,7 +50,7 @@ export class MemoryExecutions {
     for (const list of [this.started, this.woken]) list.length = 0;
     this.open.clear();
     this.pageSize = 1000;
-    this.waiters = undefined;
+    this.waitingTokens = undefined;
     this.client.reset();
     this.serve();
   }
@@ -133,9 +133,9 @@ export class MemoryExecutions {
 
   private deliver(taskToken: string, output: unknown): void {
     const gone = new TaskTimedOut({ message: 'Provided task does not exist anymore', ...metadata });
-    if (!this.waiters && !this.open.has(taskToken)) throw gone;
+    if (!this.waitingTokens && !this.open.has(taskToken)) throw gone;
     try {
-      this.waiters?.succeed(taskToken, output);
+      this.waitingTokens?.succeed(taskToken, output);
     } catch {
       throw gone;
     }

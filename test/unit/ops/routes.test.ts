@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { gateOf } from '../../../core/admission/gate-rules.ts';
-import { takePermit } from '../../../core/admission/gates.ts';
-import { putWaiter } from '../../../core/admission/waiters.ts';
+import { putQueueEntry } from '../../../core/admission/queue-entries.ts';
+import { routeLimitOf } from '../../../core/admission/route-limit-rules.ts';
+import { takePermit } from '../../../core/admission/route-limits.ts';
 import { putEnabled } from '../../../core/models/model-settings.ts';
 import { namesOfProvider, PROVIDER_IDS } from '../../../core/provider-names.ts';
 import { routeStateKey } from '../../../core/table/keys.ts';
@@ -40,12 +40,12 @@ beforeEach(() => {
 describe('routes list', () => {
   test('has each route with its limit and load, and null where there is no limit or nobody waits', async () => {
     const now = new Date();
-    const gate = gateOf('modelstudio/wan', ROUTES['xW2.7S']);
-    await takePermit(gate, { requestId: 'vid_0', accountId: 'a', weight: 4, starts: 4 }, now);
+    const limit = routeLimitOf('modelstudio/wan', ROUTES['xW2.7S']);
+    await takePermit(limit, { requestId: 'vid_0', accountId: 'a', weight: 4, starts: 4 }, now);
     for (const minutes of [1, 2]) {
       const createdAt = new Date(now.getTime() - 60_000 * minutes).toISOString();
       const waiting = { requestId: `vid_9${minutes}`, accountId: 'a', createdAt, taskToken: 't' };
-      await putWaiter(gate.name, { ...waiting, tokenOrder: '1', weight: 1, starts: 1 }, now);
+      await putQueueEntry(limit.name, { ...waiting, tokenOrder: '1', weight: 1, starts: 1 }, now);
     }
     await putEnabled('xSD4.5', false);
 

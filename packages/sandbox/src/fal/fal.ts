@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createCallCounter } from '../call-counter.ts';
 import type { Callbacks } from '../callbacks.ts';
-import { type Capacity, createGate } from '../capacity.ts';
+import { type Capacity, createLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import { type Handler, Reply, type Upstream } from '../http.ts';
@@ -60,7 +60,7 @@ export const createFal = ({
     runningTasks: capacity?.runningTasks,
     ...(newTaskId && { newId: newTaskId }),
   });
-  const gate = createGate(now, capacity);
+  const limiter = createLimiter(now, capacity);
   const earlierQueries = createCallCounter();
 
   /** The requests of an application: an id of another one is not found. */
@@ -127,7 +127,7 @@ export const createFal = ({
     const prompt = typeof body.prompt === 'string' ? body.prompt : '';
     const directives = parseDirectives(prompt);
     const work = workOf(endpoint, body);
-    const tooMany = gate.refusalOf({ model: work.model, prompt, directives });
+    const tooMany = limiter.refusalOf({ model: work.model, prompt, directives });
     if (tooMany) throw errors.tooManyCalls(tooMany.retryAfterSeconds);
     if (capacity?.whenFull === 'refuse' && tasks.isFull(work.model)) throw errors.tooManyCalls(undefined);
     const inputs = await checkInputs(work.model, filesOfFal(body));

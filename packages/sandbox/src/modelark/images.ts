@@ -1,5 +1,5 @@
 import { createCallCounter } from '../call-counter.ts';
-import { type Capacity, createGate } from '../capacity.ts';
+import { type Capacity, createLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
@@ -32,7 +32,7 @@ export const createImageHandler = ({
   now: () => number;
   capacity?: Capacity | undefined;
 }): Handler => {
-  const gate = createGate(now, capacity);
+  const limiter = createLimiter(now, capacity);
   const earlierImages = createCallCounter();
 
   const indexesOf = ({ maxImages }: ArkImageRequest, { images }: Directives, key: string): number[] =>
@@ -46,9 +46,11 @@ export const createImageHandler = ({
     const directives = parseDirectives(prompt);
     const key = `${model}\n${prompt}`;
 
-    const tooMany = gate.refusalOf({ model, prompt, directives });
+    const tooMany = limiter.refusalOf({ model, prompt, directives });
     if (tooMany) throw tooManyCalls(tooMany);
-    await gate.during({ model, prompt, directives }, tooManyCalls, () => pretendToWork(directives, signal));
+    await limiter.during({ model, prompt, directives }, tooManyCalls, () =>
+      pretendToWork(directives, signal),
+    );
     const refusal = refusalOf(directives);
     if (refusal) throw refusal;
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createCallCounter } from '../call-counter.ts';
 import type { Callbacks } from '../callbacks.ts';
-import { type Capacity, createGate } from '../capacity.ts';
+import { type Capacity, createLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
@@ -71,7 +71,7 @@ export const createVideoHandlers = ({
     newId: newTaskId,
     runningTasks: capacity?.runningTasks,
   });
-  const gate = createGate(now, capacity);
+  const limiter = createLimiter(now, capacity);
   const earlierQueries = createCallCounter();
 
   const finish = (
@@ -106,7 +106,7 @@ export const createVideoHandlers = ({
       const request = readVideoRequest(body);
       const { model, prompt, callbackUrl } = request;
       const directives = parseDirectives(prompt);
-      const tooMany = gate.refusalOf({ model, prompt, directives });
+      const tooMany = limiter.refusalOf({ model, prompt, directives });
       if (tooMany) throw tooManyCalls(tooMany);
       if (capacity?.whenFull === 'refuse' && tasks.isFull(model)) throw quotaExceeded();
       const creationError = creationErrorOf(directives);

@@ -1,4 +1,4 @@
-import { type Capacity, createGate } from '../capacity.ts';
+import { type Capacity, createLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
@@ -68,14 +68,14 @@ export const createImageHandlers = ({
   now: () => number;
   capacity?: Capacity | undefined;
 }): Record<'synchronous' | 'asynchronous', Handler> => {
-  const gate = createGate(now, capacity);
+  const limiter = createLimiter(now, capacity);
 
   /** Validates a request and parses its directives. Throws the retryable error of a refusal. */
   const accept = (body: Record<string, unknown>) => {
     const request = readImageRequest(body);
     const directives = parseDirectives(request.prompt);
     const creation = { model: request.model, prompt: request.prompt, directives };
-    const tooMany = gate.refusalOf(creation);
+    const tooMany = limiter.refusalOf(creation);
     if (tooMany) throw tooManyCalls(tooMany);
     return { request, directives, creation };
   };
@@ -90,7 +90,7 @@ export const createImageHandlers = ({
     synchronous: async ({ body, headers, requestId, signal, inputs }) => {
       if (headers['x-dashscope-async'] !== undefined) throw asynchronousNotSupported();
       const { request, directives, creation } = accept(body);
-      await gate.during(creation, tooManyCalls, () => pretendToWork(directives, signal));
+      await limiter.during(creation, tooManyCalls, () => pretendToWork(directives, signal));
       const failure = inputProblem(inputs) ?? failureOf(directives, madeOf(request, directives).length);
       if (failure) throw failure;
       const images = addImages(request, directives);

@@ -1,4 +1,4 @@
-import { type Capacity, createGate } from '../capacity.ts';
+import { type Capacity, createLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
@@ -40,7 +40,7 @@ export const createVideoHandler = ({
   now: () => number;
   capacity?: Capacity | undefined;
 }): Handler => {
-  const gate = createGate(now, capacity);
+  const limiter = createLimiter(now, capacity);
 
   const finish = (
     request: StudioVideoRequest,
@@ -71,7 +71,7 @@ export const createVideoHandler = ({
     const { model, prompt } = request;
     const directives = parseDirectives(prompt);
     const { fail, delaySeconds = DEFAULT_TASK_SECONDS, queuedSeconds, isForgotten } = directives;
-    const tooMany = gate.refusalOf({ model, prompt, directives });
+    const tooMany = limiter.refusalOf({ model, prompt, directives });
     if (tooMany) throw tooManyCalls(tooMany);
     if (capacity?.whenFull === 'refuse' && tasks.isFull(model)) throw tooManyCalls({ reason: 'running' });
     const { id } = tasks.submit({

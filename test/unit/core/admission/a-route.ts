@@ -1,9 +1,13 @@
-import { leaveGate, waitAtGate } from '../../../../core/admission/admission.ts';
-import { type Gate, type GateState, gateOf } from '../../../../core/admission/gate-rules.ts';
-import { readGates, takePermit } from '../../../../core/admission/gates.ts';
-import type { GateWaiter } from '../../../../core/admission/waiters.ts';
-import { admitWaiting, drainGate, isQueued } from '../../../../core/reconciler/admit.ts';
-import { gateKey, gatePartition, requestKey } from '../../../../core/table/keys.ts';
+import { enterQueue, returnPermit } from '../../../../core/admission/admission.ts';
+import type { QueueEntry } from '../../../../core/admission/queue-entries.ts';
+import {
+  type RouteLimit,
+  type RouteLimitState,
+  routeLimitOf,
+} from '../../../../core/admission/route-limit-rules.ts';
+import { readRouteLimits, takePermit } from '../../../../core/admission/route-limits.ts';
+import { admitWaiting, drainQueue, isQueued } from '../../../../core/reconciler/admit.ts';
+import { requestKey, routeLimitKey, routeLimitPartition } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -36,23 +40,23 @@ export const waitInTurn = async (route: RouteUnderTest, ...ids: string[]): Promi
   }
 };
 
-/** The only gate of a route with these limits. */
-const gateWith = (limits: Limits): Gate => gateOf('modelark/seedream', limits);
+/** The only limit of a route with these limits. */
+const limitWith = (limits: Limits): RouteLimit => routeLimitOf('modelark/seedream', limits);
 
-/** Requests of accounts at one gate, whose executions wait under tokens. */
+/** Requests of accounts at one route, whose executions wait under tokens. */
 export class RouteUnderTest {
   readonly clock = new StoppedClock();
   /** The requests woken, in order. */
   readonly woken: string[] = [];
   /** Tokens of executions that do not wait any more. */
   readonly gone = new Set<string>();
-  readonly gate: Gate;
+  readonly limit: RouteLimit;
   private readonly memory: MemoryTable;
-  private readonly waiters = new Map<string, GateWaiter>();
+  private readonly entries = new Map<string, QueueEntry>();
 
   constructor(limits: Limits, table: MemoryTable = memory) {
     this.memory = table;
-    this.gate = gateWith(limits);
+    this.limit = limitWith(limits);
   }
 
   readonly wake = async (taskToken: string): Promise<boolean> => {
@@ -63,46 +67,46 @@ export class RouteUnderTest {
   };
 
   /** A request as it waits; its account is what its id begins with. */
-  waiter(id: string, { seconds = 0, entry = 0, weight = 1 } = {}): GateWaiter {
+  queued(id: string, { seconds = 0, entry = 0, weight = 1 } = {}): QueueEntry {
     const accountId = id.replace(/\d.*/, '');
-    const known = this.waiters.get(id);
-    const waiter = {
+    const known = this.entries.get(id);
+    const queued = {
       ...{ requestId: id, accountId, weight, starts: weight },
       createdAt: known?.createdAt ?? atSeconds(seconds).toISOString(),
       taskToken: `${id}/${entry}`,
       tokenOrder: String(entry).padStart(4, '0'),
     };
-    this.waiters.set(id, waiter);
+    this.entries.set(id, queued);
     if (!known) {
-      const { createdAt } = waiter;
+      const { createdAt } = queued;
       this.memory.put(requestKey(id), anImageRequest({ requestId: id, accountId, model: MODEL, createdAt }));
     }
-    return waiter;
+    return queued;
   }
 
   /** Asks for a permit. */
   async take(id: string, weight = 1): Promise<'taken' | 'held' | 'refused'> {
-    const { requestId, accountId } = this.waiter(id, { weight });
+    const { requestId, accountId } = this.queued(id, { weight });
     const entrant = { requestId, accountId, weight, starts: weight };
-    const taken = await takePermit(this.gate, entrant, this.clock.now());
+    const taken = await takePermit(this.limit, entrant, this.clock.now());
     if (!taken) return 'refused';
     return taken.isNew ? 'taken' : 'held';
   }
 
   /** Waits for a permit. */
   wait(id: string, options: { seconds?: number; entry?: number; weight?: number } = {}): Promise<void> {
-    return waitAtGate(this.gate.name, this.waiter(id, options), this.clock);
+    return enterQueue(this.limit.name, this.queued(id, options), this.clock);
   }
 
   /** Gives its permit back. */
   leave(id: string): Promise<unknown> {
-    return leaveGate(this.gate.name, this.waiter(id), this.clock);
+    return returnPermit(this.limit.name, this.queued(id), this.clock);
   }
 
-  /** A tick of the control loop at this gate. */
+  /** A tick of the control loop at this route. */
   async tick(number = 0, wake = this.wake): Promise<void> {
     const state = await this.state();
-    if (isQueued(state)) await admitWaiting(this.gate, state, { clock: this.clock, tick: number, wake });
+    if (isQueued(state)) await admitWaiting(this.limit, state, { clock: this.clock, tick: number, wake });
   }
 
   /** Gives its permit back, before the next tick. */
@@ -111,16 +115,16 @@ export class RouteUnderTest {
     await this.tick();
   }
 
-  /** A tick at this gate once no route has it. */
+  /** A tick at this route once it is not configured. */
   async drain(): Promise<void> {
     const state = await this.state();
     if (!isQueued(state)) throw new Error('Nobody waits.');
-    await drainGate(this.gate.name, state, { clock: this.clock, tick: 0, wake: this.wake });
+    await drainQueue(this.limit.name, state, { clock: this.clock, tick: 0, wake: this.wake });
   }
 
-  async state(): Promise<GateState> {
-    const [state] = await readGates([this.gate.name]);
-    if (!state) throw new Error('A gate has a state, stored or not.');
+  async state(): Promise<RouteLimitState> {
+    const [state] = await readRouteLimits([this.limit.name]);
+    if (!state) throw new Error('A limit has a state, stored or not.');
     return state;
   }
 
@@ -129,11 +133,11 @@ export class RouteUnderTest {
     return [...(await this.state()).permits.keys()].sort();
   }
 
-  /** Sort keys of what is stored at the gate beside it. */
+  /** Sort keys of what is stored beside the route limit. */
   queue(): string[] {
     return this.memory
-      .partition(gatePartition(this.gate.name))
+      .partition(routeLimitPartition(this.limit.name))
       .map(({ SK }) => String(SK))
-      .filter((sort) => sort !== gateKey('').SK);
+      .filter((sort) => sort !== routeLimitKey('').SK);
   }
 }

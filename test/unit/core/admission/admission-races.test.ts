@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { gateKey, requestKey } from '../../../../core/table/keys.ts';
+import { requestKey, routeLimitKey } from '../../../../core/table/keys.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { RouteUnderTest, withLimits } from './a-route.ts';
 
@@ -82,14 +82,14 @@ class Course {
   }
 
   private check(): void {
-    const item = memory.get(gateKey(this.route.gate.name)) ?? {};
+    const item = memory.get(routeLimitKey(this.route.limit.name)) ?? {};
     const permits = Object.keys(item).filter((name) => name.startsWith('permit#'));
     const isSound =
       (item.used ?? 0) === permits.length &&
       permits.length <= this.maxRunning &&
       [...this.working].every((id) => permits.includes(`permit#${id}`));
     // Not by `expect`: this runs before every call.
-    if (!isSound) throw new Error(`Working: ${[...this.working]}; gate: ${JSON.stringify(item)}`);
+    if (!isSound) throw new Error(`Working: ${[...this.working]}; limit: ${JSON.stringify(item)}`);
   }
 
   /** Runs a step until its function lives through it. */

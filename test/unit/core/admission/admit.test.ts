@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { leaveRoutes } from '../../../../core/admission/admission.ts';
-import { removeWaiter } from '../../../../core/admission/waiters.ts';
-import { gateKey, gateWaiterKey, requestKey, waitingAccountKey } from '../../../../core/table/keys.ts';
+import { removeQueueEntry } from '../../../../core/admission/queue-entries.ts';
+import { queueEntryKey, requestKey, routeLimitKey, waitingAccountKey } from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -23,7 +23,7 @@ describe('the control loop', () => {
       expect(route.queue()).toEqual([]);
     }));
 
-  test('lets in a request whose permit was freed before it began to wait', () =>
+  test('admits a request whose permit was freed before it began to wait', () =>
     at({ maxRunning: 1 }, async (route) => {
       await route.take('a1');
       await route.take('b1');
@@ -34,7 +34,7 @@ describe('the control loop', () => {
       expect(route.woken).toEqual(['b1']);
     }));
 
-  test('lets the oldest request of an account in first', () =>
+  test('admits the oldest request of an account first', () =>
     at({ maxRunning: 1 }, async (route) => {
       await route.take('z1');
       for (const [id, seconds] of [
@@ -50,7 +50,7 @@ describe('the control loop', () => {
       expect(route.queue()).toEqual([]);
     }));
 
-  test('lets another account in before the further requests of the first', () =>
+  test('admits another account before the further requests of the first', () =>
     at({ maxRunning: 2 }, async (route) => {
       await route.take('a1');
       await route.take('a2');
@@ -109,7 +109,7 @@ describe('the control loop', () => {
       expect(route.woken).toEqual(['b1']);
     }));
 
-  test('gives a request that needs more permits than the gate has all of them', () =>
+  test('gives a request that needs more permits than the route has all of them', () =>
     at({ maxRunning: 2 }, async (route) => {
       await route.wait('b1', { weight: 5 });
       await route.tick();
@@ -144,7 +144,7 @@ describe('the control loop', () => {
       await route.tick();
 
       expect(await route.holders()).toEqual(['b1']);
-      expect(route.queue()).not.toContain(gateWaiterKey(route.gate.name, route.waiter('b1')).SK);
+      expect(route.queue()).not.toContain(queueEntryKey(route.limit.name, route.queued('b1')).SK);
       expect(memory.get(requestKey('b1'))).toMatchObject({ GSI1SK: route.clock.now().toISOString() });
       await route.leaveThenTick('b1');
       expect(route.woken).toEqual(['c1']);
@@ -170,7 +170,7 @@ describe('the control loop', () => {
       await route.wait('b1', { entry: 1 });
       await route.leaveThenTick('a1');
 
-      expect(memory.get(gateWaiterKey(route.gate.name, route.waiter('b1')))).toBeUndefined();
+      expect(memory.get(queueEntryKey(route.limit.name, route.queued('b1')))).toBeUndefined();
       expect([...route.gone]).toEqual(['b1/2']);
     }));
 
@@ -209,7 +209,7 @@ describe('the control loop', () => {
       expect(route.woken).toEqual([last]);
     }));
 
-  test('wakes and forgets the requests of a gate that is not configured any more', () =>
+  test('wakes and forgets the requests of a route that is not configured any more', () =>
     at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1', 'b2', 'c1');
       await route.drain();
@@ -242,7 +242,7 @@ describe('a run that dies', () => {
     }
   };
 
-  test('anywhere in a tick lets each request in once, as the next tick shows', async () => {
+  test('anywhere in a tick admits each request once, as the next tick shows', async () => {
     let call = 0;
     for (let dies = true; dies; call++) {
       memory.reset();
@@ -283,20 +283,20 @@ test('a request that ended leaves the routes before its last one, though its mod
   at({ maxRunning: 1 }, async (route) => {
     await route.take('a1');
     const assignment = { route: 'fal/other', number: 2, at: atSeconds(0).toISOString() };
-    const formerRoutes = [route.gate.name];
+    const formerRoutes = [route.limit.name];
     const request = anImageRequest({ model: 'xQI3Pro', status: 'failed', assignment, formerRoutes });
     await leaveRoutes({ ...request, requestId: 'a1', accountId: 'a' }, route.clock);
 
     expect(await route.holders()).toEqual([]);
   }));
 
-test('a request that failed leaves the queue, and the gate of its route', () =>
+test('a request that failed leaves the queue, and gives its permit back', () =>
   at({ maxRunning: 1 }, async (route) => {
     await waitInTurn(route, 'b1');
     const ended = (id: string) => ({
       ...anImageRequest({ model: MODEL, status: 'failed' }),
-      assignment: { route: route.gate.name, number: 1, at: atSeconds(0).toISOString() },
-      ...route.waiter(id),
+      assignment: { route: route.limit.name, number: 1, at: atSeconds(0).toISOString() },
+      ...route.queued(id),
     });
     await leaveRoutes(ended('b1'), route.clock);
     expect(route.queue()).toEqual(['ACCOUNT#b']);
@@ -322,12 +322,12 @@ describe('a request that begins to wait during a tick', () => {
   test('keeps its account, though the tick saw none of its requests', () =>
     at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1');
-      await removeWaiter(route.gate.name, route.waiter('b1'));
+      await removeQueueEntry(route.limit.name, route.queued('b1'));
       await route.leave('a1');
-      // After the reads of the gate, the accounts and the account's requests.
+      // After the reads of the route limit, the accounts and the account's requests.
       precede(3, () => route.wait('b2'));
       await route.tick();
-      expect(memory.get(waitingAccountKey(route.gate.name, 'b'))).toBeDefined();
+      expect(memory.get(waitingAccountKey(route.limit.name, 'b'))).toBeDefined();
       await route.tick();
 
       expect(route.woken).toEqual(['b2']);
@@ -337,7 +337,7 @@ describe('a request that begins to wait during a tick', () => {
     'is not forgotten when it comes before call %i of a tick that sees an empty queue',
     (call) =>
       at({ maxRunning: 1 }, async (route) => {
-        memory.put(gateKey(route.gate.name), { used: 0, queued: 'an older stamp' });
+        memory.put(routeLimitKey(route.limit.name), { used: 0, queued: 'an older stamp' });
         precede(call, () => route.wait('c1'));
         await route.tick();
         await route.tick();

@@ -2,9 +2,9 @@ import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, test } from '@jest/globals';
 import { awaitCapacity } from '../../../../core/admission/await-capacity.ts';
-import { putWaiter } from '../../../../core/admission/waiters.ts';
+import { putQueueEntry } from '../../../../core/admission/queue-entries.ts';
 import { nameReconciler } from '../../../../core/executions/reconciler-run.ts';
-import { dueListing, gateKey, gateWaiterKey, requestKey } from '../../../../core/table/keys.ts';
+import { dueListing, queueEntryKey, requestKey, routeLimitKey } from '../../../../core/table/keys.ts';
 import { at, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -22,19 +22,19 @@ beforeEach(async () => {
   await nameReconciler('reconcile');
 });
 
-const GATE = 'modelstudio/qwen-image';
+const ROUTE_NAME = 'modelstudio/qwen-image';
 const upstream = { provider: 'modelstudio', upstreamModel: 'qwen-image' };
 const LIMITED = { MODEL_ROUTES: JSON.stringify({ xQI3Pro: { ...upstream, maxRunning: 1 } }) };
 const awaitIt = (token = 'token-1', retries = 0) => {
   executions.wait(token);
-  const place = { gate: GATE, weight: 1, starts: 1, timeoutSeconds: 3_600 };
+  const position = { route: ROUTE_NAME, weight: 1, starts: 1, timeoutSeconds: 3_600 };
   const entry = { enteredAt: NOW.toISOString(), retries };
-  return awaitCapacity(REQUEST_ID, token, entry, place, new StoppedClock());
+  return awaitCapacity(REQUEST_ID, token, entry, position, new StoppedClock());
 };
-const waiter = () => memory.get(gateWaiterKey(GATE, request));
+const entry = () => memory.get(queueEntryKey(ROUTE_NAME, request));
 const woken = () => executions.woken.map(({ taskToken }) => taskToken);
 const starts = () => functions.client.commandCalls(InvokeCommand).length;
-const place = () => {
+const position = () => {
   const { GSI1PK, GSI1SK } = memory.get(requestKey(REQUEST_ID)) ?? {};
   return { GSI1PK, GSI1SK };
 };
@@ -44,9 +44,9 @@ test('a request that waits is checked half a minute after its time in the queue,
   withEnvironment(LIMITED, async () => {
     await awaitIt();
 
-    expect(waiter()).toMatchObject({ taskToken: 'token-1', weight: 1, starts: 1 });
-    expect(memory.get(gateKey(GATE))).toHaveProperty('queued');
-    expect(place()).toEqual(placeAt('CHECK', 3_630));
+    expect(entry()).toMatchObject({ taskToken: 'token-1', weight: 1, starts: 1 });
+    expect(memory.get(routeLimitKey(ROUTE_NAME))).toHaveProperty('queued');
+    expect(position()).toEqual(placeAt('CHECK', 3_630));
     expect([woken(), starts()]).toEqual([[], 1]);
   }));
 
@@ -56,7 +56,7 @@ test('a request that waits again after its first call is due as before', () =>
     await awaitIt();
 
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'processing' });
-    expect(place()).toEqual(placeAt('START', 45));
+    expect(position()).toEqual(placeAt('START', 45));
   }));
 
 test('a request whose wait dies before the queue knows of it is looked at as soon as before: nothing else finds it', () =>
@@ -64,20 +64,20 @@ test('a request whose wait dies before the queue knows of it is looked at as soo
     memory.client.on(PutCommand).rejects(new Error('died'));
 
     await expect(awaitIt()).rejects.toThrow('died');
-    expect(place()).toEqual(placeAt('START', 45));
+    expect(position()).toEqual(placeAt('START', 45));
   }));
 
-test('a request whose wait dies behind its place in the queue is queued by the next try of the same invocation', () =>
+test('a request whose wait dies behind its position in the queue is queued by the next try of the same invocation', () =>
   withEnvironment(LIMITED, async () => {
     memory.client.on(UpdateCommand).rejects(new Error('died'));
     await expect(awaitIt()).rejects.toThrow('died');
-    expect([waiter(), memory.get(gateKey(GATE))]).toEqual([expect.anything(), undefined]);
+    expect([entry(), memory.get(routeLimitKey(ROUTE_NAME))]).toEqual([expect.anything(), undefined]);
     memory.client.on(UpdateCommand).callsFake((input) => memory.update(input));
 
     await awaitIt();
 
-    expect(memory.get(gateKey(GATE))).toHaveProperty('queued');
-    expect(place()).toEqual(placeAt('CHECK', 3_630));
+    expect(memory.get(routeLimitKey(ROUTE_NAME))).toHaveProperty('queued');
+    expect(position()).toEqual(placeAt('CHECK', 3_630));
   }));
 
 test.each([
@@ -88,17 +88,17 @@ test.each([
     memory.patch(requestKey(REQUEST_ID), { status });
     await awaitIt();
 
-    expect([woken(), waiter(), starts()]).toEqual([['token-1'], undefined, 0]);
+    expect([woken(), entry(), starts()]).toEqual([['token-1'], undefined, 0]);
   }),
 );
 
-test('a wait at a gate that is not configured any more is dispatched, and leaves nothing of an earlier try in the queue', async () => {
+test('a wait at a route that is not configured any more is dispatched, and leaves nothing of an earlier try in the queue', async () => {
   const { requestId, accountId, createdAt } = request;
   const earlier = { requestId, accountId, createdAt, taskToken: 'token-0', tokenOrder: '0' };
-  await putWaiter(GATE, { ...earlier, weight: 1, starts: 1 }, NOW);
+  await putQueueEntry(ROUTE_NAME, { ...earlier, weight: 1, starts: 1 }, NOW);
   await awaitIt('token-1', 1);
 
-  expect([woken(), waiter()]).toEqual([['token-1'], undefined]);
+  expect([woken(), entry()]).toEqual([['token-1'], undefined]);
 });
 
 test('a request that was assigned another route since is dispatched again at once', () =>
@@ -106,5 +106,5 @@ test('a request that was assigned another route since is dispatched again at onc
     memory.patch(requestKey(REQUEST_ID), { assignment: { ...ASSIGNED, route: 'fal/other', number: 2 } });
     await awaitIt();
 
-    expect([woken(), waiter()]).toEqual([['token-1'], undefined]);
+    expect([woken(), entry()]).toEqual([['token-1'], undefined]);
   }));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { leaveGate, releasePermit } from '../../../../core/admission/admission.ts';
-import { HORIZON_MS, hasRoom } from '../../../../core/admission/gate-rules.ts';
-import { postponeStarts, takePermit, takePermitFor } from '../../../../core/admission/gates.ts';
-import { putWaiter } from '../../../../core/admission/waiters.ts';
-import { gateKey } from '../../../../core/table/keys.ts';
+import { releasePermit, returnPermit } from '../../../../core/admission/admission.ts';
+import { putQueueEntry } from '../../../../core/admission/queue-entries.ts';
+import { HORIZON_MS, hasRoom } from '../../../../core/admission/route-limit-rules.ts';
+import { postponeStarts, takePermit, takePermitFor } from '../../../../core/admission/route-limits.ts';
+import { routeLimitKey } from '../../../../core/table/keys.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { at, RouteUnderTest } from './a-route.ts';
@@ -33,9 +33,9 @@ describe('a permit', () => {
   test.each([
     ['waits under a newer token', async (route: RouteUnderTest) => route.wait('b1', { entry: 1 })],
     [
-      'was let in by another run',
+      'was admitted by another run',
       async (route: RouteUnderTest) => {
-        await takePermitFor(route.gate, route.waiter('b1'), await route.state(), route.clock.now());
+        await takePermitFor(route.limit, route.queued('b1'), await route.state(), route.clock.now());
         await route.leave('b1');
       },
     ],
@@ -44,11 +44,11 @@ describe('a permit', () => {
       await route.take('a1');
       await route.take('a2');
       await route.wait('b1');
-      const seen = route.waiter('b1');
+      const seen = route.queued('b1');
       await route.leave('a1');
       await meanwhile(route);
 
-      expect(await takePermitFor(route.gate, seen, await route.state(), route.clock.now())).toBeUndefined();
+      expect(await takePermitFor(route.limit, seen, await route.state(), route.clock.now())).toBeUndefined();
       expect(await route.holders()).toEqual(['a2']);
     }),
   );
@@ -85,26 +85,26 @@ describe('a permit', () => {
       await route.take('a1');
       const { permits } = await route.state();
       const { takenMs = 0 } = permits.get('a1') ?? {};
-      await releasePermit({ ...anImageRequest(), requestId: 'a1' }, route.gate.name, route.clock);
+      await releasePermit({ ...anImageRequest(), requestId: 'a1' }, route.limit.name, route.clock);
       route.clock.advance(1);
       await route.take('a1');
-      await leaveGate(route.gate.name, route.waiter('a1'), route.clock, takenMs);
+      await returnPermit(route.limit.name, route.queued('a1'), route.clock, takenMs);
 
       expect(await route.holders()).toEqual(['a1']);
     }));
 
   test('is refused to a newcomer while a request waits, though there is room', () =>
     at({ maxRunning: 2 }, async (route) => {
-      memory.put(gateKey(route.gate.name), { used: 0, queued: 'stamp' });
+      memory.put(routeLimitKey(route.limit.name), { used: 0, queued: 'stamp' });
 
       expect(await route.take('a1')).toBe('refused');
     }));
 
   test('is not given before the pause that the provider asked for is over', () =>
     at({ maxRunning: 2 }, async (route) => {
-      await postponeStarts(route.gate.name, route.clock.now().getTime() + 500);
-      await postponeStarts(route.gate.name, route.clock.now().getTime() + 3_000);
-      await postponeStarts(route.gate.name, route.clock.now().getTime() + 1_000);
+      await postponeStarts(route.limit.name, route.clock.now().getTime() + 500);
+      await postponeStarts(route.limit.name, route.clock.now().getTime() + 3_000);
+      await postponeStarts(route.limit.name, route.clock.now().getTime() + 1_000);
       route.clock.advance(2.9);
 
       expect(await route.take('a1')).toBe('refused');
@@ -119,7 +119,7 @@ describe('where starts are limited', () => {
   test('each start has its time, up to five seconds ahead', () =>
     at({ requestsPerSecond: 2 }, async (route) => {
       const take = (id: string, starts?: number) =>
-        takePermit(route.gate, entrant(id, starts), route.clock.now());
+        takePermit(route.limit, entrant(id, starts), route.clock.now());
       const startOf = async (id: string, starts?: number) => {
         const taken = await take(id, starts);
         const nowMs = route.clock.now().getTime();
@@ -153,12 +153,12 @@ describe('where starts are limited', () => {
             route.clock.advance(arrival.afterMs / 1000);
             const now = route.clock.now();
             const state = await route.state();
-            const waiter = { ...route.waiter(`a${index}`), starts: arrival.starts };
-            if (arrival.waits) await putWaiter(route.gate.name, waiter, now);
+            const entry = { ...route.queued(`a${index}`), starts: arrival.starts };
+            if (arrival.waits) await putQueueEntry(route.limit.name, entry, now);
             const permit = arrival.waits
-              ? hasRoom(route.gate, state, 1, now.getTime()) &&
-                (await takePermitFor(route.gate, waiter, state, now))?.permits.get(waiter.requestId)
-              : (await takePermit(route.gate, waiter, now))?.permit;
+              ? hasRoom(route.limit, state, 1, now.getTime()) &&
+                (await takePermitFor(route.limit, entry, state, now))?.permits.get(entry.requestId)
+              : (await takePermit(route.limit, entry, now))?.permit;
             if (!permit) continue;
             const { startMs = now.getTime() } = permit;
             if (startMs > now.getTime() + HORIZON_MS) throw new Error('It starts too late.');
@@ -172,7 +172,7 @@ describe('where starts are limited', () => {
       { numRuns: 40 },
     ));
 
-  test('all that start within five seconds are let in at once', () =>
+  test('all that start within five seconds are admitted at once', () =>
     at({ requestsPerSecond: 2 }, async (route) => {
       const ids = Array.from({ length: 14 }, (_, index) => `a${10 + index}`);
       for (const [index, id] of ids.entries()) await route.wait(id, { seconds: index });
@@ -187,9 +187,9 @@ describe('where starts are limited', () => {
       await route.wait('b1');
       const seen = await route.state();
       const untilMs = route.clock.now().getTime() + 60_000;
-      await postponeStarts(route.gate.name, untilMs);
+      await postponeStarts(route.limit.name, untilMs);
 
-      expect(await takePermitFor(route.gate, route.waiter('b1'), seen, route.clock.now())).toBeUndefined();
+      expect(await takePermitFor(route.limit, route.queued('b1'), seen, route.clock.now())).toBeUndefined();
       expect((await route.state()).nextStartMs).toBe(untilMs);
     }));
 
@@ -204,7 +204,7 @@ describe('where starts are limited', () => {
       await route.tick();
 
       expect(route.woken).toEqual(['b1']);
-      const taken = await takePermit(route.gate, { ...entrant('b1'), accountId: 'b' }, route.clock.now());
+      const taken = await takePermit(route.limit, { ...entrant('b1'), accountId: 'b' }, route.clock.now());
       const startMs = route.clock.now().getTime() + 5_000;
       expect(taken).toMatchObject({ isNew: false, permit: { startMs } });
       await route.leave('b1');

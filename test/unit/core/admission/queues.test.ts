@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { leaveQueue } from '../../../../core/admission/admission.ts';
-import { gateOf } from '../../../../core/admission/gate-rules.ts';
-import { findGate, listQueues } from '../../../../core/admission/gates.ts';
-import { putWaiter } from '../../../../core/admission/waiters.ts';
-import { gateWaiterKey } from '../../../../core/table/keys.ts';
+import { putQueueEntry } from '../../../../core/admission/queue-entries.ts';
+import { routeLimitOf } from '../../../../core/admission/route-limit-rules.ts';
+import { findRouteLimit, listQueues } from '../../../../core/admission/route-limits.ts';
+import { queueEntryKey } from '../../../../core/table/keys.ts';
 import { at, NOW } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -27,13 +27,13 @@ test('requests wait at a route that is limited or one of several, of whichever m
   withEnvironment(shared, () => {
     expect(listQueues()).toEqual([
       {
-        gate: gateOf(SHARED, { maxRunning: 2 }),
+        limit: routeLimitOf(SHARED, { maxRunning: 2 }),
         models: ['xQI3Pro', 'xSD4.5'],
         others: [OTHER],
       },
-      { gate: gateOf(OTHER, {}), models: ['xQI3Pro'], others: [SHARED] },
+      { limit: routeLimitOf(OTHER, {}), models: ['xQI3Pro'], others: [SHARED] },
     ]);
-    expect(findGate(ALONE)).toBeUndefined();
+    expect(findRouteLimit(ALONE)).toBeUndefined();
   }));
 
 test.each(['xQI3Pro', 'xSD4.5'])(
@@ -42,12 +42,12 @@ test.each(['xQI3Pro', 'xSD4.5'])(
     withEnvironment(shared, async () => {
       const assignment = { route: SHARED, number: 1, at: at(0) };
       const request = anImageRequest({ model, assignment });
-      const waiter = { ...request, taskToken: 't', tokenOrder: '1', weight: 1, starts: 1, createdAt: at(0) };
-      await putWaiter(SHARED, waiter, NOW);
-      expect(memory.get(gateWaiterKey(SHARED, waiter))).toBeDefined();
+      const entry = { ...request, taskToken: 't', tokenOrder: '1', weight: 1, starts: 1, createdAt: at(0) };
+      await putQueueEntry(SHARED, entry, NOW);
+      expect(memory.get(queueEntryKey(SHARED, entry))).toBeDefined();
 
       await leaveQueue(request);
 
-      expect(memory.get(gateWaiterKey(SHARED, waiter))).toBeUndefined();
+      expect(memory.get(queueEntryKey(SHARED, entry))).toBeUndefined();
     }),
 );

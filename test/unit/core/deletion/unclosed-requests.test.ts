@@ -19,7 +19,7 @@ const mark = (id: string) => memory.get(deletedRequestKey(ACCOUNT, id));
 
 /** The request failed at this route, or at another after this one, and waits to be closed. */
 const fail = (route: RouteUnderTest, id: string, isFormer = false): void => {
-  const here = route.gate.name;
+  const here = route.limit.name;
   memory.patch(requestKey(id), {
     status: 'failed',
     assignment: { route: isFormer ? 'fal/other' : here, number: 2, at: atSeconds(0).toISOString() },
@@ -95,7 +95,7 @@ describe('a request that is deleted before it is closed', () => {
 
 test('a request that is closed leaves nothing due when it is deleted', () =>
   at({ maxRunning: 1 }, async (route) => {
-    route.waiter('a1');
+    route.queued('a1');
     fail(route, 'a1');
     await closeWork((await findRequest('a1')) as StoredRequest);
     await remove('a1');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
-import { gateKey } from '../../../../core/table/keys.ts';
+import { routeLimitKey } from '../../../../core/table/keys.ts';
 import { at, atSeconds, clockAt, tickingClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
@@ -41,8 +41,8 @@ describe('the deadline of a request', () => {
       await route.wait(REQUEST_ID);
       given({
         model: MODEL,
-        assignment: { ...ASSIGNED, route: route.gate.name },
-        ...route.waiter(REQUEST_ID),
+        assignment: { ...ASSIGNED, route: route.limit.name },
+        ...route.queued(REQUEST_ID),
       });
       givenBusy(0);
       givenAttempt({ call: 1, outcome: aDone('a') });
@@ -61,8 +61,8 @@ describe('the deadline of a request', () => {
     two.clock.advance(600);
 
     expect(await two.dispatch()).toMatchObject({ next: 'fail' });
-    expect(memory.get(gateKey(`${FIRST}`))).toMatchObject({ used: 0 });
-    expect(memory.get(gateKey(`${SECOND}`))).toBeUndefined();
+    expect(memory.get(routeLimitKey(`${FIRST}`))).toMatchObject({ used: 0 });
+    expect(memory.get(routeLimitKey(`${SECOND}`))).toBeUndefined();
   });
 
   test('leaves an open task one more query', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { gateKey } from '../../../../core/table/keys.ts';
+import { routeLimitKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -8,7 +8,7 @@ import { ASSIGNED, given, memory, run, withFakedTimers } from './a-dispatch.ts';
 
 const { clock, pass } = withFakedTimers();
 const ROUTE = { provider: 'modelark', upstreamModel: 'upstream of xQI3Pro', requestsPerSecond: 0.5 };
-const GATE = gateKey(`${ROUTE.provider}/${ROUTE.upstreamModel}`);
+const LIMIT = routeLimitKey(`${ROUTE.provider}/${ROUTE.upstreamModel}`);
 
 /** Dispatches three calls at a route of a call each two seconds. Returns when they were made, in seconds. */
 const dispatch = (): Promise<number[]> =>
@@ -31,9 +31,9 @@ test('the calls of one request are made at the rate of their route', async () =>
 
 test('the permit of a request that waited ends when its calls begin', async () => {
   const permit = { accountId: ACCOUNT_ID, weight: 3, takenMs: NOW.getTime() };
-  memory.put(GATE, { used: 3, [`permit#${REQUEST_ID}`]: permit });
+  memory.put(LIMIT, { used: 3, [`permit#${REQUEST_ID}`]: permit });
 
   expect(await dispatch()).toEqual([0, 2, 4]);
-  expect(memory.get(GATE)).toMatchObject({ used: 0 });
-  expect(memory.get(GATE)).not.toHaveProperty([`permit#${REQUEST_ID}`]);
+  expect(memory.get(LIMIT)).toMatchObject({ used: 0 });
+  expect(memory.get(LIMIT)).not.toHaveProperty([`permit#${REQUEST_ID}`]);
 });

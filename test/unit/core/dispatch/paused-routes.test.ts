@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer, ProviderPlan } from '../../../../core/provider-calls/providers.ts';
-import { gateKey, requestKey, routeStateKey } from '../../../../core/table/keys.ts';
+import { requestKey, routeLimitKey, routeStateKey } from '../../../../core/table/keys.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { ASSIGNED, attempts, memory } from './a-dispatch.ts';
@@ -242,15 +242,15 @@ describe('a route that is paused', () => {
     const two = new TwoRoutes();
     two.configure(FIRST, { maxRunning: 1 });
     two.pause(FIRST, { forSeconds: -1 });
-    const gate = () => memory.get(gateKey(FIRST));
+    const limit = () => memory.get(routeLimitKey(FIRST));
     memory.beforeCall = () => {
-      if (gate()?.used === 1) memory.patch(routeStateKey(FIRST), { pausedUntil: two.in(60) });
+      if (limit()?.used === 1) memory.patch(routeStateKey(FIRST), { pausedUntil: two.in(60) });
     };
 
     await two.dispatch();
 
     expect(two.called).toEqual([SECOND]);
-    expect(gate()).toMatchObject({ used: 0 });
+    expect(limit()).toMatchObject({ used: 0 });
     expect(attempts()).toMatchObject([{ passedOver: [{ route: FIRST, why: 'another request tries it' }] }]);
   });
 
@@ -259,9 +259,9 @@ describe('a route that is paused', () => {
     two.configure(FIRST, { maxRunning: 1 });
     for (const route of [FIRST, SECOND]) two.pause(route);
 
-    expect(await two.dispatch()).toMatchObject({ next: 'queue', gate: FIRST, weight: 1, starts: 1 });
+    expect(await two.dispatch()).toMatchObject({ next: 'queue', route: FIRST, weight: 1, starts: 1 });
     expect(two.called).toEqual([]);
-    expect(memory.get(gateKey(FIRST))).toBeUndefined();
+    expect(memory.get(routeLimitKey(FIRST))).toBeUndefined();
   });
 });
 
@@ -308,7 +308,7 @@ describe('a request that its route is too busy for', () => {
 
 describe('a request that its only usable route refused', () => {
   test.each([
-    ['waits for another route that is paused', 'busy', { next: 'queue', gate: SECOND }],
+    ['waits for another route that is paused', 'busy', { next: 'queue', route: SECOND }],
     ['fails when the other one refuses us too', 'access', { next: 'fail' }],
   ])('%s', async (_, pauseReason, step) => {
     const two = new TwoRoutes();

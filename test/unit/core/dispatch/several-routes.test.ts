@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
-import { gateKey } from '../../../../core/table/keys.ts';
+import { routeLimitKey } from '../../../../core/table/keys.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { attempts, givenAttempt, memory } from './a-dispatch.ts';
@@ -218,7 +218,7 @@ describe('a request of a model with two routes', () => {
 
     expect(steps).toMatchObject([{ next: 'wait' }, { next: 'wait' }]);
     expect(two.called).toEqual([FIRST]);
-    expect(memory.get(gateKey(`${FIRST}`))).toMatchObject({ used: 1 });
+    expect(memory.get(routeLimitKey(`${FIRST}`))).toMatchObject({ used: 1 });
   });
 
   test('waits at a full route and does not spill over', async () => {
@@ -227,7 +227,7 @@ describe('a request of a model with two routes', () => {
 
     expect(await two.dispatch()).toMatchObject({
       next: 'queue',
-      gate: `${FIRST}`,
+      route: `${FIRST}`,
       routes: [FIRST, SECOND],
     });
     expect(two.called).toEqual([]);
@@ -245,19 +245,19 @@ describe('a request of a model with two routes', () => {
     expect(two.called).toEqual([FIRST, FIRST]);
   });
 
-  test('gives the permit back with which it was let in at another route', async () => {
+  test('gives the permit back with which it was admitted at another route', async () => {
     const two = new TwoRoutes();
     two.configure(FIRST, { maxRunning: 2 });
     const afterItsWait = new Date(two.clock.now().getTime() + 3_600_000).toISOString();
     two.given({ GSI1PK: 'DUE#CHECK#0', GSI1SK: afterItsWait });
     const permit = { accountId: ACCOUNT_ID, weight: 1, takenMs: two.clock.now().getTime() };
-    memory.put(gateKey(`${FIRST}`), { used: 1, [`permit#${REQUEST_ID}`]: permit });
+    memory.put(routeLimitKey(`${FIRST}`), { used: 1, [`permit#${REQUEST_ID}`]: permit });
     two.pause(FIRST);
 
     await two.dispatch();
 
     expect(two.called).toEqual([SECOND]);
-    expect(memory.get(gateKey(`${FIRST}`))).toEqual(expect.objectContaining({ used: 0 }));
+    expect(memory.get(routeLimitKey(`${FIRST}`))).toEqual(expect.objectContaining({ used: 0 }));
   });
 
   test('goes on at the route where it waited', async () => {

@@ -9,7 +9,7 @@ import type {
 import { routeNameOf } from '../../../../core/provider-names.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { SecretUnreadableError } from '../../../../core/secrets.ts';
-import { gateKey, routeStateKey } from '../../../../core/table/keys.ts';
+import { routeLimitKey, routeStateKey } from '../../../../core/table/keys.ts';
 import { NOW, StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -102,7 +102,7 @@ export class TwoRoutes {
   /** Fills a route that takes one call at once. */
   fill(name: string): void {
     this.configure(name, { maxRunning: 1 });
-    memory.put(gateKey(name), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
+    memory.put(routeLimitKey(name), { used: 1, 'permit#o': { accountId: 'o', weight: 1, takenMs: 1 } });
   }
 
   /** Pauses a route, until `seconds` from now. */

@@ -30,7 +30,7 @@ describe('a request with a field that the model of a route is not sent', () => {
     two.untaken[SECOND] = 'n';
     await two.pause(FIRST);
 
-    expect(await two.dispatchOn()).toMatchObject({ next: 'queue', gate: FIRST });
+    expect(await two.dispatchOn()).toMatchObject({ next: 'queue', route: FIRST });
     expect(two.called).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ describe('a request with a field that the model of a route is not sent', () => {
     two.answers[FIRST] = NO_ACCESS;
     two.configure(FIRST, { maxRunning: 5 });
 
-    expect(await two.dispatchOn()).toMatchObject({ next: 'queue', gate: FIRST, weight: 2, starts: 2 });
+    expect(await two.dispatchOn()).toMatchObject({ next: 'queue', route: FIRST, weight: 2, starts: 2 });
   });
 
   test('fails so with one route, too', async () => {

@@ -12,9 +12,9 @@ import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requ
 import { countName } from '../../../../core/route-pauses/pause-rules.ts';
 import {
   dueListing,
-  gateKey,
   permitAttribute,
   providerAttemptKey,
+  routeLimitKey,
   routeStateKey,
 } from '../../../../core/table/keys.ts';
 import { putWrite } from '../../../../core/table/table.ts';
@@ -56,18 +56,18 @@ describe('failing a request that has a permit', () => {
   ];
   const limited = { MODEL_ROUTES: JSON.stringify({ xQI3Pro: routes }) };
   const permit = { used: 1, [permitAttribute(REQUEST_ID)]: { takenMs: 1, weight: 1 } };
-  const released = { ...gateKey(route), used: 0 };
+  const released = { ...routeLimitKey(route), used: 0 };
   const fail = () => withEnvironment(limited, () => failRequest(REQUEST_ID, FAILURE, clock));
 
   test('counts its failed task once, and releases the permit', async () => {
     given({ assignment });
     const outcome = { kind: 'failed', failure: FAILURE } as const;
     memory.put(providerAttemptKey(REQUEST_ID, 0, 0), anAttempt({ taskId: 'task-1', outcome }));
-    memory.put(gateKey(route), permit);
+    memory.put(routeLimitKey(route), permit);
 
     for (let run = 0; run < 2; run++) await fail();
 
-    expect(memory.get(gateKey(route))).toEqual(released);
+    expect(memory.get(routeLimitKey(route))).toEqual(released);
     const name = countName('tasks', 'bad', request()?.accountId as string, clock.now());
     expect(memory.get(routeStateKey(route))).toMatchObject({ [name]: 1 });
     expect(request()).not.toHaveProperty('GSI1PK');
@@ -78,17 +78,17 @@ describe('failing a request that has a permit', () => {
     ['at a route before', { assignment: { ...assignment, route: 'fal/two' }, formerRoutes: [route] }],
   ])('leaves it due while the permit %s cannot be released, and releases it then', async (_, where) => {
     given(where);
-    memory.put(gateKey(route), permit);
-    memory.client.on(UpdateCommand, { Key: gateKey(route) }, false).rejects(new Error('out of order'));
+    memory.put(routeLimitKey(route), permit);
+    memory.client.on(UpdateCommand, { Key: routeLimitKey(route) }, false).rejects(new Error('out of order'));
     await fail();
     expect(request()).toMatchObject({ status: 'failed', GSI1PK: expect.stringMatching(/^DUE#CHECK#/) });
 
     memory.client
-      .on(UpdateCommand, { Key: gateKey(route) }, false)
+      .on(UpdateCommand, { Key: routeLimitKey(route) }, false)
       .callsFake((input) => memory.update(input));
     await withEnvironment(limited, () => closeStoredRequest(REQUEST_ID, { clock }));
 
-    expect(memory.get(gateKey(route))).toEqual(released);
+    expect(memory.get(routeLimitKey(route))).toEqual(released);
     expect(request()).not.toHaveProperty('GSI1PK');
   });
 });

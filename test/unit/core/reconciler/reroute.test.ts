@@ -1,18 +1,18 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { waitAtGate } from '../../../../core/admission/admission.ts';
-import { type Gate, gateOf } from '../../../../core/admission/gate-rules.ts';
-import { readGates, takePermit } from '../../../../core/admission/gates.ts';
+import { enterQueue } from '../../../../core/admission/admission.ts';
+import { type RouteLimit, routeLimitOf } from '../../../../core/admission/route-limit-rules.ts';
+import { readRouteLimits, takePermit } from '../../../../core/admission/route-limits.ts';
 import { isQueued, rerouteWaiting } from '../../../../core/reconciler/admit.ts';
 import { type RouteState, UNPAUSED } from '../../../../core/route-pauses/pause-rules.ts';
-import { gatePartition } from '../../../../core/table/keys.ts';
+import { routeLimitPartition } from '../../../../core/table/keys.ts';
 import { at, StoppedClock } from '../../builders/clocks.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const [FIRST, SECOND] = ['modelark/one', 'fal/two'] as const;
-const UNLIMITED = gateOf(FIRST, {});
-const LIMITED = gateOf(FIRST, { maxRunning: 2 });
+const UNLIMITED = routeLimitOf(FIRST, {});
+const LIMITED = routeLimitOf(FIRST, { maxRunning: 2 });
 
 /** The state of a route that is paused until this second. */
 const pausedUntil = (second: number): RouteState => ({
@@ -30,34 +30,34 @@ const wake = async (token: string): Promise<boolean> => {
   return true;
 };
 
-/** So many requests wait at a gate, each with a token of its name, the first for longest. */
+/** So many requests queue at a route, each with a token of its name, the first for longest. */
 const wait = async (
-  gate: Gate,
+  limit: RouteLimit,
   count: number,
   routes: string[] | null = [FIRST, SECOND],
   from = 0,
 ): Promise<void> => {
   for (let index = from; index < from + count; index++) {
     const requestId = `img_${String(index).padStart(2, '0')}`;
-    const waiter = {
+    const entry = {
       ...{ requestId, accountId: `acc_${index % 3}`, createdAt: at(index) },
       ...{ taskToken: requestId, tokenOrder: '1', weight: 1, starts: 1, ...(routes && { routes }) },
     };
-    await waitAtGate(gate.name, waiter, new StoppedClock());
+    await enterQueue(limit.name, entry, new StoppedClock());
   }
 };
 
-/** A tick of the loop at a gate whose route is paused. */
-const tick = async (gate: Gate, states: Record<string, RouteState>, number = 0): Promise<void> => {
-  const [state] = await readGates([gate.name]);
+/** A tick of the loop at a paused route. */
+const tick = async (limit: RouteLimit, states: Record<string, RouteState>, number = 0): Promise<void> => {
+  const [state] = await readRouteLimits([limit.name]);
   if (!isQueued(state)) return;
   const options = { clock: new StoppedClock(), tick: number, wake };
-  const queue = { gate, models: ['xSD4.5'], others: [SECOND] };
+  const queue = { limit, models: ['xSD4.5'], others: [SECOND] };
   await rerouteWaiting(queue, state, new Map(Object.entries(states)), options);
 };
 
 describe('at a paused route, the control loop', () => {
-  test('lets ten requests a tick choose again, and frees the gate once nobody is left', async () => {
+  test('lets ten requests a tick choose again, and frees the route once nobody is left', async () => {
     await wait(UNLIMITED, 12);
     const states = { [FIRST]: pausedUntil(30), [SECOND]: UNPAUSED };
 
@@ -65,9 +65,9 @@ describe('at a paused route, the control loop', () => {
     expect(woken).toHaveLength(10);
     await tick(UNLIMITED, states);
     expect(woken).toHaveLength(12);
-    expect(memory.partition(gatePartition(UNLIMITED.name)).map(({ SK, queued }) => [SK, queued])).toEqual([
-      ['GATE', undefined],
-    ]);
+    expect(
+      memory.partition(routeLimitPartition(UNLIMITED.name)).map(({ SK, queued }) => [SK, queued]),
+    ).toEqual([['LIMIT', undefined]]);
   });
 
   test('leaves those waiting that no other route takes', async () => {
@@ -104,15 +104,15 @@ describe('at a paused route, the control loop', () => {
   test.each([
     ['without a limit', UNLIMITED],
     ['with a limit', LIMITED],
-  ])('wakes nobody while all routes are paused, then one, to try it: %s', async (_, gate) => {
-    await wait(gate, 3);
+  ])('wakes nobody while all routes are paused, then one, to try it: %s', async (_, limit) => {
+    await wait(limit, 3);
 
-    await tick(gate, { [FIRST]: pausedUntil(30), [SECOND]: pausedUntil(60) });
+    await tick(limit, { [FIRST]: pausedUntil(30), [SECOND]: pausedUntil(60) });
     expect(woken).toEqual([]);
-    await tick(gate, { [FIRST]: pausedUntil(-1), [SECOND]: pausedUntil(60) });
+    await tick(limit, { [FIRST]: pausedUntil(-1), [SECOND]: pausedUntil(60) });
     expect(woken).toEqual(['img_00']);
-    const [state] = await readGates([gate.name]);
-    expect([...(state?.permits.keys() ?? [])]).toEqual(gate === LIMITED ? ['img_00'] : []);
+    const [state] = await readRouteLimits([limit.name]);
+    expect([...(state?.permits.keys() ?? [])]).toEqual(limit === LIMITED ? ['img_00'] : []);
   });
 
   test('reads no queue while nobody may be woken, and no more of it than those that it wakes', async () => {
@@ -129,18 +129,18 @@ describe('at a paused route, the control loop', () => {
   test.each([
     ['without a limit', UNLIMITED],
     ['with a limit', LIMITED],
-  ])('wakes one, without a permit, to try another paused route: %s', async (_, gate) => {
-    await wait(gate, 1, [FIRST]);
-    await wait(gate, 2, [FIRST, SECOND], 1);
+  ])('wakes one, without a permit, to try another paused route: %s', async (_, limit) => {
+    await wait(limit, 1, [FIRST]);
+    await wait(limit, 2, [FIRST, SECOND], 1);
     const left = pausedUntil(60);
 
-    await tick(gate, { [FIRST]: left, [SECOND]: pausedUntil(60) });
+    await tick(limit, { [FIRST]: left, [SECOND]: pausedUntil(60) });
     expect(woken).toEqual([]);
-    await tick(gate, { [FIRST]: left, [SECOND]: pausedUntil(-1) }, 9);
+    await tick(limit, { [FIRST]: left, [SECOND]: pausedUntil(-1) }, 9);
     expect(woken).toEqual([]);
-    await tick(gate, { [FIRST]: left, [SECOND]: pausedUntil(-1) }, 10);
+    await tick(limit, { [FIRST]: left, [SECOND]: pausedUntil(-1) }, 10);
     expect(woken).toEqual(['img_01']);
-    expect([...((await readGates([gate.name]))[0]?.permits.keys() ?? [])]).toEqual([]);
+    expect([...((await readRouteLimits([limit.name]))[0]?.permits.keys() ?? [])]).toEqual([]);
   });
 
   test('wakes one to try another route while it is full itself', async () => {

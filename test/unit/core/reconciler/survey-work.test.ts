@@ -1,8 +1,8 @@
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { gateOf } from '../../../../core/admission/gate-rules.ts';
-import { takePermit } from '../../../../core/admission/gates.ts';
-import { putWaiter } from '../../../../core/admission/waiters.ts';
+import { putQueueEntry } from '../../../../core/admission/queue-entries.ts';
+import { routeLimitOf } from '../../../../core/admission/route-limit-rules.ts';
+import { takePermit } from '../../../../core/admission/route-limits.ts';
 import { logger } from '../../../../core/observability.ts';
 import { surveyWork } from '../../../../core/reconciler/survey-work.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
@@ -75,12 +75,12 @@ describe('a survey of the work', () => {
       b: { ...limits, upstreamModel: 'free' },
     });
     await withEnvironment({ MODEL_ROUTES }, async () => {
-      const gate = gateOf('modelark/seedream', { maxRunning: 3 });
-      await takePermit(gate, { requestId: 'img_1', accountId: 'a', weight: 2, starts: 2 }, NOW);
-      const waiter = { accountId: 'a', taskToken: 't', tokenOrder: '1', weight: 1, starts: 1 };
+      const limit = routeLimitOf('modelark/seedream', { maxRunning: 3 });
+      await takePermit(limit, { requestId: 'img_1', accountId: 'a', weight: 2, starts: 2 }, NOW);
+      const entry = { accountId: 'a', taskToken: 't', tokenOrder: '1', weight: 1, starts: 1 };
       for (const seconds of [-50, -70]) {
         const createdAt = at(seconds);
-        await putWaiter(gate.name, { ...waiter, requestId: `img_${seconds}`, createdAt }, NOW);
+        await putQueueEntry(limit.name, { ...entry, requestId: `img_${seconds}`, createdAt }, NOW);
       }
       await survey();
     });

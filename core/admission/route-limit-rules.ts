@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import type { ConfiguredRoute } from '../provider-calls/model-routes.ts';
 import { permitAttribute } from '../table/keys.ts';
-import type { GateWaiter, WaitingAccount } from './waiters.ts';
+import type { QueueEntry, WaitingAccount } from './queue-entries.ts';
 
-/** The limits of a route that its gate keeps. */
-export type RouteLimits = Pick<ConfiguredRoute, 'maxRunning' | 'requestsPerSecond'>;
+/** The settings of a route that limit its calls. */
+export type RouteLimitSettings = Pick<ConfiguredRoute, 'maxRunning' | 'requestsPerSecond'>;
 
 /** Limits how many calls of a route run at once and how many start a second. Both limits are optional. */
-export interface Gate {
+export interface RouteLimit {
   /** The name of the route. */
   name: string;
   /** Most calls running at once. */
@@ -16,15 +16,18 @@ export interface Gate {
   intervalMs: number | undefined;
 }
 
-/** The gate of a route with these limits. */
-export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLimits): Gate => ({
+/** The limit of a route with these settings. */
+export const routeLimitOf = (
+  route: string,
+  { maxRunning, requestsPerSecond }: RouteLimitSettings,
+): RouteLimit => ({
   name: route,
   permits: maxRunning ?? undefined,
   intervalMs: requestsPerSecond == null ? undefined : 1000 / requestsPerSecond,
 });
 
-/** Whether calls need a pass of a gate. */
-export const isLimited = ({ permits, intervalMs }: Gate): boolean =>
+/** Whether calls need a permit of a route. */
+export const isLimited = ({ permits, intervalMs }: RouteLimit): boolean =>
   permits !== undefined || intervalMs !== undefined;
 
 /**
@@ -39,8 +42,8 @@ export const Permit = z.object({
 });
 export type Permit = z.infer<typeof Permit>;
 
-/** A gate as stored. */
-export interface GateState {
+/** A route limit as stored. */
+export interface RouteLimitState {
   /** The weight of all permits. */
   used: number;
   /** The stamp of the last request that began to wait; undefined when none waits. While set, newcomers are refused. */
@@ -57,24 +60,24 @@ export interface GateState {
 export const HORIZON_MS = 5_000;
 
 /** How many of its calls a request may make at once. */
-export const weightOf = (calls: number, { permits = calls }: Gate): number => Math.min(calls, permits);
+export const weightOf = (calls: number, { permits = calls }: RouteLimit): number => Math.min(calls, permits);
 
-/** The latest `nextStartMs` with which a gate gives a permit. Without a rate, one to come is a pause that the provider asked for. */
-const latestStartMs = ({ intervalMs }: Gate, nowMs: number): number =>
+/** The latest `nextStartMs` with which a route gives a permit. Without a rate, one to come is a pause that the provider asked for. */
+const latestStartMs = ({ intervalMs }: RouteLimit, nowMs: number): number =>
   intervalMs === undefined ? nowMs : nowMs + HORIZON_MS;
 
-/** Whether a gate can give a permit of this weight now. */
+/** Whether a route can give a permit of this weight now. */
 export const hasRoom = (
-  gate: Gate,
-  { used, nextStartMs }: Pick<GateState, 'used' | 'nextStartMs'>,
+  limit: RouteLimit,
+  { used, nextStartMs }: Pick<RouteLimitState, 'used' | 'nextStartMs'>,
   weight: number,
   nowMs: number,
 ): boolean =>
-  (gate.permits === undefined || used + weight <= gate.permits) &&
-  (nextStartMs === undefined || nextStartMs <= latestStartMs(gate, nowMs));
+  (limit.permits === undefined || used + weight <= limit.permits) &&
+  (nextStartMs === undefined || nextStartMs <= latestStartMs(limit, nowMs));
 
 /** Calls of each account that run, or are about to. */
-export const runningOf = ({ permits }: Pick<GateState, 'permits'>): Map<string, number> => {
+export const runningOf = ({ permits }: Pick<RouteLimitState, 'permits'>): Map<string, number> => {
   const running = new Map<string, number>();
   for (const { accountId, weight } of permits.values()) {
     running.set(accountId, (running.get(accountId) ?? 0) + weight);
@@ -101,16 +104,16 @@ export const chooseAccount = (
 const LONGEST_PERMIT_MS = 6 * 3_600_000;
 
 /** The requests whose permits have outlived them: their releases were lost, with all that would repeat these. */
-export const outlivedPermits = ({ permits }: Pick<GateState, 'permits'>, nowMs: number): string[] =>
+export const outlivedPermits = ({ permits }: Pick<RouteLimitState, 'permits'>, nowMs: number): string[] =>
   [...permits].flatMap(([requestId, { takenMs }]) =>
     takenMs + LONGEST_PERMIT_MS < nowMs ? [requestId] : [],
   );
 
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */
-export type Entrant = Pick<GateWaiter, 'requestId' | 'accountId' | 'weight' | 'starts'>;
+export type Entrant = Pick<QueueEntry, 'requestId' | 'accountId' | 'weight' | 'starts'>;
 
-/** By how much the calls of a request move the next start of a gate with a rate on, in milliseconds; 0 without one. */
-export const stepMs = ({ intervalMs = 0 }: Gate, { starts }: Pick<Entrant, 'starts'>): number =>
+/** By how much the calls of a request move the next start of a route with a rate on, in milliseconds; 0 without one. */
+export const stepMs = ({ intervalMs = 0 }: RouteLimit, { starts }: Pick<Entrant, 'starts'>): number =>
   Math.ceil(starts * intervalMs);
 
 /** The permit that a request takes, for calls from `startMs` on. */
@@ -121,7 +124,7 @@ export const permitOf = ({ accountId, weight }: Entrant, takenMs: number, startM
   ...(startMs > takenMs && { startMs }),
 });
 
-/** The part of an update that is about the gate's next start. */
+/** The part of an update that is about the route's next start. */
 interface StartPart {
   condition: string;
   set?: string;
@@ -129,8 +132,8 @@ interface StartPart {
 }
 
 /** Lets the first call start now, if no later start is to come. */
-const startNow = (gate: Gate, entrant: Entrant, nowMs: number): StartPart => {
-  const step = stepMs(gate, entrant);
+const startNow = (limit: RouteLimit, entrant: Entrant, nowMs: number): StartPart => {
+  const step = stepMs(limit, entrant);
   return {
     condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now)',
     ...(step > 0 && { set: 'nextStartMs = :next' }),
@@ -139,12 +142,12 @@ const startNow = (gate: Gate, entrant: Entrant, nowMs: number): StartPart => {
 };
 
 /** The update by which a request takes a permit, if one is to be stored and there is room for it. Refused when it has one. */
-const takingUpdate = (gate: Gate, requestId: string, permit: Permit | undefined, start: StartPart) => {
+const takingUpdate = (limit: RouteLimit, requestId: string, permit: Permit | undefined, start: StartPart) => {
   const sets = [
     ...(start.set === undefined ? [] : [start.set]),
     ...(permit ? ['#permit = :permit, used = if_not_exists(used, :zero) + :weight'] : []),
   ];
-  const most = permit && gate.permits !== undefined ? gate.permits - permit.weight : undefined;
+  const most = permit && limit.permits !== undefined ? limit.permits - permit.weight : undefined;
   const room = most === undefined ? '' : ' AND (attribute_not_exists(used) OR used <= :most)';
   return {
     UpdateExpression: `SET ${sets.join(', ')}`,
@@ -160,28 +163,33 @@ const takingUpdate = (gate: Gate, requestId: string, permit: Permit | undefined,
 
 /**
  * The update by which a newcomer takes a permit: refused while a request waits, and without room. DynamoDB has no `max`, so it has one form
- * for an idle gate and one for a rate in use. Without a limit of running calls, it takes a place in time only.
+ * for an idle route and one for a rate in use. Without a limit of running calls, only a start in time is reserved.
  */
-export const newcomerUpdate = (gate: Gate, entrant: Entrant, nowMs: number, isIdle: boolean) => {
+export const newcomerUpdate = (limit: RouteLimit, entrant: Entrant, nowMs: number, isIdle: boolean) => {
   const afterOthers: StartPart = {
     condition: 'nextStartMs > :now AND nextStartMs <= :latest',
     set: 'nextStartMs = nextStartMs + :step',
-    values: { ':now': nowMs, ':latest': latestStartMs(gate, nowMs), ':step': stepMs(gate, entrant) },
+    values: { ':now': nowMs, ':latest': latestStartMs(limit, nowMs), ':step': stepMs(limit, entrant) },
   };
-  const start = isIdle ? startNow(gate, entrant, nowMs) : afterOthers;
-  const permit = gate.permits === undefined ? undefined : permitOf(entrant, nowMs, nowMs);
+  const start = isIdle ? startNow(limit, entrant, nowMs) : afterOthers;
+  const permit = limit.permits === undefined ? undefined : permitOf(entrant, nowMs, nowMs);
   const condition = `attribute_not_exists(queued) AND ${start.condition}`;
-  return takingUpdate(gate, entrant.requestId, permit, { ...start, condition });
+  return takingUpdate(limit, entrant.requestId, permit, { ...start, condition });
 };
 
 /** The update by which a waiting request takes a permit: refused without room, and when the next start has changed since it was seen. */
-export const waiterUpdate = (gate: Gate, waiter: Entrant, permit: Permit, seenMs: number | undefined) => {
+export const queuedUpdate = (
+  limit: RouteLimit,
+  entry: Entrant,
+  permit: Permit,
+  seenMs: number | undefined,
+) => {
   const { takenMs, startMs } = permit;
   const afterSeen = (fromMs: number): StartPart => ({
     condition: 'nextStartMs = :seen',
     set: 'nextStartMs = :next',
-    values: { ':next': fromMs + stepMs(gate, waiter), ':seen': seenMs },
+    values: { ':next': fromMs + stepMs(limit, entry), ':seen': seenMs },
   });
-  const start = startMs === undefined ? startNow(gate, waiter, takenMs) : afterSeen(startMs);
-  return takingUpdate(gate, waiter.requestId, permit, start);
+  const start = startMs === undefined ? startNow(limit, entry, takenMs) : afterSeen(startMs);
+  return takingUpdate(limit, entry.requestId, permit, start);
 };

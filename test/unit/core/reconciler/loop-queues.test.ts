@@ -1,9 +1,14 @@
 import { SendTaskSuccessCommand } from '@aws-sdk/client-sfn';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { leaveGate, waitAtGate } from '../../../../core/admission/admission.ts';
+import { enterQueue, returnPermit } from '../../../../core/admission/admission.ts';
 import { putLeftRoute } from '../../../../core/models/model-settings.ts';
-import { gateKey, gatePartition, requestKey, routeStateKey } from '../../../../core/table/keys.ts';
+import {
+  requestKey,
+  routeLimitKey,
+  routeLimitPartition,
+  routeStateKey,
+} from '../../../../core/table/keys.ts';
 import { systemClock } from '../../../../core/time.ts';
 import { ACCOUNT_ID, aVideoRequest, putRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -12,7 +17,7 @@ import { aRequestId } from '../../builders/request-ids.ts';
 import { beginRun, elapsed, passing, run, wait } from '../../builders/runs.ts';
 import { idle, logged } from './a-run.ts';
 
-describe('requests that wait at a gate', () => {
+describe('requests that queue at a route', () => {
   const limited = {
     MODEL_ROUTES: JSON.stringify({
       'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 1 },
@@ -20,25 +25,26 @@ describe('requests that wait at a gate', () => {
     }),
   };
   const [WAN, SEEDREAM] = ['modelstudio/wan', 'modelark/seedream'] as const;
-  /** Lets the execution of a new queued request wait at a gate. */
-  const waitAt = async (gate: string, routes?: string[]) => {
+  /** Lets the execution of a new queued request queue at a route. */
+  const waitAt = async (limit: string, routes?: string[]) => {
     const createdAt = at(elapsed());
     const requestId = aRequestId(new Date(createdAt), 'vid');
     putRequest(memory, aVideoRequest({ requestId, createdAt }));
     memory.patch(requestKey(requestId), listed('CHECK', 3_700, requestId));
     executions.wait(requestId);
-    const waiter = { requestId, accountId: ACCOUNT_ID, createdAt, taskToken: requestId, tokenOrder: '0' };
-    await waitAtGate(gate, { ...waiter, weight: 1, starts: 1, ...(routes && { routes }) }, systemClock);
+    const entry = { requestId, accountId: ACCOUNT_ID, createdAt, taskToken: requestId, tokenOrder: '0' };
+    await enterQueue(limit, { ...entry, weight: 1, starts: 1, ...(routes && { routes }) }, systemClock);
     return requestId;
   };
   const woken = () => executions.woken.map(({ taskToken }) => taskToken);
 
-  test('keep a run going, which lets each in at the next tick after there is room', () =>
+  test('keep a run going, which admits each at the next tick after there is room', () =>
     withEnvironment(limited, async () => {
       const first = await waitAt(WAN);
       const running = beginRun(idle);
       const wokenAt: number[] = [];
-      const endOf = (requestId: string) => leaveGate(WAN, { requestId, accountId: ACCOUNT_ID }, systemClock);
+      const endOf = (requestId: string) =>
+        returnPermit(WAN, { requestId, accountId: ACCOUNT_ID }, systemClock);
       const others = (async () => {
         await wait(1);
         const second = await waitAt(WAN);
@@ -55,10 +61,10 @@ describe('requests that wait at a gate', () => {
       expect(wokenAt).toEqual([1, 2]);
       expect(woken()).toEqual([first, second]);
       expect(end).toBeLessThan(30);
-      expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+      expect(memory.get(routeLimitKey(WAN))).not.toHaveProperty('queued');
     }));
 
-  test('are let in by one look at their gate at a time, however long it takes', () =>
+  test('are admitted by one tick at their route at a time, however long it takes', () =>
     withEnvironment(limited, async () => {
       const id = await waitAt(WAN);
       const wokenAt: number[] = [];
@@ -73,14 +79,14 @@ describe('requests that wait at a gate', () => {
       expect([id, wokenAt.length]).toEqual([id, 1]);
     }));
 
-  test('are no reason to go on once they were let in, though their gate is full', () =>
+  test('are no reason to go on once they were admitted, though their route is full', () =>
     withEnvironment(limited, async () => {
       const id = await waitAt(WAN);
 
       expect(await run(idle)).toBeLessThan(15);
       expect(woken()).toEqual([id]);
-      expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
-      expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+      expect(memory.get(routeLimitKey(WAN))).toMatchObject({ used: 1 });
+      expect(memory.get(routeLimitKey(WAN))).not.toHaveProperty('queued');
     }));
 
   describe('of a route that is one of two', () => {
@@ -98,13 +104,13 @@ describe('requests that wait at a gate', () => {
     test('choose again when it is paused, though it is full', () =>
       underBoth({ maxRunning: 1 }, async () => {
         const id = await waitAt(WAN, [wan, other]);
-        memory.patch(gateKey(WAN), { used: 1 });
+        memory.patch(routeLimitKey(WAN), { used: 1 });
         pause(wan);
 
         await run(idle);
 
         expect(woken()).toEqual([id]);
-        expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
+        expect(memory.get(routeLimitKey(WAN))).toMatchObject({ used: 1 });
       }));
 
     test('go on waiting while both are paused', () =>
@@ -125,15 +131,15 @@ describe('requests that wait at a gate', () => {
         await run(idle);
 
         expect(woken().toSorted()).toEqual(ids.toSorted());
-        expect(memory.get(gateKey(WAN))).not.toHaveProperty('used');
-        expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+        expect(memory.get(routeLimitKey(WAN))).not.toHaveProperty('used');
+        expect(memory.get(routeLimitKey(WAN))).not.toHaveProperty('queued');
       }));
   });
 
   test('are dispatched once their route is left by hand, whichever routes their model has', () =>
     withEnvironment(limited, async () => {
       const ids = [await waitAt(WAN), await waitAt(WAN)];
-      memory.patch(gateKey(WAN), { used: 1 });
+      memory.patch(routeLimitKey(WAN), { used: 1 });
       await putLeftRoute(WAN, at(0));
 
       await run(idle);
@@ -141,19 +147,19 @@ describe('requests that wait at a gate', () => {
       expect(woken().toSorted()).toEqual(ids.toSorted());
     }));
 
-  test('are dispatched when their gate is not configured any more', async () => {
+  test('are dispatched when their route is not configured any more', async () => {
     const id = await waitAt(WAN);
 
     await run(idle);
 
     expect(woken()).toEqual([id]);
-    expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+    expect(memory.get(routeLimitKey(WAN))).not.toHaveProperty('queued');
   });
 
-  test('are let in when another gate cannot be read', () =>
+  test('are admitted when another route limit cannot be read', () =>
     withEnvironment(limited, async () => {
       await waitAt(WAN);
-      memory.patch(gateKey(WAN), { used: 'one' });
+      memory.patch(routeLimitKey(WAN), { used: 'one' });
       const id = await waitAt(SEEDREAM);
 
       await run(idle);
@@ -164,18 +170,18 @@ describe('requests that wait at a gate', () => {
       );
     }));
 
-  test('are let in whatever error another gate has', () =>
+  test('are admitted whatever error another route has', () =>
     withEnvironment(limited, async () => {
       await waitAt(WAN);
       const id = await waitAt(SEEDREAM);
-      const gate = { ':PK': gatePartition(WAN) };
+      const limit = { ':PK': routeLimitPartition(WAN) };
       memory.client
-        .on(QueryCommand, { ExpressionAttributeValues: gate }, false)
+        .on(QueryCommand, { ExpressionAttributeValues: limit }, false)
         .rejects(new Error('throttled'));
 
       await run(idle);
 
-      const error = { gate: WAN, error: new Error('throttled') };
+      const error = { route: WAN, error: new Error('throttled') };
       expect(logged).toHaveBeenCalledWith('the reconciler failed at something', error);
       expect(woken()).toEqual([id]);
     }));

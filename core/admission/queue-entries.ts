@@ -2,10 +2,10 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { readableItems } from '../observability.ts';
 import {
-  GATE_WAITER_PREFIX,
-  gatePartition,
-  gateWaiterKey,
-  gateWaiterPrefix,
+  QUEUE_ENTRY_PREFIX,
+  queueEntryKey,
+  queueEntryPrefix,
+  routeLimitPartition,
   TTL_ATTRIBUTE,
   WAITING_ACCOUNT_PREFIX,
   waitingAccountKey,
@@ -23,11 +23,11 @@ import { type TransactItem, writeItem, writeUnlessRefused } from '../table/trans
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 
 /**
- * A request that waits at a gate. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`. `weight` and
+ * A request that queues at a route. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`. `weight` and
  * `starts` are the calls it makes at once and in all. `admittedMs` is set once it has a permit and is to be woken. `routes` are the names of
  * all routes that may take it, when its model has several.
  */
-const GateWaiter = z.object({
+const QueueEntry = z.object({
   requestId: z.string(),
   accountId: z.string(),
   createdAt: z.string(),
@@ -38,10 +38,10 @@ const GateWaiter = z.object({
   admittedMs: z.optional(z.number()),
   routes: z.optional(z.array(z.string())),
 });
-export type GateWaiter = z.infer<typeof GateWaiter>;
+export type QueueEntry = z.infer<typeof QueueEntry>;
 
 /**
- * An account with requests that wait at a gate. `touched` changes whenever one of them begins to wait. `servedAt` is when one was last let in or
+ * An account with requests that queue at a route. `touched` changes whenever one of them begins to wait. `servedAt` is when one was last admitted or
  * gave its permit back, or else when the account began to wait.
  */
 const WaitingAccount = z.object({
@@ -60,69 +60,69 @@ const ttlFrom = (now: Date): number => toEpochSeconds(toInstant(now)) + RETENTIO
  * Access pattern 69: stores a waiting request, or its newer task token. False when a newer one is stored: a delayed function must not
  * replace it.
  */
-export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Promise<boolean> =>
+export const putQueueEntry = (route: string, entry: QueueEntry, now: Date): Promise<boolean> =>
   writeUnlessRefused(
     new PutCommand({
       TableName: tableName(),
-      Item: { ...gateWaiterKey(gateName, waiter), ...waiter, [TTL_ATTRIBUTE]: ttlFrom(now) },
+      Item: { ...queueEntryKey(route, entry), ...entry, [TTL_ATTRIBUTE]: ttlFrom(now) },
       ConditionExpression: 'attribute_not_exists(tokenOrder) OR tokenOrder <= :order',
-      ExpressionAttributeValues: { ':order': waiter.tokenOrder },
+      ExpressionAttributeValues: { ':order': entry.tokenOrder },
     }),
   );
 
-/** Access pattern 69: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */
-export const admitWrite = (gateName: string, waiter: GateWaiter, takenMs: number): TransactItem =>
-  updateWrite(gateWaiterKey(gateName, waiter), {
+/** Access pattern 69: records on a queue entry that the request has a permit. Refused when it waits no more, waits under another token, or has one already. */
+export const admitWrite = (route: string, entry: QueueEntry, takenMs: number): TransactItem =>
+  updateWrite(queueEntryKey(route, entry), {
     UpdateExpression: 'SET admittedMs = :taken',
     ConditionExpression: 'tokenOrder = :order AND attribute_not_exists(admittedMs)',
-    ExpressionAttributeValues: { ':taken': takenMs, ':order': waiter.tokenOrder },
+    ExpressionAttributeValues: { ':taken': takenMs, ':order': entry.tokenOrder },
   });
 
 /**
  * Access pattern 68: the oldest waiting request of an account that can be read, strongly consistent. `unreadable` when requests wait and
  * none of them can be read: they leave the queue when their time there ends.
  */
-export const findOldestWaiter = async (
-  gateName: string,
+export const findOldestQueueEntry = async (
+  route: string,
   accountId: string,
-): Promise<GateWaiter | 'unreadable' | undefined> => {
-  const query = partitionQuery(gatePartition(gateName), gateWaiterPrefix(accountId));
+): Promise<QueueEntry | 'unreadable' | undefined> => {
+  const query = partitionQuery(routeLimitPartition(route), queueEntryPrefix(accountId));
   let found: 'unreadable' | undefined;
   for await (const item of queryAll(query, 1)) {
-    const [waiter] = readableWaiters([item]);
-    if (waiter) return waiter;
+    const [entry] = readableEntries([item]);
+    if (entry) return entry;
     found = 'unreadable';
   }
   return found;
 };
 
-const readableWaiters = (items: readonly StoredItem[]): GateWaiter[] =>
-  readableItems(items, (item) => GateWaiter.parse(item));
+const readableEntries = (items: readonly StoredItem[]): QueueEntry[] =>
+  readableItems(items, (item) => QueueEntry.parse(item));
 
-/** The first page of waiters: enough to find ten that can go elsewhere. */
+/** The first page of queued requests: enough to find ten that another route takes. */
 const FIRST_PAGE = 50;
 
 /**
- * Access pattern 68: every request that waits at a gate, by account and age, read as they are consumed, strongly consistent. Leaves out those
+ * Access pattern 68: every request that queues at a route, by account and age, read as they are consumed, strongly consistent. Leaves out those
  * that cannot be read.
  */
-export const eachWaiter = async function* (gateName: string): AsyncGenerator<GateWaiter> {
-  const query = partitionQuery(gatePartition(gateName), GATE_WAITER_PREFIX);
-  for await (const item of queryAll(query, FIRST_PAGE)) yield* readableWaiters([item]);
+export const eachQueueEntry = async function* (route: string): AsyncGenerator<QueueEntry> {
+  const query = partitionQuery(routeLimitPartition(route), QUEUE_ENTRY_PREFIX);
+  for await (const item of queryAll(query, FIRST_PAGE)) yield* readableEntries([item]);
 };
 
 /** Access pattern 69: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
-export const removeWaiter = (
-  gateName: string,
+export const removeQueueEntry = (
+  route: string,
   {
     tokenOrder,
-    ...waiter
-  }: Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'> & Partial<Pick<GateWaiter, 'tokenOrder'>>,
+    ...entry
+  }: Pick<QueueEntry, 'requestId' | 'accountId' | 'createdAt'> & Partial<Pick<QueueEntry, 'tokenOrder'>>,
 ): Promise<boolean> =>
   writeUnlessRefused(
     new DeleteCommand({
       TableName: tableName(),
-      Key: gateWaiterKey(gateName, waiter),
+      Key: queueEntryKey(route, entry),
       ...(tokenOrder !== undefined && {
         ConditionExpression: 'tokenOrder = :order',
         ExpressionAttributeValues: { ':order': tokenOrder },
@@ -132,13 +132,13 @@ export const removeWaiter = (
 
 /** Access pattern 67: notes that a request of an account begins to wait. An account that is new here counts as served now. */
 export const touchAccount = async (
-  gateName: string,
+  route: string,
   accountId: string,
   stamp: string,
   now: Date,
 ): Promise<void> => {
   await writeItem(
-    updateOf(waitingAccountKey(gateName, accountId), {
+    updateOf(waitingAccountKey(route, accountId), {
       UpdateExpression:
         'SET accountId = :account, touched = :stamp, servedAt = if_not_exists(servedAt, :now), #ttl = :ttl',
       ExpressionAttributeNames: { '#ttl': TTL_ATTRIBUTE },
@@ -152,10 +152,10 @@ export const touchAccount = async (
   );
 };
 
-/** Access pattern 67: notes that an account's request was let in or gave its permit back. Does nothing when none of its requests waits. */
-export const recordServed = async (gateName: string, accountId: string, now: Date): Promise<void> => {
+/** Access pattern 67: notes that an account's request was admitted or gave its permit back. Does nothing when none of its requests waits. */
+export const recordServed = async (route: string, accountId: string, now: Date): Promise<void> => {
   await writeUnlessRefused(
-    updateOf(waitingAccountKey(gateName, accountId), {
+    updateOf(waitingAccountKey(route, accountId), {
       UpdateExpression: 'SET servedAt = :now',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
@@ -163,21 +163,21 @@ export const recordServed = async (gateName: string, accountId: string, now: Dat
   );
 };
 
-/** Access pattern 66: the accounts that wait at a gate, strongly consistent. Leaves out those that cannot be read. */
-export const listWaitingAccounts = async (gateName: string): Promise<WaitingAccount[]> => {
-  const items = await queryItems(partitionQuery(gatePartition(gateName), WAITING_ACCOUNT_PREFIX));
+/** Access pattern 66: the accounts with requests that queue at a route, strongly consistent. Leaves out those that cannot be read. */
+export const listWaitingAccounts = async (route: string): Promise<WaitingAccount[]> => {
+  const items = await queryItems(partitionQuery(routeLimitPartition(route), WAITING_ACCOUNT_PREFIX));
   return readableItems(items, (item) => WaitingAccount.parse(item));
 };
 
 /** Access pattern 67: removes an account without waiting requests. False when one began to wait since the account was read. */
 export const removeWaitingAccount = (
-  gateName: string,
+  route: string,
   { accountId, touched }: WaitingAccount,
 ): Promise<boolean> =>
   writeUnlessRefused(
     new DeleteCommand({
       TableName: tableName(),
-      Key: waitingAccountKey(gateName, accountId),
+      Key: waitingAccountKey(route, accountId),
       ConditionExpression: 'touched = :seen',
       ExpressionAttributeValues: { ':seen': touched },
     }),

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { createGate } from '../src/capacity.ts';
+import { createLimiter } from '../src/capacity.ts';
 import { parseDirectives } from '../src/directives.ts';
 
-describe('a gate', () => {
+describe('a limiter of creations', () => {
   const creation = (prompt: string, model = 'a') => ({ model, prompt, directives: parseDirectives(prompt) });
-  const gateAt = (clock: { time: number }, createsPerSecond?: number) =>
-    createGate(() => clock.time, createsPerSecond === undefined ? {} : { createsPerSecond });
+  const limiterAt = (clock: { time: number }, createsPerSecond?: number) =>
+    createLimiter(() => clock.time, createsPerSecond === undefined ? {} : { createsPerSecond });
 
   test('lets so many creations of a model pass in each second', () => {
     const clock = { time: 0 };
-    const gate = gateAt(clock, 2);
-    const refused = (model = 'a') => gate.refusalOf(creation('a fox', model)) !== undefined;
+    const limiter = limiterAt(clock, 2);
+    const refused = (model = 'a') => limiter.refusalOf(creation('a fox', model)) !== undefined;
 
     expect([refused(), refused(), refused(), refused('b')]).toEqual([false, false, true, false]);
     clock.time = 999;
@@ -21,8 +21,9 @@ describe('a gate', () => {
 
   test('refuses a busy prompt for its seconds, from the first call on', () => {
     const clock = { time: 50_000 };
-    const gate = gateAt(clock);
-    const refused = (animal = 'a fox') => gate.refusalOf(creation(`${animal} [busy-for=2.5]`)) !== undefined;
+    const limiter = limiterAt(clock);
+    const refused = (animal = 'a fox') =>
+      limiter.refusalOf(creation(`${animal} [busy-for=2.5]`)) !== undefined;
 
     expect(refused()).toBe(true);
     clock.time += 2_499;
@@ -33,8 +34,8 @@ describe('a gate', () => {
 
   test('refuses the call at a busy place however often it is repeated, and takes those beside it', () => {
     const clock = { time: 0 };
-    const gate = gateAt(clock);
-    const refused = () => gate.refusalOf(creation('a fox [busy=1]')) !== undefined;
+    const limiter = limiterAt(clock);
+    const refused = () => limiter.refusalOf(creation('a fox [busy=1]')) !== undefined;
 
     expect([refused(), refused(), refused()]).toEqual([false, true, false]);
     for (const time of [500, 1_000, 90_000]) {
@@ -47,8 +48,8 @@ describe('a gate', () => {
 
   test('refuses the calls at several busy places, each on its own', () => {
     const clock = { time: 0 };
-    const gate = gateAt(clock);
-    const refused = () => gate.refusalOf(creation('a fox [busy=0][busy=2]')) !== undefined;
+    const limiter = limiterAt(clock);
+    const refused = () => limiter.refusalOf(creation('a fox [busy=0][busy=2]')) !== undefined;
 
     expect([refused(), refused(), refused(), refused()]).toEqual([true, false, true, false]);
     clock.time = 1_000;
@@ -56,8 +57,8 @@ describe('a gate', () => {
   });
 
   test('refuses every call of a prompt that is busy at all places, and no other prompt', () => {
-    const gate = gateAt({ time: 0 });
-    const refusal = (prompt: string) => gate.refusalOf(creation(prompt));
+    const limiter = limiterAt({ time: 0 });
+    const refusal = (prompt: string) => limiter.refusalOf(creation(prompt));
 
     expect([1, 2, 3].map(() => refusal('a fox [busy=all]'))).toEqual(Array(3).fill({ reason: 'rate' }));
     expect(refusal('a fox')).toBeUndefined();
@@ -66,8 +67,8 @@ describe('a gate', () => {
 
   test('says when a rate has room again, and what a prompt asks for', () => {
     const clock = { time: 0 };
-    const gate = gateAt(clock, 1);
-    const refusal = (prompt: string, model?: string) => gate.refusalOf(creation(prompt, model));
+    const limiter = limiterAt(clock, 1);
+    const refusal = (prompt: string, model?: string) => limiter.refusalOf(creation(prompt, model));
 
     expect(refusal('a fox')).toBeUndefined();
     clock.time = 1;
@@ -88,8 +89,8 @@ describe('a gate', () => {
 
   test('takes no more creations of a prompt in a second than it asks for', () => {
     const clock = { time: 0 };
-    const gate = gateAt(clock);
-    const refused = (prompt: string) => gate.refusalOf(creation(prompt)) !== undefined;
+    const limiter = limiterAt(clock);
+    const refused = (prompt: string) => limiter.refusalOf(creation(prompt)) !== undefined;
 
     const foxes = [1, 2, 3].map(() => refused('a fox [rate=2]'));
     expect([...foxes, refused('a hen [rate=2]')]).toEqual([false, false, true, false]);
@@ -98,10 +99,10 @@ describe('a gate', () => {
   });
 
   test('refuses calls beyond those that may be under way, of a model or a prompt, until one has ended', async () => {
-    const gate = createGate(() => 0, { runningCalls: 2 });
+    const limiter = createLimiter(() => 0, { runningCalls: 2 });
     const end: (() => void)[] = [];
     const call = (prompt: string, model?: string) =>
-      gate.during(
+      limiter.during(
         creation(prompt, model),
         ({ reason, retryAfterSeconds }) => new Error(`${reason} ${retryAfterSeconds}`),
         () => new Promise<void>((resolve) => end.push(resolve)),

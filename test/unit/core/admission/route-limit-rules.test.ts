@@ -1,33 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
+import type { WaitingAccount } from '../../../../core/admission/queue-entries.ts';
 import {
   chooseAccount,
-  type Gate,
-  gateOf,
   HORIZON_MS,
   hasRoom,
   outlivedPermits,
   type Permit,
-  type RouteLimits,
+  type RouteLimit,
+  type RouteLimitSettings,
+  routeLimitOf,
   runningOf,
   weightOf,
-} from '../../../../core/admission/gate-rules.ts';
-import type { WaitingAccount } from '../../../../core/admission/waiters.ts';
+} from '../../../../core/admission/route-limit-rules.ts';
 
-const aGate = (limits: RouteLimits): Gate => gateOf('up/model', limits);
+const aLimit = (limits: RouteLimitSettings): RouteLimit => routeLimitOf('up/model', limits);
 
-describe('the gate of a route', () => {
-  test.each<[RouteLimits, number | undefined, number | undefined]>([
+describe('the limit of a route', () => {
+  test.each<[RouteLimitSettings, number | undefined, number | undefined]>([
     [{ maxRunning: 5 }, 5, undefined],
     [{ maxRunning: 200, requestsPerSecond: 5 }, 200, 200],
     [{ requestsPerSecond: 8, maxRunning: null }, undefined, 125],
     [{}, undefined, undefined],
     [{ maxRunning: null, requestsPerSecond: null }, undefined, undefined],
   ])('with %j has %s permits and %s ms between two starts', (limits, permits, intervalMs) => {
-    expect(gateOf('up/model', limits)).toEqual({ name: 'up/model', permits, intervalMs });
+    expect(routeLimitOf('up/model', limits)).toEqual({ name: 'up/model', permits, intervalMs });
   });
 });
 
-describe('the room of a gate', () => {
+describe('the room of a route', () => {
   const NOW_MS = 1_000_000;
 
   test.each([
@@ -37,7 +37,7 @@ describe('the room of a gate', () => {
     [5, 1, false],
     [7, 1, false],
   ])('with %i of 5 permits used and %i wanted: %s', (used, weight, room) => {
-    expect(hasRoom(aGate({ maxRunning: 5 }), { used, nextStartMs: undefined }, weight, NOW_MS)).toBe(room);
+    expect(hasRoom(aLimit({ maxRunning: 5 }), { used, nextStartMs: undefined }, weight, NOW_MS)).toBe(room);
   });
 
   test.each([
@@ -47,14 +47,14 @@ describe('the room of a gate', () => {
     [NOW_MS + HORIZON_MS, false, true],
     [NOW_MS + HORIZON_MS + 1, false, false],
   ])('with the next start at %s: without a rate %s, with one %s', (nextStartMs, unrated, rated) => {
-    expect(hasRoom(aGate({ maxRunning: 5 }), { used: 0, nextStartMs }, 1, NOW_MS)).toBe(unrated);
-    expect(hasRoom(aGate({ requestsPerSecond: 5 }), { used: 9, nextStartMs }, 1, NOW_MS)).toBe(rated);
+    expect(hasRoom(aLimit({ maxRunning: 5 }), { used: 0, nextStartMs }, 1, NOW_MS)).toBe(unrated);
+    expect(hasRoom(aLimit({ requestsPerSecond: 5 }), { used: 9, nextStartMs }, 1, NOW_MS)).toBe(rated);
   });
 
-  test('is asked for by as many calls as the gate has permits, at most', () => {
-    expect(weightOf(15, aGate({ maxRunning: 5 }))).toBe(5);
-    expect(weightOf(3, aGate({ maxRunning: 5 }))).toBe(3);
-    expect(weightOf(15, aGate({ requestsPerSecond: 5 }))).toBe(15);
+  test('is asked for by as many calls as the route has permits, at most', () => {
+    expect(weightOf(15, aLimit({ maxRunning: 5 }))).toBe(5);
+    expect(weightOf(3, aLimit({ maxRunning: 5 }))).toBe(3);
+    expect(weightOf(15, aLimit({ requestsPerSecond: 5 }))).toBe(15);
   });
 });
 

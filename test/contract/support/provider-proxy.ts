@@ -2,7 +2,7 @@ import { request, type ServerResponse } from 'node:http';
 import { LoopbackServer, type ReceivedRequest } from '../../unit/servers/loopback-server.ts';
 
 /** Stands between a local run and the sandbox. The test decides which calls pass. */
-export interface ProviderGate {
+export interface ProviderProxy {
   /** CDK context that sends the calls of a local run to ModelArk here, and to Model Studio. */
   context: Record<'modelArkBaseUrl' | 'modelStudioBaseUrl', string>;
   /** Every call so far. */
@@ -14,19 +14,19 @@ export interface ProviderGate {
   close(): Promise<void>;
 }
 
-/** Opens `gate`. `sandboxUrl` is read at each call, so the sandbox may start later. */
-export const openProviderGate = async (sandboxUrl: () => string, gate: ProviderGate): Promise<void> => {
+/** Opens `proxy`. `sandboxUrl` is read at each call, so the sandbox may start later. */
+export const openProviderProxy = async (sandboxUrl: () => string, proxy: ProviderProxy): Promise<void> => {
   const server = await new LoopbackServer().start();
-  Object.assign(gate, {
+  Object.assign(proxy, {
     context: { modelArkBaseUrl: `${server.url}/api/v3`, modelStudioBaseUrl: server.url },
     requests: server.requests,
     stop: () => false,
     host: undefined,
     close: () => server.close(),
-  } satisfies ProviderGate);
+  } satisfies ProviderProxy);
   server.respond = async (request, response) => {
-    if (await gate.stop(request, response)) return;
-    forward(sandboxUrl() + request.path, gate.host, request, response);
+    if (await proxy.stop(request, response)) return;
+    forward(sandboxUrl() + request.path, proxy.host, request, response);
   };
 };
 
