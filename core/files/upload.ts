@@ -28,7 +28,11 @@ export interface FileKind<FileType extends { contentType: string }> {
 
 /** How to see that a file is whole, and the message for one that is not. */
 interface WholeFiles<FileType> {
-  endOf: (fileType: FileType) => { take(chunk: Uint8Array): void; isWhole(): boolean };
+  endOf: (fileType: FileType) => {
+    take(chunk: Uint8Array): void;
+    isWhole(): boolean;
+    hasManifest(): boolean;
+  };
   /** Whether a file that was not recognized begins as one of this kind does. */
   isBegun: (head: Uint8Array) => boolean;
   cutOff: string;
@@ -48,7 +52,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
   kind: FileKind<FileType>,
   keyOf: (fileType: FileType) => string,
   { client, signal }: UploadWay,
-): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number }> => {
+): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number; hasManifest?: true }> => {
   const chunks = body[Symbol.asyncIterator]();
   try {
     const { head, fileType } = await readHead(chunks, kind);
@@ -77,7 +81,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
     });
     signal?.addEventListener('abort', () => void upload.abort(), { once: true });
     await upload.done();
-    return { fileType, objectKey, sizeBytes };
+    return { fileType, objectKey, sizeBytes, ...(end?.hasManifest() && { hasManifest: true }) };
   } finally {
     // An unread rest would keep the connection open until the server times out.
     await chunks.return?.();
