@@ -54,7 +54,7 @@ export interface Streams {
   rows?: number | undefined;
   /** Shows the progress of a slow command; absent without a terminal. */
   progress?: Progress | undefined;
-  /** Keeps Ctrl-C from ending the process from now on: it aborts the signal instead, once. */
+  /** Keeps Ctrl-C and SIGTERM from ending the process from now on: the first aborts the signal instead. */
   catchInterrupt?(): AbortSignal;
 }
 

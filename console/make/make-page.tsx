@@ -127,8 +127,9 @@ const Form = ({ models: offered }: { models: readonly Model[] }) => {
   const others = otherMessages(fields.value, shown.value);
   const path = model.value.type === 'video' ? '/v1/videos' : '/v1/generations';
   return (
-    <div class="columns">
+    <div class="maker">
       <form
+        class="panel form"
         ref={form}
         onSubmit={send}
         onKeyDown={(event) => {
@@ -148,12 +149,12 @@ const Form = ({ models: offered }: { models: readonly Model[] }) => {
             onLeave={() => leave(field.path)}
           />
         ))}
-        <Problem text={problem.value} />
-        {others.length > 0 && <Problem text={others.join('. ')} />}
-        <p class="sends">
-          <SendButton model={model.value} sending={sending} />{' '}
+        <div class="send">
+          <Problem text={problem.value} />
+          {others.length > 0 && <Problem text={others.join('. ')} />}
+          <SendButton model={model.value} sending={sending} />
           <span class="quiet">{cost.value && `Costs ${costText(cost.value)}. `}Ctrl+Enter sends, too.</span>
-        </p>
+        </div>
       </form>
       <div>
         <Latest />

@@ -12,7 +12,7 @@ export const ThemeChoice = () => (
     >
       {THEMES.map((name) => (
         <option key={name} value={name}>
-          {name === 'auto' ? 'Theme: auto' : name}
+          {name === 'auto' ? 'auto theme' : name}
         </option>
       ))}
     </select>

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { seconds, text } from '../options.ts';
 import { formatTable } from '../output.ts';
+import { plainCommand } from '../plain-command.ts';
 import { createProgress } from '../progress.ts';
 import type { StoppableStreams } from '../stoppable-program.ts';
 import {
@@ -37,10 +38,11 @@ const wholeNumber = (value: string): number => {
 };
 
 const createCommand = ({ out, err }: StoppableStreams): Command =>
-  new Command('smoke')
-    .description(
-      'Proves that a deployed stack, or the local run, works: an image and a video through the whole service.',
-    )
+  plainCommand(
+    'smoke',
+    'Proves that a deployed stack, or the local run, works: an image and a video through the whole service.',
+    { writeOut: out, writeErr: err },
+  )
     .option('--data-dir <path>', `data directory of the local run (default: ${DEFAULT_DATA_DIRECTORY})`, text)
     .option(
       '--stack <name>',
@@ -60,7 +62,6 @@ const createCommand = ({ out, err }: StoppableStreams): Command =>
       20 * 60,
     )
     .option('--metric-patience <time>', "longest wait for the alarms' metric", seconds, 15 * 60)
-    .configureOutput({ writeOut: out, writeErr: err })
     .exitOverride();
 
 /** Runs the smoke test and returns its exit status: 0, 1 when a check failed, 2 on bad usage. Never rejects. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ExecutionStatus, paginateListExecutions } from '@aws-sdk/client-sfn';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { claimForRemoval } from '../../core/end-users/removals.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { stepFunctions } from '../../core/executions/executions.ts';
@@ -12,6 +12,7 @@ import { listModelRoutes, routesOf } from '../../core/provider-calls/model-route
 import { callbackUrl } from '../../core/provider-calls/provider-urls.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { seconds, text } from '../options.ts';
+import { plainCommand } from '../plain-command.ts';
 import { createProgress } from '../progress.ts';
 import { describeFailure } from '../smoke/check.ts';
 import { createCaller } from '../smoke/http.ts';
@@ -47,10 +48,11 @@ const workSeconds = (value: string): number => {
 };
 
 const createCommand = ({ out, err }: StoppableStreams): Command =>
-  new Command('rehearse:upgrade')
-    .description(
-      'Deploys a release with stand-ins for the providers as a stack of its own, starts requests of each kind, deploys these sources over it, goes back, and destroys the stack.',
-    )
+  plainCommand(
+    'rehearse:upgrade',
+    'Deploys a release with stand-ins for the providers as a stack of its own, starts requests of each kind, deploys these sources over it, goes back, and destroys the stack.',
+    { writeOut: out, writeErr: err },
+  )
     .requiredOption('--from <release>', 'the version, tag or commit to upgrade from', text)
     .option('--endpoint <url>', "address of all AWS services, in place of AWS's own", httpUrl)
     .option('--stack <name>', 'name of the stack, which must not exist', text, 'UpgradeRehearsal')
@@ -61,7 +63,6 @@ const createCommand = ({ out, err }: StoppableStreams): Command =>
       MAX_WORK_SECONDS,
     )
     .option('--patience <time>', 'longest wait for one thing: 90s, 10m', seconds, 20 * 60)
-    .configureOutput({ writeOut: out, writeErr: err })
     .exitOverride();
 
 /** Runs the rehearsal and returns its exit status: 0, 1 when something was lost or failed, 2 on bad usage. Never rejects. */

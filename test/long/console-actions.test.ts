@@ -211,7 +211,7 @@ inBrowser.each(LOOKS)(
 
     await page.getByLabel('Theme').selectOption(look.colorScheme === 'light' ? 'dark' : 'light');
     const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
-    const chosen = look.colorScheme === 'light' ? 'rgb(20, 23, 26)' : 'rgb(255, 255, 255)';
+    const chosen = look.colorScheme === 'light' ? 'rgb(14, 17, 20)' : 'rgb(246, 247, 249)';
     expect(await ground()).toBe(chosen);
     await page.reload();
     await page.getByRole('heading', { name: 'Balance' }).waitFor();
