@@ -171,10 +171,7 @@ export const bindExecutions = (
   webhookDelivery.bindStart([...finishers, ...creators]);
   generation.bindStart([...creators, reconcile]);
   generation.allowWake([...pollers, task['await-capacity']]);
-  reconciler.allowStart({
-    'await-provider': task['await-provider'],
-    'await-capacity': task['await-capacity'],
-  });
+  reconciler.allowStart([task['await-provider'], task['await-capacity']]);
   generation.bindStatus([reconcile, reconcileLost]);
 };
 

@@ -20,17 +20,11 @@ const gatewayError = (
   },
 });
 
-/** `INTEGRATION_FAILURE` is also what Lambda's throttling becomes, which the gateway cannot tell from a crash. */
-const UNEXPECTED = gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { 'Retry-After': "'2'" });
-const TOO_MANY = gatewayError('rate_limited', 'Too many requests in a short window.', {
-  'Retry-After': "'1'",
-});
-
 /** Unknown paths and `/`: the answer links the reference, for a reader who opens the API's address in a browser. */
 const noSuchRoute = (referenceUrl: string) =>
   gatewayError('not_found', `There is no such route: ${referenceUrl} describes the API.`);
 
-/** Every error that the gateway can make itself, in the API's format and with its status. */
+/** Every error that the gateway can make itself, in the API's format. The defaults give their status to all that have no line here. */
 export const gatewayResponses = (
   referenceUrl: string,
 ): [ResponseType, Omit<GatewayResponseOptions, 'type'>][] => [
@@ -42,10 +36,14 @@ export const gatewayResponses = (
   [ResponseType.REQUEST_TOO_LARGE, gatewayError('validation_error', 'The request body is too large.')],
   [ResponseType.ACCESS_DENIED, gatewayError('forbidden', 'Access is denied.')],
   [ResponseType.WAF_FILTERED, gatewayError('forbidden', 'Access is denied.')],
-  [ResponseType.THROTTLED, TOO_MANY],
-  [ResponseType.QUOTA_EXCEEDED, TOO_MANY],
+  [
+    ResponseType.THROTTLED,
+    gatewayError('rate_limited', 'Too many requests in a short window.', { 'Retry-After': "'1'" }),
+  ],
   [ResponseType.DEFAULT_4XX, gatewayError('validation_error', 'The request is not valid.')],
-  [ResponseType.INTEGRATION_FAILURE, UNEXPECTED],
-  [ResponseType.INTEGRATION_TIMEOUT, UNEXPECTED],
-  [ResponseType.DEFAULT_5XX, UNEXPECTED],
+  // Among them the answer to a crash, to a timeout, and to Lambda's throttling, which the gateway cannot tell from a crash.
+  [
+    ResponseType.DEFAULT_5XX,
+    gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { 'Retry-After': "'2'" }),
+  ],
 ];

@@ -2,6 +2,7 @@ import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
+  AwsIntegration,
   type DomainName,
   EndpointType,
   type IResource,
@@ -140,15 +141,15 @@ export class HttpApi extends Construct {
   }
 
   /**
-   * Adds all routes at once. A path's other methods lead to the function of its first route, which refuses them; unknown paths for OpenAI's
-   * clients to `refusesForOpenAi`, which answers in their shape.
+   * Adds all routes at once. A path's first route takes every method that has no route of its own: its function refuses the others. Unknown
+   * paths for OpenAI's clients lead to `refusesForOpenAi`, which answers in their shape.
    */
   addRoutes(routes: readonly ApiRoute[], refusesForOpenAi?: IFunction): void {
+    const taken = new Set<string>();
     for (const route of routes) {
-      this.api.root.resourceForPath(route.path).addMethod(route.method, integrationOf(route));
-    }
-    for (const [path, [first]] of Map.groupBy(routes, (route) => route.path)) {
-      if (first) this.api.root.resourceForPath(path).addMethod('ANY', integrationOf(first));
+      const method = taken.has(route.path) ? route.method : 'ANY';
+      this.api.root.resourceForPath(route.path).addMethod(method, integrationOf(route));
+      taken.add(route.path);
     }
     // The gateway itself takes a call without a route for a signed one, and finds fault with its `Authorization`.
     const withoutRoute = [this.api.root, ...resourcesBelow(this.api.root)].filter(
@@ -158,9 +159,13 @@ export class HttpApi extends Construct {
     const isForOpenAi = ({ path }: IResource) => `${path}/`.startsWith(`${OPENAI_ROOT}/`);
     for (const resource of unknown.filter((one) => !isForOpenAi(one))) refuseAsUnknown(resource);
     if (!refusesForOpenAi) return;
-    const refusing = new LambdaIntegration(refusesForOpenAi, { allowTestInvoke: false });
     const below = this.api.root.resourceForPath(OPENAI_ROOT).addResource('{proxy+}');
-    for (const resource of [...unknown.filter(isForOpenAi), below]) resource.addMethod('ANY', refusing);
+    const permitting = new LambdaIntegration(refusesForOpenAi, { allowTestInvoke: false });
+    const permitted = permittedIntegration(refusesForOpenAi);
+    for (const resource of [...unknown.filter(isForOpenAi), below]) {
+      const isOutermost = resource === below || resource.path === OPENAI_ROOT;
+      resource.addMethod('ANY', isOutermost ? permitting : permitted);
+    }
   }
 }
 
@@ -171,6 +176,14 @@ const integrationOf = ({ handler, isStreamed }: ApiRoute): LambdaIntegration =>
       responseTransferMode: ResponseTransferMode.STREAM,
       timeout: handler.timeout,
     }),
+  });
+
+/** As `LambdaIntegration`, for a path below one with a permission: that covers it. */
+const permittedIntegration = ({ functionArn }: IFunction): AwsIntegration =>
+  new AwsIntegration({
+    proxy: true,
+    service: 'lambda',
+    path: `2015-03-31/functions/${functionArn}/invocations`,
   });
 
 const resourcesBelow = (parent: IResource & Construct): Resource[] =>

@@ -85,12 +85,10 @@ export class Reconciler extends Construct {
   }
 
   /**
-   * Lets functions start a run, by name. Policies of their own: the reconciler depends on the state machine, which depends on these
-   * functions. They find the function's name in the table.
+   * Lets functions start a run. Later: the reconciler depends on the state machine, which depends on these functions. They find the
+   * function's name in the table.
    */
-  allowStart(functions: Record<string, ServiceFunction>): void {
-    for (const [name, to] of Object.entries(functions)) {
-      to.allowLater(this, `Start-${name}`, ['lambda:InvokeFunction'], [this.reconcile.lambda.functionArn]);
-    }
+  allowStart(functions: readonly ServiceFunction[]): void {
+    for (const to of functions) to.allowLater(['lambda:InvokeFunction'], [this.reconcile.lambda.functionArn]);
   }
 }

@@ -133,6 +133,8 @@ export const KNOWN_LIMITS: Readonly<Record<string, UpstreamLimits>> = {
   'fal-ai/wan/v2.7': { ...WAN_2_7, resolutions: ['720p', '1080p'], minSeconds: 2, maxSeconds: 15 },
   'alibaba/wan-3.0': FAL_WAN_3,
   'alibaba/wan-3.0-prime': FAL_WAN_3,
+  // Of the sandbox alone: it takes the files that Wan 3.0 takes.
+  'sandbox-xw3-pro': { inputs: WAN_3_INPUTS },
 };
 
 /** A route as far as its limits go. */

@@ -1,6 +1,6 @@
 import type { BoundedLibav } from './libav.ts';
 import { type Demuxer, readVideo, type VideoMeasurement } from './read-video.ts';
-import { UnreadableVideoError } from './video-type.ts';
+import { DAMAGED, UnreadableVideoError } from './video-type.ts';
 import { type ReadAt, readWholeBoxes, requireWholeSegment, type WholeBoxes } from './wholeness.ts';
 
 /** The measurement of a file, or its problem, which completes "the file …". */
@@ -31,7 +31,7 @@ export const measureFile = async (
       return { measurement: await readVideo(libav, NAME, demuxer, said) };
     } catch (error) {
       // Anything else comes from the library, in which a hostile file may break anything.
-      return { problem: error instanceof UnreadableVideoError ? error.message : 'is damaged' };
+      return { problem: error instanceof UnreadableVideoError ? error.message : DAMAGED };
     }
   };
   const answer = await measure();

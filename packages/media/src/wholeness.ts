@@ -1,4 +1,4 @@
-import { CUT_OFF, UnreadableVideoError } from './video-type.ts';
+import { CUT_OFF, DAMAGED, UnreadableVideoError } from './video-type.ts';
 
 /** The bytes of a file from a position on; fewer at its end. */
 export type ReadAt = (position: number, count: number) => Buffer;
@@ -50,7 +50,7 @@ export const readWholeBoxes = (readAt: ReadAt, sizeBytes: number): WholeBoxes =>
       if (box.type !== 'mdat' || !index || isFragmented) throw new UnreadableVideoError(CUT_OFF);
       boxes.neededSamples = samplesOfTracks(readAt, index);
     }
-    if (box.type === 'moov' && index) throw new UnreadableVideoError('is damaged');
+    if (box.type === 'moov' && index) throw new UnreadableVideoError(DAMAGED);
     if (box.type === 'moov') index = box;
     isFragmented ||= box.type === 'moof';
     boxes.hasManifest ||= holdsManifest(readAt, box);
@@ -74,7 +74,7 @@ const boxAt = (readAt: ReadAt, start: number, sizeBytes: number): Box => {
   const headerBytes = isLong ? MAX_BOX_HEADER_BYTES : MIN_BOX_HEADER_BYTES;
   if (header.byteLength < headerBytes) throw new UnreadableVideoError(CUT_OFF);
   const size = isLong ? Number(header.readBigUInt64BE(8)) : header.readUInt32BE(0) || sizeBytes - start;
-  if (size < headerBytes) throw new UnreadableVideoError('is damaged');
+  if (size < headerBytes) throw new UnreadableVideoError(DAMAGED);
   return { type: header.toString('latin1', 4, 8), start, contentAt: start + headerBytes, end: start + size };
 };
 
@@ -136,7 +136,7 @@ const MAX_ELEMENT_HEADER_BYTES = 12;
 export const requireWholeSegment = (readAt: ReadAt, sizeBytes: number): void => {
   const end = elementEnd(readAt, elementEnd(readAt, 0) ?? 0) ?? sizeBytes;
   if (end > sizeBytes) throw new UnreadableVideoError(CUT_OFF);
-  if (end < sizeBytes) throw new UnreadableVideoError('is damaged');
+  if (end < sizeBytes) throw new UnreadableVideoError(DAMAGED);
 };
 
 /** Where the element at a position ends; undefined where its size is unknown, as in live recordings. */
