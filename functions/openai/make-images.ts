@@ -22,11 +22,12 @@ import { type Clock, sleep, systemClock } from '../../core/time.ts';
 import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
 import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
-import { imagesResponse } from './answer.ts';
+import { headersOf, imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
 import { loadNamedModels } from './models.ts';
 import { type ImageParameters, readParameters } from './parameters.ts';
 import type { AskedImages, FormFile } from './read-calls.ts';
+import { withEvents } from './stream-images.ts';
 
 /** How the calls of an endpoint are read, and where their files go. */
 export interface ImageEndpoint {
@@ -50,7 +51,7 @@ const SENDING_SECONDS = 60;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Makes images as `POST /v1/generations` does and waits for them. 200 with the images; 408 when they take longer, or another call waits for
+ * Makes images as `POST /v1/generations` does and waits for them. 200 with the images, or at once with a stream of events; 408 when they take longer, or another call waits for
  * them now. Throws the errors of a creation, what the request failed with, `NotFoundError` for a request that was deleted, and `ServiceError`
  * with `rate_limited` when too many calls wait.
  */
@@ -69,14 +70,19 @@ export const makeImages = async (
   };
   const limits = await waitingLimits('openai', account.accountId, limit, request.now);
   const full = () => tooManyAtOnce('Too many calls wait for images at once.', RETRY_AFTER_SECONDS);
-  return withPlaces(limits, pace, full, async () => {
-    const { submission, call, uploads, parameters } = await received(request, caller, endpoint);
-    const files = { uploads, ...endpoint.files };
-    const held =
-      (await earlier(call, submission.ok, pace)) ?? (await createForCall(account, submission, call, files));
-    const until = new Date(request.now.getTime() + waitSeconds * 1000);
-    return held ? awaitImages(held, until, parameters, pace) : stillMakingResponse(undefined);
-  });
+  const event = endpoint.files ? 'image_edit.completed' : 'image_generation.completed';
+  return withEvents(event, pace, (open) =>
+    withPlaces(limits, pace, full, async () => {
+      const { submission, call, uploads, parameters } = await received(request, caller, endpoint);
+      const files = { uploads, ...endpoint.files };
+      const held =
+        (await earlier(call, submission.ok, pace)) ?? (await createForCall(account, submission, call, files));
+      if (!held) return stillMakingResponse(undefined);
+      const until = new Date(request.now.getTime() + waitSeconds * 1000);
+      const paceOfWait = parameters.isStreamed ? open(headersOf(held.requestId, parameters)) : pace;
+      return awaitImages(held, until, parameters, paceOfWait);
+    }),
+  );
 };
 
 /** A call as read: what it asks for, how it is known, and its files. */

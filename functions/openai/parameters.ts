@@ -28,7 +28,7 @@ const OWN = {
   background: oneOf('auto', 'opaque'),
   moderation: oneOf('auto'),
   output_format: optionalText(),
-  stream: z.optional(z.literal(false, { error: 'is not offered' })),
+  stream: z.optional(z.boolean({ error: 'must be true or false' })),
   partial_images: z.optional(z.literal(0, { error: 'is not offered' })),
   output_compression: notOffered(),
   input_fidelity: notOffered(),
@@ -41,6 +41,8 @@ export interface ImageParameters {
   body: Record<string, unknown>;
   /** What the answer has of each image; undefined: both. */
   responseFormat: 'b64_json' | 'url' | undefined;
+  /** Whether the answer is a stream of events. */
+  isStreamed: boolean;
   /** The parameters that were taken without effect. */
   ignored: string[];
   /** Errors of the other parameters. */
@@ -76,6 +78,7 @@ export const readParameters = (
   return {
     body: { ...body, ...(endUserEmail !== undefined && { endUserEmail }) },
     responseFormat: values.response_format,
+    isStreamed: values.stream ?? false,
     ignored: Object.keys(HINTS).filter((name) => Object.hasOwn(own, name)),
     fields,
   };

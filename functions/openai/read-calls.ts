@@ -39,7 +39,7 @@ export const readImageBody = async (request: ApiRequest): Promise<AskedImages> =
 const NUMBERS = new Set(['n', 'partial_images', 'output_compression']);
 const valueInForm = (name: string, text: string): unknown => {
   if (NUMBERS.has(name) && /^\d{1,9}$/.test(text)) return Number(text);
-  return name === 'stream' && text === 'false' ? false : text;
+  return name === 'stream' && /^(true|false)$/.test(text) ? text === 'true' : text;
 };
 
 /** The fields of a form that hold images: the first name is that of errors. */
