@@ -1,12 +1,13 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
-import { FILTER_PLACES } from '../core/creation/content-filter.ts';
+import { FILTER_SLOTS } from '../core/creation/content-filter.ts';
 import { findModel } from '../core/models/catalog.ts';
 import { MAX_RUNNING, ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import { namesOfProvider, PROVIDER_IDS, type ProviderNames } from '../core/provider-names.ts';
 import { isTooLong } from '../core/webhooks/webhook-rules.ts';
 import { contradictionsIn, problemsOfRoutes } from './context-rules.ts';
 import { nearestName } from './nearest-name.ts';
+import { allRoutes, OwnModels, problemsOfOwnModels } from './own-models.ts';
 import { providerAccounts, unknownAccountsIn } from './provider-accounts.ts';
 
 /** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
@@ -119,7 +120,7 @@ const MAX_SYNCHRONOUS_SECONDS = 840;
 /** API Gateway ends a streamed response after 5 min of silence. */
 const MAX_STREAM_SILENCE_SECONDS = 240;
 
-/** The places of an account are one item of the table. */
+/** The slots of an account are one item of the table. */
 const MAX_WAITING = 100;
 
 /** Maximum for a video, and for the time in the queue before it: an execution, which also starts late at worst and stores it, has 5 h. */
@@ -140,7 +141,7 @@ export const StackContext = z
     retentionDays: number(0, 3650).default(90),
     pauseSeconds: wholeNumber(1, 3600).default(180),
     // Fewer than prompts that are judged at once would refuse the first creations of an hour.
-    refusedWorkPerHour: wholeNumber(FILTER_PLACES, 1_000_000).default(60),
+    refusedWorkPerHour: wholeNumber(FILTER_SLOTS, 1_000_000).default(60),
     imageDeadlineSeconds: wholeNumber(1, MAX_SYNCHRONOUS_SECONDS).default(600),
     videoDeadlineSeconds: wholeNumber(1, MAX_VIDEO_SECONDS).default(3600),
     queueDeadlineSeconds: wholeNumber(1, MAX_QUEUE_SECONDS).default(3600),
@@ -199,16 +200,25 @@ export const StackContext = z
     ...previousAddresses,
     providerAccounts: json(providerAccounts(baseUrl)),
     modelRoutes: json(ModelRoutes),
+    models: z.preprocess((given) => given ?? [], json(OwnModels)),
     maxRunning: wholeNumber(1, MAX_RUNNING).optional(),
   })
   .check((given) => {
-    const { modelRoutes } = given.value;
-    const problems = problemsOfRoutes(modelRoutes);
-    for (const message of [...problems, ...unknownAccountsIn(modelRoutes, given.value.providerAccounts)]) {
+    const { models, providerAccounts: accounts } = given.value;
+    for (const [path, message] of problemsOfOwnModels(models, given.value)) {
+      given.issues.push({ code: 'custom', path: ['models', ...path], message, input: given.value });
+    }
+    const modelRoutes = allRoutes(given.value.modelRoutes, models);
+    const problems = [
+      ...problemsOfRoutes(modelRoutes, models),
+      ...unknownAccountsIn(given.value.modelRoutes, accounts),
+    ];
+    for (const message of problems) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
     }
     const { canary } = given.value;
-    if (canary !== undefined && (findModel(canary)?.type !== 'image' || !(canary in modelRoutes))) {
+    const canaryModel = models.find(({ id }) => id === canary) ?? findModel(canary ?? '');
+    if (canary !== undefined && (canaryModel?.type !== 'image' || !Object.hasOwn(modelRoutes, canary))) {
       const message = 'Expected an image model with a route';
       given.issues.push({ code: 'custom', path: ['canary'], message, input: canary });
     }
@@ -216,7 +226,7 @@ export const StackContext = z
       given.issues.push({ code: 'custom', path: [key], message, input: given.value });
     }
   });
-/** The validated context. */
+/** The validated context. `readContext` adds the routes of own models to `modelRoutes`. */
 export type StackContext = z.infer<typeof StackContext>;
 
 /**
@@ -265,5 +275,6 @@ export const readContext = (
       `The context is not valid.\n✖ The sandbox takes no real keys: unset ${realKeys.join(' and ')}\n  → at providers`,
     );
   }
-  return result.data;
+  const { data } = result;
+  return { ...data, modelRoutes: allRoutes(data.modelRoutes, data.models) };
 };

@@ -30,7 +30,7 @@ type Tasks = Record<
 >;
 
 /** The entries of a record, none of them undefined. */
-export const entriesOf = <Name extends string, Value>(
+export const namedEntries = <Name extends string, Value>(
   record: Partial<Record<Name, Value>>,
 ): [Name, Value][] => Object.entries(record) as [Name, Value][];
 
@@ -90,7 +90,7 @@ const isTableUser = (name: string): name is TableUser => Object.hasOwn(TABLE_ACC
 
 /** Lets functions read and write their items of the table and query its indexes. */
 export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, listers }: Functions): void => {
-  for (const [name, to] of entriesOf(all)) {
+  for (const [name, to] of namedEntries(all)) {
     if (isTableUser(name)) dataStore.bindItems(to, TABLE_ACCESS[name]);
   }
   for (const lister of listers) dataStore.bindRequestIndexes(lister, ...Object.values(REQUEST_INDEXES));
@@ -175,7 +175,7 @@ export const bindExecutions = (
   generation.bindStatus([reconcile, reconcileLost]);
 };
 
-/** Tells functions the settings that they read. */
+/** Gives functions the settings that they read. */
 export const bindSettings = (
   settings: Settings,
   { api, task, creators, openAiCreators, finishers, providerCallers, reconcile, measureClips }: Functions,

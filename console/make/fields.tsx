@@ -11,7 +11,7 @@ interface FieldProps {
   onLeave: () => void;
 }
 
-const idOf = (path: string, place?: number): string =>
+const fieldId = (path: string, place?: number): string =>
   `field-${path.replace('.', '-')}${place === undefined ? '' : `-${place}`}`;
 
 /** A field with its label, its hint and what is wrong with it. */
@@ -19,7 +19,7 @@ export const Field = (props: FieldProps) => {
   const { field, value, messages, onValue, onLeave } = props;
   if (field.control === 'urls') return <UrlList {...props} />;
   const own = messagesFor(field, messages);
-  const id = idOf(field.path);
+  const id = fieldId(field.path);
   const common = {
     id,
     name: field.path,
@@ -102,7 +102,7 @@ const UrlList = ({ field, value, messages, onValue, onLeave }: FieldProps) => {
       list.current?.querySelector<HTMLInputElement>('li:last-child input')?.focus(),
     );
   };
-  const id = idOf(field.path);
+  const id = fieldId(field.path);
   const general = own.filter(({ place }) => place === undefined);
   return (
     <fieldset class="field urls" ref={list} aria-describedby={`${id}-hint ${id}-message`}>
@@ -113,7 +113,7 @@ const UrlList = ({ field, value, messages, onValue, onLeave }: FieldProps) => {
       <ol>
         {urls.map((url, index) => {
           const message = own.find(({ place }) => place === index + 1)?.text ?? '';
-          const entryId = idOf(field.path, index + 1);
+          const entryId = fieldId(field.path, index + 1);
           return (
             <li key={index}>
               <input

@@ -31,7 +31,7 @@ export const isLimited = ({ permits, intervalMs }: RouteLimit): boolean =>
   permits !== undefined || intervalMs !== undefined;
 
 /**
- * A request's permission to make `weight` calls at once. `takenMs`, when it was taken, tells it from the request's earlier ones. `startMs` is
+ * A request's permission to make `weight` calls at once. `takenMs`, when it was taken, distinguishes it from the request's earlier permits. `startMs` is
  * when the first call may start; absent: at once. Both are epoch milliseconds.
  */
 export const Permit = z.object({

@@ -206,7 +206,7 @@ export interface Queue {
 }
 
 /**
- * The queues of all routes that have a limit, or are one of several. Requests wait at a route without a limit while it is left out, and all
+ * The queues of all routes that have a limit, or are one of several. Requests wait at a route without a limit while it is paused, and all
  * others too.
  */
 export const listQueues = (): Queue[] => {

@@ -87,7 +87,7 @@ export const openEntry = async (held: Held, now: Date): Promise<void> => {
 };
 
 /**
- * Access pattern 55: removes an entry while its request is not written: then it never is. Otherwise tells whether the request is `written`, or
+ * Access pattern 55: removes an entry while its request is not written: then it never is. Otherwise says whether the request is `written`, or
  * another call has `taken` the entry.
  */
 export const dropEntry = async ({
@@ -186,7 +186,7 @@ export const takeKeyed = async (call: LongCall, requestId: string, now: Date): P
 };
 
 /** Access pattern 56: a request as it is now, undefined when it was deleted, and whether its call still waits for it. One read. */
-export const lookAt = async ({
+export const readHeld = async ({
   key,
   requestId,
   waiter,

@@ -55,7 +55,7 @@ export const createForCall = async (
   } catch (error) {
     const kept = leavesOutcomeOpen(error) ? 'written' : 'dropped';
     const left = isOpened ? await dropEntry(held) : kept;
-    // What an `Idempotency-Key` led to is not known; an entry tells whether its request is written.
+    // What an `Idempotency-Key` led to is not known; an entry says whether its request is written.
     if (left === 'written' && isOpened) return held;
     if (left !== 'written') await discard();
     if (left === 'taken') return undefined;

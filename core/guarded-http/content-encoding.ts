@@ -39,7 +39,7 @@ const PLAIN = new Set(['', 'identity', 'aws-chunked', 'none', 'binary', 'utf-8']
 /** The most encodings of one body. Nobody sends two on purpose. */
 const MAX_ENCODINGS = 3;
 
-/** A body has an encoding that nobody here reads. */
+/** A body has an encoding that is not supported. */
 export class UnknownEncodingError extends Error {
   override name = 'UnknownEncodingError';
 }

@@ -113,7 +113,7 @@ class Admission {
     return hasRoom(this.limit, this.state, weight, this.options.clock.now().getTime());
   }
 
-  /** The next request of an account, if it has to take a permit. An account without a request to admit is left out from now on. */
+  /** The next request of an account, if it has to take a permit. An account without a request to admit is skipped from now on. */
   private async nextOf(account: WaitingAccount): Promise<QueueEntry | undefined> {
     const { name } = this.limit;
     const head = await findOldestQueueEntry(name, account.accountId);

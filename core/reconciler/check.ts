@@ -54,9 +54,9 @@ export interface ListedTasks {
 export type CheckResult =
   /** Closed, or listed for later. */
   | { kind: 'done' }
-  /** Still open: check again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. `isTold`: a provider said so. */
-  | { kind: 'open'; nextMs: number; rest?: ProviderQuery | undefined; isTold?: boolean }
-  /** Listed elsewhere: the index is behind. */
+  /** Still open: check again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. `isReported`: a provider said so. */
+  | { kind: 'open'; nextMs: number; rest?: ProviderQuery | undefined; isReported?: boolean }
+  /** Listed under another due key: the index is behind. */
   | { kind: 'moved'; due: DueItem }
   /** Do the rest now. */
   | { kind: 'provider'; rest: ProviderQuery };
@@ -227,7 +227,7 @@ const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
   const { kind } = request;
   const openAs = (
     left: OpenTask,
-    isTold: boolean,
+    isReported: boolean,
     settings: Pick<WorkflowSettings, 'pollIntervalSeconds'> = workflowSettings(),
   ): CheckResult => ({
     kind: 'open',
@@ -236,7 +236,7 @@ const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
       endsAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(endsAt),
     ),
     rest: queriesOf(left, options),
-    isTold,
+    isReported,
   });
   const act = async (during: During): Promise<CheckResult> => {
     // It is overdue: the next check ends it.

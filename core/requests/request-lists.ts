@@ -40,7 +40,7 @@ type IndexEntry = z.infer<typeof IndexEntry>;
 /**
  * Access pattern 17: a page of an account's requests of a kind, newest first, by any combination of filters.
  * Skips the index entries before the page, and reads the page's requests by key: two sequential calls for an early page, three for
- * a later one, and one more for each further 1 MB of entries. An entry tells neither queued from processing nor the model: for these,
+ * a later one, and one more for each further 1 MB of entries. An entry says neither whether the request is queued or processing, nor the model: for these,
  * the requests are read up to the page's end. For a model these are at most `MAX_SEARCHED`: a page that needs more ends there and has
  * `nextCreatedBefore`, and a page after it is refused with `ValidationError`. `hasMore` is exact, but true where a search stopped. The
  * index is eventually consistent; the requests are strongly consistent and filtered by how they read at `now`.
@@ -64,7 +64,7 @@ export const listRequests = async (
   }
   const wanted = page.pageSize + 1;
   const entries: IndexEntry[] = [];
-  for await (const entry of entriesOf(list, { skip, wanted })) {
+  for await (const entry of matchingEntries(list, { skip, wanted })) {
     entries.push(entry);
     if (entries.length === wanted) break;
   }
@@ -106,7 +106,7 @@ const search = async (
     requests.push(...(await readRequests(batch, list.filter, list.now)));
     batch = [];
   };
-  for await (const entry of entriesOf(list, { skip: 0, wanted: Math.min(wanted, limit + 1) })) {
+  for await (const entry of matchingEntries(list, { skip: 0, wanted: Math.min(wanted, limit + 1) })) {
     if (searched === limit && last !== undefined) {
       await readBatch();
       if (requests.length < wanted) return stoppedAt(creationTimeOf(requestIdOf(last)), requests);
@@ -151,8 +151,8 @@ const readRequests = async (
     .filter((request) => model === undefined || request.model === model);
 };
 
-/** The entries that match as far as they tell, newest first, read as they are consumed. */
-const entriesOf = async function* (
+/** The entries that match as far as they say, newest first, read as they are consumed. */
+const matchingEntries = async function* (
   { accountId, kind, filter, now }: RequestList,
   wants: { skip: number; wanted: number },
 ): AsyncGenerator<IndexEntry> {

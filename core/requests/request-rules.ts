@@ -103,7 +103,7 @@ const common = {
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
-  /** The place in a due list, while the request is in one: its partition, and when it is due. */
+  /** The due key, while the request is in one: its partition, and when it is due. */
   GSI1PK: z.optional(z.string()),
   GSI1SK: z.optional(z.string()),
   /** Epoch seconds from which the request reads as absent and DynamoDB may remove it. */
@@ -261,7 +261,7 @@ export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, n
 
 /** The status of a request, as far as an entry of a request index shows it. */
 export type ListedState = 'unfinished' | 'succeeded' | 'failed';
-/** The state that an index entry tells: a request gets its `ttl` when it ends, and `expiresAt` when it succeeds. */
+/** The state that an index entry shows: a request gets its `ttl` when it ends, and `expiresAt` when it succeeds. */
 export const listedState = ({ ttl, expiresAt }: Pick<StoredRequest, 'ttl' | 'expiresAt'>): ListedState => {
   if (ttl === undefined) return 'unfinished';
   return expiresAt === undefined ? 'failed' : 'succeeded';

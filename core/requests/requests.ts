@@ -270,16 +270,16 @@ export const closeWork = ({
   status,
   expiresAt,
 }: Pick<StoredRequest, 'requestId' | 'status' | 'expiresAt'>): Promise<boolean> => {
-  const ConditionExpression = 'begins_with(#GSI1PK, :looked)';
-  const looked = { ':looked': dueListPrefix('CHECK') };
+  const ConditionExpression = 'begins_with(#GSI1PK, :listed)';
+  const listed = { ':listed': dueListPrefix('CHECK') };
   if (status === 'succeeded' && expiresAt !== undefined) {
-    const move = setAll(dueListing('EXPIRE', requestId, expiresAt), looked);
+    const move = setAll(dueListing('EXPIRE', requestId, expiresAt), listed);
     return updateRequest(requestId, { ...move, ConditionExpression });
   }
   return updateRequest(requestId, {
     UpdateExpression: 'REMOVE #GSI1PK, GSI1SK',
     ConditionExpression,
     ExpressionAttributeNames: { '#GSI1PK': 'GSI1PK' },
-    ExpressionAttributeValues: looked,
+    ExpressionAttributeValues: listed,
   });
 };

@@ -83,7 +83,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, {});
     if (await recordOutputs(requestId, outputs, isReleased)) {
       reportUsage(request, latestAttempts(attempts));
-      // Only here: runs that are repeated would count its tasks again.
+      // Only in this run: runs that are repeated would count its tasks again.
       await reportTasks(request, latestAttempts(attempts), clock);
       // The provider has made all that it will, and needs them no more.
       await removeObjects(possibleClipsOf(request));
@@ -136,9 +136,9 @@ const storeOutput = async (
     const startedAtMs = clock.now().getTime();
     try {
       const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS[request.kind]));
-      const keyOf = ({ extension }: { extension: string }): string =>
+      const outputKey = ({ extension }: { extension: string }): string =>
         outputObjectKey(request.requestId, index, extension);
-      const { extension: _, hasManifest, ...stored } = await STORE[request.kind](file, keyOf);
+      const { extension: _, hasManifest, ...stored } = await STORE[request.kind](file, outputKey);
       return { index, ...stored, ...(hasManifest && { provenance: { c2pa: true as const } }) };
     } catch (error) {
       const isLost = isFinal(error, attempts, clock);

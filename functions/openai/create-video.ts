@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { digestOfCall, endWait, lookAt } from '../../core/creation/collection.ts';
+import { digestOfCall, endWait, readHeld } from '../../core/creation/collection.ts';
 import { createForCall } from '../../core/creation/create-for-call.ts';
 import { videoSubmission } from '../../core/creation/submission.ts';
 import { requiredEnv } from '../../core/environment.ts';
@@ -80,7 +80,7 @@ export const createOpenAiVideo = async (
   const files = { uploads, store: storeUpload, remove: removeObjects };
   const held = (await earlier(call, ok, pace)) ?? (await createForCall(account, submission, call, files));
   if (!held) throw new ServiceError('temporarily_unavailable', 'A retry of this call makes the video.');
-  const { request: made } = await lookAt(held);
+  const { request: made } = await readHeld(held);
   if (made?.kind !== 'video')
     throw new ServiceError('temporarily_unavailable', 'An equal call is creating this video: send it again.');
   await endWait(held, 'answered', pace.now());

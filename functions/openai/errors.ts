@@ -34,7 +34,7 @@ const ERRORS: Record<ErrorCode, OpenAiError> = {
   temporarily_unavailable: { status: 503, type: 'server_error', code: 'temporarily_unavailable' },
 };
 
-/** Fields of a creation that have another name here. */
+/** Fields of a creation that have another name at OpenAI. */
 const NAMES = new Map([
   ['endUserEmail', 'user'],
   ['references', 'image'],
@@ -69,7 +69,7 @@ export class NoSuchModelError extends ServiceError {
   }
 }
 
-/** The name of a creation's field here, without its index. */
+/** The name of a creation's field at OpenAI, without its index. */
 const paramOf = (field: string, names: ReadonlyMap<string, string> = NAMES): string =>
   names.get(field.replace(/\[.*/s, '')) ?? field;
 
@@ -78,7 +78,7 @@ export class RefusedInputError extends ServiceError {
   readonly param: string | undefined;
 
   constructor({ code, message }: Failure, { field }: InputFault) {
-    const named = [...NAMES].reduce((text, [name, here]) => text.replaceAll(name, here), message);
+    const named = [...NAMES].reduce((text, [name, alias]) => text.replaceAll(name, alias), message);
     super(code === 'content_policy' ? code : 'validation_error', named);
     this.param = field === undefined ? undefined : paramOf(field);
   }

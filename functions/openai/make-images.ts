@@ -1,13 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { tooManyAtOnce, withPlaces } from '../../core/concurrency/in-flight.ts';
+import { tooManyAtOnce, withSlots } from '../../core/concurrency/in-flight.ts';
 import { waitingLimits } from '../../core/concurrency/waiting-limits.ts';
 import {
   digestOfCall,
   endWait,
   type Held,
   type LongCall,
-  lookAt,
+  readHeld,
   takeRequest,
 } from '../../core/creation/collection.ts';
 import { createForCall, type FileStore } from '../../core/creation/create-for-call.ts';
@@ -43,9 +43,9 @@ export interface Pace extends Clock {
   sleep(milliseconds: number): Promise<void>;
 }
 
-/** The pauses between looks at a request; the last one repeats. */
+/** The pauses between checks of a request; the last one repeats. */
 const PAUSES_MS = [300, 600, 1_000] as const;
-/** A place outlasts the wait by as much as its function may run longer. */
+/** A slot outlasts the wait by as much as its function may run longer. */
 const SENDING_SECONDS = 60;
 /** Most images take some seconds. */
 const RETRY_AFTER_SECONDS = 5;
@@ -64,7 +64,7 @@ export const makeImages = async (
   const { account } = caller;
   const waitSeconds = requiredNumberEnv('OPENAI_WAIT_SECONDS');
   const limit = {
-    places: requiredNumberEnv('OPENAI_WAITING'),
+    slots: requiredNumberEnv('OPENAI_WAITING'),
     leaseSeconds: waitSeconds + SENDING_SECONDS,
     inAll: Number(requiredEnv('OPENAI_WAITING_IN_ALL')) || undefined,
   };
@@ -72,7 +72,7 @@ export const makeImages = async (
   const full = () => tooManyAtOnce('Too many calls wait for images at once.', RETRY_AFTER_SECONDS);
   const event = endpoint.files ? 'image_edit.completed' : 'image_generation.completed';
   return withEvents(event, pace, (open) =>
-    withPlaces(limits, pace, full, async () => {
+    withSlots(limits, pace, full, async () => {
       const { submission, call, uploads, parameters } = await received(request, caller, endpoint);
       const files = { uploads, ...endpoint.files };
       const held =
@@ -149,7 +149,7 @@ export const namedUploads = (
 };
 
 /**
- * The request of an earlier, equal call, which this one takes. A retry that finds none looks again for 2 s: its first call may not have begun,
+ * The request of an earlier, equal call, which this one takes. A retry that finds none searches again for 2 s: its first call may not have begun,
  * when its connection broke at once.
  */
 export const earlier = async (call: LongCall, isValid: boolean, pace: Pace): Promise<Held | undefined> => {
@@ -174,12 +174,12 @@ const awaitImages = async (
   pace: Pace,
 ): Promise<APIGatewayProxyResult> => {
   try {
-    for (let looks = 0; ; looks++) {
-      const { isOwn, request } = await lookAt(held);
+    for (let checks = 0; ; checks++) {
+      const { isOwn, request } = await readHeld(held);
       if (!isOwn && !held.isGiven) return stillMakingResponse(held.requestId);
       if (!request || isTerminal(request)) return await answer(held, request, parameters, pace);
       if (pace.now() >= until) break;
-      await pace.sleep(PAUSES_MS[looks] ?? PAUSES_MS[2]);
+      await pace.sleep(PAUSES_MS[checks] ?? PAUSES_MS[2]);
     }
     await endWait(held, 'released', pace.now());
     return stillMakingResponse(held.requestId);

@@ -31,7 +31,7 @@ export const listModelNames = async (account: Account, now: Date): Promise<Model
 /** The models of a type that a call can name. */
 export interface NamedModels {
   /** The id of the model with this name, whether or not the model can be dispatched now. */
-  idOf(name: string): string | undefined;
+  modelIdOf(name: string): string | undefined;
   /** The names on offer. */
   onOffer: readonly string[];
 }
@@ -45,7 +45,7 @@ export const loadNamedModels = async (
   const names = await listModelNames(account, now);
   const aliases = new Map(Object.entries(aliasesIn(await currentModelSettings(now))));
   return {
-    idOf: (name) => (findModel(name)?.type === type ? name : aliases.get(name)),
+    modelIdOf: (name) => (findModel(name)?.type === type ? name : aliases.get(name)),
     onOffer: names.flatMap((named) => (named.type === type ? [named.name] : [])),
   };
 };

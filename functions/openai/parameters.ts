@@ -65,7 +65,7 @@ export const readParameters = (
   const own = Object.fromEntries(entries.filter((entry) => !isOfCreation(entry)));
   const { values, fields } = parseFields(OWN, own);
   if (typeof body.model === 'string') {
-    const id = models.idOf(body.model);
+    const id = models.modelIdOf(body.model);
     if (id === undefined) fields.model = unknownModelProblem(body.model, models.onOffer);
     else body.model = id;
   }

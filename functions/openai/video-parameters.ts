@@ -45,7 +45,7 @@ export const readVideoParameters = (
     Object.fromEntries(entries.filter((entry) => !isOfCreation(entry))),
   );
   if (typeof body.model === 'string') {
-    const id = models.idOf(body.model);
+    const id = models.modelIdOf(body.model);
     if (id === undefined) fields.model = unknownModelProblem(body.model, models.onOffer);
     else body.model = id;
   }

@@ -49,6 +49,6 @@ export interface Smoke {
   signal: AbortSignal;
   /** Says what goes on within a check. */
   say(text: string): void;
-  /** Waits between two looks. Rejects when the run is stopped. */
+  /** Waits between two checks. Rejects when the run is stopped. */
   pause(milliseconds: number): Promise<void>;
 }

@@ -31,7 +31,7 @@ export class Availability extends Part {
     super(world);
   }
 
-  /** A request is accepted: it is looked at when it must have been taken. */
+  /** A request is accepted: it is checked when it must have been taken. */
   await(life: Life): void {
     const routes = listModelRoutes()[String(life.accepted.model)] ?? [];
     this.routes.set(life.requestId, routes);

@@ -56,7 +56,7 @@ describe('An image that takes longer than a response may', () => {
     expect([created(), balance()]).toEqual([[first.requestId], before]);
   });
 
-  test('is looked at after 0.3, 0.6, 1, 1 … s, until the wait is over', async () => {
+  test('is checked after 0.3, 0.6, 1, 1 … s, until the wait is over', async () => {
     const seconds: number[] = [];
     await calls.make(BODY, { meanwhile: (second) => void seconds.push(Number(second.toFixed(1))) });
 
@@ -134,7 +134,7 @@ describe('An image that takes longer than a response may', () => {
 });
 
 describe('A retry after a broken connection', () => {
-  test('takes the request over while it is made: the first call ends with 408 at its next look', async () => {
+  test('takes the request over while it is made: the first call ends with 408 at its next check', async () => {
     let collected = {} as { headers: Record<string, unknown> };
     const first = await breakOff(async () => {
       collected = await calls.make(BODY, { retry: 1, meanwhile: () => calls.succeed(created()[0] ?? '') });

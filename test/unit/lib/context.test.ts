@@ -69,6 +69,7 @@ describe('the context', () => {
       maxRunning: undefined,
       ...required,
       modelRoutes: { xQI3Pro: [ROUTES.xQI3Pro] },
+      models: [],
     });
   });
 

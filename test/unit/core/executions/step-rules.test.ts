@@ -107,7 +107,7 @@ describe('the next step at the deadline of a task whose state the provider refus
   const refused = anAttempt({ taskId: 'task', outcome: accepted, refusedAt: NOW.toISOString() });
   const REFUSED = {
     code: 'provider_error',
-    message: 'The upstream provider does not tell the state of the request.',
+    message: 'The upstream provider does not report the state of the request.',
   };
 
   test.each<[string, AttemptOutcome[], object]>([
