@@ -83,6 +83,8 @@ const common = {
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
   storedSoFar: z.optional(z.array(StoredOutput)),
+  /** When storing began, kept when it is interrupted. */
+  storingSince: z.optional(z.string()),
   finishedAt: z.optional(z.string()),
   expiresAt: z.optional(z.string()),
   /** When the files were removed after `expiresAt`. */

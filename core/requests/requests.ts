@@ -174,13 +174,13 @@ export const recordOutputs = (
   setWhile(requestId, 'processing', { outputs, ...(permitReleased && { permitReleased }) }, NO_OUTPUTS);
 
 /**
- * Access pattern 22: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
- * False as for `recordOutputs`.
+ * Access pattern 22: keeps since when outputs are stored, and these as far as they are, at least one if any, for the next attempt to store
+ * the rest. False as for `recordOutputs`.
  */
-export const keepStoredOutputs = (
+export const keepStoring = (
   requestId: string,
-  storedSoFar: readonly StoredOutput[],
-): Promise<boolean> => setWhile(requestId, 'processing', { storedSoFar }, NO_OUTPUTS);
+  progress: { storedSoFar?: readonly StoredOutput[]; storingSince: Instant },
+): Promise<boolean> => setWhile(requestId, 'processing', progress, NO_OUTPUTS);
 
 const NO_OUTPUTS = ' AND attribute_not_exists(outputs)';
 /** That no output has a file, as far as a request knows. */

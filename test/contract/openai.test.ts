@@ -39,6 +39,15 @@ const caught = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("OpenAI's client", () => {
+  test('reads the errors that the gateway makes itself as those of the service', async () => {
+    const call = openai.images.generate(anAskedImage({ prompt: ' '.repeat(10 * 1024 * 1024) }));
+
+    expect(await caught(call)).toMatchObject({
+      ...{ status: 400, type: 'invalid_request_error', param: null },
+      message: expect.stringContaining('The request body is too large.'),
+    });
+  });
+
   test('lists the models that can be dispatched, and finds one', async () => {
     const { data } = await caller.get<{ data: { id: string }[] }>('/v1/models').then(({ body }) => body);
     const models = await openai.models.list();

@@ -131,7 +131,7 @@ describe('the context', () => {
 // Every key's rule is tested in test/unit/lib/context.test.ts.
 test.each([
   ['pauseSeconds', '0', /The context is not valid[\s\S]*at pauseSeconds/],
-  ['alarmemail', 'a@example.com', /Unknown key: did you mean alarmEmail\?\n.*at alarmemail/],
+  ['alarmemail', 'a@example.com', /Unknown key: did you mean alarmEmail\? → at alarmemail/],
 ])('the invalid context %s=%s fails the synthesis and is named', async (key, value, message) => {
   await expect(synthesizeService({ [key]: value })).rejects.toThrow(message);
 });

@@ -66,6 +66,7 @@ const PROGRESS = naming(
     'permitReleased',
     'outputs',
     'storedSoFar',
+    'storingSince',
     ...LISTING,
     'ttl',
   ],
