@@ -18,7 +18,7 @@ import { NotFoundError } from '../../core/errors.ts';
 import { fileUrl, toHandle } from '../../core/files/file-handles.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
-import { type Clock, sleep, systemClock } from '../../core/time.ts';
+import { type Pace, sleep, systemClock } from '../../core/time.ts';
 import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
 import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
@@ -36,11 +36,6 @@ export interface ImageEndpoint {
   read: (request: ApiRequest) => Promise<AskedImages>;
   /** Absent where calls have no files. */
   files?: FileStore;
-}
-
-/** The time, and the passing of it. */
-export interface Pace extends Clock {
-  sleep(milliseconds: number): Promise<void>;
 }
 
 /** The pauses between checks of a request; the last one repeats. */

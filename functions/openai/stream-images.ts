@@ -2,9 +2,9 @@ import { PassThrough } from 'node:stream';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { ServiceError } from '../../core/errors.ts';
 import { logger } from '../../core/observability.ts';
+import type { Pace } from '../../core/time.ts';
 import { internalError } from '../http/api-handler.ts';
 import { openAiErrorResponse } from './errors.ts';
-import type { Pace } from './make-images.ts';
 
 /** The longest silence of a stream: proxies cut calls that are silent for 60 s, some for 30 s. */
 const COMMENT_MS = 10_000;
