@@ -119,15 +119,6 @@ export const chooseAccount = (
   )[0];
 };
 
-/** Longer than any request lives: a permit is a lease of this length. */
-const LONGEST_PERMIT_MS = 6 * 3_600_000;
-
-/** The requests whose permits have outlived them: their releases were lost, with all that would repeat these. */
-export const outlivedPermits = ({ permits }: Pick<RouteLimitState, 'permits'>, nowMs: number): string[] =>
-  [...permits].flatMap(([requestId, { takenMs }]) =>
-    takenMs + LONGEST_PERMIT_MS < nowMs ? [requestId] : [],
-  );
-
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */
 export type Entrant = Pick<QueueEntry, 'requestId' | 'accountId' | 'weight' | 'starts'>;
 

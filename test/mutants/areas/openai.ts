@@ -47,8 +47,8 @@ export const OPENAI = bugs('openai', [
   [
     'one account takes the places of all',
     'core/concurrency/waiting-limits.ts',
-    'Math.min(limit.places, atLeastOne(all / 2))',
-    'limit.places',
+    'Math.min(limit.slots, atLeastOne(all / 2))',
+    'limit.slots',
   ],
   [
     'the files of a refused edit stay stored',
