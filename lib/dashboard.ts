@@ -154,7 +154,7 @@ export class Dashboard extends Construct {
             'Executions started',
             executions((machine) => machine.metricStarted(sum)),
           ),
-          graph('Executions that failed or timed out', [
+          graph('Executions that failed, those of failed requests among them, or timed out', [
             ...executions((machine) => machine.metricFailed(sum)),
             ...executions((machine) => machine.metricTimedOut(sum)),
           ]),

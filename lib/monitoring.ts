@@ -86,16 +86,6 @@ export class Monitoring extends Construct {
     );
     const failed = { period: Duration.minutes(5) };
     this.alarm(
-      'GenerationFailed',
-      props.generation.stateMachine.metricFailed(failed),
-      'An execution of a request failed.',
-    );
-    this.alarm(
-      'GenerationTimedOut',
-      props.generation.stateMachine.metricTimedOut(failed),
-      'An execution of a request timed out.',
-    );
-    this.alarm(
       'ExpiryFailed',
       props.expiry.stateMachine.metricFailed(failed),
       'An execution that removes expired files failed.',
@@ -132,7 +122,7 @@ export class Monitoring extends Construct {
     this.alarm(
       'ExecutionLost',
       serviceMetric(METRIC.executionLost, {}),
-      'An execution ended without its request.',
+      'An execution died, or ended without its request.',
     );
     this.alarm(
       'ReconcileFailed',

@@ -107,7 +107,7 @@ const complete = async (done: WrittenCreation | RepeatedCreation): Promise<Creat
   logger.info('creation accepted', { requestId, accountId, model, replayed });
   if (!replayed) {
     countMetric(METRIC.requestCreated, { model });
-    const started = startWorkflow(requestId).catch((error: Error) =>
+    const started = startWorkflow(request).catch((error: Error) =>
       logger.error('an execution could not be started', { requestId, error }),
     );
     await Promise.all([started, reportEvent(done.eventId)]);

@@ -1,6 +1,6 @@
 import { leaveQueue, leaveRoutes, postponeRoute, releasePermit } from '../admission/admission.ts';
 import { requiredNumberEnv, workflowSettings } from '../environment.ts';
-import { deadlineOf, type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
+import { deadlineOf, type NextStep, stepAfterCalls, stepWhenEnded } from '../executions/step-rules.ts';
 import {
   firstCallAt,
   hasOpenTask,
@@ -106,7 +106,8 @@ const afterDeadline = async (
 /** The step of a run that finds its request ended: it may have got a permit since. */
 const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> => {
   await leaveRoutes(request, clock);
-  return { next: 'stop' };
+  const ended = isTerminal(request) ? request : (await findRequestAndAttempts(request.requestId)).request;
+  return stepWhenEnded(ended);
 };
 
 /** The end of a run's time, and its clock. */

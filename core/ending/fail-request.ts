@@ -14,7 +14,7 @@ import { type Clock, systemClock } from '../time.ts';
 import { closeRequest, type Settling } from './close-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';
 import { nameInput } from './name-input.ts';
-import { settleRequest } from './settle-request.ts';
+import { RequestFailedError, settleRequest } from './settle-request.ts';
 
 /**
  * Fails a request that has no outputs, refunds it in full, removes the copies of its reference videos and
@@ -46,7 +46,10 @@ export const settleOrFailRequest = async (
   const isOpen = request !== undefined && !isTerminal(request);
   const kept = request?.storedSoFar;
   if (isOpen && !request.outputs && kept) await recordOutputs(requestId, kept);
-  if (isOpen && (request.outputs || kept)) return settleRequest(requestId, clock);
+  if (isOpen && (request.outputs || kept)) {
+    await settleRequest(requestId, clock);
+    return;
+  }
   if (!(await endAsFailed(request, error, clock, { unlessStored: true }))) {
     return settleOrFailRequest(requestId, error, clock);
   }
@@ -100,6 +103,16 @@ export const closeStoredRequest = (requestId: string, settling: Settling = {}): 
     settling,
   );
 
+/** How a request has ended, for its execution: `failed` with its error, or otherwise; absent when it is deleted. */
+export const findEnd = async (
+  requestId: string,
+): Promise<{ status: string; error?: Pick<Failure, 'code' | 'message'> }> => {
+  const request = await findRequest(requestId);
+  if (request?.status !== 'failed') return { status: request?.status ?? 'absent' };
+  const { code, message } = request.error ?? UNEXPECTED_ERROR;
+  return { status: 'failed', error: { code, message } };
+};
+
 /** What decides the failure in the state of an execution: the last step's result and, if a state caught one, the error. */
 export const FailedExecution = z.object({
   step: z.optional(z.object({ result: z.object({ next: z.string(), error: z.optional(StoredFailure) }) })),
@@ -114,7 +127,9 @@ export const FailedExecution = z.object({
 export const failureOfWorkflow = ({ step, failure: caught }: z.infer<typeof FailedExecution>): Failure => {
   const { next, error } = step?.result ?? {};
   const failure = next === 'fail' && error ? error : UNEXPECTED_ERROR;
-  if (failure.code === 'internal_error')
+  // Its settling has told why it failed.
+  const hasFailed = caught?.Error === new RequestFailedError().name;
+  if (failure.code === 'internal_error' && !hasFailed)
     logger.error('workflow step failed', { next, errorName: caught?.Error, cause: caught?.Cause });
   return failure;
 };

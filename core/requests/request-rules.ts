@@ -16,6 +16,8 @@ export const StoredOutput = z.object({
   width: z.optional(z.number()),
   height: z.optional(z.number()),
   durationSec: z.optional(z.number()),
+  /** Marks of its maker that the file carries, detected and not verified; absent for none. */
+  provenance: z.optional(z.object({ c2pa: z.literal(true) })),
 });
 export type StoredOutput = z.infer<typeof StoredOutput>;
 
@@ -37,7 +39,6 @@ export type ProviderCost = z.infer<typeof ProviderCost>;
 export const Assignment = z.object({
   route: z.string(),
   number: z.number(),
-  at: z.string(),
   claimId: z.optional(z.string()),
 });
 export type Assignment = z.infer<typeof Assignment>;
@@ -82,6 +83,8 @@ const common = {
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
   storedSoFar: z.optional(z.array(StoredOutput)),
+  /** When storing began, kept when it is interrupted. */
+  storingSince: z.optional(z.string()),
   finishedAt: z.optional(z.string()),
   expiresAt: z.optional(z.string()),
   /** When the files were removed after `expiresAt`. */

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type ExecutionStatus, paginateListExecutions } from '@aws-sdk/client-sfn';
+import { DescribeExecutionCommand, type ExecutionStatus, paginateListExecutions } from '@aws-sdk/client-sfn';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { claimForRemoval } from '../../core/end-users/removals.ts';
 import { requiredEnv } from '../../core/environment.ts';
+import { SETTLED_ERRORS } from '../../core/executions/execution-statuses.ts';
 import { stepFunctions } from '../../core/executions/executions.ts';
 import { listModelRoutes, routesOf } from '../../core/provider-calls/model-routes.ts';
 import { callbackUrl } from '../../core/provider-calls/provider-urls.ts';
@@ -171,7 +172,11 @@ const executionsThatEnded = async (
     for (const statusFilter of statuses) {
       const query = { stateMachineArn: requiredEnv(machine), statusFilter };
       for await (const { executions = [] } of paginateListExecutions({ client: stepFunctions }, query)) {
-        found.push(...executions.map(({ name, status }) => `${name} ${status}.`));
+        for (const { name, status, executionArn } of executions) {
+          const { error = '' } = await stepFunctions.send(new DescribeExecutionCommand({ executionArn }));
+          // The execution of a refused request fails with the request.
+          if (!SETTLED_ERRORS.includes(error)) found.push(`${name} ${status}.`);
+        }
       }
     }
   }

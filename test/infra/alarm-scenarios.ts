@@ -180,12 +180,6 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
       ],
     ],
   },
-  GenerationFailed: atExecution('an execution of `generation` failed', 'ExecutionsFailed', 'Generation'),
-  GenerationTimedOut: atExecution(
-    'an execution of `generation` timed out',
-    'ExecutionsTimedOut',
-    'Generation',
-  ),
   ExpiryFailed: atExecution('an execution of `expiry` failed', 'ExecutionsFailed', 'Expiry'),
   WebhookFailed: atExecution('an execution of `webhook-delivery` failed', 'ExecutionsFailed', 'Webhook'),
   WebhookTimedOut: atExecution(
@@ -215,7 +209,9 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
     countMetric(METRIC.outputStorageFailed, {}),
   ),
   ItemUnreadable: atOne('a stored item cannot be read', () => countMetric(METRIC.itemUnreadable, {})),
-  ExecutionLost: atOne('an execution ended without its request', () => countMetric(METRIC.executionLost, {})),
+  ExecutionLost: atOne('an execution died, or ended without its request', () =>
+    countMetric(METRIC.executionLost, {}),
+  ),
   BytesDelivered: {
     rings: '100 GB of files were delivered in an hour',
     ringing: [aws(DELIVERED, 1e11), times(10, (index) => aws(DELIVERED, 1e10, index * 5 * MINUTE))],

@@ -207,6 +207,11 @@ describe('no policy of the stack', () => {
     const { CloudWatchRoleArn } = onlyOne(service.resources, 'AWS::ApiGateway::Account').Properties;
     const gateway = CloudWatchRoleArn['Fn::GetAtt'][0];
 
+    // That by which it invokes the functions: http-api.test.ts has its statement.
+    const invoker = ofType(service.resources, 'AWS::ApiGateway::Method').flatMap(
+      ([, { Properties }]) => Properties.Integration.Credentials?.['Fn::GetAtt'][0] ?? [],
+    )[0];
+
     // That of the rules that start an execution.
     const events = ofType(service.resources, 'AWS::Events::Rule').flatMap(
       ([, { Properties }]) => Properties.Targets[0].RoleArn?.['Fn::GetAtt'][0] ?? [],
@@ -214,7 +219,7 @@ describe('no policy of the stack', () => {
 
     expect(roles.toSorted()).toEqual(
       [
-        ...new Set([...NAMES.map((name) => roleOf(service, name)), ...machines, ...events, gateway]),
+        ...new Set([...NAMES.map((name) => roleOf(service, name)), ...machines, ...events, gateway, invoker]),
       ].toSorted(),
     );
     expect(service.resources[gateway]?.Properties.ManagedPolicyArns.map(render)).toEqual([

@@ -77,7 +77,10 @@ describe('with the real functions', () => {
 
     const execution = await runGeneration(realFunctions(provider));
 
-    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.failure).toEqual({
+      Error: 'provider_timeout',
+      Cause: 'The upstream provider did not finish in time.',
+    });
     expect(provider.queries).toEqual([601]);
     expect(storedRequest()).toMatchObject({
       status: 'failed',

@@ -126,20 +126,20 @@ describe('dispatching a request', () => {
     given({ status: ended });
     const provider = aProvider('synchronous', 1);
 
-    expect(await run(provider)).toEqual({ next: 'stop' });
+    expect(await run(provider)).toMatchObject({ next: ended === 'failed' ? 'fail' : 'stop' });
     expect(provider.submit).not.toHaveBeenCalled();
     expect(attempts()).toEqual([]);
   });
 
-  test.each<[string, () => void]>([
-    ['is failed by an operator', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
-    ['is deleted', () => memory.remove(requestKey(REQUEST_ID))],
-  ])('makes no call when it %s after it was loaded', async (_, end) => {
+  test.each<[string, 'fail' | 'stop', () => void]>([
+    ['is failed by an operator', 'fail', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
+    ['is deleted', 'stop', () => memory.remove(requestKey(REQUEST_ID))],
+  ])('makes no call when it %s after it was loaded, and says %s', async (_, next, end) => {
     given({ images: 4 });
     memory.beforeTransaction = end;
     const provider = aProvider('synchronous', 4);
 
-    expect(await run(provider)).toEqual({ next: 'stop' });
+    expect(await run(provider)).toMatchObject({ next });
     expect(provider.submit).not.toHaveBeenCalled();
     expect(attempts()).toEqual([]);
   });
