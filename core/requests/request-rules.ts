@@ -15,6 +15,8 @@ export const StoredOutput = z.object({
   width: z.optional(z.number()),
   height: z.optional(z.number()),
   durationSec: z.optional(z.number()),
+  /** Marks of its maker that the file carries, detected and not verified; absent for none. */
+  provenance: z.optional(z.object({ c2pa: z.literal(true) })),
 });
 export type StoredOutput = z.infer<typeof StoredOutput>;
 
@@ -36,7 +38,6 @@ export type ProviderCost = z.infer<typeof ProviderCost>;
 export const Assignment = z.object({
   route: z.string(),
   number: z.number(),
-  at: z.string(),
   claimId: z.optional(z.string()),
 });
 export type Assignment = z.infer<typeof Assignment>;

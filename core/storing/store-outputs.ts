@@ -150,8 +150,8 @@ const storeOutput = async (
       const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS[request.kind]));
       const outputKey = ({ extension }: { extension: string }): string =>
         outputObjectKey(request.requestId, index, extension);
-      const { extension: _, ...stored } = await STORE[request.kind](file, outputKey);
-      return { index, ...stored };
+      const { extension: _, hasManifest, ...stored } = await STORE[request.kind](file, outputKey);
+      return { index, ...stored, ...(hasManifest && { provenance: { c2pa: true as const } }) };
     } catch (error) {
       const isLost = isFinal(error, since, clock);
       if (!isLost && attempt < MAX_ATTEMPTS) {
