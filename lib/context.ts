@@ -5,18 +5,13 @@ import { findModel } from '../core/models/catalog.ts';
 import { MAX_RUNNING, ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import { namesOfProvider, PROVIDER_IDS, type ProviderNames } from '../core/provider-names.ts';
 import { isTooLong } from '../core/webhooks/webhook-rules.ts';
+import { ContextError } from './context-error.ts';
+import { number, numberOf, wholeNumber, wholeNumbers } from './context-numbers.ts';
 import { contradictionsIn, problemsOfRoutes } from './context-rules.ts';
 import { nearestName } from './nearest-name.ts';
 import { allRoutes, OwnModels, problemsOfOwnModels } from './own-models.ts';
 import { providerAccounts, unknownAccountsIn } from './provider-accounts.ts';
 
-/** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
-const number = (minimum: number, maximum: number) =>
-  z.preprocess(emptyAsAbsent, z.coerce.number().min(minimum).max(maximum));
-const wholeNumber = (minimum: number, maximum: number) =>
-  z.preprocess(emptyAsAbsent, z.coerce.number().int().min(minimum).max(maximum));
-/** Empty text would convert to 0. */
-const emptyAsAbsent = (value: unknown): unknown => (value === '' ? undefined : value);
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])])
   .transform((value) => value === true || value === 'true');
@@ -33,15 +28,6 @@ const retrySeconds = z.coerce
     (text) => !isTooLong(text.split(',').map(Number)),
     'Expected at most 13 days together, with 10 % of jitter',
   );
-/** Numbers of key pairs, different ones, separated by commas; CloudFront trusts at most five in a group. */
-const keyNumbers = z.preprocess(
-  (value) => (typeof value === 'string' ? value.split(',').map(Number) : value),
-  z
-    .array(z.int().min(1).max(999))
-    .min(1)
-    .max(5)
-    .refine((numbers) => new Set(numbers).size === numbers.length, 'Expected different numbers'),
-);
 const domainName = z
   .string()
   .regex(
@@ -153,7 +139,8 @@ export const StackContext = z
     reservedConcurrency: json(z.partialRecord(z.enum(RESERVABLE), z.int().min(1).max(100_000))).optional(),
     publicBaseUrl: baseUrl.optional(),
     deliveryBaseUrl: baseUrl.optional(),
-    signingKeys: keyNumbers.default([1]),
+    // Of key pairs; CloudFront trusts at most five in a group.
+    signingKeys: wholeNumbers(1, 999, 5).default([1]),
     allowPrivateTargets: flag.default(false),
     userAgentUrl: headerUrl.optional(),
     publishRates: flag.default(false),
@@ -174,7 +161,7 @@ export const StackContext = z
     accessLogs: flag.default(true),
     executionLogs: flag.default(false),
     tracing: flag.default(false),
-    logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
+    logRetentionDays: numberOf(LOG_RETENTION_DAYS).default(30),
     // Below, a new table takes it anyway; above, the quota of a table ends.
     warmThroughput: wholeNumber(4_001, 40_000).optional(),
     removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
@@ -251,7 +238,7 @@ const unknownKeysIn = (keys: readonly string[]): z.core.$ZodIssue[] => {
 };
 
 /**
- * The validated context of a CDK app. Throws and names the keys when they are unknown, values are invalid, or the sandbox is asked for
+ * The validated context of a CDK app. Throws a `ContextError` that names the keys when they are unknown, values are invalid, or the sandbox is asked for
  * where the providers' own keys are at hand: one of the two is a mistake.
  */
 export const readContext = (
@@ -264,16 +251,14 @@ export const readContext = (
   const result = StackContext.safeParse(given);
   const unknown = unknownKeysIn(Object.keys(node.getAllContext()));
   if (!result.success || unknown.length > 0) {
-    const error = new z.ZodError([...(result.error?.issues ?? []), ...unknown]);
-    throw new Error(`The context is not valid.\n${z.prettifyError(error)}`);
+    throw new ContextError([...(result.error?.issues ?? []), ...unknown]);
   }
   const realKeys = PROVIDER_IDS.map((id) => namesOfProvider(id).keyVariable).filter(
     (name) => environment[name],
   );
   if (result.data.providers === 'sandbox' && realKeys.length > 0) {
-    throw new Error(
-      `The context is not valid.\n✖ The sandbox takes no real keys: unset ${realKeys.join(' and ')}\n  → at providers`,
-    );
+    const message = `The sandbox takes no real keys: unset ${realKeys.join(' and ')}`;
+    throw new ContextError([{ message, path: ['providers'] }]);
   }
   const { data } = result;
   return { ...data, modelRoutes: allRoutes(data.modelRoutes, data.models) };

@@ -42,7 +42,8 @@ export const groupFunctions = (
   { measureClips }: ClipMeasuring,
 ) => {
   const openAiCreators = openAi ? [openAi['create-openai-image'], openAi['edit-openai-image']] : [];
-  const listers = [api['list-generations'], api['list-videos']];
+  const videos = openAi ? [openAi['openai-videos']] : [];
+  const listers = [api['list-generations'], api['list-videos'], ...videos];
   const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
   return {
     api,
@@ -59,7 +60,7 @@ export const groupFunctions = (
       'reconcile-lost': reconcileLost,
       'measure-clips': measureClips,
     },
-    creators: [api['create-generation'], api['create-video'], ...openAiCreators],
+    creators: [api['create-generation'], api['create-video'], ...openAiCreators, ...videos],
     openAiCreators,
     modelListers: [
       api['list-models'],
@@ -67,7 +68,7 @@ export const groupFunctions = (
     ],
     listers,
     readers: [api['get-generation'], api['get-video'], ...listers],
-    deleters: [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']],
+    deleters: [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user'], ...videos],
     /** End requests. */
     finishers: [task['settle-request'], task['fail-request'], reconcile, reconcileLost],
     /** Query providers about tasks. */
@@ -112,7 +113,7 @@ export const bindFiles = (
   dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
   dataStore.bindFiles([task['store-outputs'], measureClips], 'delete', [CLIP_PREFIX]);
   dataStore.bindFiles([measureClips], 'copy', [CLIP_PREFIX]);
-  const editors = openAi ? [openAi['edit-openai-image']] : [];
+  const editors = openAi ? [openAi['edit-openai-image'], openAi['openai-videos']] : [];
   dataStore.bindFiles([api['create-upload'], ...editors], 'put', [UPLOAD_PREFIX]);
   dataStore.bindFiles(editors, 'delete', [UPLOAD_PREFIX]);
   dataStore.bindFiles([task['expire-requests']], 'delete');

@@ -2,8 +2,22 @@ import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apiga
 import { ERROR_STATUS, type ErrorCode, UNEXPECTED_ERROR } from '../core/errors.ts';
 import { VERSION } from './release.ts';
 
-/** Body of an error made by the gateway, in the API's format. */
-const errorBody = (code: ErrorCode, message: string): string => JSON.stringify({ error: { code, message } });
+/**
+ * The types that OpenAI's clients know, of errors that `/openai/v1` may meet. Templates of gateway responses only substitute variables, so they
+ * cannot tell paths apart: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions-gateway-responses.responseTemplates.html
+ */
+const OPENAI_TYPES: Partial<Record<ErrorCode, string>> = {
+  validation_error: 'invalid_request_error',
+  forbidden: 'invalid_request_error',
+  rate_limited: 'requests',
+  internal_error: 'server_error',
+};
+
+/** Body of an error made by the gateway, in the API's format, and where `/openai/v1` may meet it with the fields of that surface. */
+const errorBody = (code: ErrorCode, message: string): string => {
+  const type = OPENAI_TYPES[code];
+  return JSON.stringify({ error: { code, message, ...(type && { type, param: null }) } });
+};
 
 const gatewayError = (
   code: ErrorCode,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { logger } from '../observability.ts';
 import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
 import { listRouteNames } from '../provider-calls/model-routes.ts';
-import { routesOfRequest, type StoredRequest } from '../requests/request-rules.ts';
+import { routesOfRequest, type StoredRequest, type StoredStatus } from '../requests/request-rules.ts';
 import type { Clock } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
 import {
@@ -13,7 +13,7 @@ import {
   removeQueueEntry,
   touchAccount,
 } from './queue-entries.ts';
-import type { RouteLimit, RouteLimitState } from './route-limit-rules.ts';
+import { HORIZON_MS, type RouteLimit, type RouteLimitState } from './route-limit-rules.ts';
 import {
   findRouteLimit,
   givePermitBack,
@@ -28,7 +28,8 @@ export const startWith = async (
   { limit, permit, isNew }: HeldPermit,
   clock: Clock,
 ): Promise<void> => {
-  const waitMs = (permit.startMs ?? 0) - clock.now().getTime();
+  // A clock that was ahead may have set it.
+  const waitMs = Math.min((permit.startMs ?? 0) - clock.now().getTime(), HORIZON_MS);
   if (waitMs > 0) await pause(waitMs);
   if (limit.permits === undefined && !isNew) await returnPermit(limit.name, request, clock, permit.takenMs);
 };
@@ -65,9 +66,10 @@ export const returnPermit = async (
 
 /** Lets no call of a route start for so long: the provider was too busy. */
 export const postponeRoute = (limit: RouteLimit, seconds: number, clock: Clock): Promise<boolean> =>
-  quietly(limit.name, clock, () =>
-    postponeStarts(limit.name, clock.now().getTime() + Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000),
-  );
+  quietly(limit.name, clock, () => {
+    const now = clock.now();
+    return postponeStarts(limit, now.getTime() + Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000, now);
+  });
 
 /** Whether a route is not configured any more: it may have had limits. */
 const isFormer = (route: string): boolean =>
@@ -90,14 +92,18 @@ export const releasePermit = async (
   !keepsPermits(route) ||
   quietly(request.requestId, clock, () => returnPermit(route, request, clock, takenMs));
 
-/** Whether the closing of a request that succeeds has to release a permit. */
+/** Whether a request may have a permit that is not known to be released. */
 export const mayHavePermit = (request: StoredRequest): boolean =>
   routesOfRequest(request).some(
     (route) => keepsPermits(route) && !(request.permitReleased && route === request.assignment?.route),
   );
 
-/** Whether the closing of a request that fails has to leave a route: it may have a permit there, or queue. */
-export const mayBeAtRoute = (request: StoredRequest): boolean => routesOfRequest(request).some(hasQueue);
+/**
+ * Whether the closing of an ended request has to leave a route: the request may have a permit there or, unless it succeeded, queue. It left the
+ * queue before its calls.
+ */
+export const mayBeAtRoute = (request: StoredRequest, status: StoredStatus): boolean =>
+  status === 'succeeded' ? mayHavePermit(request) : routesOfRequest(request).some(hasQueue);
 
 const hasQueue = (route: string): boolean => findRouteLimit(route) !== undefined || isFormer(route);
 

@@ -5,7 +5,6 @@ import { inputFilesOf } from '../requests/input-files.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type OwnUpload, typedUpload } from '../uploads/own-upload.ts';
 import { dropEntry, entryOf, type Held, heldBy, type LongCall, openEntry, takeKeyed } from './collection.ts';
-import type { NewImageRequest } from './create-image-rules.ts';
 import { createRequest } from './create-request.ts';
 import { loadCreationFacts } from './judge-creation.ts';
 import type { Submission } from './submission.ts';
@@ -27,12 +26,12 @@ export interface FileStore {
  */
 export const createForCall = async (
   account: Account,
-  submission: Submission<NewImageRequest>,
+  submission: Submission,
   call: LongCall,
   { uploads, store, remove }: { uploads: OwnUpload[] } & Partial<FileStore>,
 ): Promise<Held | undefined> => {
   const { idempotency, now, ok } = submission;
-  const requestId = newRequestId('image', now);
+  const requestId = newRequestId(call.kind, now);
   const held = heldBy(call, requestId);
   let stored: OwnUpload[] = [];
   const write = async (judged: JudgedCreation) => {

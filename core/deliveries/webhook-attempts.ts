@@ -39,6 +39,9 @@ export const WebhookAttempt = z.object({
 });
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
+/** An attempt as stored at any time: one without `startedAt` is still to be made, one without `milliseconds` is under way or lost. */
+export const StoredAttempt = z.partial(WebhookAttempt, { startedAt: true, milliseconds: true });
+
 /** Which attempt of which delivery. */
 export type AttemptName = Pick<WebhookAttempt, 'requestId' | 'delivery' | 'number'>;
 
@@ -67,7 +70,8 @@ export type AttemptState =
   | { kind: 'under-way' }
   | { kind: 'made'; result: Pick<WebhookAttempt, 'status' | 'error'> };
 
-const Begun = z.object({ startedAt: z.optional(z.string()), milliseconds: z.optional(z.unknown()) });
+/** The least of a stored attempt that tells how far the attempt is. */
+const Begun = z.object({ startedAt: StoredAttempt.shape.startedAt, milliseconds: z.optional(z.unknown()) });
 
 /**
  * Access pattern 72: how far an attempt is, strongly consistent. An attempt whose function died counts as made, with an unknown result, and is

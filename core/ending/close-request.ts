@@ -1,4 +1,4 @@
-import { leaveRoutes } from '../admission/admission.ts';
+import { leaveRoutes, mayBeAtRoute } from '../admission/admission.ts';
 import { startFirstAttempt } from '../executions/invoke-later.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
@@ -42,7 +42,8 @@ export const closeRequest = async (
   if (request.webhookUrl !== undefined) await startFirstAttempt(requestId);
   if (dueListOf(request.GSI1PK) !== 'CHECK') return true;
   // After the end, so that nothing is called without a permit.
-  const settled = [await leaveRoutes(request, clock), await tasks(request), await files(request)];
+  const hasLeft = !mayBeAtRoute(request, request.status) || (await leaveRoutes(request, clock));
+  const settled = [hasLeft, await tasks(request), await files(request)];
   if (!settled.every((isSettled) => isSettled)) return false;
   await closeWork(request);
   return true;

@@ -3,7 +3,7 @@ import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
 import type { RequestKind } from '../ids.ts';
 import { firstCallAt, hasOpenTask, isBusyAttempt, producedOutputs } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { addSeconds, type Instant } from '../time.ts';
+import { addSeconds, type Instant, later } from '../time.ts';
 
 /**
  * Where a request waits for a permit, and for how many calls: at once, and in all. `routes` are the names of all that may take it, when its
@@ -118,19 +118,17 @@ export const deadlineOf = (
   { deadlineSeconds }: Pick<WorkflowSettings, 'deadlineSeconds'>,
 ): Instant => addSeconds(from, deadlineSeconds[kind]);
 
-/** Outputs have at least this long to be stored, however near the deadline they were produced. */
+/** Outputs have at least this long to be stored, however near the deadline, or long after it, storing begins. */
 const MIN_STORING_SECONDS = 900;
 
-/** Until when storing outputs is retried: the request's deadline, or 15 min after the last call finished. */
+/** Until when storing outputs is retried: the request's deadline, or 15 min after the first run that stored, at `since`. */
 export const storingEndOf = (
   kind: RequestKind,
   attempts: readonly ProviderAttempt[],
+  since: Instant,
   settings: Pick<WorkflowSettings, 'deadlineSeconds'>,
 ): Instant => {
-  const ends = attempts.map(({ startedAt, finishedAt = startedAt }) =>
-    addSeconds(finishedAt, MIN_STORING_SECONDS),
-  );
+  const end = addSeconds(since, MIN_STORING_SECONDS);
   const from = firstCallAt(attempts);
-  if (from !== undefined) ends.push(deadlineOf({ kind, firstCallAt: from }, settings));
-  return ends.sort().at(-1) ?? '';
+  return from === undefined ? end : later(end, deadlineOf({ kind, firstCallAt: from }, settings));
 };

@@ -44,6 +44,8 @@ const VIDEOS: FileKind<VideoType> = {
 interface Stored {
   objectKey: string;
   sizeBytes: number;
+  /** Whether the file carries a C2PA manifest, which nothing verifies; absent for none. */
+  hasManifest?: true;
 }
 
 /**

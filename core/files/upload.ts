@@ -28,7 +28,11 @@ export interface FileKind<FileType extends { contentType: string }> {
 
 /** How to see that a file is whole, and the message for one that is not. */
 interface WholeFiles<FileType> {
-  endOf: (fileType: FileType) => { take(chunk: Uint8Array): void; isWhole(): boolean };
+  endOf: (fileType: FileType) => {
+    take(chunk: Uint8Array): void;
+    isWhole(): boolean;
+    hasManifest(): boolean;
+  };
   /** Whether a file that was not recognized begins as one of this kind does. */
   isBegun: (head: Uint8Array) => boolean;
   cutOff: string;
@@ -58,7 +62,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
   kind: FileKind<FileType>,
   keyOf: (fileType: FileType) => string,
   { client, signal }: UploadWay,
-): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number }> => {
+): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number; hasManifest?: true }> => {
   const chunks = body[Symbol.asyncIterator]();
   try {
     const { head, fileType } = await readHead(chunks, kind);
@@ -86,7 +90,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
       queueSize: 2,
     });
     await upload.done();
-    return { fileType, objectKey, sizeBytes };
+    return { fileType, objectKey, sizeBytes, ...(end?.hasManifest() && { hasManifest: true }) };
   } finally {
     // An unread rest would keep the connection open until the server times out.
     await chunks.return?.();

@@ -3,7 +3,8 @@ import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { updateExisting } from '../table/outcomes.ts';
 import { getItem, setAll, updateWrite } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
-import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
+import { addSeconds, type Instant, latestEndMs, toEpochSeconds, toInstant } from '../time.ts';
+import { MOST_RETRY_AFTER_SECONDS } from './attempt-rules.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
 /**
@@ -80,8 +81,9 @@ export const claimCallbackQuery = async (
   const calledBackAt = toInstant(now);
   const forNow = { calledBackAt, callbackQueryAt: calledBackAt, callbackQueryIsPlanned: false };
   const first = await changeWait(requestId, forNow, now, {
-    condition: 'attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before',
-    values: { ':before': addSeconds(calledBackAt, -seconds) },
+    condition:
+      'attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before OR callbackQueryAt > :farthest',
+    values: { ':before': addSeconds(calledBackAt, -seconds), ':farthest': farthestQuery(now) },
   });
   if (first) return first;
   const stored = await findProviderWait(requestId);
@@ -109,7 +111,17 @@ export const beginCallbackQuery = (
   });
 
 /** The condition that the provider did not ask to be left alone, or for no longer than until now. */
-const NOT_HELD_OFF = 'attribute_not_exists(notBefore) OR notBefore <= :now';
+const NOT_HELD_OFF = 'attribute_not_exists(notBefore) OR notBefore <= :now OR notBefore > :farthest';
+
+/** An instant of a query, or until when queries are held off, beyond this was set by a clock that was ahead, and counts as past. */
+const farthestQuery = (now: Date): Instant =>
+  toInstant(new Date(latestEndMs(now, MOST_RETRY_AFTER_SECONDS * 1000)));
+
+/** Until when a provider asked not to be queried, if that is still to come. */
+export const heldOffUntil = (notBefore: Instant | undefined, now: Date): Instant | undefined =>
+  notBefore !== undefined && notBefore > toInstant(now) && notBefore <= farthestQuery(now)
+    ? notBefore
+    : undefined;
 
 /**
  * Access pattern 51: records a query. Undefined, refused, when the provider asked not to be queried before later, unless
@@ -122,7 +134,9 @@ export const recordQuery = async (
   mustBeMade: boolean,
 ): Promise<ProviderWait | undefined> => {
   const queriedAt = toInstant(now);
-  const guard = mustBeMade ? {} : { condition: NOT_HELD_OFF, values: { ':now': queriedAt } };
+  const guard = mustBeMade
+    ? {}
+    : { condition: NOT_HELD_OFF, values: { ':now': queriedAt, ':farthest': farthestQuery(now) } };
   const recorded = await changeWait(requestId, { queriedAt }, now, guard);
   if (recorded) return recorded;
   return (await findProviderWait(requestId)) ? undefined : { requestId };
@@ -135,10 +149,12 @@ export const holdOffQueries = async (requestId: string, notBefore: Instant, now:
 
 /** Whether `claimQuery` would be refused: the provider was queried within the last `seconds`, or asked to be queried later. */
 export const queriedWithin = (
-  { queriedAt = '', notBefore = '' }: Partial<ProviderWait> = {},
+  { queriedAt = '', notBefore }: Partial<ProviderWait> = {},
   seconds: number,
   now: Date,
-): boolean => queriedAt > addSeconds(toInstant(now), -seconds) || notBefore > toInstant(now);
+): boolean =>
+  (queriedAt > addSeconds(toInstant(now), -seconds) && queriedAt <= farthestQuery(now)) ||
+  heldOffUntil(notBefore, now) !== undefined;
 
 /**
  * Access pattern 51: claims a query and records it. Returns the whole item; undefined, refused, if the provider
@@ -150,8 +166,12 @@ export const claimQuery = (
   now: Date,
 ): Promise<ProviderWait | undefined> =>
   changeWait(requestId, { queriedAt: toInstant(now) }, now, {
-    condition: `(attribute_not_exists(queriedAt) OR queriedAt <= :before) AND (${NOT_HELD_OFF})`,
-    values: { ':before': addSeconds(toInstant(now), -seconds), ':now': toInstant(now) },
+    condition: `(attribute_not_exists(queriedAt) OR queriedAt <= :before OR queriedAt > :farthest) AND (${NOT_HELD_OFF})`,
+    values: {
+      ':before': addSeconds(toInstant(now), -seconds),
+      ':now': toInstant(now),
+      ':farthest': farthestQuery(now),
+    },
   });
 
 /** Changes a wait that is open. Returns the whole item; undefined when there is none, or the guard refuses. */

@@ -6,7 +6,7 @@ import { outputObjectPrefix } from '../object-keys.ts';
 import { routePath } from '../routes.ts';
 import type { Instant } from '../time.ts';
 import { withInputFiles } from './input-files.ts';
-import type { ImageInput, RequestRecord, VideoInput } from './records.ts';
+import type { ImageInput, Provenance, RequestRecord, VideoInput } from './records.ts';
 import {
   ASKED_OF_IMAGES,
   ASKED_OF_VIDEO,
@@ -79,7 +79,7 @@ const stateOf = <Outputs extends object>(
   outputsOf: (itemOf: (output: StoredOutput) => RecordItem) => Outputs,
 ) => {
   const status = statusAt(request, now);
-  const { requestId, costThousandths, finishedAt, expiresAt, error } = request;
+  const { requestId, costThousandths, finishedAt, expiresAt, reportedSeed, error } = request;
   switch (status) {
     case 'queued':
       return { status, pollUrl: recordUrl(publicBaseUrl, request) };
@@ -87,14 +87,15 @@ const stateOf = <Outputs extends object>(
       return { status };
     case 'succeeded': {
       if (costThousandths === undefined || !finishedAt || !expiresAt) throw incomplete(request);
-      const outputs = outputsOf(({ index, objectKey }) => {
+      const outputs = outputsOf(({ index, objectKey, provenance }) => {
         const item = { id: outputId(requestId, index), expiresAt };
         // Falsified outputs must not give URLs of other requests' files.
         return objectKey?.startsWith(outputObjectPrefix(requestId))
-          ? { ...item, url: signUrl(objectKey, expiresAt) }
+          ? { ...item, url: signUrl(objectKey, expiresAt), ...(provenance && { provenance }) }
           : { ...item, error: { code: STORAGE_FAILED } };
       });
-      return { status, ...outputs, cost: toXTokens(costThousandths), finishedAt };
+      const seed = reportedSeed === undefined ? {} : { seed: reportedSeed };
+      return { status, ...outputs, cost: toXTokens(costThousandths), ...seed, finishedAt };
     }
     case 'failed':
       if (!error || !finishedAt) throw incomplete(request);
@@ -106,7 +107,7 @@ const stateOf = <Outputs extends object>(
 };
 
 type RecordItem = { id: string; expiresAt: Instant } & (
-  | { url: string }
+  | { url: string; provenance?: Provenance }
   | { error: { code: typeof STORAGE_FAILED } }
 );
 

@@ -25,6 +25,8 @@ export interface RequestFilter {
   createdAfter?: Instant | undefined;
   /** Only requests strictly older than this. */
   createdBefore?: Instant | undefined;
+  /** Only requests that the list has after this one. */
+  afterRequest?: string | undefined;
 }
 
 export interface RequestPage extends Page<StoredRequest> {
@@ -154,12 +156,12 @@ const matchingEntries = async function* (
   { accountId, kind, filter, now }: RequestList,
   wants: { skip: number; wanted: number },
 ): AsyncGenerator<IndexEntry> {
-  const { endUserEmail, status, model, createdAfter, createdBefore } = filter;
+  const { endUserEmail, status, model, createdAfter, createdBefore, afterRequest } = filter;
   const { byAccount, byEndUser } = REQUEST_INDEXES;
   const { GSI2PK, GSI3PK } = requestListing(accountId, endUserEmail ?? '');
   const [index, partition] = endUserEmail === undefined ? [byAccount, GSI2PK] : [byEndUser, GSI3PK];
   const oldest = newerThan(kind, createdSince(status, createdAfter, now));
-  const newest = olderThan(kind, createdBefore);
+  const newest = afterRequest === undefined ? olderThan(kind, createdBefore) : before(afterRequest);
   // DynamoDB refuses such a range.
   if (oldest > newest) return;
   const { FilterExpression, names, values } = listFilter(status, now);
@@ -187,6 +189,12 @@ const newerThan = (kind: RequestKind, createdAfter: Instant | undefined): string
   // A ULID cannot hold a time before the epoch: every id is newer.
   const oldest = time < 0 ? '' : `${encodeTime(time, 10)}${'Z'.repeat(16)}`;
   return requestPartition(REQUEST_ID_PREFIX[kind] + oldest);
+};
+
+/** The last key of all before a request's: keys have one length, and no character after `~`. */
+const before = (requestId: string): string => {
+  const key = requestPartition(requestId);
+  return `${key.slice(0, -1)}${String.fromCharCode(key.charCodeAt(key.length - 1) - 1)}~`;
 };
 
 /** The key before which the index has requests created before an instant. */

@@ -34,6 +34,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'api/list-models': 29,
   'api/list-openai-models': 29,
   'api/list-videos': 29,
+  'api/openai-videos': 29,
   'api/put-end-user-budget': 29,
   'api/receive-callback': 29,
   'api/unblock-end-user': 29,

@@ -1,13 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
-import { ROUTES as CORE_ROUTES, OPENAI_ROUTES } from '../../core/routes.ts';
+import {
+  ROUTES as CORE_ROUTES,
+  OPENAI_ROUTES,
+  OPENAI_VIDEO_ROUTES,
+  OPENAI_VIDEOS,
+} from '../../core/routes.ts';
 import { VERSION } from '../../lib/release.ts';
 import { ofType, onlyOne, policiesOf, propertiesOf, render, synthesizeService } from './service-template.ts';
 
 /** Every route: method, path and function. */
-const ROUTES = Object.entries({ ...CORE_ROUTES, ...OPENAI_ROUTES }).map(
-  ([name, { method, path }]) => [method, path, `api/${name}`] as const,
-);
+const ROUTES = [
+  ...Object.entries({ ...CORE_ROUTES, ...OPENAI_ROUTES }),
+  ...Object.values(OPENAI_VIDEO_ROUTES).map((route) => [OPENAI_VIDEOS, route] as const),
+].map(([name, { method, path }]) => [method, path, `api/${name}`] as const);
 /** A path's first route takes every method that has no route of its own: its function refuses the others. */
 const methodOf = (name: string, method: string, path: string): string =>
   ROUTES.find((route) => route[1] === path)?.[2] === name ? 'ANY' : method;
@@ -34,12 +40,13 @@ const GATEWAY_ERRORS: [type: string, code: ErrorCode][] = [
   ['DEFAULT_5XX', 'internal_error'],
 ];
 
-/** The error in a template: the API's format, without placeholders. */
+/** The error in a template: the API's format, without placeholders, and the fields of OpenAI's clients, whose unknown paths reach a function. */
 const errorIn = (templates: Record<string, unknown>): { code: ErrorCode; message: string } => {
   expect(Object.keys(templates)).toEqual(['application/json']);
   const body = JSON.parse(render(templates['application/json']));
+  const forOpenAi = body.error.code !== 'not_found' && { type: expect.any(String), param: null };
   expect(body).toEqual({
-    error: { code: expect.any(String), message: expect.stringMatching(/^[A-Z].*\.$/) },
+    error: { code: expect.any(String), message: expect.stringMatching(/^[A-Z].*\.$/), ...forOpenAi },
   });
   return body.error;
 };

@@ -114,6 +114,14 @@ export const WORST_CASES: readonly WorstCase[] = [
   },
   { of: ['api/create-video'], could: ['calls', 'money', 'requests', 'creation'] },
   {
+    of: ['api/openai-videos'],
+    could: [
+      ...(['calls', 'money', 'requests', 'creation', 'remove idempotency records'] as const),
+      ...(['removal', 'files', 'replace uploads', 'remove uploads'] as const),
+      ...(['list the requests of an account', 'list the requests of an end-user'] as const),
+    ],
+  },
+  {
     of: ['api/delete-generation', 'api/bulk-delete-generations'],
     could: ['calls', 'removal', 'files', 'remove uploads'],
   },

@@ -38,7 +38,7 @@ export const ENTITIES: Readonly<Record<string, Entity>> = {
   'webhook-attempt': {
     sort: 'WEBHOOK#',
     module: 'core/deliveries/webhook-attempts.ts',
-    schema: 'WebhookAttempt',
+    schema: 'StoredAttempt',
   },
 };
 

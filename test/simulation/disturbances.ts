@@ -59,7 +59,6 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       const name = WAITING_FUNCTIONS[action.pick % WAITING_FUNCTIONS.length] ?? '';
       const untilMs = world.scheduler.now + action.lengthMs;
       world.lambda.throttledUntil.set(name, untilMs);
-      world.evidence.throttledUntil = Math.max(world.evidence.throttledUntil, untilMs);
       return;
     }
     case 'clock':

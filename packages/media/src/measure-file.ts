@@ -24,7 +24,7 @@ export const measureFile = async (
     libav.ff_block_reader_dev_send(name, position, readAt(position, Math.max(length, WINDOW_BYTES)));
   const measure = async (): Promise<VideoAnswer> => {
     try {
-      let said: WholeBoxes = { seconds: 0, neededSamples: [] };
+      let said: WholeBoxes = { seconds: 0, neededSamples: [], hasManifest: false };
       if (demuxer === 'mov') said = readWholeBoxes(readAt, sizeBytes);
       else requireWholeSegment(readAt, sizeBytes);
       libav.mkblockreaderdev(NAME, sizeBytes);

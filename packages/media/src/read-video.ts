@@ -12,6 +12,8 @@ export interface VideoMeasurement {
   height?: number;
   /** Pictures by the time from the first to the end of the last. */
   framesPerSecond: number;
+  /** Whether the file carries a C2PA manifest; absent for none. */
+  hasManifest?: true;
 }
 
 /** Names of demuxers. One is given, so that no file is taken for a playlist. */
@@ -77,6 +79,7 @@ export const readVideo = async (
     longestSec: durationOf(longest),
     ...(width > 0 && height > 0 ? { width, height } : {}),
     framesPerSecond: pictures / (pictureSeconds > 0 ? pictureSeconds : durationOf(seconds)),
+    ...(said.hasManifest && { hasManifest: true }),
   };
 };
 

@@ -16,14 +16,31 @@ export interface WholeBoxes {
    * has all of them.
    */
   neededSamples: number[];
+  /** Whether the file carries a C2PA manifest. Nothing verifies the manifest. */
+  hasManifest: boolean;
 }
+
+/** The type of a box with a manifest, and its purpose after a version (C2PA 2.2, A.5: embedding manifests into BMFF). */
+const MANIFEST_BOX = Buffer.from('d8fec3d61b0e483c92975828877ec481', 'hex');
+const MANIFEST_PURPOSE = 'manifest\0';
+const VERSION_BYTES = 4;
+
+/** Whether a box holds a manifest: its type is of 16 bytes, behind its head. */
+const holdsManifest = (readAt: ReadAt, { type, contentAt }: Box): boolean => {
+  if (type !== 'uuid') return false;
+  const head = readAt(contentAt, MANIFEST_BOX.byteLength + VERSION_BYTES + MANIFEST_PURPOSE.length);
+  return (
+    head.subarray(0, MANIFEST_BOX.byteLength).equals(MANIFEST_BOX) &&
+    head.toString('latin1', MANIFEST_BOX.byteLength + VERSION_BYTES) === MANIFEST_PURPOSE
+  );
+};
 
 /**
  * Reads the outermost boxes of an MP4 or QuickTime file. Throws `UnreadableVideoError` unless they end with the file, a media box aside, and
  * one of them is an index. Of two indexes, some demuxers take the first and some the last.
  */
 export const readWholeBoxes = (readAt: ReadAt, sizeBytes: number): WholeBoxes => {
-  const boxes: WholeBoxes = { seconds: 0, neededSamples: [] };
+  const boxes: WholeBoxes = { seconds: 0, neededSamples: [], hasManifest: false };
   let index: Box | undefined;
   let isFragmented = false;
   for (let position = 0; position < sizeBytes; ) {
@@ -36,6 +53,7 @@ export const readWholeBoxes = (readAt: ReadAt, sizeBytes: number): WholeBoxes =>
     if (box.type === 'moov' && index) throw new UnreadableVideoError(DAMAGED);
     if (box.type === 'moov') index = box;
     isFragmented ||= box.type === 'moof';
+    boxes.hasManifest ||= holdsManifest(readAt, box);
     if (box.type !== 'mdat') boxes.seconds = Math.max(boxes.seconds, secondsSaid(readAt, box));
     position = box.end;
   }
@@ -46,6 +64,7 @@ export const readWholeBoxes = (readAt: ReadAt, sizeBytes: number): WholeBoxes =>
 interface Box {
   type: string;
   start: number;
+  contentAt: number;
   end: number;
 }
 
@@ -56,7 +75,7 @@ const boxAt = (readAt: ReadAt, start: number, sizeBytes: number): Box => {
   if (header.byteLength < headerBytes) throw new UnreadableVideoError(CUT_OFF);
   const size = isLong ? Number(header.readBigUInt64BE(8)) : header.readUInt32BE(0) || sizeBytes - start;
   if (size < headerBytes) throw new UnreadableVideoError(DAMAGED);
-  return { type: header.toString('latin1', 4, 8), start, end: start + size };
+  return { type: header.toString('latin1', 4, 8), start, contentAt: start + headerBytes, end: start + size };
 };
 
 /** Bytes searched at once. */

@@ -39,7 +39,7 @@ describe("an operator's own models", () => {
 
   test('may be the model of the canary, if they make images', () => {
     expect(read([OWN_IMAGES], { canary: OWN_IMAGES.id }).canary).toBe(OWN_IMAGES.id);
-    expect(() => read([OWN_VIDEOS], { canary: OWN_VIDEOS.id })).toThrow(/image model.*\n.*canary/);
+    expect(() => read([OWN_VIDEOS], { canary: OWN_VIDEOS.id })).toThrow(/image model.* → at canary/);
   });
 
   test.each<[field: string, value: unknown, message: RegExp]>([
@@ -131,11 +131,11 @@ describe("an operator's own models", () => {
 
   test('are refused where two have one id, or modelRoutes names them', () => {
     expect(() => read([OWN_IMAGES, { ...OWN_VIDEOS, id: OWN_IMAGES.id }])).toThrow(
-      /Another of these models has this id\n.*models\[1\]\.id/,
+      /Another of these models has this id → at models\[1\]\.id/,
     );
     expect(() =>
       read([OWN_IMAGES], { modelRoutes: { [OWN_IMAGES.id]: { provider: 'fal', upstreamModel: 'x' } } }),
-    ).toThrow(/modelRoutes has routes of acme-pictures-2, too\n.*models\[0\]\.routes/);
+    ).toThrow(/modelRoutes has routes of acme-pictures-2, too → at models\[0\]\.routes/);
   });
 
   test("are refused where all routes have no room in a function's variables", () => {

@@ -22,7 +22,7 @@ import {
 import { closeDeletion, removeRequest } from '../../../core/requests/deleted-requests.ts';
 import {
   checkQueuedAt,
-  keepStoredOutputs,
+  keepStoring,
   markExpired,
   markProcessing,
   postponeExpiry,
@@ -105,7 +105,10 @@ describe('the attributes that roles may name are those that their writes name', 
         ...[() => beginCallbackQuery(REQUEST_ID, at(0), NOW), () => recordQuery(REQUEST_ID, NOW, false)],
         ...[() => holdOffQueries(REQUEST_ID, at(60), NOW), () => claimQuery(REQUEST_ID, 10, NOW)],
         ...[() => markProcessing(anImageRequest(), at(60)), () => checkQueuedAt(REQUEST_ID, at(60))],
-        ...[() => recordOutputs(REQUEST_ID, []), () => keepStoredOutputs(REQUEST_ID, [])],
+        ...[
+          () => recordOutputs(REQUEST_ID, []),
+          () => keepStoring(REQUEST_ID, { storedSoFar: [], storingSince: at(0) }),
+        ],
       ],
     ],
     [

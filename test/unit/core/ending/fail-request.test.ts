@@ -8,7 +8,7 @@ import {
   settleOrFailRequest,
 } from '../../../../core/ending/fail-request.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
+import { keepStoring, recordOutputs } from '../../../../core/requests/requests.ts';
 import { countName } from '../../../../core/route-pauses/pause-rules.ts';
 import {
   dueListing,
@@ -53,7 +53,7 @@ describe('failing a request that has no files', () => {
 
 describe('failing a request that has a permit', () => {
   const route = 'modelstudio/qwen-image';
-  const assignment = { route, number: 1, at: NOW.toISOString() };
+  const assignment = { route, number: 1 };
   const routes = [
     { provider: 'modelstudio', upstreamModel: 'qwen-image', maxRunning: 1 },
     { provider: 'fal', upstreamModel: 'two' },
@@ -170,10 +170,13 @@ describe('giving up a request that a run of the storing step still works for', (
   const outputs = [aStoredOutput(0)];
 
   test.each([
-    ['records its outputs', recordOutputs],
-    ['keeps what it has stored so far', keepStoredOutputs],
+    ['records its outputs', () => recordOutputs(REQUEST_ID, outputs)],
+    [
+      'keeps what it has stored so far',
+      () => keepStoring(REQUEST_ID, { storedSoFar: outputs, storingSince: clock.now().toISOString() }),
+    ],
   ])('which %s meanwhile, delivers them', async (_, write) => {
-    memory.beforeTransaction = (attempt) => attempt === 1 && write(REQUEST_ID, outputs);
+    memory.beforeTransaction = (attempt) => attempt === 1 && write();
 
     await settleOrFailRequest(REQUEST_ID, FAILURE, clock);
 

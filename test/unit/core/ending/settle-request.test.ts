@@ -30,6 +30,7 @@ import { firstAttempts, lambda } from '../../fakes/fresh-first-attempts.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import {
   account,
+  CHECK,
   clock,
   dueKeyOf,
   EXPIRE,
@@ -37,7 +38,6 @@ import {
   entries,
   FAILURE,
   given,
-  LOOK,
   outputs,
   request,
   webhookUrl,
@@ -122,7 +122,7 @@ describe('settling a request', () => {
 
     await settleRequest(REQUEST_ID, clock);
 
-    expect(request()).toMatchObject({ status: 'failed', ...LOOK });
+    expect(request()).toMatchObject({ status: 'failed', ...CHECK });
   });
 
   test('keeps debit = cost + refund, with at most one refund, whatever was delivered', async () => {

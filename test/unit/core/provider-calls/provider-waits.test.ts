@@ -141,6 +141,12 @@ describe('claiming the query of a callback', () => {
     expect(await beginCallbackQuery(VIDEO_ID, at(7), atSeconds(7))).toBeUndefined();
   });
 
+  test('is for now when a clock an hour ahead claimed the last one', async () => {
+    await claim(3_600);
+
+    expect(await claim(1)).toBe(at(1));
+  });
+
   test('is given to two of any number at once: for now and for the end of the interval', async () => {
     const claims = await Promise.all(Array.from({ length: 20 }, () => claim(5)));
 
@@ -179,6 +185,17 @@ describe('claiming a query', () => {
     expect((await claimQuery(VIDEO_ID, 10, atSeconds(seconds))) !== undefined).toBe(given);
     expect((await recordQuery(VIDEO_ID, atSeconds(seconds), false)) !== undefined).toBe(given);
     expect(await recordQuery(VIDEO_ID, atSeconds(seconds), true)).toMatchObject({ queriedAt: at(seconds) });
+  });
+
+  test('succeeds when a clock an hour ahead has set what would refuse it', async () => {
+    const ahead = 3_600;
+    await recordQuery(VIDEO_ID, atSeconds(ahead), false);
+    await holdOffQueries(VIDEO_ID, at(ahead + 45), atSeconds(ahead));
+
+    expect(queriedWithin(await findProviderWait(VIDEO_ID), 10, atSeconds(1))).toBe(false);
+    expect(await recordQuery(VIDEO_ID, atSeconds(1), false)).toMatchObject({ queriedAt: at(1) });
+    await recordQuery(VIDEO_ID, atSeconds(ahead), true);
+    expect(await claimQuery(VIDEO_ID, 10, atSeconds(1))).toMatchObject({ queriedAt: at(1) });
   });
 
   test('succeeds for one of many at once', async () => {

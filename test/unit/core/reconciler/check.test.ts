@@ -178,7 +178,7 @@ describe('a check of an unfinished task', () => {
   test('makes no query before the provider’s Retry-After, its own or an earlier one', async () => {
     waiting({ notBefore: at(90) });
 
-    const held = await check(4, aDone('a'));
+    const held = await check(30, aDone('a'));
     expect(held.provider.query).not.toHaveBeenCalled();
     expect(held.checks).toMatchObject([openUntil(90)]);
 
