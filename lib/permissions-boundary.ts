@@ -6,7 +6,10 @@ export const BOUNDARY_KEY = '@aws-cdk/core:permissionsBoundary';
 
 const EXPECTED = 'Expected {"name":"…"} or {"arn":"…"}';
 const Boundary = z.union(
-  [z.strictObject({ name: z.string().min(1, EXPECTED) }), z.strictObject({ arn: z.string().startsWith('arn:', EXPECTED) })],
+  [
+    z.strictObject({ name: z.string().min(1, EXPECTED) }),
+    z.strictObject({ arn: z.string().startsWith('arn:', EXPECTED) }),
+  ],
   EXPECTED,
 );
 
