@@ -74,14 +74,14 @@ const openFor = (seconds: number, clock: Clock): CheckResult => ({
 export const checkDue = async (due: DueItem, options: CheckOptions): Promise<CheckResult> => {
   const { work, list } = due;
   if (work.kind === 'request') return checkRequest(due, work.requestId, options);
-  const { clock, keepGoing } = options;
+  const { clock, keepGoing, providerRouteOf } = options;
   // Removals take long. Rescheduled first, so that the next run continues if this one dies.
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), CHECK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   // The invocation was lost, or its function died.
   if (work.kind === 'webhook') await startFirstAttempt(work.eventId);
   else if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
-  else await resumeDeletion(toDeletedRequest(claimed.item), clock);
+  else await resumeDeletion(toDeletedRequest(claimed.item), providerRouteOf, clock);
   return DONE;
 };
 
