@@ -15,7 +15,7 @@ import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Settings } from './settings.ts';
 
 interface Capabilities {
-  context: Pick<StackContext, 'console' | 'models'>;
+  context: Pick<StackContext, 'console' | 'models' | 'openaiWaitingInAll'>;
   /** Of the sources, when it is known. */
   commit: string | undefined;
   httpApi: HttpApi;
@@ -64,6 +64,9 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('ImageDeadlineSeconds', variables.IMAGE_DEADLINE_SECONDS);
   output('VideoDeadlineSeconds', variables.VIDEO_DEADLINE_SECONDS);
   output('WebhookRetrySeconds', variables.WEBHOOK_RETRY_SECONDS);
+  if (service.context.openaiWaitingInAll !== undefined) {
+    output('OpenaiWaitingInAll', variables.OPENAI_WAITING_IN_ALL);
+  }
   if (sandbox) output('SandboxUrl', sandbox.url);
   if (service.canary) output('CanaryKeySecretName', service.canary.apiKey.secretName);
   output('AlarmTopicArn', monitoring.topic.topicArn);

@@ -8,6 +8,7 @@ import { client, operatorToken } from '../state/session.ts';
 import { DeleteButton } from './delete-button.tsx';
 import { Story } from './story.tsx';
 import { Summary } from './summary.tsx';
+import { Waiting } from './waiting.tsx';
 
 /** A request: what was asked and made, and for an operator its story. */
 export const RequestPage = ({ requestId }: { requestId: string }) => {
@@ -43,6 +44,7 @@ export const RequestPage = ({ requestId }: { requestId: string }) => {
       </p>
       <Problem text={problem.value} />
       {record && <Summary record={record} isOwn={own !== undefined} />}
+      {own && !isFinished(own) && <Waiting record={own} />}
       {own && (
         <p>
           <DeleteButton record={own} />

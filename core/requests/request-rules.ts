@@ -38,7 +38,6 @@ export type ProviderCost = z.infer<typeof ProviderCost>;
 export const Assignment = z.object({
   route: z.string(),
   number: z.number(),
-  at: z.string(),
   claimId: z.optional(z.string()),
 });
 export type Assignment = z.infer<typeof Assignment>;

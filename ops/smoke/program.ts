@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
+import { hintFor } from '../hints.ts';
 import { seconds, text } from '../options.ts';
 import { formatTable } from '../output.ts';
 import { plainCommand } from '../plain-command.ts';
@@ -49,6 +50,7 @@ const createCommand = ({ out, err }: StoppableStreams): Command =>
       `the deployed stack, by the usual AWS credentials (default: ${DEFAULT_STACK}, when no local run is up)`,
       text,
     )
+    .option('--region <name>', 'the region of the stack (default: that of the AWS settings)', text)
     .option(
       '--webhook-url <url>',
       'where the webhook goes; answers it with 2xx (default: the sandbox, where there is one)',
@@ -68,17 +70,18 @@ const createCommand = ({ out, err }: StoppableStreams): Command =>
 export const main = async (args: readonly string[], streams: StoppableStreams): Promise<0 | 1 | 2> => {
   try {
     const command = createCommand(streams).parse(args, { from: 'user' });
-    const { dataDir, stack, ...options } = command.opts<GivenOptions>();
+    const { dataDir, stack, region, ...options } = command.opts<GivenOptions>();
     const target = await connect({
       ...(dataDir !== undefined && { dataDir }),
       ...(stack !== undefined && { stack }),
+      ...(region !== undefined && { region }),
     });
     return await smokeTest(target, options, streams);
   } catch (error) {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const isExpected = error instanceof TargetError;
-    streams.err(`${isExpected ? error.message : `${error}`}\n`);
+    streams.err(isExpected ? `${error.message}\n${hintFor(error)}\n` : `${error}\n`);
     return 1;
   }
 };
@@ -101,6 +104,7 @@ const smokeTest = async (
   const options: SmokeOptions = {
     webhookUrl: given.webhookUrl ?? receiver,
     minConcurrency: given.minConcurrency,
+    waitingInAll: Number(target.outputs.OpenaiWaitingInAll) || undefined,
     patienceSeconds: given.patience,
     metricPatienceSeconds: given.metricPatience,
   };

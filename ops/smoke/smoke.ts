@@ -9,6 +9,8 @@ export interface SmokeOptions {
   webhookUrl: string | undefined;
   /** Concurrency of Lambda below which the quota is reported. */
   minConcurrency: number;
+  /** Calls that may wait for images at once, where the stack names a number of its own. */
+  waitingInAll: number | undefined;
   /** Longest wait for the image and for the video, each. */
   patienceSeconds: number;
   /** Longest wait for the metric of the alarms' topic, which comes minutes late. */

@@ -136,6 +136,16 @@ test.each([
   await expect(synthesizeService({ [key]: value })).rejects.toThrow(message);
 });
 
+test('the smoke test finds how many calls may wait, where the context says so', async () => {
+  const [given, none] = await Promise.all([
+    synthesizeService({ openaiWaitingInAll: '50' }),
+    synthesizeService(),
+  ]);
+
+  expect(given.outputs.OpenaiWaitingInAll).toEqual({ Value: '50' });
+  expect(none.outputs.OpenaiWaitingInAll).toBeUndefined();
+});
+
 describe('the time limit of the dispatch function', () => {
   const timeoutSeconds = async (imageDeadlineSeconds: number): Promise<number> =>
     (await synthesizeService({ imageDeadlineSeconds })).functions['workflow/dispatch-request']?.properties

@@ -147,6 +147,35 @@ describe('A retry after a broken connection', () => {
     ]);
   });
 
+  /** Another call takes the only request over, as it does in the table. */
+  const takeOver = (): void => {
+    for (const item of memory.partition(idempotencyPartition(ACCOUNT_ID)))
+      memory.patch(item as { PK: string; SK: string }, { waiter: 'another call' });
+  };
+
+  test('ends the former call at its next check, though the request goes on', async () => {
+    const seconds: number[] = [];
+    const { status } = await calls.make(BODY, {
+      meanwhile: (second) => {
+        if (seconds.push(second) === 3) takeOver();
+      },
+    });
+
+    expect([status, seconds.length, created().length]).toEqual([408, 3, 1]);
+  });
+
+  test('that takes the request while its images are read for the former call gets them alone', async () => {
+    memory.client.on(UpdateCommand).callsFake((input) => {
+      if (input.ExpressionAttributeValues?.[':state'] === 'answered') takeOver();
+      return memory.update(input);
+    });
+
+    expect((await calls.make(BODY, { endsAfterSeconds: 1 })).status).toBe(408);
+    expect(memory.partition(idempotencyPartition(ACCOUNT_ID))).toMatchObject([
+      { state: 'open', waiter: 'another call' },
+    ]);
+  });
+
   test('gets images whose answer was lost within 10 s, as URLs, again and again', async () => {
     const first = await calls.make(BODY, { endsAfterSeconds: 2 });
     const retries = [await calls.make(BODY, { retry: 1 }), await calls.make(BODY, { retry: 2 })];
