@@ -8,7 +8,8 @@ const project = (name, settings = {}) => ({
       '@swc/jest',
       {
         jsc: {
-          ...{ parser: { syntax: 'typescript' }, target: 'es2024' },
+          parser: { syntax: 'typescript' },
+          target: 'es2024',
           experimental: { keepImportAttributes: true },
         },
         module: { type: 'es6' },

@@ -25,7 +25,7 @@ const describeInput = ({
     Object.entries(input).flatMap(([field, value]): [string, Cell][] => {
       if (Array.isArray(value)) return value.length === 0 ? [] : [[field, value.join(' ')]];
       if (typeof value === 'object') return Object.entries(value);
-      return [[field, value]];
+      return [[field, typeof value === 'boolean' ? String(value) : value]];
     }),
   );
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { described, named } from '../answers.ts';
+import { PARAMETERS } from './model-parameters.ts';
 import { ImageRate, VideoRate } from './rate-schemas.ts';
 import { ASPECT_RATIOS, PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
 
@@ -26,6 +27,18 @@ const ExplicitSizeBounds = named(
   }),
 );
 
+const ModelParameter = named(
+  'ModelParameter',
+  'A field of a creation that the model takes and others do not, with the range of its values: of a number `min` to `max`, of a text its characters.',
+  z.object({
+    name: z.enum(PARAMETERS),
+    min: z.optional(z.int()),
+    max: z.optional(z.int()),
+    maxCharacters: z.optional(z.int()),
+  }),
+);
+const parameters = () => z.optional(described(z.array(ModelParameter), 'Absent: it takes none of them.'));
+
 const ImageModel = named(
   'ImageModel',
   'A model that makes images, with every limit it enforces.',
@@ -41,6 +54,7 @@ const ImageModel = named(
     maxReferences: limit('Most `references`; 0: it takes none.'),
     maxImagesPerRequest: limit('Most images in a request.'),
     capabilities: z.object({ sequential: described(z.boolean(), 'Whether it takes `sequential`.') }),
+    parameters: parameters(),
     rate: z.optional(
       described(
         ImageRate,
@@ -77,6 +91,7 @@ const VideoModel = named(
     defaultRatio: z.optional(z.string()),
     referenceVideoMaxSeconds: z.optional(limit('Longest reference video.')),
     maxCombinedSeconds: z.optional(limit('Longest output and reference videos together.')),
+    parameters: parameters(),
     rate: z.optional(
       described(VideoRate, 'Only where the operator publishes rates: xTokens a second, by resolution.'),
     ),

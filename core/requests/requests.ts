@@ -192,7 +192,7 @@ const NOTHING_STORED = `${NO_OUTPUTS} AND attribute_not_exists(storedSoFar)`;
 const NEVER_ENDED = ' AND attribute_not_exists(refundThousandths)';
 
 export type TerminalState =
-  | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
+  | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant; reportedSeed?: number }
   | { status: 'failed'; error: Failure };
 
 interface Settlement {
