@@ -115,7 +115,7 @@ const useSending = (state: FormState, form: { current: HTMLFormElement | null })
   const sending = useSignal<Sending>('ready');
   const focusFirstWrong = () =>
     setTimeout(() => {
-      const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+      const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-wrong="true"]');
       (wrong?.matches('fieldset') ? wrong.querySelector('input') : wrong)?.focus();
     });
   const send = async (event: Event) => {

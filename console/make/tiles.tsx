@@ -87,10 +87,9 @@ const TileGroup = ({ field, messages, isHinted = true, children }: TileGroupProp
   return (
     <fieldset
       class="field"
-      role="radiogroup"
       name={field.path}
       aria-describedby={`${id}-hint ${id}-message`}
-      aria-invalid={own.length > 0}
+      data-wrong={own.length > 0}
     >
       <legend>{field.label}</legend>
       {children}

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { CopyButton, Heading, Problem, ScrollFrame } from '../parts/parts.tsx';
+import { CopyButton, Heading, Problem, ScrollFrame, StatusBadge } from '../parts/parts.tsx';
+import { Skeleton } from '../parts/placeholders.tsx';
+import { now } from '../state/clock.ts';
 import { useLive } from '../state/live.ts';
-import { type AnyRecord, isFinished, isVideoId } from '../state/record-rules.ts';
+import { type AnyRecord, isFinished, isVideoId, statusAt } from '../state/record-rules.ts';
 import { messageOf, readOne, recordOf } from '../state/records.ts';
 import { client, operatorToken } from '../state/session.ts';
 import { DeleteButton } from './delete-button.tsx';
@@ -39,9 +41,11 @@ export const RequestPage = ({ requestId }: { requestId: string }) => {
         {isVideoId(requestId) ? 'Request for a video' : 'Request for images'}
       </Heading>
       <p class="copied">
-        <code>{requestId}</code> <CopyButton text={requestId} label="Copy the ID" />
+        <code>{requestId}</code> <CopyButton text={requestId} label="Copy the ID" />{' '}
+        {record && <StatusBadge status={statusAt(record, now.value)} />}
       </p>
       <Problem text={problem.value} />
+      {!record && problem.value === undefined && <Skeleton />}
       {record && <Summary record={record} isOwn={own !== undefined} />}
       {own && (
         <p>

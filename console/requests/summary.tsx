@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type FormValues, fieldsOf, valuesOf } from '../make/form-rules.ts';
-import { CopyButton, StatusBadge, Time } from '../parts/parts.tsx';
+import { Icon } from '../parts/icons.tsx';
+import { CopyButton, Time } from '../parts/parts.tsx';
 import { capitalized, xTokensText } from '../parts/texts.ts';
 import { models, readModels } from '../state/account.ts';
-import { now } from '../state/clock.ts';
-import { type AnyRecord, lossText, statusAt } from '../state/record-rules.ts';
+import { type AnyRecord, lossText } from '../state/record-rules.ts';
 import { hrefOf } from '../state/route.ts';
 import { Outputs } from './outputs.tsx';
 
@@ -23,10 +23,12 @@ export const Summary = ({ record, isOwn }: { record: AnyRecord; isOwn: boolean }
           <strong>{record.error.code}</strong>: {record.error.message} It is refunded in full.
         </p>
       )}
-      <dl class="summary">
-        <Fact name="Status">
-          <StatusBadge status={statusAt(record, now.value)} />
-        </Fact>
+      <div class="copied asked">
+        <p class="prompt">{record.prompt}</p> <CopyButton text={record.prompt} label="Copy the prompt" />{' '}
+        {isOwn && <Reuse record={record} />}
+      </div>
+      {record.status !== 'failed' && <Outputs record={record} isLarge />}
+      <dl class="summary panel">
         {loss !== undefined && <Fact name="Outputs">{loss}</Fact>}
         <Fact name="Model">{record.model}</Fact>
         <Fact name="End-user">{record.endUserEmail}</Fact>
@@ -50,11 +52,6 @@ export const Summary = ({ record, isOwn }: { record: AnyRecord; isOwn: boolean }
           );
         })}
       </dl>
-      <div class="copied">
-        <p class="prompt">{record.prompt}</p> <CopyButton text={record.prompt} label="Copy the prompt" />{' '}
-        {isOwn && <Reuse record={record} />}
-      </div>
-      {record.status !== 'failed' && <Outputs record={record} isLarge />}
     </>
   );
 };
@@ -82,5 +79,10 @@ const Reuse = ({ record }: { record: AnyRecord }) => {
   if (models.value && !model) return <span class="quiet">Its model is not available any more.</span>;
   const body = { ...input, prompt, endUserEmail };
   const values: FormValues = model ? valuesOf(model, body) : { model: id, prompt, endUserEmail };
-  return <a href={hrefOf('make', values)}>Reuse these settings</a>;
+  return (
+    <a class="button" href={hrefOf('make', { ...values, reused: '1' })}>
+      <Icon name="again" />
+      Reuse these settings
+    </a>
+  );
 };
