@@ -69,7 +69,8 @@ const Views = ({ isTable }: { isTable: boolean }) => (
           onChange={() => replaceInQuery('requests', 'view', name === 'table' ? name : '')}
         />
         <span>
-          <Icon name={name === 'table' ? 'table' : 'requests'} /> {name === 'table' ? 'Table' : 'Gallery'}
+          <Icon name={name === 'table' ? 'table' : 'requests'} />
+          <span class="word">{name === 'table' ? ' Table' : ' Gallery'}</span>
         </span>
       </label>
     ))}
