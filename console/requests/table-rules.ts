@@ -27,9 +27,11 @@ export const sortAfter = ({ key, isDescending }: Sort, clicked: SortKey): string
 export const secondsOf = (record: AnyRecord): number | undefined =>
   'finishedAt' in record ? (Date.parse(record.finishedAt) - Date.parse(record.createdAt)) / 1_000 : undefined;
 
-/** The cost in xTokens; undefined while a request is unfinished. */
-export const costOfRecord = (record: AnyRecord): number | undefined =>
-  'cost' in record ? record.cost : undefined;
+/** The cost in xTokens, nothing for a failed request, which is refunded; undefined while a request is unfinished. */
+export const costOfRecord = (record: AnyRecord): number | undefined => {
+  if (record.status === 'failed') return 0;
+  return 'cost' in record ? record.cost : undefined;
+};
 
 const sortValue = (record: AnyRecord, key: SortKey, now: Date): string | number | undefined => {
   const values: Record<SortKey, () => string | number | undefined | Status> = {

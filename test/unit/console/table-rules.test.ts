@@ -15,11 +15,11 @@ const record = (requestId: string, parts: object): AnyRecord =>
     ...parts,
   }) as unknown as AnyRecord;
 const RECORDS = [
-  record('slow', { status: 'failed', createdAt: at(30), finishedAt: at(90), cost: 0 }),
+  record('slow', { status: 'failed', createdAt: at(30), finishedAt: at(90) }),
   record('running', { createdAt: at(20), model: 'c' }),
-  record('dear', { status: 'failed', createdAt: at(10), finishedAt: at(12), cost: 9, model: 'a' }),
+  record('dear', { status: 'expired', createdAt: at(10), finishedAt: at(12), cost: 9, model: 'a' }),
   record('ada', {
-    status: 'failed',
+    status: 'expired',
     createdAt: at(0),
     finishedAt: at(1),
     cost: 4,
