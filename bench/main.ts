@@ -3,6 +3,8 @@
  * when a figure misses its budget.
  */
 import { readFile, writeFile } from 'node:fs/promises';
+import { Argument } from 'commander';
+import { plainCommand } from '../ops/plain-command.ts';
 import { measureBundles } from './bundles/measure.ts';
 import { measureHandlers } from './handlers/measure.ts';
 import { measureLocalRun } from './local-run/measure.ts';
@@ -55,9 +57,11 @@ const write = async (measured: Record<string, Part>): Promise<void> => {
 };
 
 const main = async (): Promise<void> => {
-  const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-  const unknown = asked.filter((name) => !Object.hasOwn(MEASURES, name));
-  if (unknown.length > 0) throw new Error(`There is no part ${unknown}.`);
+  const command = plainCommand('bench', 'Measures the parts beside their budgets; without a name, all parts.')
+    .addArgument(new Argument('[parts...]', 'what to measure').choices(Object.keys(MEASURES)))
+    .option('--quick', 'measure less, and write nothing')
+    .parse();
+  const asked = command.args;
   const measured: Record<string, Part> = {};
   for (const [name, measure] of Object.entries(MEASURES)) {
     if (asked.length > 0 && !asked.includes(name)) continue;

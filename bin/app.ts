@@ -1,13 +1,14 @@
 import { App } from 'aws-cdk-lib';
 import { cachedBundles } from '../lib/bundle-cache.ts';
-import { readContext } from '../lib/context.ts';
+import { readContext, type StackContext } from '../lib/context.ts';
+import { ContextError } from '../lib/context-error.ts';
 import { GenerationServiceStack } from '../lib/generation-service-stack.ts';
+import { dataOf } from '../lib/own-models.ts';
 import { findCommit } from '../lib/release.ts';
 
 const app = new App();
-const bundleOf = await cachedBundles();
-
-const context = readContext(app.node);
+const context = contextOrExit(app);
+const bundleOf = await cachedBundles(dataOf(context.models));
 
 new GenerationServiceStack(app, 'GenerationService', {
   stackName: context.stackName,
@@ -18,3 +19,14 @@ new GenerationServiceStack(app, 'GenerationService', {
 });
 
 app.synth();
+
+/** Says what is wrong with the context in place of a stack trace, which says where this program found out. */
+function contextOrExit({ node }: App): StackContext {
+  try {
+    return readContext(node);
+  } catch (error) {
+    if (!(error instanceof ContextError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}

@@ -29,6 +29,8 @@ export const ErrorBody = z.object({
         'What is wrong, by the path of the field, such as `references[2]`. At most 20.',
       ),
     ),
+    type: z.optional(described(z.string(), 'Of an error that the gateway makes: for OpenAI’s clients.')),
+    param: z.optional(described(z.null(), 'Beside `type`.')),
   }),
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -23,7 +23,8 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 /** Marks one output of a succeeded request whose file could not be stored; never a top-level error. */
 export const STORAGE_FAILED = 'storage_failed';
 
-const errorCodes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
+/** Every error code. The execution of a failed request ends with the request's own as its error. */
+export const ERROR_CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 
 /** Kinds of input files. */
 export const MEDIA = ['image', 'video', 'audio'] as const;
@@ -69,7 +70,7 @@ export type InputFault = z.infer<typeof InputFault>;
  * fail again.
  */
 export const Failure = z.object({
-  code: z.enum(errorCodes),
+  code: z.enum(ERROR_CODES),
   message: z.string(),
   input: z.optional(InputFault),
 });
@@ -77,7 +78,7 @@ export type Failure = z.infer<typeof Failure>;
 
 /** A failure from the table or an execution. A code of another version reads as `internal_error`, an input fault of another one as absent. */
 export const StoredFailure = z.object({
-  code: z.catch(z.enum(errorCodes), 'internal_error'),
+  code: z.catch(z.enum(ERROR_CODES), 'internal_error'),
   message: z.string(),
   input: z.catch(z.optional(InputFault), undefined),
 });

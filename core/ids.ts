@@ -44,11 +44,11 @@ export const outputId = (requestId: string, index: number): string => `${request
 
 export const newAccountId = (now: Date): string => `${ACCOUNT_ID_PREFIX}${newUlid(now)}`;
 
-/** What an event of a balance tells. */
+/** What an event of a balance reports. */
 export type BalanceEventKind = 'low' | 'exhausted';
 const BALANCE_EVENT_ID = new RegExp(`^(${ACCOUNT_ID_PATTERN})_(low|exhausted)_\\d+`);
 
-/** The id of an event of an account's balance. `number` tells events of a kind apart: at most 12 digits, because a delivery is named by it. */
+/** The id of an event of an account's balance. `number` distinguishes events of a kind: at most 12 digits, because a delivery is named by it. */
 export const balanceEventId = (accountId: string, kind: BalanceEventKind, number: number): string =>
   `${accountId}_${kind}_${number}`;
 

@@ -71,7 +71,7 @@ const METRICS = {
   providerCallLost: { name: 'ProviderCallLost', dimensions: ['provider'] },
   /** A provider task in a state the adapter does not know; it counts as running. */
   unknownProviderState: { name: 'UnknownProviderState', dimensions: ['provider'] },
-  /** An unfinished request without an execution. */
+  /** An execution that died, or an unfinished request without one. The execution of a failed request does not count. */
   executionLost: { name: 'ExecutionLost', dimensions: [] },
   /** A request the reconciler failed to process. */
   reconcileFailed: { name: 'ReconcileFailed', dimensions: [] },

@@ -69,17 +69,17 @@ export const PROVIDER_IDS = Object.keys(PROVIDERS) as [Maker, ...Maker[]];
 /** The name of an account other than the default one. It is part of variables, outputs and logical ids. */
 export const ACCOUNT_NAME = /^[a-z][a-z0-9]{0,19}$/;
 
-const partsOf = (id: string): { maker: string; account: string | undefined } => {
+const parseProviderId = (id: string): { maker: string; account: string | undefined } => {
   const [maker = '', ...account] = id.split('@');
   return { maker, account: account.length === 0 ? undefined : account.join('@') };
 };
 
 /** The maker of an account's provider. */
-export const makerOf = (id: ProviderId): Maker => partsOf(id).maker as Maker;
+export const makerOf = (id: ProviderId): Maker => parseProviderId(id).maker as Maker;
 
 /** Whether text names an account at a provider of this version. */
 export const isProviderId = (text: string): text is ProviderId => {
-  const { maker, account } = partsOf(text);
+  const { maker, account } = parseProviderId(text);
   return Object.hasOwn(PROVIDERS, maker) && (account === undefined || ACCOUNT_NAME.test(account));
 };
 
@@ -88,7 +88,7 @@ export const isProviderId = (text: string): text is ProviderId => {
  * functions: its base URL, the one it had before, and the ARN of its API key's secret. The context keys are those of the default account.
  */
 export const namesOfProvider = (id: ProviderId) => {
-  const { maker, account = '' } = partsOf(id) as { maker: Maker; account?: string };
+  const { maker, account = '' } = parseProviderId(id) as { maker: Maker; account?: string };
   const { label, keyVariable } = PROVIDERS[maker];
   const upper = maker.toUpperCase() as Uppercase<Maker>;
   const lower = `${label.charAt(0).toLowerCase()}${label.slice(1)}` as Uncapitalize<Label>;
@@ -112,7 +112,8 @@ export type ProviderNames = ReturnType<typeof namesOfProvider>;
 export const callsBackFor = (provider: string, kind: RequestKind): boolean =>
   Object.entries(PROVIDERS).some(
     ([maker, facts]) =>
-      maker === partsOf(provider).maker && (facts.callsBackFor as readonly RequestKind[]).includes(kind),
+      maker === parseProviderId(provider).maker &&
+      (facts.callsBackFor as readonly RequestKind[]).includes(kind),
   );
 
 /** The name of a route: `modelstudio@eu/wan2.7-t2v`. Models that lead to the same upstream model share its limits. */

@@ -44,10 +44,21 @@ export const OPENAI_ROUTES = {
   'edit-openai-image': { method: 'POST', path: '/openai/v1/images/edits' },
 } as const satisfies Record<string, Route>;
 
+/** The routes of videos for OpenAI's clients: one function serves them, `functions/api/${OPENAI_VIDEOS}.ts`. */
+export const OPENAI_VIDEO_ROUTES = {
+  'create-openai-video': { method: 'POST', path: '/openai/v1/videos' },
+  'list-openai-videos': { method: 'GET', path: '/openai/v1/videos' },
+  'get-openai-video': { method: 'GET', path: '/openai/v1/videos/{requestId}' },
+  'delete-openai-video': { method: 'DELETE', path: '/openai/v1/videos/{requestId}' },
+  'get-openai-video-content': { method: 'GET', path: '/openai/v1/videos/{requestId}/content' },
+} as const satisfies Record<string, Route>;
+/** The function of these routes. */
+export const OPENAI_VIDEOS = 'openai-videos';
+
 /** The name of an endpoint for OpenAI's clients. */
 export type OpenAiEndpointName = keyof typeof OPENAI_ROUTES;
 
-const EVERY_ROUTE = { ...ROUTES, ...OPENAI_ROUTES };
+const EVERY_ROUTE = { ...ROUTES, ...OPENAI_ROUTES, ...OPENAI_VIDEO_ROUTES };
 
 /** A route as text: `POST /v1/videos`. */
 export const routeText = (name: keyof typeof EVERY_ROUTE): string =>

@@ -49,6 +49,11 @@ export const CLOCK_SKEW_MS = 2_000;
 export const latestEndMs = (now: Date, longestMs: number): number =>
   now.getTime() + longestMs + CLOCK_SKEW_MS;
 
+/** The time, and the passing of it. */
+export interface Pace extends Clock {
+  sleep(milliseconds: number): Promise<void>;
+}
+
 /** The source of the time, passed as an argument so that tests can set it. */
 export interface Clock {
   now(): Date;

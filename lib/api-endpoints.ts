@@ -3,6 +3,8 @@ import { Construct } from 'constructs';
 import {
   type EndpointName,
   OPENAI_ROUTES,
+  OPENAI_VIDEO_ROUTES,
+  OPENAI_VIDEOS,
   type OpenAiEndpointName,
   ROUTES,
   type Route,
@@ -28,16 +30,18 @@ const STREAMED: readonly string[] = [
 /** An answer with the most images needs 190 (`MAX_BASE64`). */
 const WAITING_MEMORY = 256;
 
-type Name = EndpointName | OpenAiEndpointName;
+/** The functions for OpenAI's clients: one per route, but one for all of videos. */
+export type OpenAiFunctionName = OpenAiEndpointName | typeof OPENAI_VIDEOS;
+type Name = EndpointName | OpenAiFunctionName;
 /** The names of a table's routes. */
-const namesOf = <Of extends Name>(routes: Record<Of, Route>): Of[] => Object.keys(routes) as Of[];
+const namesOf = <Of extends string>(routes: Record<Of, Route>): Of[] => Object.keys(routes) as Of[];
 
 /** The functions of the API, one per route; those for OpenAI's clients only where the context wants them. */
 export class ApiEndpoints extends Construct {
   /** The functions, by the name of their route. */
   readonly functions: Record<EndpointName, ServiceFunction>;
   /** Those for OpenAI's clients; undefined without them. */
-  readonly openAi: Record<OpenAiEndpointName, ServiceFunction> | undefined;
+  readonly openAi: Record<OpenAiFunctionName, ServiceFunction> | undefined;
 
   constructor(
     scope: Construct,
@@ -49,7 +53,7 @@ export class ApiEndpoints extends Construct {
     const create = (name: Name) =>
       new ServiceFunction(this, pascalCase(name), {
         bundle: bundleOf(`api/${name}`),
-        description: routeText(name),
+        description: name === OPENAI_VIDEOS ? "Videos for OpenAI's clients" : routeText(name),
         timeout: Duration.seconds(
           STREAMED.includes(name) ? openaiWaitSeconds + SENDING_SECONDS : GATEWAY_TIMEOUT_SECONDS,
         ),
@@ -57,21 +61,25 @@ export class ApiEndpoints extends Construct {
         memorySize: STREAMED.includes(name) ? WAITING_MEMORY : 1024,
       });
     this.functions = functionsByName(namesOf(ROUTES), create);
-    this.openAi = openaiSurface ? functionsByName(namesOf(OPENAI_ROUTES), create) : undefined;
+    this.openAi = openaiSurface
+      ? functionsByName([...namesOf(OPENAI_ROUTES), OPENAI_VIDEOS], create)
+      : undefined;
   }
 
   /** Every route with its function. */
   get routes(): ApiRoute[] {
     const { functions, openAi } = this;
+    const routes = namesOf(ROUTES).map((name) => ({ ...ROUTES[name], handler: functions[name].lambda }));
+    if (!openAi) return routes;
+    const videos = openAi[OPENAI_VIDEOS].lambda;
     return [
-      ...namesOf(ROUTES).map((name) => ({ ...ROUTES[name], handler: functions[name].lambda })),
-      ...(openAi
-        ? namesOf(OPENAI_ROUTES).map((name) => ({
-            ...OPENAI_ROUTES[name],
-            handler: openAi[name].lambda,
-            isStreamed: STREAMED.includes(name),
-          }))
-        : []),
+      ...routes,
+      ...namesOf(OPENAI_ROUTES).map((name) => ({
+        ...OPENAI_ROUTES[name],
+        handler: openAi[name].lambda,
+        isStreamed: STREAMED.includes(name),
+      })),
+      ...Object.values(OPENAI_VIDEO_ROUTES).map((route) => ({ ...route, handler: videos })),
     ];
   }
 }

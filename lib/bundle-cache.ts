@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ModelData } from '../core/models/model-data.ts';
 import { bundleFunctions } from './bundle-functions.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -21,6 +22,7 @@ const INPUTS = [
   'lib/bundle-functions.ts',
   'lib/bundle-pages.ts',
   'lib/bundle-console.ts',
+  'lib/bundled-catalog.ts',
   'lib/lean-packages.ts',
 ];
 const CACHE = join(root, 'node_modules', '.cache', 'generation-service', 'bundles');
@@ -35,8 +37,8 @@ const filesUnder = (path: string): string[] =>
         .flatMap((name) => filesUnder(join(path, name)))
     : [path];
 
-const inputsDigest = (): string => {
-  const digest = createHash('sha256');
+const inputsDigest = (ownModels: readonly ModelData[]): string => {
+  const digest = createHash('sha256').update(JSON.stringify(ownModels));
   for (const path of INPUTS.flatMap((input) => filesUnder(join(root, input)))) {
     digest
       .update(`${path.slice(root.length)}\0`)
@@ -47,15 +49,17 @@ const inputsDigest = (): string => {
 };
 
 /**
- * As `bundleFunctions`, but bundles once for the same sources: bundling is most of a synthesis, and every local run
+ * As `bundleFunctions`, but bundles once for the same sources and own models: bundling is most of a synthesis, and every local run
  * synthesizes. Safe for concurrent processes: a set of bundles is renamed into place, under the digest of its inputs.
  * Returns the folder of a function's bundle by its name.
  */
-export const cachedBundles = async (): Promise<(name: string) => string> => {
-  const folder = join(CACHE, inputsDigest());
+export const cachedBundles = async (
+  ownModels: readonly ModelData[] = [],
+): Promise<(name: string) => string> => {
+  const folder = join(CACHE, inputsDigest(ownModels));
   if (!existsSync(folder)) {
     const temporary = join(CACHE, `${TEMPORARY_PREFIX}${randomUUID()}`);
-    await bundleFunctions(temporary);
+    await bundleFunctions(temporary, ownModels);
     try {
       renameSync(temporary, folder);
     } catch (error) {

@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LIBAV_FILES, LIBAV_PACKAGE } from '@generation-service/media/libav';
 import { build } from 'esbuild';
+import type { ModelData } from '../core/models/model-data.ts';
 import { bundlePages } from './bundle-pages.ts';
+import { bundledCatalog } from './bundled-catalog.ts';
 import { leanPackages } from './lean-packages.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -42,11 +44,14 @@ export const functionNames = (): string[] => Object.keys(entryPoints()).map(dirn
 /**
  * Bundles each function into one minified ES module, `<outputFolder>/<name>/index.mjs`. Returns the folder of a
  * function by its name (`api/get-balance`). The AWS SDK is included at the version of the lock file, in its ES
- * build, which tree-shakes and loads in about half the time, without what no function uses of it (`leanPackages`). `require` is defined for the few CommonJS packages. Beside the
+ * build, which tree-shakes and loads in about half the time, without what no function uses of it (`leanPackages`). `require` is defined for the few CommonJS packages. ExtraWrites the
  * function that publishes the public pages lie those; beside one that measures videos lie its thread's module and FFmpeg's demuxers, as
- * their package has them.
+ * their package has them. The catalog in them ends with the operator's own models.
  */
-export const bundleFunctions = async (outputFolder: string): Promise<(name: string) => string> => {
+export const bundleFunctions = async (
+  outputFolder: string,
+  ownModels: readonly ModelData[] = [],
+): Promise<(name: string) => string> => {
   await build({
     entryPoints: {
       ...entryPoints(),
@@ -60,14 +65,14 @@ export const bundleFunctions = async (outputFolder: string): Promise<(name: stri
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
-    plugins: [leanPackages],
+    plugins: [leanPackages, bundledCatalog(ownModels)],
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
     legalComments: 'none',
     logLevel: 'warning',
   });
-  await bundlePages(join(outputFolder, 'events', 'publish-pages'));
+  await bundlePages(join(outputFolder, 'events', 'publish-pages'), ownModels);
   for (const name of VIDEO_FUNCTIONS) copyLibav(join(outputFolder, name));
   return (name) => join(outputFolder, name);
 };

@@ -70,7 +70,7 @@ const slowestOf = (functions: readonly ServiceFunction[], minRuns: number, perio
 };
 
 /** The sum of metrics that are only there when something happened. */
-const sumOf = (metrics: readonly Metric[]): IMetric => {
+const metricSum = (metrics: readonly Metric[]): IMetric => {
   const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
   return new MathExpression({
     expression: `SUM([${named.map(([name]) => `FILL(${name}, 0)`).join(', ')}])`,
@@ -141,18 +141,18 @@ export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: Caller
     'One of a hundred creations or reads of requests takes 10 s or more.',
     { atLeast: SLOW_CALL_MS },
   );
-  alarm('TableThrottled', sumOf(throttlesOf(props.table)), 'DynamoDB throttles calls of the table.', {
+  alarm('TableThrottled', metricSum(throttlesOf(props.table)), 'DynamoDB throttles calls of the table.', {
     atLeast: THROTTLED_CALLS,
   });
   alarm(
     'ExecutionsThrottled',
-    sumOf(props.stateMachines.map((machine) => machine.metricThrottled(FIVE_MINUTES))),
+    metricSum(props.stateMachines.map((machine) => machine.metricThrottled(FIVE_MINUTES))),
     'Step Functions throttles the transitions of executions.',
     { atLeast: THROTTLED_CALLS },
   );
   alarm(
     'FunctionsThrottled',
-    sumOf(props.workers.map(({ lambda }) => lambda.metricThrottles(FIVE_MINUTES))),
+    metricSum(props.workers.map(({ lambda }) => lambda.metricThrottles(FIVE_MINUTES))),
     'Functions of this stack that work on requests are refused concurrency.',
     { atLeast: THROTTLED_INVOCATIONS },
   );

@@ -75,14 +75,28 @@ const repeatedRoutesIn = (routes: ModelRoutes): string[] =>
   });
 
 /** Routes of models that callers cannot name. */
-const unknownModelsIn = (routes: ModelRoutes): string[] => {
-  const unknown = Object.keys(routes).filter((model) => findModel(model) === undefined);
+const unknownModelsIn = (routes: ModelRoutes, own: readonly { id: string }[]): string[] => {
+  const isKnown = (model: string): boolean =>
+    own.some(({ id }) => id === model) || findModel(model) !== undefined;
+  const unknown = Object.keys(routes).filter((model) => !isKnown(model));
   return unknown.length === 0 ? [] : [`The catalog has no model ${unknown.join(', ')}`];
 };
 
-/** What is wrong with the routes of the models. */
-export const problemsOfRoutes = (routes: ModelRoutes): string[] => [
-  ...unknownModelsIn(routes),
+/** A function's variables have 4 KB in all: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html. The others take some 2,200. */
+const MAX_ROUTES_CHARACTERS = 1_700;
+
+/** Routes that the variables of a function have no room for. */
+const tooLong = (routes: ModelRoutes): string[] => {
+  const { length } = JSON.stringify(routes);
+  return length <= MAX_ROUTES_CHARACTERS
+    ? []
+    : [`All routes together have ${length} characters as JSON, and room for ${MAX_ROUTES_CHARACTERS}`];
+};
+
+/** What is wrong with the routes of all models, the operator's own among them. */
+export const problemsOfRoutes = (routes: ModelRoutes, own: readonly { id: string }[]): string[] => [
+  ...unknownModelsIn(routes, own),
   ...contradictoryLimitsIn(routes),
   ...repeatedRoutesIn(routes),
+  ...tooLong(routes),
 ];

@@ -1,21 +1,17 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
-import { FILTER_PLACES } from '../core/creation/content-filter.ts';
+import { FILTER_SLOTS } from '../core/creation/content-filter.ts';
 import { findModel } from '../core/models/catalog.ts';
 import { MAX_RUNNING, ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import { namesOfProvider, PROVIDER_IDS, type ProviderNames } from '../core/provider-names.ts';
 import { isTooLong } from '../core/webhooks/webhook-rules.ts';
+import { ContextError } from './context-error.ts';
+import { number, numberOf, wholeNumber, wholeNumbers } from './context-numbers.ts';
 import { contradictionsIn, problemsOfRoutes } from './context-rules.ts';
 import { nearestName } from './nearest-name.ts';
+import { allRoutes, OwnModels, problemsOfOwnModels } from './own-models.ts';
 import { providerAccounts, unknownAccountsIn } from './provider-accounts.ts';
 
-/** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
-const number = (minimum: number, maximum: number) =>
-  z.preprocess(emptyAsAbsent, z.coerce.number().min(minimum).max(maximum));
-const wholeNumber = (minimum: number, maximum: number) =>
-  z.preprocess(emptyAsAbsent, z.coerce.number().int().min(minimum).max(maximum));
-/** Empty text would convert to 0. */
-const emptyAsAbsent = (value: unknown): unknown => (value === '' ? undefined : value);
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])])
   .transform((value) => value === true || value === 'true');
@@ -32,15 +28,6 @@ const retrySeconds = z.coerce
     (text) => !isTooLong(text.split(',').map(Number)),
     'Expected at most 13 days together, with 10 % of jitter',
   );
-/** Numbers of key pairs, different ones, separated by commas; CloudFront trusts at most five in a group. */
-const keyNumbers = z.preprocess(
-  (value) => (typeof value === 'string' ? value.split(',').map(Number) : value),
-  z
-    .array(z.int().min(1).max(999))
-    .min(1)
-    .max(5)
-    .refine((numbers) => new Set(numbers).size === numbers.length, 'Expected different numbers'),
-);
 const domainName = z
   .string()
   .regex(
@@ -119,7 +106,7 @@ const MAX_SYNCHRONOUS_SECONDS = 840;
 /** API Gateway ends a streamed response after 5 min of silence. */
 const MAX_STREAM_SILENCE_SECONDS = 240;
 
-/** The places of an account are one item of the table. */
+/** The slots of an account are one item of the table. */
 const MAX_WAITING = 100;
 
 /** Maximum for a video, and for the time in the queue before it: an execution, which also starts late at worst and stores it, has 5 h. */
@@ -140,7 +127,7 @@ export const StackContext = z
     retentionDays: number(0, 3650).default(90),
     pauseSeconds: wholeNumber(1, 3600).default(180),
     // Fewer than prompts that are judged at once would refuse the first creations of an hour.
-    refusedWorkPerHour: wholeNumber(FILTER_PLACES, 1_000_000).default(60),
+    refusedWorkPerHour: wholeNumber(FILTER_SLOTS, 1_000_000).default(60),
     imageDeadlineSeconds: wholeNumber(1, MAX_SYNCHRONOUS_SECONDS).default(600),
     videoDeadlineSeconds: wholeNumber(1, MAX_VIDEO_SECONDS).default(3600),
     queueDeadlineSeconds: wholeNumber(1, MAX_QUEUE_SECONDS).default(3600),
@@ -152,7 +139,8 @@ export const StackContext = z
     reservedConcurrency: json(z.partialRecord(z.enum(RESERVABLE), z.int().min(1).max(100_000))).optional(),
     publicBaseUrl: baseUrl.optional(),
     deliveryBaseUrl: baseUrl.optional(),
-    signingKeys: keyNumbers.default([1]),
+    // Of key pairs; CloudFront trusts at most five in a group.
+    signingKeys: wholeNumbers(1, 999, 5).default([1]),
     allowPrivateTargets: flag.default(false),
     userAgentUrl: headerUrl.optional(),
     publishRates: flag.default(false),
@@ -173,7 +161,7 @@ export const StackContext = z
     accessLogs: flag.default(true),
     executionLogs: flag.default(false),
     tracing: flag.default(false),
-    logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
+    logRetentionDays: numberOf(LOG_RETENTION_DAYS).default(30),
     // Below, a new table takes it anyway; above, the quota of a table ends.
     warmThroughput: wholeNumber(4_001, 40_000).optional(),
     removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
@@ -199,16 +187,25 @@ export const StackContext = z
     ...previousAddresses,
     providerAccounts: json(providerAccounts(baseUrl)),
     modelRoutes: json(ModelRoutes),
+    models: z.preprocess((given) => given ?? [], json(OwnModels)),
     maxRunning: wholeNumber(1, MAX_RUNNING).optional(),
   })
   .check((given) => {
-    const { modelRoutes } = given.value;
-    const problems = problemsOfRoutes(modelRoutes);
-    for (const message of [...problems, ...unknownAccountsIn(modelRoutes, given.value.providerAccounts)]) {
+    const { models, providerAccounts: accounts } = given.value;
+    for (const [path, message] of problemsOfOwnModels(models, given.value)) {
+      given.issues.push({ code: 'custom', path: ['models', ...path], message, input: given.value });
+    }
+    const modelRoutes = allRoutes(given.value.modelRoutes, models);
+    const problems = [
+      ...problemsOfRoutes(modelRoutes, models),
+      ...unknownAccountsIn(given.value.modelRoutes, accounts),
+    ];
+    for (const message of problems) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
     }
     const { canary } = given.value;
-    if (canary !== undefined && (findModel(canary)?.type !== 'image' || !(canary in modelRoutes))) {
+    const canaryModel = models.find(({ id }) => id === canary) ?? findModel(canary ?? '');
+    if (canary !== undefined && (canaryModel?.type !== 'image' || !Object.hasOwn(modelRoutes, canary))) {
       const message = 'Expected an image model with a route';
       given.issues.push({ code: 'custom', path: ['canary'], message, input: canary });
     }
@@ -216,7 +213,7 @@ export const StackContext = z
       given.issues.push({ code: 'custom', path: [key], message, input: given.value });
     }
   });
-/** The validated context. */
+/** The validated context. `readContext` adds the routes of own models to `modelRoutes`. */
 export type StackContext = z.infer<typeof StackContext>;
 
 /**
@@ -241,7 +238,7 @@ const unknownKeysIn = (keys: readonly string[]): z.core.$ZodIssue[] => {
 };
 
 /**
- * The validated context of a CDK app. Throws and names the keys when they are unknown, values are invalid, or the sandbox is asked for
+ * The validated context of a CDK app. Throws a `ContextError` that names the keys when they are unknown, values are invalid, or the sandbox is asked for
  * where the providers' own keys are at hand: one of the two is a mistake.
  */
 export const readContext = (
@@ -254,16 +251,15 @@ export const readContext = (
   const result = StackContext.safeParse(given);
   const unknown = unknownKeysIn(Object.keys(node.getAllContext()));
   if (!result.success || unknown.length > 0) {
-    const error = new z.ZodError([...(result.error?.issues ?? []), ...unknown]);
-    throw new Error(`The context is not valid.\n${z.prettifyError(error)}`);
+    throw new ContextError([...(result.error?.issues ?? []), ...unknown]);
   }
   const realKeys = PROVIDER_IDS.map((id) => namesOfProvider(id).keyVariable).filter(
     (name) => environment[name],
   );
   if (result.data.providers === 'sandbox' && realKeys.length > 0) {
-    throw new Error(
-      `The context is not valid.\n✖ The sandbox takes no real keys: unset ${realKeys.join(' and ')}\n  → at providers`,
-    );
+    const message = `The sandbox takes no real keys: unset ${realKeys.join(' and ')}`;
+    throw new ContextError([{ message, path: ['providers'] }]);
   }
-  return result.data;
+  const { data } = result;
+  return { ...data, modelRoutes: allRoutes(data.modelRoutes, data.models) };
 };

@@ -37,7 +37,7 @@ export interface DashboardProps {
 /** Saved queries of CloudWatch Logs Insights, by name. `docs/alarms.md` says when to run them. */
 const LOG_QUERIES = {
   errors:
-    'fields @timestamp, message, requestId, errorName, cause | filter level = "ERROR" | sort @timestamp desc',
+    'fields @timestamp, message, requestId, errorName, cause, @logStream | filter level = "ERROR" | sort @timestamp desc',
   'provider refusals':
     'fields @timestamp, requestId, provider, errorClass, upstreamCode | filter message = "provider refused" | sort @timestamp desc',
   'refused calls': 'filter message = "request refused" | stats count() by code, route',
@@ -154,7 +154,7 @@ export class Dashboard extends Construct {
             'Executions started',
             executions((machine) => machine.metricStarted(sum)),
           ),
-          graph('Executions that failed or timed out', [
+          graph('Executions that failed, those of failed requests among them, or timed out', [
             ...executions((machine) => machine.metricFailed(sum)),
             ...executions((machine) => machine.metricTimedOut(sum)),
           ]),
@@ -200,7 +200,7 @@ export class Dashboard extends Construct {
         ],
       ],
     });
-    const logGroupNames = functions.map(({ lambda }) => lambda.logGroup.logGroupName);
+    const logGroupNames = [...new Set(functions.map(({ lambda }) => lambda.logGroup.logGroupName))];
     for (const [name, queryString] of Object.entries(LOG_QUERIES)) {
       new CfnQueryDefinition(this, `Query ${name}`, {
         name: `${stackName}/${name}`,

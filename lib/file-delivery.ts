@@ -149,12 +149,12 @@ export class FileDelivery extends Construct {
     return `${this.baseUrl}/docs`;
   }
 
-  /** Tells functions where the files are, so that they know the URLs of files. */
+  /** Gives functions where the files are, so that they know the URLs of files. */
   bindBaseUrl(functions: readonly ServiceFunction[]): void {
     for (const to of functions) to.addEnvironment({ FILE_DELIVERY_BASE_URL: this.baseUrl });
   }
 
-  /** Tells functions the distribution's own name too, so that they know our files by either address. */
+  /** Gives functions the distribution's own name too, so that they know our files by either address. */
   bindAddresses(functions: readonly ServiceFunction[]): void {
     this.bindBaseUrl(functions);
     for (const to of functions) to.addEnvironment({ FILE_DELIVERY_DOMAIN: this.distributionDomain });

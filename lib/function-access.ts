@@ -30,7 +30,7 @@ type Tasks = Record<
 >;
 
 /** The entries of a record, none of them undefined. */
-export const entriesOf = <Name extends string, Value>(
+export const namedEntries = <Name extends string, Value>(
   record: Partial<Record<Name, Value>>,
 ): [Name, Value][] => Object.entries(record) as [Name, Value][];
 
@@ -42,7 +42,8 @@ export const groupFunctions = (
   { measureClips }: ClipMeasuring,
 ) => {
   const openAiCreators = openAi ? [openAi['create-openai-image'], openAi['edit-openai-image']] : [];
-  const listers = [api['list-generations'], api['list-videos']];
+  const videos = openAi ? [openAi['openai-videos']] : [];
+  const listers = [api['list-generations'], api['list-videos'], ...videos];
   const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
   return {
     api,
@@ -59,7 +60,7 @@ export const groupFunctions = (
       'reconcile-lost': reconcileLost,
       'measure-clips': measureClips,
     },
-    creators: [api['create-generation'], api['create-video'], ...openAiCreators],
+    creators: [api['create-generation'], api['create-video'], ...openAiCreators, ...videos],
     openAiCreators,
     modelListers: [
       api['list-models'],
@@ -67,7 +68,7 @@ export const groupFunctions = (
     ],
     listers,
     readers: [api['get-generation'], api['get-video'], ...listers],
-    deleters: [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']],
+    deleters: [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user'], ...videos],
     /** End requests. */
     finishers: [task['settle-request'], task['fail-request'], reconcile, reconcileLost],
     /** Query providers about tasks. */
@@ -89,7 +90,7 @@ const isTableUser = (name: string): name is TableUser => Object.hasOwn(TABLE_ACC
 
 /** Lets functions read and write their items of the table and query its indexes. */
 export const bindTable = (dataStore: DataStore, { all, api, task, reconcile, listers }: Functions): void => {
-  for (const [name, to] of entriesOf(all)) {
+  for (const [name, to] of namedEntries(all)) {
     if (isTableUser(name)) dataStore.bindItems(to, TABLE_ACCESS[name]);
   }
   for (const lister of listers) dataStore.bindRequestIndexes(lister, ...Object.values(REQUEST_INDEXES));
@@ -112,7 +113,7 @@ export const bindFiles = (
   dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
   dataStore.bindFiles([task['store-outputs'], measureClips], 'delete', [CLIP_PREFIX]);
   dataStore.bindFiles([measureClips], 'copy', [CLIP_PREFIX]);
-  const editors = openAi ? [openAi['edit-openai-image']] : [];
+  const editors = openAi ? [openAi['edit-openai-image'], openAi['openai-videos']] : [];
   dataStore.bindFiles([api['create-upload'], ...editors], 'put', [UPLOAD_PREFIX]);
   dataStore.bindFiles(editors, 'delete', [UPLOAD_PREFIX]);
   dataStore.bindFiles([task['expire-requests']], 'delete');
@@ -170,14 +171,11 @@ export const bindExecutions = (
   webhookDelivery.bindStart([...finishers, ...creators]);
   generation.bindStart([...creators, reconcile]);
   generation.allowWake([...pollers, task['await-capacity']]);
-  reconciler.allowStart({
-    'await-provider': task['await-provider'],
-    'await-capacity': task['await-capacity'],
-  });
+  reconciler.allowStart([task['await-provider'], task['await-capacity']]);
   generation.bindStatus([reconcile, reconcileLost]);
 };
 
-/** Tells functions the settings that they read. */
+/** Gives functions the settings that they read. */
 export const bindSettings = (
   settings: Settings,
   { api, task, creators, openAiCreators, finishers, providerCallers, reconcile, measureClips }: Functions,

@@ -2,8 +2,22 @@ import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apiga
 import { ERROR_STATUS, type ErrorCode, UNEXPECTED_ERROR } from '../core/errors.ts';
 import { VERSION } from './release.ts';
 
-/** Body of an error made by the gateway, in the API's format. */
-const errorBody = (code: ErrorCode, message: string): string => JSON.stringify({ error: { code, message } });
+/**
+ * The types that OpenAI's clients know, of errors that `/openai/v1` may meet. Templates of gateway responses only substitute variables, so they
+ * cannot tell paths apart: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions-gateway-responses.responseTemplates.html
+ */
+const OPENAI_TYPES: Partial<Record<ErrorCode, string>> = {
+  validation_error: 'invalid_request_error',
+  forbidden: 'invalid_request_error',
+  rate_limited: 'requests',
+  internal_error: 'server_error',
+};
+
+/** Body of an error made by the gateway, in the API's format, and where `/openai/v1` may meet it with the fields of that surface. */
+const errorBody = (code: ErrorCode, message: string): string => {
+  const type = OPENAI_TYPES[code];
+  return JSON.stringify({ error: { code, message, ...(type && { type, param: null }) } });
+};
 
 const gatewayError = (
   code: ErrorCode,
@@ -20,17 +34,11 @@ const gatewayError = (
   },
 });
 
-/** `INTEGRATION_FAILURE` is also what Lambda's throttling becomes, which the gateway cannot tell from a crash. */
-const UNEXPECTED = gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { 'Retry-After': "'2'" });
-const TOO_MANY = gatewayError('rate_limited', 'Too many requests in a short window.', {
-  'Retry-After': "'1'",
-});
-
 /** Unknown paths and `/`: the answer links the reference, for a reader who opens the API's address in a browser. */
 const noSuchRoute = (referenceUrl: string) =>
   gatewayError('not_found', `There is no such route: ${referenceUrl} describes the API.`);
 
-/** Every error that the gateway can make itself, in the API's format and with its status. */
+/** Every error that the gateway can make itself, in the API's format. The defaults give their status to all that have no line here. */
 export const gatewayResponses = (
   referenceUrl: string,
 ): [ResponseType, Omit<GatewayResponseOptions, 'type'>][] => [
@@ -42,10 +50,14 @@ export const gatewayResponses = (
   [ResponseType.REQUEST_TOO_LARGE, gatewayError('validation_error', 'The request body is too large.')],
   [ResponseType.ACCESS_DENIED, gatewayError('forbidden', 'Access is denied.')],
   [ResponseType.WAF_FILTERED, gatewayError('forbidden', 'Access is denied.')],
-  [ResponseType.THROTTLED, TOO_MANY],
-  [ResponseType.QUOTA_EXCEEDED, TOO_MANY],
+  [
+    ResponseType.THROTTLED,
+    gatewayError('rate_limited', 'Too many requests in a short window.', { 'Retry-After': "'1'" }),
+  ],
   [ResponseType.DEFAULT_4XX, gatewayError('validation_error', 'The request is not valid.')],
-  [ResponseType.INTEGRATION_FAILURE, UNEXPECTED],
-  [ResponseType.INTEGRATION_TIMEOUT, UNEXPECTED],
-  [ResponseType.DEFAULT_5XX, UNEXPECTED],
+  // Among them the answer to a crash, to a timeout, and to Lambda's throttling, which the gateway cannot tell from a crash.
+  [
+    ResponseType.DEFAULT_5XX,
+    gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { 'Retry-After': "'2'" }),
+  ],
 ];

@@ -16,8 +16,8 @@ import {
   bindFiles,
   bindSettings,
   bindTable,
-  entriesOf,
   groupFunctions,
+  namedEntries,
 } from './function-access.ts';
 import { HttpApi } from './http-api.ts';
 import { LedgerVerification } from './ledger-verification.ts';
@@ -138,7 +138,7 @@ export class GenerationServiceStack extends Stack {
       httpApi.bindBaseUrl([canary.runCanary]);
       settings.bind([canary.runCanary], 'USER_AGENT');
     }
-    for (const [name, executions] of entriesOf(context.reservedConcurrency ?? {})) {
+    for (const [name, executions] of namedEntries(context.reservedConcurrency ?? {})) {
       functions.all[name]?.reserveConcurrency(executions);
     }
 

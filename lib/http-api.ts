@@ -2,8 +2,10 @@ import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
+  AwsIntegration,
   type DomainName,
   EndpointType,
+  type Integration,
   type IResource,
   LambdaIntegration,
   LogGroupLogDestination,
@@ -17,12 +19,14 @@ import {
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { type IOrigin, OriginProtocolPolicy, OriginSslPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { type IRole, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { OPENAI_ROOT, type Route } from '../core/routes.ts';
 import type { StackContext } from './context.ts';
 import { gatewayResponses } from './gateway-responses.ts';
+import { InlineRole } from './inline-role.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 /** A route and its function. */
@@ -140,17 +144,28 @@ export class HttpApi extends Construct {
   }
 
   /**
-   * Adds all routes at once. A path's other methods lead to the function of its first route, which refuses them; unknown paths for OpenAI's
-   * clients to `refusesForOpenAi`, which answers in their shape.
+   * Adds all routes at once. A path's first route takes every method that has no route of its own: its function refuses the others. Unknown
+   * paths for OpenAI's clients lead to `refusesForOpenAi`, which answers in their shape.
    */
-  addRoutes(routes: readonly ApiRoute[], refusesForOpenAi?: IFunction): void {
+  addRoutes(routes: readonly ApiRoute[], refusesForOpenAi?: LambdaFunction): void {
+    const invoker = new InlineRole(this, 'Invoker', new ServicePrincipal('apigateway.amazonaws.com'));
+    const first = new Map<string, LambdaFunction>();
     for (const route of routes) {
-      this.api.root.resourceForPath(route.path).addMethod(route.method, integrationOf(route));
+      const taker = first.get(route.path);
+      if (taker === route.handler) continue;
+      const method = taker ? route.method : 'ANY';
+      this.api.root.resourceForPath(route.path).addMethod(method, integrationOf(route, invoker));
+      if (!taker) first.set(route.path, route.handler);
     }
-    for (const [path, [first]] of Map.groupBy(routes, (route) => route.path)) {
-      if (first) this.api.root.resourceForPath(path).addMethod('ANY', integrationOf(first));
-    }
-    // The gateway itself takes a call without a route for a signed one, and finds fault with its `Authorization`.
+    this.refuseUnknown(invoker, refusesForOpenAi);
+    const invoked = routes.filter(({ isStreamed }) => !isStreamed).map(({ handler }) => handler.functionArn);
+    invoker.addToPolicy(
+      new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [...new Set(invoked)] }),
+    );
+  }
+
+  /** Gives every path without a route a method: without one the gateway takes a call for a signed one, and finds fault with its `Authorization`. */
+  private refuseUnknown(invoker: IRole, refusesForOpenAi?: LambdaFunction): void {
     const withoutRoute = [this.api.root, ...resourcesBelow(this.api.root)].filter(
       (resource) => !resource.node.children.some((child) => child instanceof Method),
     );
@@ -158,20 +173,32 @@ export class HttpApi extends Construct {
     const isForOpenAi = ({ path }: IResource) => `${path}/`.startsWith(`${OPENAI_ROOT}/`);
     for (const resource of unknown.filter((one) => !isForOpenAi(one))) refuseAsUnknown(resource);
     if (!refusesForOpenAi) return;
-    const refusing = new LambdaIntegration(refusesForOpenAi, { allowTestInvoke: false });
     const below = this.api.root.resourceForPath(OPENAI_ROOT).addResource('{proxy+}');
+    const refusing = integrationOf({ handler: refusesForOpenAi }, invoker);
     for (const resource of [...unknown.filter(isForOpenAi), below]) resource.addMethod('ANY', refusing);
   }
 }
 
-const integrationOf = ({ handler, isStreamed }: ApiRoute): LambdaIntegration =>
-  new LambdaIntegration(handler, {
-    allowTestInvoke: false,
-    ...(isStreamed && {
-      responseTransferMode: ResponseTransferMode.STREAM,
-      timeout: handler.timeout,
-    }),
-  });
+/**
+ * The gateway invokes functions as `invoker`. AWS documents streamed responses only with a permission of the function, so that those have
+ * one.
+ */
+const integrationOf = (
+  { handler, isStreamed }: Pick<ApiRoute, 'handler' | 'isStreamed'>,
+  invoker: IRole,
+): Integration =>
+  isStreamed
+    ? new LambdaIntegration(handler, {
+        allowTestInvoke: false,
+        responseTransferMode: ResponseTransferMode.STREAM,
+        timeout: handler.timeout,
+      })
+    : new AwsIntegration({
+        proxy: true,
+        service: 'lambda',
+        path: `2015-03-31/functions/${handler.functionArn}/invocations`,
+        options: { credentialsRole: invoker },
+      });
 
 const resourcesBelow = (parent: IResource & Construct): Resource[] =>
   parent.node.children

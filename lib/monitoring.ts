@@ -86,16 +86,6 @@ export class Monitoring extends Construct {
     );
     const failed = { period: Duration.minutes(5) };
     this.alarm(
-      'GenerationFailed',
-      props.generation.stateMachine.metricFailed(failed),
-      'An execution of a request failed.',
-    );
-    this.alarm(
-      'GenerationTimedOut',
-      props.generation.stateMachine.metricTimedOut(failed),
-      'An execution of a request timed out.',
-    );
-    this.alarm(
       'ExpiryFailed',
       props.expiry.stateMachine.metricFailed(failed),
       'An execution that removes expired files failed.',
@@ -132,7 +122,7 @@ export class Monitoring extends Construct {
     this.alarm(
       'ExecutionLost',
       serviceMetric(METRIC.executionLost, {}),
-      'An execution ended without its request.',
+      'An execution died, or ended without its request.',
     );
     this.alarm(
       'ReconcileFailed',
@@ -143,7 +133,7 @@ export class Monitoring extends Construct {
     this.alarm(
       'ReconcilerDead',
       serviceMetric(METRIC.checkOverdue, {}).with({ statistic: 'Maximum', period: everyMinute }),
-      'Work has been due for 3 minutes without a look, or the reconciler does not run.',
+      'Work has been due for 3 minutes without a check, or the reconciler does not run.',
       { atLeast: UNSEEN_SECONDS, periods: 3, toAlarm: 1, orNoData: true },
     );
     const surveyed = { statistic: 'Maximum', period: surveyPeriod(props.context.reconcileIntervalSeconds) };

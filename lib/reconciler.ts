@@ -3,7 +3,7 @@ import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { FAILED_STATUSES, LOST_STATUSES } from '../core/executions/execution-statuses.ts';
+import { FAILED_STATUSES, LOST_STATUSES, SETTLED_ERRORS } from '../core/executions/execution-statuses.ts';
 import type { StackContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -62,35 +62,39 @@ export class Reconciler extends Construct {
         }),
       ],
     });
-    const lost = this.report('GenerationLost', props.generation, LOST_STATUSES);
-    const failed = this.report('WebhookFailed', props.webhookDelivery, FAILED_STATUSES);
+    const lost = this.report('GenerationLost', props.generation, {
+      // The execution of a request that failed ends with the request's own error: nothing is left to repair.
+      $or: [
+        { status: LOST_STATUSES.filter((status) => status !== 'FAILED') },
+        { status: ['FAILED'], error: [{ 'anything-but': [...SETTLED_ERRORS] }] },
+      ],
+    });
+    const failed = this.report('WebhookFailed', props.webhookDelivery, { status: [...FAILED_STATUSES] });
     this.rules = [schedule, lost, failed];
   }
 
-  /** A rule that reports executions with these ends. */
+  /** A rule that reports executions that end so. */
   private report(
     id: string,
     { stateMachine }: { stateMachine: StateMachine },
-    status: readonly string[],
+    end: Record<string, unknown>,
   ): Rule {
     return new Rule(this, id, {
       description: 'Reports an execution that did not complete',
       eventPattern: {
         source: ['aws.states'],
         detailType: ['Step Functions Execution Status Change'],
-        detail: { status: [...status], stateMachineArn: [stateMachine.stateMachineArn] },
+        detail: { ...end, stateMachineArn: [stateMachine.stateMachineArn] },
       },
       targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
     });
   }
 
   /**
-   * Lets functions start a run, by name. Policies of their own: the reconciler depends on the state machine, which depends on these
-   * functions. They find the function's name in the table.
+   * Lets functions start a run. Later: the reconciler depends on the state machine, which depends on these functions. They find the
+   * function's name in the table.
    */
-  allowStart(functions: Record<string, ServiceFunction>): void {
-    for (const [name, to] of Object.entries(functions)) {
-      to.allowLater(this, `Start-${name}`, ['lambda:InvokeFunction'], [this.reconcile.lambda.functionArn]);
-    }
+  allowStart(functions: readonly ServiceFunction[]): void {
+    for (const to of functions) to.allowLater(['lambda:InvokeFunction'], [this.reconcile.lambda.functionArn]);
   }
 }

@@ -1,11 +1,5 @@
 import { type Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
-import {
-  Policy,
-  PolicyStatement,
-  type PolicyStatementProps,
-  Role,
-  ServicePrincipal,
-} from 'aws-cdk-lib/aws-iam';
+import { Policy, PolicyStatement, type PolicyStatementProps, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   type CfnFunction,
@@ -17,6 +11,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
+import { InlineRole } from './inline-role.ts';
 import { VERSION } from './release.ts';
 
 /** Environment variables of a function. */
@@ -37,22 +32,23 @@ export interface ServiceFunctionProps {
   diskMegabytes?: number;
 }
 
-/** A Lambda function with its own log group and role, on the service's runtime. */
+/** A Lambda function with its own role, on the service's runtime. It writes to the log group of its capability, which is its scope. */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
-  private readonly role: Role;
+  private readonly role: InlineRole;
+  /** See `allowLater`. */
+  private later: Policy | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     // Without AWS's managed policy for functions, which allows writing to every log group of the account.
-    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    this.lambda = this.createFunction(props);
+    this.role = new InlineRole(this, 'Role', new ServicePrincipal('lambda.amazonaws.com'));
+    this.lambda = this.createFunction(props, logGroupOf(scope));
     this.addEnvironment({ STACK_NAME: Stack.of(this).stackName, SERVICE_VERSION: VERSION });
   }
 
-  private createFunction(props: ServiceFunctionProps): LambdaFunction {
+  private createFunction(props: ServiceFunctionProps, logGroup: LogGroup): LambdaFunction {
     const { bundle, description, timeout, memorySize = 512, diskMegabytes } = props;
-    const logGroup = new LogGroup(this, 'Logs', { removalPolicy: RemovalPolicy.DESTROY });
     const lambda = new LambdaFunction(this, 'Function', {
       role: this.role,
       description,
@@ -93,13 +89,20 @@ export class ServiceFunction extends Construct {
   }
 
   /**
-   * As `allow`, in a separate policy: for a function that acts on the state machine that invokes it. The role's default policy is
-   * created before the function, and so before the state machine it would refer to.
+   * As `allow`, in a policy beside the role: for a function that acts on the state machine that invokes it. The role is created before the
+   * function, and so before the state machine it would refer to.
    */
-  allowLater(scope: Construct, id: string, actions: readonly string[], resources: readonly string[]): void {
-    new Policy(scope, id, { roles: [this.role], statements: [statement(actions, resources)] });
+  allowLater(actions: readonly string[], resources: readonly string[]): void {
+    this.later ??= new Policy(this, 'Later', { roles: [this.role] });
+    this.later.addStatements(statement(actions, resources));
   }
 }
+
+/** The log group that the functions of a capability share: the name of a stream has that of its function. */
+const logGroupOf = (capability: Construct): LogGroup => {
+  const existing = capability.node.tryFindChild('Logs') as LogGroup | undefined;
+  return existing ?? new LogGroup(capability, 'Logs', { removalPolicy: RemovalPolicy.DESTROY });
+};
 
 const statement = (
   actions: readonly string[],

@@ -8,13 +8,14 @@ import type { StackContext } from './context.ts';
 import type { DataStore } from './data-store.ts';
 import type { FileDelivery } from './file-delivery.ts';
 import type { HttpApi } from './http-api.ts';
+import { dataOf } from './own-models.ts';
 import type { ProviderSecrets } from './provider-secrets.ts';
 import { VERSION } from './release.ts';
 import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Settings } from './settings.ts';
 
 interface Capabilities {
-  context: Pick<StackContext, 'console'>;
+  context: Pick<StackContext, 'console' | 'models' | 'openaiWaitingInAll'>;
   /** Of the sources, when it is known. */
   commit: string | undefined;
   httpApi: HttpApi;
@@ -51,6 +52,8 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('WebhookDeliveryStateMachineArn', webhookDelivery.stateMachine.stateMachineArn);
   output('VerifyLedgersStateMachineArn', verifyLedgers.stateMachine.stateMachineArn);
   output('ModelRoutes', secrets.modelRoutes);
+  const { models } = service.context;
+  if (models.length > 0) output('OwnModels', JSON.stringify(dataOf(models)));
   for (const { id, baseUrl, apiKey } of secrets.accounts) {
     const { baseUrlOutput, secretOutput } = namesOfProvider(id);
     output(baseUrlOutput, baseUrl);
@@ -61,6 +64,9 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('ImageDeadlineSeconds', variables.IMAGE_DEADLINE_SECONDS);
   output('VideoDeadlineSeconds', variables.VIDEO_DEADLINE_SECONDS);
   output('WebhookRetrySeconds', variables.WEBHOOK_RETRY_SECONDS);
+  if (service.context.openaiWaitingInAll !== undefined) {
+    output('OpenaiWaitingInAll', variables.OPENAI_WAITING_IN_ALL);
+  }
   if (sandbox) output('SandboxUrl', sandbox.url);
   if (service.canary) output('CanaryKeySecretName', service.canary.apiKey.secretName);
   output('AlarmTopicArn', monitoring.topic.topicArn);

@@ -1,4 +1,5 @@
-import type { EndpointName, OpenAiEndpointName } from '../core/routes.ts';
+import type { EndpointName } from '../core/routes.ts';
+import type { OpenAiFunctionName } from './api-endpoints.ts';
 import { WRITTEN_ATTRIBUTES } from './table-attributes.ts';
 import type { PartitionKind } from './table-partitions.ts';
 
@@ -40,7 +41,7 @@ export interface ItemAccess {
 /** A function with access to the table, by the stem of its file. */
 export type TableUser =
   | EndpointName
-  | OpenAiEndpointName
+  | OpenAiFunctionName
   | 'dispatch-request'
   | 'await-capacity'
   | 'await-provider'
@@ -165,6 +166,12 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'list-models': LIST_MODELS,
   'list-openai-models': LIST_MODELS,
   'get-openai-model': LIST_MODELS,
+  'openai-videos': {
+    ...CREATE_FOR_OPENAI,
+    reads: [[...CREATE.reads[0], 'webhookAttempts', 'deletedRequests'], 'BatchGetItem', 'GetItem', 'Query'],
+    writes: [...(CREATE_FOR_OPENAI.writes ?? []), REMOVE],
+    updates: [...CREATE.updates, 'deletedRequests'],
+  },
   'list-end-users': listOf('endUsers'),
   'block-end-user': BLOCK,
   'unblock-end-user': BLOCK,

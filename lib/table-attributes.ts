@@ -36,6 +36,7 @@ export const WRITTEN_ATTRIBUTES = {
       'permitReleased',
       'outputs',
       'storedSoFar',
+      'storingSince',
     ),
     ...LISTING,
     ...keysOf(ProviderAttempt.shape),

@@ -1,11 +1,12 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { alarmsTo } from './add-alarm.ts';
+import { InlineRole } from './inline-role.ts';
 
 /** The table, the bucket that receives its exports, and where an alarm goes when an export does not start. */
 export interface TableExportProps {
@@ -29,11 +30,10 @@ export class TableExport extends Construct {
     const { account, stackName } = Stack.of(this);
     // A group of its own: the scheduler's metrics are by group.
     const group = new CfnScheduleGroup(this, 'Group', {});
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
-        conditions: { StringEquals: { 'aws:SourceAccount': account, 'aws:SourceArn': group.attrArn } },
-      }),
+    const scheduler = new ServicePrincipal('scheduler.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': account, 'aws:SourceArn': group.attrArn } },
     });
+    const role = new InlineRole(this, 'Role', scheduler);
     const prefix = `${stackName}/`;
     const bucketArn = Stack.of(this).formatArn({
       service: 's3',

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Policy, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
 import type { StackContext } from './context.ts';
+import { InlineRole } from './inline-role.ts';
 import { pascalCase } from './names.ts';
 import { functionsByName, ServiceFunction } from './service-function.ts';
 
@@ -55,6 +56,7 @@ export class Workflow<Task extends string> extends Construct {
 
     // The path of this id is fixed: another id would replace the state machine and its running executions.
     this.stateMachine = new StateMachine(new Construct(this, 'Machine'), 'StateMachine', {
+      role: new InlineRole(this, 'Role', stepFunctionsOf(Stack.of(this))),
       stateMachineType: StateMachineType.STANDARD,
       // `fromString` keeps the definition in the template, for diffs and the local run. Its timeout and comment are in
       // the file: CDK ignores both props for a definition given as text.
@@ -126,7 +128,7 @@ export class Workflow<Task extends string> extends Construct {
     const actions = ['states:SendTaskSuccess'];
     const own = new Set<ServiceFunction>(Object.values(this.tasks));
     for (const to of functions) {
-      if (own.has(to)) to.allowLater(to, 'Wake', actions, [this.stateMachine.stateMachineArn]);
+      if (own.has(to)) to.allowLater(actions, [this.stateMachine.stateMachineArn]);
       else to.allow(actions, [this.stateMachine.stateMachineArn]);
     }
   }
@@ -138,6 +140,18 @@ export class Workflow<Task extends string> extends Construct {
     }
   }
 }
+
+/** Step Functions, for the state machines of this account and region only. */
+const stepFunctionsOf = (stack: Stack): ServicePrincipal => {
+  const { COLON_RESOURCE_NAME: arnFormat } = ArnFormat;
+  const stateMachines = { service: 'states', resource: 'stateMachine', resourceName: '*', arnFormat };
+  return new ServicePrincipal('states.amazonaws.com', {
+    conditions: {
+      ArnLike: { 'aws:SourceArn': stack.formatArn(stateMachines) },
+      StringEquals: { 'aws:SourceAccount': stack.account },
+    },
+  });
+};
 
 /** The pattern of the ARNs of a state machine's executions. */
 export const executionsArn = (stateMachine: StateMachine): string =>

@@ -14,6 +14,6 @@ const findIdentity = async (): Promise<string> => {
   // Imported on demand: most runs are local, and most commands change nothing.
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
   const { Arn } = await new STSClient(clientOptions('stack')).send(new GetCallerIdentityCommand({}));
-  if (Arn === undefined) throw new Error('AWS tells no identity of these credentials.');
+  if (Arn === undefined) throw new Error('AWS names no identity of these credentials.');
   return Arn;
 };

@@ -52,10 +52,10 @@ export const closeAccount = async (
 const removed = async (
   id: { accountId: string; email: string },
   clock: Clock,
-  beside: AuditWrite[],
+  extraWrites: AuditWrite[],
 ): Promise<'removed' | 'unfinished' | 'gone'> => {
   try {
-    await removeEndUser(id, clock, beside);
+    await removeEndUser(id, clock, extraWrites);
     return 'removed';
   } catch (error) {
     if (error instanceof NotFoundError) return 'gone';

@@ -7,7 +7,7 @@ import type { Thousandths } from '../core/money.ts';
 import type { ProviderCost } from '../core/requests/request-rules.ts';
 import type { Instant } from '../core/time.ts';
 
-/** What costs can be told by. A day is one of UTC, by the instant of the ledger entry. */
+/** What costs can be grouped by. A day is one of UTC, by the instant of the ledger entry. */
 export const COST_DIMENSIONS = ['day', 'model', 'route'] as const;
 export type CostDimension = (typeof COST_DIMENSIONS)[number];
 

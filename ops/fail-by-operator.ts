@@ -32,8 +32,8 @@ export const failByOperator = async (
   write: Recorder['write'],
   operatorNote?: string,
 ): Promise<StoredRequest> => {
-  const beside = write({ accountId, subject: requestId, detail: operatorNote });
-  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, operatorNote, beside).catch(
+  const extraWrites = write({ accountId, subject: requestId, detail: operatorNote });
+  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, operatorNote, extraWrites).catch(
     async (cause: unknown) => {
       // The request may have ended and only the answer been lost; the reconciler does the rest.
       if (!isTerminal(await getRequest(requestId))) throw cause;

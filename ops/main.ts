@@ -1,5 +1,6 @@
 import { createProgress } from './progress.ts';
 import { reserveStandardOutput } from './standard-output.ts';
+import { onStopSignals } from './stop-signals.ts';
 
 const out = reserveStandardOutput();
 // Imported after standard output and the log settings are set: modules read them when they load.
@@ -18,7 +19,10 @@ process.exitCode = await run(process.argv.slice(2), {
   ...(stderr.isTTY && { progress: createProgress(() => undefined) }),
   catchInterrupt() {
     const interrupt = new AbortController();
-    process.once('SIGINT', () => interrupt.abort());
+    onStopSignals(
+      () => interrupt.abort(),
+      () => process.exit(130),
+    );
     return interrupt.signal;
   },
 });

@@ -129,10 +129,10 @@ const withIdsBelow = (
   columns: number,
 ): string | undefined => {
   const part = (isId: boolean) => {
-    const places = head.flatMap((each, index) => ((typeof each !== 'string') === isId ? [index] : []));
-    const cells = rows.map((row) => places.map((place) => row[place]));
+    const shown = head.flatMap((each, index) => ((typeof each !== 'string') === isId ? [index] : []));
+    const cells = rows.map((row) => shown.map((column) => row[column]));
     const laid = layOut(
-      places.flatMap((place) => head[place] ?? []),
+      shown.flatMap((column) => head[column] ?? []),
       cells,
       isId ? columns - GAP : columns,
     );

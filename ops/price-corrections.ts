@@ -116,12 +116,12 @@ export const differenceOf = ({ chargedThousandths, wouldCostThousandths }: Corre
   chargedThousandths - (wouldCostThousandths ?? chargedThousandths);
 
 /**
- * Gives back the difference of a correction `to refund`, once, whatever is repeated. `besideOf` makes the writes that record the adjustment,
+ * Gives back the difference of a correction `to refund`, once, whatever is repeated. `extraWritesOf` makes the writes that record the adjustment,
  * by the id of its ledger entry. Throws as `changeBalance` does.
  */
 export const refundCorrection = async (
   correction: Correction,
-  besideOf: (entryId: string) => AuditWrite[],
+  extraWritesOf: (entryId: string) => AuditWrite[],
   now: Date,
 ): Promise<void> => {
   const { accountId, requestId } = correction;
@@ -134,7 +134,7 @@ export const refundCorrection = async (
       reference: correctionKey(requestId),
       idempotencyKey: correctionKey(requestId),
       entryId,
-      beside: besideOf(entryId),
+      extraWrites: extraWritesOf(entryId),
     },
     now,
   );

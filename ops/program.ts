@@ -77,7 +77,7 @@ const createProgram = (streams: Streams, connectTo: typeof connect): Command => 
     .option('--data-dir <path>', `data directory of the local run (default: ${DEFAULT_DATA_DIRECTORY})`, text)
     .option('--stack <name>', `deployed stack (default: ${DEFAULT_STACK}, when no local run is up)`, text)
     .option('--region <name>', 'its AWS region (default: that of your AWS settings)', text)
-    .option('--actor <name>', 'who makes a change, as `audit list` tells it', name)
+    .option('--actor <name>', 'who makes a change, as `audit list` shows it', name)
     .configureHelp({
       showGlobalOptions: true,
       optionDescription: describeOption,

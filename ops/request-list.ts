@@ -124,7 +124,7 @@ const newestFirst = async function* (lists: readonly OpenList[]): AsyncGenerator
     yield list.id;
     const { value, done } = await list.rest.next();
     if (done) continue;
-    const place = open.findLastIndex(({ id }) => timeOf(id) < timeOf(value)) + 1;
-    open.splice(place, 0, { id: value, rest: list.rest });
+    const index = open.findLastIndex(({ id }) => timeOf(id) < timeOf(value)) + 1;
+    open.splice(index, 0, { id: value, rest: list.rest });
   }
 };

@@ -13,7 +13,7 @@ import { findRequest } from '../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from './execution-history.ts';
 
-/** The service's settings that tell when something comes next. */
+/** The service's settings that say when something comes next. */
 interface Timings {
   deadlineSeconds: Record<RequestKind, number>;
   /** Pauses after each failed attempt of a webhook delivery. */
@@ -44,7 +44,7 @@ export const getReadableRequest = async (requestId: string, now: Date): Promise<
   return request;
 };
 
-/** Why a request is absent. Deletions are stored by account, which an id does not tell, so all accounts are read. */
+/** Why a request is absent. Deletions are stored by account, which an id does not say, so all accounts are read. */
 const describeAbsence = async (requestId: string): Promise<string> => {
   const accounts = await listAccounts();
   const marks = await findDeletionMarks(accounts.map(({ accountId }) => ({ accountId, requestId })));

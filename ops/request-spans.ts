@@ -65,7 +65,7 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
       from: startedAt,
       until: finishedAt ?? (isTerminal(request) ? (request.finishedAt ?? null) : null),
       attempt: number,
-      ...(isOver || outcome ? outcomeOf(attempt) : placeOf(attempt)),
+      ...(isOver || outcome ? outcomeOf(attempt) : routeDetailOf(attempt)),
     };
   });
 
@@ -85,7 +85,7 @@ const describeRoute = ({
   return [`to ${provider}/${upstreamModel}`, ...others];
 };
 
-const placeOf = (attempt: ProviderAttempt): Pick<StorySpan, 'detail'> => {
+const routeDetailOf = (attempt: ProviderAttempt): Pick<StorySpan, 'detail'> => {
   const detail = describeRoute(attempt).join(', ');
   return detail === '' ? {} : { detail };
 };
@@ -270,13 +270,13 @@ const tellFiles = (request: StoredRequest, now: Date): StorySpan[] => {
   return [available, removal];
 };
 
-const entriesOf = (executions: RequestReport['executions'], state: string): Instant[] =>
+const entryTimesOf = (executions: RequestReport['executions'], state: string): Instant[] =>
   executions
     .filter(({ workflow }) => workflow === 'generation')
     .flatMap(({ states }) => states.flatMap((entry) => (entry.state === state ? [entry.enteredAt] : [])));
 
 const enteredFirst = (executions: RequestReport['executions'], state: string): Instant | undefined =>
-  entriesOf(executions, state)[0];
+  entryTimesOf(executions, state)[0];
 
 const enteredLast = (executions: RequestReport['executions'], state: string): Instant | undefined =>
-  entriesOf(executions, state).at(-1);
+  entryTimesOf(executions, state).at(-1);

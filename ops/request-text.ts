@@ -1,12 +1,11 @@
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
+import { SETTLED_ERRORS } from '../core/executions/execution-statuses.ts';
 import { formatEntries } from './ledger-text.ts';
 import { type Cell, formatFields, formatTable } from './output.ts';
 import type { renderReport } from './request-json.ts';
 import { formatTimeline } from './timeline.ts';
 
-/**
- * The end of an execution, for people. One that ran to its end may well have failed its request, so none is called succeeded.
- */
+/** The end of an execution, for people. That of a failed request fails with the request's error. */
 const EXECUTION_WORDS: Readonly<Record<ExecutionStatus, string>> = {
   RUNNING: 'running',
   SUCCEEDED: 'ran to its end',
@@ -80,7 +79,7 @@ export const formatReport = (
       name,
       startedAt,
       stoppedAt,
-      EXECUTION_WORDS[status],
+      error !== null && SETTLED_ERRORS.includes(error) ? 'failed with its request' : EXECUTION_WORDS[status],
       error,
       cause,
     ]),

@@ -1,4 +1,5 @@
 import { reserveStandardOutput } from './standard-output.ts';
+import { onStopSignals } from './stop-signals.ts';
 
 /** The ends of a program that can be stopped: its results, its messages, and the signal that asks it to stop. */
 export interface StoppableStreams {
@@ -24,16 +25,16 @@ export const runStoppable = async (
 ): Promise<void> => {
   const out = reserveStandardOutput();
   const stop = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(name, () => {
-      if (stop.signal.aborted) {
-        process.stderr.write(`${stopped}\n`);
-        process.exit(1);
-      }
+  onStopSignals(
+    () => {
       process.stderr.write(`${stopping}\n`);
       stop.abort();
-    });
-  }
+    },
+    () => {
+      process.stderr.write(`${stopped}\n`);
+      process.exit(1);
+    },
+  );
   // Loaded after standard output and the log settings are set: modules read them when they load.
   const { main } = await load();
   process.exitCode = await main(process.argv.slice(2), {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { clientOptions } from '../core/aws-clients.ts';
 import type { EnvironmentName } from '../core/environment.ts';
+import { setOwnModels } from '../core/models/catalog.ts';
 import { isProviderId, namesOfProvider, PROVIDER_IDS } from '../core/provider-names.ts';
 
 /** Data directory of the local run when `--data-dir` is not given. */
@@ -153,9 +154,10 @@ const useLocalCredentials = (localRun: LocalRun): void => {
   process.env.AWS_SECRET_ACCESS_KEY = localRun.operatorSecretAccessKey;
 };
 
-/** Sets or clears every variable, so that none keeps a value from the shell. */
+/** Sets or clears every variable, so that none keeps a value from the shell, and lists the models of the service. */
 const useOutputs = (outputs: Outputs): void => {
   if (!outputs.TableName) throw new TargetError('it has no output TableName');
+  setOwnModels(JSON.parse(outputs.OwnModels ?? '[]'));
   for (const [variable, output] of [...Object.entries(OUTPUT_OF), ...outputsOfAccounts(outputs)]) {
     const value = outputs[output];
     if (value === undefined) delete process.env[variable];

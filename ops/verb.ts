@@ -20,7 +20,7 @@ interface GlobalOptions extends TargetOptions {
   actor?: string;
 }
 
-/** A change as told by its verb, without actor and command. */
+/** A change as its verb describes it, without actor and command. */
 type ToldChange = Omit<StaffChange, keyof Actor | 'action'>;
 
 /** Records changes in the name of who makes them. */
@@ -54,7 +54,7 @@ export interface Streams {
   rows?: number | undefined;
   /** Shows the progress of a slow command; absent without a terminal. */
   progress?: Progress | undefined;
-  /** Keeps Ctrl-C from ending the process from now on: it aborts the signal instead, once. */
+  /** Keeps Ctrl-C and SIGTERM from ending the process from now on: the first aborts the signal instead. */
   catchInterrupt?(): AbortSignal;
 }
 
@@ -96,12 +96,12 @@ export const performer =
   async (...given) => {
     const [options, command] = given.splice(-2) as [Record<string, unknown>, Command];
     const asked = withSubjects(command, given as (string | undefined)[], options);
-    const { json, actor, ...place } = command.optsWithGlobals<GlobalOptions>();
+    const { json, actor, ...targetOptions } = command.optsWithGlobals<GlobalOptions>();
     const action = pathOf(command).join(' ');
     let target: Promise<Target> | undefined;
     const { say, stop } = reportLate(streams.progress, `ops ${action}`);
     const connected = (): Promise<Target> => {
-      target ??= connectTo(place);
+      target ??= connectTo(targetOptions);
       return target;
     };
     const recorder = async (): Promise<Recorder> => {

@@ -160,7 +160,7 @@ export const failedTask = (
 /**
  * The answer for a query that did not report the state of its task: repeat it later, and not before the
  * provider's `Retry-After`. A refusal of our credential or account is distinguished from slowness, and
- * counted for an alarm. An answer that cannot be read, or refuses the query, is final if the provider repeats it.
+ * counted for an alarm. An answer that cannot be read, or refuses the query, is final if the provider goes on with it.
  */
 export const untoldTask = (
   provider: ProviderId,
@@ -171,25 +171,30 @@ export const untoldTask = (
   if (answer.kind !== 'answered') return { kind: 'busy', reason: 'the task query was not answered' };
   const { status, retryAfterSeconds, providerRequestId, body } = answer;
   if (error === undefined) logUnreadable(provider, 'query', status, body);
-  if (status === 200 && error === undefined) {
-    countMetric(METRIC.unknownProviderState, { provider });
-    return { kind: 'refused', failure: LOST };
-  }
   const told = error ?? { code: `HTTP ${status}` };
   const { errorClass } = classify(errors, told, status);
   if (errorClass === 'access' && status !== 429) {
     noteRefusal(provider, { errorClass, upstreamCode: told.code, status, providerRequestId });
     return { kind: 'refused' };
   }
-  if (error && isOfInput(errorClass)) return { kind: 'refused', failure: LOST };
+  if (error && (isOfInput(errorClass) || errorClass === 'content')) return { kind: 'refused', failure: LOST };
+  if (error === undefined && !saysLater(status)) return unreadTask(provider);
   return { kind: 'busy', reason: `the task query was answered with ${told.code}`, retryAfterSeconds };
 };
 
-/** The answer for a task in a state the adapter does not know: keep waiting, and count it for an alarm. */
+/** Whether a server is busy or out of order, by HTTP status: its answer then says nothing of a task. */
+export const saysLater = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
+
+/** The answer for a task of which nothing can be read: lost if that goes on, and counted for an alarm. */
+export const unreadTask = (provider: ProviderId): ProviderAnswer => {
+  countMetric(METRIC.unknownProviderState, { provider });
+  return { kind: 'refused', failure: LOST };
+};
+
+/** The answer for a task in a state that the adapter does not know: lost if that goes on, and counted for an alarm. */
 export const unknownState = (provider: ProviderId, status: string): ProviderAnswer => {
   logger.warn('provider task in an unknown state', { ...queriedRequest(), provider, status });
-  countMetric(METRIC.unknownProviderState, { provider });
-  return { kind: 'waiting' };
+  return unreadTask(provider);
 };
 
 /** The answer for a task that the provider does not know. Whether that is final depends on the task's age. */

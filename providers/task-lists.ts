@@ -1,4 +1,5 @@
 import type { TaskListing } from '../core/provider-calls/providers.ts';
+import { saysLater } from './failures.ts';
 import type { HttpAnswer } from './http.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { HttpAnswer } from './http.ts';
 export const untoldList = (answer: HttpAnswer): TaskListing => {
   if (answer.kind !== 'answered') return { kind: 'busy' };
   const { status, retryAfterSeconds } = answer;
-  if (status === 408 || status === 429 || status >= 500)
+  if (saysLater(status))
     return { kind: 'busy', ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   return { kind: 'refused' };
 };

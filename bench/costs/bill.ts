@@ -1,4 +1,4 @@
-import { LOOP, type Meters, sumOf, type Usage } from './meters.ts';
+import { LOOP, type Meters, totalUsage, type Usage } from './meters.ts';
 import { PRICES } from './prices.ts';
 
 /** Processor time of a call through the SDK on a whole processor: functions of the local run take 25 ms for the 13 calls of an image. */
@@ -35,7 +35,7 @@ export interface Billing {
 /** What the metered usage costs in dollars, without the reconciler's own. Throws when a function's memory is not known. */
 export const billOf = ({ functions, transitions }: Meters, { apiCalls, gigabytes }: Billing): Bill => {
   const used = [...functions].filter(([name]) => name !== LOOP);
-  const all = sumOf(used.map(([, usage]) => usage));
+  const all = totalUsage(used.map(([, usage]) => usage));
   const transitionsOfRequests = [...transitions].filter(([machine]) => machine !== 'expiry');
   let [own, waiting] = [0, 0];
   for (const [name, usage] of used) {
@@ -70,7 +70,7 @@ export const loopBillOf = (
 ): { functions: number; table: number; logs: number } => {
   const memory = gigabytes.get('events/reconcile');
   if (memory === undefined) throw new Error('The memory of the reconciler is not known.');
-  const usage = sumOf([...functions].filter(([name]) => name === LOOP).map(([, own]) => own));
+  const usage = totalUsage([...functions].filter(([name]) => name === LOOP).map(([, own]) => own));
   // Its calls are made while it waits for its next tick.
   const seconds = Math.max(usage.milliseconds / 1_000, processorSecondsOf(usage, memory));
   return {

@@ -8,8 +8,8 @@ import {
   metered,
   putMeters,
   readMeters,
-  sumOf,
   togetherOf,
+  totalUsage,
   type Usage,
 } from './meters.ts';
 
@@ -105,7 +105,7 @@ const resultsOf = (
 ): Result[] => {
   const bill = billOf(life, { apiCalls: REQUESTS, gigabytes });
   const each = (count = 0): number => count / REQUESTS;
-  const usage = sumOf([...life.functions].flatMap(([fn, own]) => (fn === LOOP ? [] : own)));
+  const usage = totalUsage([...life.functions].flatMap(([fn, own]) => (fn === LOOP ? [] : own)));
   const creation = [...life.functions].find(([fn]) => fn.startsWith('api/create'))?.[1];
   const expired = expiry.functions.get('workflow/expire-requests')?.writeUnits;
   const thousand = 1_000 / REQUESTS;
@@ -137,7 +137,7 @@ const resultsOf = (
 
 /** The mean cost of these reads of an unfinished video. */
 const resultOfReads = (usages: readonly Usage[], gigabytes: ReadonlyMap<string, number>): Result => {
-  const meters = { functions: new Map([['api/get-video', sumOf(usages)]]), transitions: new Map() };
+  const meters = { functions: new Map([['api/get-video', totalUsage(usages)]]), transitions: new Map() };
   const bill = billOf(meters, { apiCalls: usages.length, gigabytes });
   return resultOf('read of an unfinished video', (totalOf(bill) / usages.length) * 1e6, '$ per million');
 };

@@ -71,7 +71,7 @@ export const readMeters = (): Meters => {
 };
 
 /** The sum of usages. */
-export const sumOf = (usages: Iterable<Usage>): Usage => {
+export const totalUsage = (usages: Iterable<Usage>): Usage => {
   const sum = newUsage();
   for (const usage of usages)
     for (const name of Object.keys(sum) as (keyof Usage)[]) sum[name] += usage[name];
@@ -85,7 +85,10 @@ export const togetherOf = (first: Meters, second: Meters): Meters => {
   const both = [first, second];
   return {
     functions: new Map(
-      [...names].map((name) => [name, sumOf(both.flatMap(({ functions }) => functions.get(name) ?? []))]),
+      [...names].map((name) => [
+        name,
+        totalUsage(both.flatMap(({ functions }) => functions.get(name) ?? [])),
+      ]),
     ),
     transitions: new Map(
       [...machines].map((machine) => [

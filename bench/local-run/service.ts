@@ -32,10 +32,9 @@ export interface Service {
 /** Starts a local run with an empty data directory. */
 export const startService = async (): Promise<Service> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'generation-service-bench-'));
-  const { environment, args } = npmStart();
-  const child = spawn(process.execPath, [...args, '--port', '0', '--data-dir', dataDir, '--plain-images'], {
+  const args = [...npmStart(), '--port', '0', '--data-dir', dataDir, '--plain-images'];
+  const child = spawn(process.execPath, args, {
     cwd: root,
-    env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -51,7 +51,7 @@ export class RecordingProvider {
 
   /** The call for a prompt, if it was made. */
   callFor(prompt: string): ProviderCall | undefined {
-    return this.calls.get(idOf(prompt));
+    return this.calls.get(taskIdOf(prompt));
   }
 
   private async answer(request: HttpRequest): Promise<HttpAnswer> {
@@ -70,15 +70,15 @@ export class RecordingProvider {
     const prompt = body.prompt ?? body.input?.prompt ?? body.input?.messages?.[0]?.content.at(-1)?.text ?? '';
     const doneAt = scheduler.now + this.options.workMs(prompt);
     if (this.callFor(prompt)) throw new Error(`${prompt} was called twice.`);
-    this.calls.set(idOf(prompt), {
+    this.calls.set(taskIdOf(prompt), {
       ...{ prompt, model: body.model, createdAt: scheduler.now, doneAt },
       ...{ key: headers.authorization ?? '', isTask: headers['x-dashscope-async'] === 'enable' },
       queriedAt: [],
     });
     if (headers['x-dashscope-async'] === 'enable')
-      return json({ output: { task_id: idOf(prompt), task_status: 'PENDING' } });
+      return json({ output: { task_id: taskIdOf(prompt), task_status: 'PENDING' } });
     await scheduler.sleep(doneAt - scheduler.now);
-    const file = fileUrl(idOf(prompt), 'png');
+    const file = fileUrl(taskIdOf(prompt), 'png');
     return json(new URL(url).hostname.startsWith('modelark') ? { data: [{ url: file }] } : studioImage(file));
   }
 
@@ -92,7 +92,7 @@ export class RecordingProvider {
     const data = [...this.calls.values()]
       .filter(({ isTask, key }) => isTask && key === headers.authorization)
       .map(({ prompt, doneAt }) => ({
-        task_id: idOf(prompt),
+        task_id: taskIdOf(prompt),
         status: now < doneAt ? 'RUNNING' : 'SUCCEEDED',
       }))
       .filter(({ status }) => status === (searchParams.get('status') ?? status));
@@ -128,7 +128,7 @@ interface Body {
   input?: { prompt?: string; messages?: { content: { text?: string }[] }[] };
 }
 
-const idOf = (prompt: string): string => prompt.replaceAll(' ', '-');
+const taskIdOf = (prompt: string): string => prompt.replaceAll(' ', '-');
 const fileUrl = (id: string, extension: string): string => `https://${FILE_HOST}/${id}/0.${extension}`;
 const studioImage = (image: string) => ({
   output: { choices: [{ message: { content: [{ image }] } }] },

@@ -12,5 +12,5 @@ export interface FieldProps {
 }
 
 /** The id of a field's control, or of the control of one of its entries, counted from 1. */
-export const idOf = (path: string, place?: number): string =>
+export const fieldId = (path: string, place?: number): string =>
   `field-${path.replace('.', '-')}${place === undefined ? '' : `-${place}`}`;

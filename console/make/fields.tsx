@@ -1,5 +1,5 @@
 import type { FieldProps } from './field-parts.ts';
-import { idOf } from './field-parts.ts';
+import { fieldId } from './field-parts.ts';
 import { FileField } from './file-field.tsx';
 import { messagesFor } from './form-rules.ts';
 import { SizeTiles, Tiles } from './tiles.tsx';
@@ -15,7 +15,7 @@ export const Field = (props: FieldProps & { model: UploadTarget['model'] }) => {
 
 const TextField = ({ field, value, messages, onValue, onLeave }: FieldProps) => {
   const own = messagesFor(field, messages);
-  const id = idOf(field.path);
+  const id = fieldId(field.path);
   const common = {
     id,
     name: field.path,

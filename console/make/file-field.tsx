@@ -1,6 +1,6 @@
 import { Icon } from '../parts/icons.tsx';
 import { isReused } from './drafts.ts';
-import { type FieldProps, idOf } from './field-parts.ts';
+import { type FieldProps, fieldId } from './field-parts.ts';
 import { isOwnFile, limitsText, requestOfOutput } from './file-rules.ts';
 import { type FormField, messagesFor } from './form-rules.ts';
 import { draggedOver } from './given-files.ts';
@@ -22,7 +22,7 @@ export const FileField = (props: FileFieldProps) => {
   const isList = field.control === 'files';
   const urls = value === '' ? [''] : isList ? value.split('\n') : [value];
   const own = messagesFor(field, messages);
-  const id = idOf(field.path);
+  const id = fieldId(field.path);
   const general = own.filter(({ place }) => place === undefined);
   const set = (index: number, url: string) => onValue(urls.with(index, url.replaceAll('\n', '')).join('\n'));
   const remove = (index: number) => onValue(urls.toSpliced(index, 1).join('\n'));
@@ -90,7 +90,7 @@ const Entry = (props: EntryProps) => {
   const { field, value, messages, url, place, isWrong, onUrl, onRemove, onLeave } = props;
   const message =
     place === undefined ? '' : (messagesFor(field, messages).find((one) => one.place === place)?.text ?? '');
-  const entryId = idOf(field.path, place);
+  const entryId = fieldId(field.path, place);
   const label = place === undefined ? field.label : `${field.label}, URL ${place}`;
   return (
     <li>
@@ -108,7 +108,7 @@ const Entry = (props: EntryProps) => {
           aria-label={label}
           aria-required={field.isRequired}
           aria-invalid={message !== '' || isWrong}
-          aria-describedby={`${entryId}-message ${idOf(field.path)}-message`}
+          aria-describedby={`${entryId}-message ${fieldId(field.path)}-message`}
           value={url}
           onInput={(event) => onUrl(event.currentTarget.value)}
           onBlur={onLeave}

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { dimensionsOf } from '../../core/models/image-sizes.ts';
-import { type FieldProps, idOf } from './field-parts.ts';
+import { type FieldProps, fieldId } from './field-parts.ts';
 import { type FormField, messagesFor } from './form-rules.ts';
 
 /** A choice of one among few. Those that are shapes have their picture. */
@@ -25,7 +25,7 @@ export const Tiles = ({ field, value, messages, onValue }: FieldProps) => (
 export const SizeTiles = ({ field, value, messages, onValue, onLeave }: FieldProps) => {
   const isAsked = useSignal(false);
   const isCustom = isAsked.value || (value !== '' && !field.options.includes(value));
-  const id = idOf(field.path);
+  const id = fieldId(field.path);
   const choose = (option: string) => {
     isAsked.value = false;
     onValue(option === field.byDefault ? '' : option);
@@ -82,7 +82,7 @@ interface TileGroupProps {
 }
 
 const TileGroup = ({ field, messages, isHinted = true, children }: TileGroupProps) => {
-  const id = idOf(field.path);
+  const id = fieldId(field.path);
   const own = messagesFor(field, messages);
   return (
     <fieldset

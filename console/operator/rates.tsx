@@ -27,7 +27,7 @@ export const Rates = ({ rates, onChange }: RatesProps) => {
         name="Rates"
         columns={COLUMNS}
         rows={rates.flatMap((rate) =>
-          partsOf(rate).map((part) => ({
+          rateParts(rate).map((part) => ({
             ...part,
             model: rate.model,
             onSave: (value: number) => save(rate.model, part, value),
@@ -89,7 +89,7 @@ interface Part {
   withValue: (xTokens: number) => NewRate;
 }
 
-const partsOf = ({ perImage = [], perSecond = {} }: ModelRate): Part[] => [
+const rateParts = ({ perImage = [], perSecond = {} }: ModelRate): Part[] => [
   ...perImage.map(({ maxPixels, xTokens }, index) => ({
     unit:
       maxPixels === null ? 'an image of any size' : `an image up to ${maxPixels.toLocaleString('en')} pixels`,

@@ -27,7 +27,7 @@ export const ACCEPTED = 'Accepted';
 export const WEBHOOK = 'Webhook attempts';
 export const EXPIRY = 'Files expire';
 /** It only leads on, so that the picture leaves it out. */
-export const PASSED_THROUGH = 'Choose next step';
+export const PASSED_THROUGH: readonly string[] = ['Choose next step', 'Choose end'];
 
 /** Every state that a request can be in, by their names in `statemachines/generation.asl.json`, and what is before and after. */
 export const NODES: readonly GraphNode[] = [
@@ -42,8 +42,9 @@ export const NODES: readonly GraphNode[] = [
   node('Store outputs', 'Store outputs', 2, 1),
   node('Settle request', 'Settle', 3, 1),
   node('Fail request', 'Fail and refund', 2, 3),
-  node('Nothing left to do', 'Nothing left to do', 0, 4),
-  node('Function not found', 'Function not found', 1, 4),
+  node('Request ended otherwise', 'Ended otherwise', 0, 4),
+  node('Request left to reconciler', 'Left to reconciler', 1, 4),
+  node('Request failed and refunded', 'Failed, refunded', 2, 4),
   node(WEBHOOK, 'Webhook attempts', 3, 3),
   node(EXPIRY, 'Files expire', 3, 4),
 ];
@@ -57,7 +58,7 @@ const NEXT_STEPS = [
   'Wait for provider',
   'Wait for capacity',
   'Wait for busy provider',
-  'Nothing left to do',
+  'Request ended otherwise',
   'Fail request',
 ];
 
@@ -75,10 +76,14 @@ export const EDGES: readonly Edge[] = [
   ['Wait for provider', 'Query provider'],
   ['Wait for provider', 'Wait after error'],
   ['Query provider', 'Wait after error'],
-  ['Query provider', 'Function not found'],
+  ['Query provider', 'Request left to reconciler'],
   ['Wait after error', 'Query provider'],
   ['Store outputs', 'Settle request'],
   ['Store outputs', 'Fail request'],
+  ['Store outputs', 'Query provider'],
+  ['Settle request', 'Fail request'],
+  ['Fail request', 'Request failed and refunded'],
+  ['Fail request', 'Request ended otherwise'],
   ['Settle request', WEBHOOK],
   ['Fail request', WEBHOOK],
   ['Settle request', EXPIRY],
@@ -146,7 +151,7 @@ const stepsOf = (
   { createdAt, status, expiresAt }: { createdAt: string; status: string; expiresAt?: string | undefined },
 ): Step[] => {
   const generation = executions.find(({ workflow }) => workflow === 'generation');
-  const states = (generation?.states ?? []).filter(({ state }) => state !== PASSED_THROUGH);
+  const states = (generation?.states ?? []).filter(({ state }) => !PASSED_THROUGH.includes(state));
   const steps: Step[] = [
     { id: ACCEPTED, from: createdAt, until: generation?.startedAt ?? null },
     ...states.map(({ state, enteredAt }, index) => ({

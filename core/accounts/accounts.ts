@@ -13,7 +13,7 @@ import {
   setAll,
   type UpdateParts,
 } from '../table/table.ts';
-import type { Beside } from '../table/transactions.ts';
+import type { ExtraWrites } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
 /** Requests that each key of an account may make: a sustained rate and a burst. */
@@ -22,7 +22,7 @@ export type RequestLimits = z.infer<typeof RequestLimits>;
 /** The limits of a new account. */
 export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100 };
 
-/** Where an account is told of its balance, and below which balance. */
+/** Where events of an account's balance are sent, and below which balance. */
 const BalanceWebhook = z.object({ url: z.string(), belowThousandths: z.number() });
 export type BalanceWebhook = z.infer<typeof BalanceWebhook>;
 
@@ -48,16 +48,16 @@ export const Account = z.object({
   limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
-  /** Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Each change of the balance asserts it, so that none goes by former ones; a creation under way keeps its price. */
-  terms: z.optional(z.number()),
+  /** Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Transactions on the balance require the version that they read, so none applies outdated settings. A creation in progress keeps its price. */
+  settingsVersion: z.optional(z.number()),
   /** What creations with its keys may spend, by key id, each a `Budget`. While one is there, what they spend is counted. */
   keyBudgets: z.optional(z.record(z.string(), z.unknown())),
   /** Its own prices by model id, each an `AccountRate`. A price of another version stays as it is. */
   rates: z.optional(z.record(z.string(), z.unknown())),
-  /** One of another version tells nothing. */
+  /** Read as absent if another version wrote it in an unknown form. */
   balanceWebhook: z.optional(z.catch(z.optional(BalanceWebhook), undefined)),
-  /** When its webhook was last told that the balance does not suffice, and how many ledger entries there were. */
-  exhaustedTold: z.optional(
+  /** When an event last reported to its webhook that the balance does not suffice, and how many ledger entries there were. */
+  exhaustedReported: z.optional(
     z.catch(z.optional(z.object({ at: z.string(), ledgerEntries: z.number() })), undefined),
   ),
 });
@@ -93,8 +93,8 @@ export const insertAccount = async (
     accountId = newAccountId(now),
     contact,
     note,
-    beside,
-  }: Omit<AccountDetails, 'name'> & { accountId?: string; beside?: Beside } = {},
+    extraWrites,
+  }: Omit<AccountDetails, 'name'> & { accountId?: string; extraWrites?: ExtraWrites } = {},
 ): Promise<Account> => {
   const createdAt = toInstant(now);
   const account: Account = {
@@ -112,7 +112,7 @@ export const insertAccount = async (
   await insertNew(
     { ...accountKey(accountId), ...accountListing(accountId, createdAt), ...account },
     `No answer came, so account ${accountId} may exist. Look for it among the accounts before creating another.`,
-    beside,
+    extraWrites,
   );
   return account;
 };
@@ -148,29 +148,29 @@ export const listAccountIds = async (
  * Access pattern 4: blocks every call with the account's keys; a repeated call keeps the first instant.
  * Throws `NotFoundError`.
  */
-export const blockAccount = (accountId: string, now: Date, beside?: Beside): Promise<Account> =>
+export const blockAccount = (accountId: string, now: Date, extraWrites?: ExtraWrites): Promise<Account> =>
   updateAccount(
     accountId,
     {
       UpdateExpression: 'SET blockedAt = if_not_exists(blockedAt, :now)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
     },
-    beside,
+    extraWrites,
   );
 
 /** Access pattern 4: allows calls with the account's keys again. Throws `NotFoundError`. */
-export const unblockAccount = (accountId: string, beside?: Beside): Promise<Account> =>
-  updateAccount(accountId, setAll({ blockedAt: undefined }), beside);
+export const unblockAccount = (accountId: string, extraWrites?: ExtraWrites): Promise<Account> =>
+  updateAccount(accountId, setAll({ blockedAt: undefined }), extraWrites);
 
 /** Access pattern 4: sets the details that are given, at least one; an empty text removes one. Throws `NotFoundError`. */
 export const setAccountDetails = (
   accountId: string,
   details: AccountDetails,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> => {
   const given = Object.entries(details).filter(([, value]) => value !== undefined);
   const set = Object.fromEntries(given.map(([name, value]) => [name, value || undefined]));
-  return updateAccount(accountId, setAll(set), beside);
+  return updateAccount(accountId, setAll(set), extraWrites);
 };
 
 /**
@@ -180,8 +180,8 @@ export const setAccountDetails = (
 export const setAccountLimits = (
   accountId: string,
   limits: RequestLimits,
-  beside?: Beside,
-): Promise<Account> => updateAccount(accountId, setAll({ limits }), beside);
+  extraWrites?: ExtraWrites,
+): Promise<Account> => updateAccount(accountId, setAll({ limits }), extraWrites);
 
 /** How long webhook deliveries are also signed with the previous secret. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;
@@ -193,7 +193,7 @@ const ROTATION_SECONDS = SECONDS_PER_DAY;
 export const rotateWebhookSecret = async (
   accountId: string,
   now: Date,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> => {
   const secret = newWebhookSecret();
   try {
@@ -209,7 +209,7 @@ export const rotateWebhookSecret = async (
         // The client repeats an update whose answer was lost: once more would replace the previous secret too.
         ConditionExpression: 'webhookSecret <> :secret',
       },
-      beside,
+      extraWrites,
     );
   } catch (error) {
     if (!(error instanceof NotFoundError) && !leavesOutcomeOpen(error)) throw error;
@@ -233,8 +233,12 @@ export const putWebhookSecrets = (
   secrets: Pick<Account, 'webhookSecret' | 'previousWebhookSecret' | 'previousValidUntil'>,
 ): Promise<Account> => updateAccount(accountId, setAll(secrets));
 
-const updateAccount = async (accountId: string, update: UpdateParts, beside?: Beside): Promise<Account> => {
-  const item = await updateExisting(accountKey(accountId), update, beside);
+const updateAccount = async (
+  accountId: string,
+  update: UpdateParts,
+  extraWrites?: ExtraWrites,
+): Promise<Account> => {
+  const item = await updateExisting(accountKey(accountId), update, extraWrites);
   if (!item) throw noSuchAccount(accountId);
   return toAccount(item);
 };

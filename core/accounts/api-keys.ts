@@ -6,7 +6,7 @@ import { ACCOUNT_ID_PATTERN } from '../ids.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { insertNew, updateExisting } from '../table/outcomes.ts';
 import { getItem, listedItems, type StoredItem, setAll, type UpdateParts } from '../table/table.ts';
-import type { Beside } from '../table/transactions.ts';
+import type { ExtraWrites } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
 
@@ -33,7 +33,7 @@ export const ApiKey = z.object({
   digest: z.string(),
   last4: z.string(),
   label: z.string(),
-  /** A scope of another version gives nothing here. */
+  /** A scope of another version grants nothing. */
   scopes: z.pipe(
     z.array(z.string()),
     z.transform((scopes: string[]) => SCOPES.filter((scope) => scopes.includes(scope))),
@@ -61,7 +61,7 @@ export const insertApiKey = async (
   accountId: string,
   options: { scopes: readonly Scope[]; label: string; defaultEndUser?: string; limits: RequestLimits },
   now: Date,
-  besideOf: (keyId: string) => Beside = () => [],
+  extraWritesOf: (keyId: string) => ExtraWrites = () => [],
 ): Promise<{ apiKey: ApiKey; text: string }> => {
   const { text, parsed } = newKey(accountId);
   const apiKey: ApiKey = {
@@ -79,7 +79,7 @@ export const insertApiKey = async (
   await insertNew(
     { ...apiKeyKey(keyId), ...apiKeyListing(accountId, createdAt, keyId), ...apiKey },
     `No answer came, so ${keyId} may exist, but its text is lost: revoke it and create another.`,
-    besideOf(keyId),
+    extraWritesOf(keyId),
   );
   return { apiKey, text };
 };
@@ -114,25 +114,29 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
 /**
  * Access pattern 11: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
-export const revokeApiKey = (keyId: string, now: Date, beside?: Beside): Promise<ApiKey> =>
+export const revokeApiKey = (keyId: string, now: Date, extraWrites?: ExtraWrites): Promise<ApiKey> =>
   updateApiKey(
     keyId,
     {
       UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
     },
-    beside,
+    extraWrites,
   );
 
 /** Access pattern 11: sets a key's default end-user, normalized, or takes it away. Throws `NotFoundError`. */
 export const setDefaultEndUser = (
   keyId: string,
   email: string | undefined,
-  beside?: Beside,
-): Promise<ApiKey> => updateApiKey(keyId, setAll({ defaultEndUser: email }), beside);
+  extraWrites?: ExtraWrites,
+): Promise<ApiKey> => updateApiKey(keyId, setAll({ defaultEndUser: email }), extraWrites);
 
-const updateApiKey = async (keyId: string, update: UpdateParts, beside?: Beside): Promise<ApiKey> => {
-  const item = await updateExisting(apiKeyKey(keyId), update, beside);
+const updateApiKey = async (
+  keyId: string,
+  update: UpdateParts,
+  extraWrites?: ExtraWrites,
+): Promise<ApiKey> => {
+  const item = await updateExisting(apiKeyKey(keyId), update, extraWrites);
   if (!item) throw noSuchKey(keyId);
   return toApiKey(item);
 };
@@ -154,7 +158,7 @@ export interface ParsedKey {
 export const parseKey = (key: string): ParsedKey | undefined => {
   const accountId = KEY_TEXT.exec(key)?.[1];
   if (accountId === undefined || checksum(key.slice(0, -6)) !== key.slice(-6)) return undefined;
-  return partsOf(accountId, key);
+  return parsedKey(accountId, key);
 };
 
 /** The text of a new random key of an account, with its parts. */
@@ -162,11 +166,11 @@ export const newKey = (accountId: string): { text: string; parsed: ParsedKey } =
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62.charAt(randomInt(62))).join('');
   const body = `gsk_${accountId}_${secret}`;
   const text = body + checksum(body);
-  return { text, parsed: partsOf(accountId, text) };
+  return { text, parsed: parsedKey(accountId, text) };
 };
 
 /** The key id is 128 bits of the digest: computable from the key, but not the other way round. */
-const partsOf = (accountId: string, text: string): ParsedKey => {
+const parsedKey = (accountId: string, text: string): ParsedKey => {
   const digest = hash('sha256', text);
   return { accountId, keyId: `key_${digest.slice(0, 32)}`, digest };
 };
@@ -175,7 +179,7 @@ const partsOf = (accountId: string, text: string): ParsedKey => {
 const checksum = (text: string): string => {
   let rest = crc32(text);
   let digits = '';
-  for (let place = 0; place < 6; place++) {
+  for (let digit = 0; digit < 6; digit++) {
     digits = BASE62.charAt(rest % 62) + digits;
     rest = Math.floor(rest / 62);
   }

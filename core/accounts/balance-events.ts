@@ -8,7 +8,7 @@ import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../t
 import { addSeconds, type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { Account } from './accounts.ts';
 
-/** An event of an account's balance, as stored: what its webhook tells. */
+/** An event of an account's balance, as stored: what its webhook reports. */
 export const BalanceEvent = z.object({
   eventId: z.string(),
   accountId: z.string(),
@@ -54,7 +54,7 @@ const STARTED_WITHIN_SECONDS = 30;
 /** As long as the attempts of its delivery are kept. */
 const KEPT_SECONDS = 100 * SECONDS_PER_DAY;
 
-/** Access pattern 6: writes an event, in the transaction that it tells of, and lists it as due. */
+/** Access pattern 6: writes an event, in the transaction that it reports, and lists it as due. */
 export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem =>
   putWrite({
     ...balanceEventKey(event.accountId, event.eventId),
@@ -63,23 +63,23 @@ export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem =>
     [TTL_ATTRIBUTE]: toEpochSeconds(event.at) + KEPT_SECONDS,
   });
 
-/** An account is told at most once in this time that its balance does not suffice. */
+/** An account gets at most one event in this time that its balance does not suffice. */
 const EXHAUSTED_PAUSE_SECONDS = 3_600;
 
 /**
- * Access pattern 6: writes the event of a creation that was refused for want of balance, and notes it on the account. Returns its id.
+ * Access pattern 6: writes the event of a creation that was refused for want of balance, and records it on the account. Returns its id.
  * Undefined, with nothing written, without a webhook, within an hour of the last such event, and while no ledger entry has been made since.
  */
 export const insertExhaustedEvent = async (
-  { accountId, balanceWebhook, exhaustedTold }: Account,
+  { accountId, balanceWebhook, exhaustedReported }: Account,
   { price, balance, ledgerEntries }: PaymentRequiredError,
   now: Date,
 ): Promise<string | undefined> => {
   const at = toInstant(now);
   const latest = addSeconds(at, -EXHAUSTED_PAUSE_SECONDS);
-  const isTold =
-    exhaustedTold && (exhaustedTold.at > latest || exhaustedTold.ledgerEntries === ledgerEntries);
-  if (!balanceWebhook || isTold) return undefined;
+  const isReported =
+    exhaustedReported && (exhaustedReported.at > latest || exhaustedReported.ledgerEntries === ledgerEntries);
+  if (!balanceWebhook || isReported) return undefined;
   const event: BalanceEvent = {
     eventId: balanceEventId(accountId, 'exhausted', toEpochSeconds(at)),
     accountId,
@@ -94,11 +94,11 @@ export const insertExhaustedEvent = async (
     if (!isWritten) return [];
     return [
       updateWrite(accountKey(accountId), {
-        UpdateExpression: 'SET exhaustedTold = :told',
+        UpdateExpression: 'SET exhaustedReported = :reported',
         ConditionExpression:
-          'attribute_exists(balanceWebhook) AND (attribute_not_exists(exhaustedTold) OR exhaustedTold.#at <= :latest)',
+          'attribute_exists(balanceWebhook) AND (attribute_not_exists(exhaustedReported) OR exhaustedReported.#at <= :latest)',
         ExpressionAttributeNames: { '#at': 'at' },
-        ExpressionAttributeValues: { ':told': { at, ledgerEntries }, ':latest': latest },
+        ExpressionAttributeValues: { ':reported': { at, ledgerEntries }, ':latest': latest },
       }),
       insertBalanceEventWrite(event),
     ];

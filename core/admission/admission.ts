@@ -13,7 +13,7 @@ import {
   removeQueueEntry,
   touchAccount,
 } from './queue-entries.ts';
-import type { RouteLimit, RouteLimitState } from './route-limit-rules.ts';
+import { HORIZON_MS, type RouteLimit, type RouteLimitState } from './route-limit-rules.ts';
 import {
   findRouteLimit,
   givePermitBack,
@@ -28,7 +28,8 @@ export const startWith = async (
   { limit, permit, isNew }: HeldPermit,
   clock: Clock,
 ): Promise<void> => {
-  const waitMs = (permit.startMs ?? 0) - clock.now().getTime();
+  // A clock that was ahead may have set it.
+  const waitMs = Math.min((permit.startMs ?? 0) - clock.now().getTime(), HORIZON_MS);
   if (waitMs > 0) await pause(waitMs);
   if (limit.permits === undefined && !isNew) await returnPermit(limit.name, request, clock, permit.takenMs);
 };
@@ -65,9 +66,10 @@ export const returnPermit = async (
 
 /** Lets no call of a route start for so long: the provider was too busy. */
 export const postponeRoute = (limit: RouteLimit, seconds: number, clock: Clock): Promise<boolean> =>
-  quietly(limit.name, clock, () =>
-    postponeStarts(limit.name, clock.now().getTime() + Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000),
-  );
+  quietly(limit.name, clock, () => {
+    const now = clock.now();
+    return postponeStarts(limit, now.getTime() + Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000, now);
+  });
 
 /** Whether a route is not configured any more: it may have had limits. */
 const isFormer = (route: string): boolean =>

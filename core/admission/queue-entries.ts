@@ -130,7 +130,7 @@ export const removeQueueEntry = (
     }),
   );
 
-/** Access pattern 67: notes that a request of an account begins to wait. An account that is new here counts as served now. */
+/** Access pattern 67: records that a request of an account begins to wait. An account that is new at the route counts as served now. */
 export const touchAccount = async (
   route: string,
   accountId: string,
@@ -152,7 +152,7 @@ export const touchAccount = async (
   );
 };
 
-/** Access pattern 67: notes that an account's request was admitted or gave its permit back. Does nothing when none of its requests waits. */
+/** Access pattern 67: records that an account's request was admitted or gave its permit back. Does nothing when none of its requests waits. */
 export const recordServed = async (route: string, accountId: string, now: Date): Promise<void> => {
   await writeUnlessRefused(
     updateOf(waitingAccountKey(route, accountId), {

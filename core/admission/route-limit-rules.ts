@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
+import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
 import type { ConfiguredRoute } from '../provider-calls/model-routes.ts';
 import { permitAttribute } from '../table/keys.ts';
+import { latestEndMs } from '../time.ts';
 import type { QueueEntry, WaitingAccount } from './queue-entries.ts';
 
 /** The settings of a route that limit its calls. */
@@ -31,7 +33,7 @@ export const isLimited = ({ permits, intervalMs }: RouteLimit): boolean =>
   permits !== undefined || intervalMs !== undefined;
 
 /**
- * A request's permission to make `weight` calls at once. `takenMs`, when it was taken, tells it from the request's earlier ones. `startMs` is
+ * A request's permission to make `weight` calls at once. `takenMs`, when it was taken, distinguishes it from the request's earlier permits. `startMs` is
  * when the first call may start; absent: at once. Both are epoch milliseconds.
  */
 export const Permit = z.object({
@@ -66,15 +68,32 @@ export const weightOf = (calls: number, { permits = calls }: RouteLimit): number
 const latestStartMs = ({ intervalMs }: RouteLimit, nowMs: number): number =>
   intervalMs === undefined ? nowMs : nowMs + HORIZON_MS;
 
+/** Most starts that one permit takes: the images of a request. */
+const MOST_STARTS = 15;
+
+/** A next start beyond this was set by a clock that was ahead, and counts as past. A provider's own pause is a minute at most. */
+export const farthestStartMs = ({ intervalMs = 0 }: RouteLimit, nowMs: number): number => {
+  const longestMs = Math.max(MOST_RETRY_AFTER_SECONDS * 1000, HORIZON_MS + MOST_STARTS * intervalMs);
+  return latestEndMs(new Date(nowMs), longestMs);
+};
+
+/** The next start of a route, if it is still to come. */
+export const startToCome = (
+  limit: RouteLimit,
+  { nextStartMs = 0 }: Pick<RouteLimitState, 'nextStartMs'>,
+  nowMs: number,
+): number | undefined =>
+  nextStartMs > nowMs && nextStartMs <= farthestStartMs(limit, nowMs) ? nextStartMs : undefined;
+
 /** Whether a route can give a permit of this weight now. */
 export const hasRoom = (
   limit: RouteLimit,
-  { used, nextStartMs }: Pick<RouteLimitState, 'used' | 'nextStartMs'>,
+  state: Pick<RouteLimitState, 'used' | 'nextStartMs'>,
   weight: number,
   nowMs: number,
 ): boolean =>
-  (limit.permits === undefined || used + weight <= limit.permits) &&
-  (nextStartMs === undefined || nextStartMs <= latestStartMs(limit, nowMs));
+  (limit.permits === undefined || state.used + weight <= limit.permits) &&
+  (startToCome(limit, state, nowMs) ?? 0) <= latestStartMs(limit, nowMs);
 
 /** Calls of each account that run, or are about to. */
 export const runningOf = ({ permits }: Pick<RouteLimitState, 'permits'>): Map<string, number> => {
@@ -99,15 +118,6 @@ export const chooseAccount = (
     (one, other) => callsOf(one) - callsOf(other) || (textOf(one) < textOf(other) ? -1 : 1),
   )[0];
 };
-
-/** Longer than any request lives: a permit is a lease of this length. */
-const LONGEST_PERMIT_MS = 6 * 3_600_000;
-
-/** The requests whose permits have outlived them: their releases were lost, with all that would repeat these. */
-export const outlivedPermits = ({ permits }: Pick<RouteLimitState, 'permits'>, nowMs: number): string[] =>
-  [...permits].flatMap(([requestId, { takenMs }]) =>
-    takenMs + LONGEST_PERMIT_MS < nowMs ? [requestId] : [],
-  );
 
 /** The request that asks for a permit, and how many calls it is for: at once, and in all. */
 export type Entrant = Pick<QueueEntry, 'requestId' | 'accountId' | 'weight' | 'starts'>;
@@ -135,9 +145,13 @@ interface StartPart {
 const startNow = (limit: RouteLimit, entrant: Entrant, nowMs: number): StartPart => {
   const step = stepMs(limit, entrant);
   return {
-    condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now)',
+    condition: '(attribute_not_exists(nextStartMs) OR nextStartMs <= :now OR nextStartMs > :farthest)',
     ...(step > 0 && { set: 'nextStartMs = :next' }),
-    values: { ':now': nowMs, ...(step > 0 && { ':next': nowMs + step }) },
+    values: {
+      ':now': nowMs,
+      ':farthest': farthestStartMs(limit, nowMs),
+      ...(step > 0 && { ':next': nowMs + step }),
+    },
   };
 };
 

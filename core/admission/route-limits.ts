@@ -22,6 +22,7 @@ import { refusedBy, type TransactItem, transact, writeOnCondition } from '../tab
 import { admitWrite, type QueueEntry } from './queue-entries.ts';
 import {
   type Entrant,
+  farthestStartMs,
   hasRoom,
   isLimited,
   newcomerUpdate,
@@ -31,6 +32,7 @@ import {
   type RouteLimit,
   type RouteLimitState,
   routeLimitOf,
+  startToCome,
   stepMs,
 } from './route-limit-rules.ts';
 
@@ -85,7 +87,7 @@ export const takePermit = async (
     const held = state.permits.get(entrant.requestId);
     if (held) return { limit, permit: held, isNew: false };
     if (state.queued !== undefined || !hasRoom(limit, state, entrant.weight, nowMs)) break;
-    isIdle = nextStartMs <= nowMs;
+    isIdle = startToCome(limit, state, nowMs) === undefined;
   }
   return undefined;
 };
@@ -101,7 +103,7 @@ export const takePermitFor = async (
   now: Date,
 ): Promise<RouteLimitState | undefined> => {
   const nowMs = now.getTime();
-  const startMs = Math.max(nowMs, seen.nextStartMs ?? 0);
+  const startMs = startToCome(limit, seen, nowMs) ?? nowMs;
   const permit = permitOf(entry, nowMs, startMs);
   const take = updateWrite(routeLimitKey(limit.name), queuedUpdate(limit, entry, permit, seen.nextStartMs));
   const writes: TransactItem[] = [take, admitWrite(limit.name, entry, nowMs)];
@@ -138,11 +140,12 @@ export const givePermitBack = async (
 };
 
 /** Access pattern 62: lets no call start before `untilMs`: the provider asked for a pause. */
-export const postponeStarts = async (route: string, untilMs: number): Promise<void> => {
-  await update(route, {
+export const postponeStarts = async (limit: RouteLimit, untilMs: number, now: Date): Promise<void> => {
+  await update(limit.name, {
     UpdateExpression: 'SET nextStartMs = :until',
-    ConditionExpression: 'attribute_not_exists(nextStartMs) OR nextStartMs < :until',
-    ExpressionAttributeValues: { ':until': untilMs },
+    ConditionExpression:
+      'attribute_not_exists(nextStartMs) OR nextStartMs < :until OR nextStartMs > :farthest',
+    ExpressionAttributeValues: { ':until': untilMs, ':farthest': farthestStartMs(limit, now.getTime()) },
   });
 };
 
@@ -206,7 +209,7 @@ export interface Queue {
 }
 
 /**
- * The queues of all routes that have a limit, or are one of several. Requests wait at a route without a limit while it is left out, and all
+ * The queues of all routes that have a limit, or are one of several. Requests wait at a route without a limit while it is paused, and all
  * others too.
  */
 export const listQueues = (): Queue[] => {

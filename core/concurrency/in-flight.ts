@@ -9,13 +9,13 @@ import { hourOf, secondsToNextHour, type WorkAllowance } from './work-allowance.
 
 /**
  * How many calls of a kind may be under way at once for an account, in all or to one host. Each call holds one of
- * `places` under a lease. A holder that dies frees its place when the lease ends, so the lease must outlast the call.
+ * `slots` under a lease. A holder that dies frees its slot when the lease ends, so the lease must outlast the call.
  */
 export interface InFlightLimit {
   key: ItemKey;
-  places: number;
+  slots: number;
   leaseSeconds: number;
-  /** Used by taking a place, in the same update, and given back with the place when the work cost nothing. */
+  /** Used by taking a slot, in the same update, and given back with the slot when the work cost nothing. */
   allowance?: WorkAllowance;
 }
 
@@ -34,7 +34,7 @@ export const hostLimit = (
   limit: Omit<InFlightLimit, 'key'>,
 ): InFlightLimit => ({ ...limit, key: inFlightKey(kind, `ACCOUNT#${accountId}#HOST#${hostDigest(url)}`) });
 
-/** A limit, or its parts: a place of one of them is enough. */
+/** A limit, or its parts: a slot of one of them is enough. */
 export type DividedLimit = InFlightLimit | readonly InFlightLimit[];
 
 /** A short digest of the host that a URL names, port included. */
@@ -45,22 +45,22 @@ export const hostDigest = (url: string): string =>
     .slice(0, 32);
 
 /**
- * Runs `work` while holding a place of every limit, and frees them afterwards; undefined, and `work` does not run, when one of the limits
- * has no place. Throws what `work` throws, and `ServiceError` with `rate_limited` when an allowance is used up.
+ * Runs `work` while holding a slot of every limit, and frees them afterwards; undefined, and `work` does not run, when one of the limits
+ * has no slot. Throws what `work` throws, and `ServiceError` with `rate_limited` when an allowance is used up.
  */
 export const withinLimits = async <T>(
   limits: readonly DividedLimit[],
   clock: Clock,
   work: () => Promise<T>,
 ): Promise<{ result: T } | undefined> => {
-  const held: HeldPlace[] = [];
+  const held: HeldSlot[] = [];
   // Work that never began used no allowance.
-  let free: (place: HeldPlace) => boolean = ({ isFree }) => isFree !== undefined;
+  let free: (slot: HeldSlot) => boolean = ({ isFree }) => isFree !== undefined;
   try {
     for (const limit of limits) {
-      const place = await takeAnyPlace([limit].flat(), clock.now());
-      if (!place) return undefined;
-      held.push(place);
+      const slot = await takeAnySlot([limit].flat(), clock.now());
+      if (!slot) return undefined;
+      held.push(slot);
     }
     free = () => false;
     return { result: await work() };
@@ -68,12 +68,12 @@ export const withinLimits = async <T>(
     free = ({ isFree }) => isFree?.(error) ?? false;
     throw error;
   } finally {
-    await Promise.all(held.map((place) => freeQuietly(place, free(place))));
+    await Promise.all(held.map((slot) => freeQuietly(slot, free(slot))));
   }
 };
 
-/** As `withinLimits`; throws `full` when one of the limits has no place. */
-export const withPlaces = async <T>(
+/** As `withinLimits`; throws `full` when one of the limits has no slot. */
+export const withSlots = async <T>(
   limits: readonly DividedLimit[],
   clock: Clock,
   full: () => Error,
@@ -84,48 +84,48 @@ export const withPlaces = async <T>(
   return within.result;
 };
 
-/** The refusal of a call for which there is no place now. */
+/** The refusal of a call for which there is no slot now. */
 export const tooManyAtOnce = (message: string, retryAfterSeconds: number): ServiceError =>
   new ServiceError('rate_limited', message, { retryAfterSeconds });
 
-/** A place of a limit, and by which id it is held. */
-interface HeldPlace {
+/** A slot of a limit, and by which id it is held. */
+interface HeldSlot {
   key: ItemKey;
   attribute: string;
   holder: string;
-  /** Of a place that used an allowance: which errors give it back. */
+  /** Of a slot that used an allowance: which errors give it back. */
   isFree?: WorkAllowance['isFree'] | undefined;
 }
 
-const takeAnyPlace = async (parts: readonly InFlightLimit[], now: Date): Promise<HeldPlace | undefined> => {
+const takeAnySlot = async (parts: readonly InFlightLimit[], now: Date): Promise<HeldSlot | undefined> => {
   for (const part of parts) {
-    const place = await takePlace(part, now);
-    if (place) return place;
+    const slot = await takeSlot(part, now);
+    if (slot) return slot;
   }
   return undefined;
 };
 
-/** Attempts to take a place: each further one follows another caller who took the place that was found free, or a new hour. */
+/** Attempts to take a slot: each further one follows another caller who took the slot that was found free, or a new hour. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Access pattern 57: takes a place of a limit, free or past its lease, and uses its allowance; undefined when all are
+ * Access pattern 57: takes a slot of a limit, free or past its lease, and uses its allowance; undefined when all are
  * held. After ten attempts it counts as full. Throws `ServiceError` with `rate_limited` when the
  * allowance of the hour is used up.
  */
-export const takePlace = async (limit: InFlightLimit, now: Date): Promise<HeldPlace | undefined> => {
+export const takeSlot = async (limit: InFlightLimit, now: Date): Promise<HeldSlot | undefined> => {
   const { key, allowance } = limit;
   const holder = randomUUID();
   let spending = allowance && firstGuess(allowance, now);
-  let index: number | undefined = Math.floor(Math.random() * limit.places);
+  let index: number | undefined = Math.floor(Math.random() * limit.slots);
   for (let attempt = 0; attempt < MAX_ATTEMPTS && index !== undefined; attempt++) {
     const attribute = attributeOf(index);
-    const refused = await updatePlace(limit, attribute, { holder, now, spending });
+    const refused = await updateSlot(limit, attribute, { holder, now, spending });
     // A repeat of an update whose answer was lost is refused by its own lease.
     if (!refused || leaseOf(refused.item, attribute)?.holder === holder)
       return { key, attribute, holder, isFree: allowance?.isFree };
     spending = allowance && spendingOf(refused.item, allowance, now);
-    index = freePlaceOf(refused.item, limit, now);
+    index = freeSlotOf(refused.item, limit, now);
   }
   return undefined;
 };
@@ -152,15 +152,15 @@ const spendingOf = (item: StoredItem, allowance: WorkAllowance, now: Date): Spen
 /** The hour that another process may be in already. */
 const latestHourOf = (now: Date): number => hourOf(new Date(now.getTime() + CLOCK_SKEW_MS));
 
-const attributeOf = (index: number): string => `place${index}`;
+const attributeOf = (index: number): string => `slot${index}`;
 
-/** A free place of the item, chosen at random so that callers who collided do not collide again. */
-const freePlaceOf = (
+/** A free slot of the item, chosen at random so that callers who collided do not collide again. */
+const freeSlotOf = (
   item: StoredItem,
-  { places, leaseSeconds }: InFlightLimit,
+  { slots, leaseSeconds }: InFlightLimit,
   now: Date,
 ): number | undefined => {
-  const free = Array.from({ length: places }, (_, index) => index).filter((index) => {
+  const free = Array.from({ length: slots }, (_, index) => index).filter((index) => {
     const lease = leaseOf(item, attributeOf(index));
     if (lease === undefined || lease.heldUntil <= now.getTime()) return true;
     return lease.heldUntil > latestEndMs(now, leaseSeconds * 1000);
@@ -171,7 +171,7 @@ const freePlaceOf = (
 const leaseOf = (item: StoredItem, attribute: string) =>
   item[attribute] as { holder: string; heldUntil: number } | undefined;
 
-const updatePlace = async (
+const updateSlot = async (
   { key, leaseSeconds }: InFlightLimit,
   attribute: string,
   { holder, now, spending }: { holder: string; now: Date; spending: Spending | undefined },
@@ -180,9 +180,9 @@ const updatePlace = async (
   const spend = spending && spendingExpressions(spending, latestHourOf(now));
   const { done, item = {} } = await writeOnCondition(
     updateOf(key, {
-      UpdateExpression: `SET #place = :lease, #ttl = :ttl${spend?.update ?? ''}`,
-      ConditionExpression: `(attribute_not_exists(#place) OR #place.heldUntil <= :now OR #place.heldUntil > :latest)${spend?.condition ?? ''}`,
-      ExpressionAttributeNames: { '#place': attribute, '#ttl': TTL_ATTRIBUTE },
+      UpdateExpression: `SET #slot = :lease, #ttl = :ttl${spend?.update ?? ''}`,
+      ConditionExpression: `(attribute_not_exists(#slot) OR #slot.heldUntil <= :now OR #slot.heldUntil > :latest)${spend?.condition ?? ''}`,
+      ExpressionAttributeNames: { '#slot': attribute, '#ttl': TTL_ATTRIBUTE },
       ExpressionAttributeValues: {
         ':lease': { holder, heldUntil },
         ':now': now.getTime(),
@@ -211,25 +211,25 @@ const spendingExpressions = ({ hour, most }: Spending, latestHour: number) =>
       };
 
 /**
- * Access pattern 57: frees a place, unless its lease has ended and another holds it, and gives the allowance that it used back if
+ * Access pattern 57: frees a slot, unless its lease has ended and another holds it, and gives the allowance that it used back if
  * `giveBack`. Repeating it is harmless.
  */
-export const freePlace = async ({ key, attribute, holder }: HeldPlace, giveBack = false): Promise<void> => {
+export const freeSlot = async ({ key, attribute, holder }: HeldSlot, giveBack = false): Promise<void> => {
   await writeUnlessRefused(
     updateOf(key, {
-      UpdateExpression: `REMOVE #place${giveBack ? ' SET spent = spent - :one' : ''}`,
-      ConditionExpression: '#place.holder = :holder',
-      ExpressionAttributeNames: { '#place': attribute },
+      UpdateExpression: `REMOVE #slot${giveBack ? ' SET spent = spent - :one' : ''}`,
+      ConditionExpression: '#slot.holder = :holder',
+      ExpressionAttributeNames: { '#slot': attribute },
       ExpressionAttributeValues: { ':holder': holder, ...(giveBack && { ':one': 1 }) },
     }),
   );
 };
 
-/** A place that could not be freed is free when its lease ends, and the work is done. */
-const freeQuietly = async (place: HeldPlace, giveBack: boolean): Promise<void> => {
+/** A slot that could not be freed is free when its lease ends, and the work is done. */
+const freeQuietly = async (slot: HeldSlot, giveBack: boolean): Promise<void> => {
   try {
-    await freePlace(place, giveBack);
+    await freeSlot(slot, giveBack);
   } catch (error) {
-    logger.warn('a place could not be freed', { error: error as Error });
+    logger.warn('a slot could not be freed', { error: error as Error });
   }
 };

@@ -9,9 +9,9 @@ import { accountLimit, type DividedLimit, type InFlightLimit } from './in-flight
 const SHARE = 5;
 /** Executions at once in a new AWS account. */
 const SMALLEST_QUOTA = 10;
-/** Places in an item of the table: its writes stay below 1 KB. */
-const PLACES_PER_ITEM = 10;
-/** Items that a call looks for a place in. */
+/** Slots in an item of the table: its writes stay below 1 KB. */
+const SLOTS_PER_ITEM = 10;
+/** Items that a call looks for a slot in. */
 const MOST_ITEMS = 3;
 
 const lambda = new LambdaClient(clientOptions('invocations'));
@@ -26,13 +26,13 @@ const executionsAtOnce = cachedFor(QUOTA_SECONDS, async () => {
   return UnreservedConcurrentExecutions ?? ConcurrentExecutions;
 });
 
-/** A limit on calls that wait. All accounts have `inAll` places, by default a fifth of the executions at once. */
+/** A limit on calls that wait. All accounts have `inAll` slots, by default a fifth of the executions at once. */
 export interface WaitingLimit extends Omit<InFlightLimit, 'key'> {
   inAll?: number | undefined;
 }
 
 /**
- * The limits on calls that wait in a function for work of other functions, so that the work always finds functions to run in: `places` of
+ * The limits on calls that wait in a function for work of other functions, so that the work always finds functions to run in: `slots` of
  * the account, at most half of those of all accounts together.
  */
 export const waitingLimits = async (
@@ -42,8 +42,8 @@ export const waitingLimits = async (
   now: Date,
 ): Promise<DividedLimit[]> => {
   const all = inAll ?? atLeastOne((await quota(now)) / SHARE);
-  const places = Math.min(limit.places, atLeastOne(all / 2));
-  return [accountLimit(kind, accountId, { ...limit, places }), partsOf(kind, all, limit.leaseSeconds)];
+  const slots = Math.min(limit.slots, atLeastOne(all / 2));
+  return [accountLimit(kind, accountId, { ...limit, slots }), limitsInAll(kind, all, limit.leaseSeconds)];
 };
 
 const quota = (now: Date): Promise<number> =>
@@ -52,15 +52,15 @@ const quota = (now: Date): Promise<number> =>
     return SMALLEST_QUOTA;
   });
 
-const atLeastOne = (places: number): number => Math.max(1, Math.floor(places));
+const atLeastOne = (slots: number): number => Math.max(1, Math.floor(slots));
 
-/** Some of the items of a limit that has many places, which ones by chance: one item would be written too often. */
-const partsOf = (kind: InFlightKind, places: number, leaseSeconds: number): InFlightLimit[] => {
-  const items = Math.ceil(places / PLACES_PER_ITEM);
+/** Some of the items of a limit that has many slots, which ones by chance: one item would be written too often. */
+const limitsInAll = (kind: InFlightKind, slots: number, leaseSeconds: number): InFlightLimit[] => {
+  const items = Math.ceil(slots / SLOTS_PER_ITEM);
   const first = Math.floor(Math.random() * items);
   return Array.from({ length: Math.min(items, MOST_ITEMS) }, (_, step) => {
     const index = (first + step) % items;
-    const left = places - index * PLACES_PER_ITEM;
-    return { key: inFlightKey(kind, `ALL#${index}`), places: Math.min(left, PLACES_PER_ITEM), leaseSeconds };
+    const left = slots - index * SLOTS_PER_ITEM;
+    return { key: inFlightKey(kind, `ALL#${index}`), slots: Math.min(left, SLOTS_PER_ITEM), leaseSeconds };
   });
 };

@@ -2,7 +2,7 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { RateLimitedError } from '../errors.ts';
-import { REQUEST_ID_PREFIX } from '../ids.ts';
+import { REQUEST_ID_PREFIX, type RequestKind } from '../ids.ts';
 import { readableItems } from '../observability.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequests, toRequest } from '../requests/requests.ts';
@@ -18,9 +18,10 @@ import { writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, secondsSince, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
-/** A call of OpenAI's clients, which waits for the images of a request. */
+/** A call of OpenAI's clients: for images it waits. */
 export interface LongCall {
   accountId: string;
+  kind: RequestKind;
   /** Stands for the `Idempotency-Key`, or without one for API key, route and body. */
   digest: string;
   isKeyed: boolean;
@@ -86,7 +87,7 @@ export const openEntry = async (held: Held, now: Date): Promise<void> => {
 };
 
 /**
- * Access pattern 55: removes an entry while its request is not written: then it never is. Otherwise tells whether the request is `written`, or
+ * Access pattern 55: removes an entry while its request is not written: then it never is. Otherwise says whether the request is `written`, or
  * another call has `taken` the entry.
  */
 export const dropEntry = async ({
@@ -119,7 +120,7 @@ type Entry = z.infer<typeof Entry>;
 
 /** The newest entries of equal calls, newest first, strongly consistent. */
 const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
-  const sortKey = (end: string) => entryKey(call, `${REQUEST_ID_PREFIX.image}${end}`).SK;
+  const sortKey = (end: string) => entryKey(call, `${REQUEST_ID_PREFIX[call.kind]}${end}`).SK;
   const first = sortKey(encodeTime(Math.max(0, now.getTime() - LISTED_MS), 10));
   const query = rangeQuery(idempotencyPartition(call.accountId), first, sortKey('~'));
   return readableItems(await lastItems(query, MOST_ENTRIES), (item) => Entry.parse(item));
@@ -185,7 +186,7 @@ export const takeKeyed = async (call: LongCall, requestId: string, now: Date): P
 };
 
 /** Access pattern 56: a request as it is now, undefined when it was deleted, and whether its call still waits for it. One read. */
-export const lookAt = async ({
+export const readHeld = async ({
   key,
   requestId,
   waiter,

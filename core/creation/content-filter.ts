@@ -1,11 +1,11 @@
 import type { Account } from '../accounts/accounts.ts';
-import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-flight.ts';
+import { accountLimit, tooManyAtOnce, withSlots } from '../concurrency/in-flight.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError } from '../errors.ts';
 import { systemClock } from '../time.ts';
 
 /** Most prompts of one account that are judged at once. The filter is one host, which has its own limit. */
-export const FILTER_PLACES = 20;
+export const FILTER_SLOTS = 20;
 /** Longer than all attempts of a call to the filter (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
 /** The filter answers well within a second. */
@@ -27,13 +27,13 @@ export const screenPrompt = async (
 ): Promise<boolean> => {
   if (!process.env.GUARDRAIL_ID) return false;
   const limit = accountLimit('filter', accountId, {
-    places: FILTER_PLACES,
+    slots: FILTER_SLOTS,
     leaseSeconds: LEASE_SECONDS,
     // Without a decision there is no charge for it.
     allowance: workAllowance(earnedWork, 'filter', () => true),
   });
   const full = () => tooManyAtOnce('Too many prompts are being judged at once.', RETRY_AFTER_SECONDS);
-  if (await withPlaces([limit], systemClock, full, () => isBlocked(prompt)))
+  if (await withSlots([limit], systemClock, full, () => isBlocked(prompt)))
     throw new ServiceError('content_policy', 'The content filter refused the prompt.');
   return true;
 };

@@ -5,7 +5,6 @@ import { inputFilesOf } from '../requests/input-files.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type OwnUpload, typedUpload } from '../uploads/own-upload.ts';
 import { dropEntry, entryOf, type Held, heldBy, type LongCall, openEntry, takeKeyed } from './collection.ts';
-import type { NewImageRequest } from './create-image-rules.ts';
 import { createRequest } from './create-request.ts';
 import { loadCreationFacts } from './judge-creation.ts';
 import type { Submission } from './submission.ts';
@@ -27,12 +26,12 @@ export interface FileStore {
  */
 export const createForCall = async (
   account: Account,
-  submission: Submission<NewImageRequest>,
+  submission: Submission,
   call: LongCall,
   { uploads, store, remove }: { uploads: OwnUpload[] } & Partial<FileStore>,
 ): Promise<Held | undefined> => {
   const { idempotency, now, ok } = submission;
-  const requestId = newRequestId('image', now);
+  const requestId = newRequestId(call.kind, now);
   const held = heldBy(call, requestId);
   let stored: OwnUpload[] = [];
   const write = async (judged: JudgedCreation) => {
@@ -56,7 +55,7 @@ export const createForCall = async (
   } catch (error) {
     const kept = leavesOutcomeOpen(error) ? 'written' : 'dropped';
     const left = isOpened ? await dropEntry(held) : kept;
-    // What an `Idempotency-Key` led to is not known; an entry tells whether its request is written.
+    // What an `Idempotency-Key` led to is not known; an entry says whether its request is written.
     if (left === 'written' && isOpened) return held;
     if (left !== 'written') await discard();
     if (left === 'taken') return undefined;

@@ -30,7 +30,7 @@ export interface CreationWays extends WritingWays {
 
 /**
  * Accepts a request: judges it, measures its inputs, writes it and starts its execution. When it is refused for want of balance, the
- * account's webhook is told. Throws the errors of `judge` and `writeMeasured`.
+ * account's webhook gets an event. Throws the errors of `judge` and `writeMeasured`.
  */
 export const createRequest = async (
   account: Account,
@@ -48,14 +48,14 @@ export const createRequest = async (
   }
 };
 
-/** The refusal stands, whether it can be told or not. */
+/** The refusal stands, whether it can be reported or not. */
 const tellExhausted = (account: Account, refusal: PaymentRequiredError, now: Date): Promise<void> =>
   insertExhaustedEvent(account, refusal, now)
-    .then(tell)
-    .catch((error: Error) => logger.error('an exhausted balance could not be told', { error }));
+    .then(reportEvent)
+    .catch((error: Error) => logger.error('an exhausted balance could not be reported', { error }));
 
 /** Starts the delivery of a balance event, if there is one. If that fails, the reconciler starts it. */
-const tell = async (eventId: string | undefined): Promise<void> => {
+const reportEvent = async (eventId: string | undefined): Promise<void> => {
   if (eventId === undefined) return;
   await startWebhookDelivery(eventId).catch((error: Error) =>
     logger.warn('the delivery of a balance event could not be started', { eventId, error }),
@@ -107,10 +107,10 @@ const complete = async (done: WrittenCreation | RepeatedCreation): Promise<Creat
   logger.info('creation accepted', { requestId, accountId, model, replayed });
   if (!replayed) {
     countMetric(METRIC.requestCreated, { model });
-    const started = startWorkflow(requestId).catch((error: Error) =>
+    const started = startWorkflow(request).catch((error: Error) =>
       logger.error('an execution could not be started', { requestId, error }),
     );
-    await Promise.all([started, tell(done.eventId)]);
+    await Promise.all([started, reportEvent(done.eventId)]);
   }
   return { request, replayed };
 };

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { emailField } from '../end-users/email-rules.ts';
 import type { FieldErrors, ValidationError } from '../errors.ts';
 import { optionalText, shortList, text } from '../fields.ts';
-import { hostProblem, isBadPort } from '../guarded-http/target-rules.ts';
+import { hostProblem, isBadPort, isThisMachine } from '../guarded-http/target-rules.ts';
 import { CATALOG, type CatalogModel } from '../models/catalog.ts';
 
 /** Longest prompt, in characters (code points) after trimming. */
@@ -25,8 +25,9 @@ export type ParsedCreation<New extends NewCreation> =
   | { ok: true; creation: New }
   | { ok: false; error: ValidationError; model: New['model'] | undefined; endUserEmail: string | undefined };
 
-/** A character that is seen: no space, control, format or default-ignorable one, nor the blank of Braille. */
-const VISIBLE = /[^\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** A character that is seen: no space, control, format or default-ignorable one, no noncharacter, no blank of Braille, music or Khitan. */
+const VISIBLE =
+  /[^\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{1d159}\u{16fe4}]/u;
 
 const promptField = () =>
   z.pipe(
@@ -101,7 +102,6 @@ export const checkUrls = (
 const MAX_URL_LENGTH = 2048;
 /** Control characters, which URL parsers drop silently, and unpaired surrogates, which cannot be stored. */
 const NOT_IN_URLS = /[\p{Cc}\p{Cs}]/u;
-const LOOPBACK_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Why a caller's URL is refused, or undefined when it can be used. */
 export const urlProblem = (url: string, allowLoopbackHttp: boolean): string | undefined => {
@@ -111,7 +111,7 @@ export const urlProblem = (url: string, allowLoopbackHttp: boolean): string | un
   const target = new URL(url);
   const { protocol, username, password, hostname } = target;
   if (username !== '' || password !== '') return 'must not carry user information';
-  const loopback = allowLoopbackHttp && protocol === 'http:' && LOOPBACK_HOSTS.test(hostname);
+  const loopback = allowLoopbackHttp && protocol === 'http:' && isThisMachine(hostname);
   if (protocol !== 'https:' && !loopback) return 'must be an absolute https URL';
   return isBadPort(target) ? 'must not use the port of another protocol' : undefined;
 };

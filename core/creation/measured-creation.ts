@@ -1,4 +1,4 @@
-import { withPlaces } from '../concurrency/in-flight.ts';
+import { withSlots } from '../concurrency/in-flight.ts';
 import { waitingLimits } from '../concurrency/waiting-limits.ts';
 import { workAllowance } from '../concurrency/work-allowance.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
@@ -31,7 +31,7 @@ import {
 } from './write-creation.ts';
 
 /** How many creations of one account may measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts share. */
-export const MEASURING_PLACES = 4;
+export const MEASURING_SLOTS = 4;
 /** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
 
@@ -78,11 +78,11 @@ export const writeMeasured = async (
   if (inputs.length === 0) return write(judged);
   const { accountId, earnedWork } = judged.account;
   const limit = {
-    places: MEASURING_PLACES,
+    slots: MEASURING_SLOTS,
     leaseSeconds: LEASE_SECONDS,
     allowance: workAllowance(earnedWork, 'clips', isThrottled),
   };
-  const places = await waitingLimits('clips', accountId, limit, judged.now);
+  const slots = await waitingLimits('clips', accountId, limit, judged.now);
   const work = await workFor(judged, inputs, carried);
   let measures: InputMeasure[] | undefined;
   let measured: StoredRequest | undefined;
@@ -90,7 +90,7 @@ export const writeMeasured = async (
     if (work.files.some(({ medium }) => medium === 'video')) await discard(work);
   };
   try {
-    measures = await withPlaces(places, systemClock, tooManyInputs, () => measure(work));
+    measures = await withSlots(slots, systemClock, tooManyInputs, () => measure(work));
     measured = withMeasures(judged.request, inputs, measures, { facts, carried });
     const written = await write({ ...judged, request: measured });
     if (written.kind === 'repeated') await discardCopies();

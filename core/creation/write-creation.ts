@@ -20,7 +20,7 @@ import {
 } from './idempotency.ts';
 import { checkEndUser, keyConflict } from './judge-creation.ts';
 
-/** The places of the writes in the transaction. */
+/** The indexes of the writes in the transaction. */
 const ACCOUNT_WRITE = 0;
 const END_USER_WRITE = 2;
 const REQUEST_WRITE = 3;

@@ -14,7 +14,7 @@ import {
 } from '../end-users/removals.ts';
 import { ConflictError, NotFoundError, ServiceError } from '../errors.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
-import type { Beside } from '../table/transactions.ts';
+import type { ExtraWrites } from '../table/transactions.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { answerOf, deleteRequests, whileInTime } from './delete-requests.ts';
 
@@ -37,18 +37,18 @@ const NOTHING_LEFT: RemovedRequests = { removedRequests: 0, removedObjects: 0 };
  *    not show yet.
  *
  * Of concurrent calls one succeeds. A call repeated within 2 min of the reconciler's removal finds nothing left to remove.
- * The writes `beside`, such as a record of the removal, are made with the claim. Throws `NotFoundError`, and `ConflictError` while a request
+ * The `extraWrites`, such as a record of the removal, are made with the claim. Throws `NotFoundError`, and `ConflictError` while a request
  * is queued or processing.
  */
 export const deleteEndUser = async (
   id: EndUserId,
   clock: Clock = systemClock,
-  beside: Beside = [],
+  extraWrites: ExtraWrites = [],
 ): Promise<RemovedRequests> => {
   const now = clock.now();
   let removal: EndUserRemoval | undefined;
   try {
-    removal = await claimForRemoval(id, now, beside);
+    removal = await claimForRemoval(id, now, extraWrites);
   } catch (error) {
     if (error instanceof NotFoundError && (await hasReconcilerRemoved(id, now))) return NOTHING_LEFT;
     throw error;

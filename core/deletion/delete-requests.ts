@@ -20,7 +20,7 @@ export type DeletionOfMany = Deletion | { outcome: 'failed' };
 /**
  * Deletes one request of an account with its files and everything else stored for it.
  *
- * 1. Refuse a request that is absent, another account's, or unfinished, as far as this version can tell.
+ * 1. Refuse a request that is absent, another account's, or unfinished, as far as this version knows.
  * 2. Replace the record by a mark that names its files. Of concurrent calls, one removes the record and counts it.
  * 3. Remove the files and the operators' traces. If this fails or is interrupted, the reconciler resumes it.
  */
@@ -29,13 +29,13 @@ export const deleteRequest = (accountId: string, requestId: string, now: Date): 
 
 /**
  * The deletion of a request. It can be run again after it threw: it counts the record that an earlier run removed
- * without learning of it. `note` is called with what is deleted before the files are removed.
+ * without learning of it. `record` is called with what is deleted before the files are removed.
  */
 const deletionOf = (
   accountId: string,
   requestId: string,
   now: Date,
-  note: (deletion: Deletion) => unknown = () => undefined,
+  record: (deletion: Deletion) => unknown = () => undefined,
   isWanted: (request: StoredRequest) => boolean = () => true,
 ): (() => Promise<Deletion>) => {
   const deletionId = newDeletionId(now);
@@ -53,12 +53,12 @@ const deletionOf = (
     // The files of an expired request count as removed already.
     const isExpired = statusAt(request, now) === 'expired';
     let deletion: Deletion = isAbsent ? { outcome: 'not_found' } : { outcome: 'deleted', removedObjects: 0 };
-    note(deletion);
+    record(deletion);
     try {
       await finishDeletion(deleted, (removedObjects) => {
         if (isAbsent || isExpired) return;
         deletion = { outcome: 'deleted', removedObjects };
-        note(deletion);
+        record(deletion);
       });
     } catch (error) {
       logger.warn('a deletion is left to the reconciler', { requestId, error: error as Error });
@@ -104,11 +104,11 @@ export const deleteRequests = async (
     }
   };
   await inParallel(idsInTime(), CONCURRENT_DELETIONS, async (requestId) => {
-    const note = (deletion: DeletionOfMany) => deletions.set(requestId, deletion);
-    note({ outcome: 'failed' });
-    const run = deletionOf(accountId, requestId, now, note, isWanted);
+    const record = (deletion: DeletionOfMany) => deletions.set(requestId, deletion);
+    record({ outcome: 'failed' });
+    const run = deletionOf(accountId, requestId, now, record, isWanted);
     const deletion = await attemptDeletion(requestId, run, keepGoing);
-    note(deletion);
+    record(deletion);
     if (deletion.outcome === 'failed') complete = false;
   });
   return { deletions, complete };

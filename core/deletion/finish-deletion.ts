@@ -10,7 +10,7 @@ import {
 import { deleteItems, partitionQuery, queryAll } from '../table/table.ts';
 
 /**
- * Access pattern 25: removes the files of a deleted request and what is stored beside it, then closes the deletion. Tells
+ * Access pattern 25: removes the files of a deleted request and what is stored beside it, then closes the deletion. Says
  * how many files were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays due
  * for the reconciler. So does one with routes left to leave.
  */

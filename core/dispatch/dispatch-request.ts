@@ -1,6 +1,6 @@
 import { leaveQueue, leaveRoutes, postponeRoute, releasePermit } from '../admission/admission.ts';
 import { requiredNumberEnv, workflowSettings } from '../environment.ts';
-import { deadlineOf, type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
+import { deadlineOf, type NextStep, stepAfterCalls, stepWhenEnded } from '../executions/step-rules.ts';
 import {
   firstCallAt,
   hasOpenTask,
@@ -106,10 +106,11 @@ const afterDeadline = async (
 /** The step of a run that finds its request ended: it may have got a permit since. */
 const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> => {
   await leaveRoutes(request, clock);
-  return { next: 'stop' };
+  const ended = isTerminal(request) ? request : (await findRequestAndAttempts(request.requestId)).request;
+  return stepWhenEnded(ended);
 };
 
-/** The end of a run's time, and the clock that tells it. */
+/** The end of a run's time, and its clock. */
 interface RunTime {
   deadline: Instant;
   clock: Clock;
@@ -176,10 +177,10 @@ const stepFrom = async (
   if (isSeveral && attempts.some(isMovable)) {
     const destination = await findDestination(request, current, NONE_PASSED_OVER, now);
     const { choice } = destination ?? {};
-    const isElsewhere = choice?.kind === 'go' && choice.route !== route;
-    // Refused here, it queues for a route that is paused and may be used again.
+    const isReassigned = choice?.kind === 'go' && choice.route !== route;
+    // A refused request queues for a route that is paused and may be used again.
     const isToQueue = choice?.kind === 'wait' && choice.mayMove && !attempts.some(isBusyAttempt);
-    if (isElsewhere || isToQueue) return retryAt(now, now, now);
+    if (isReassigned || isToQueue) return retryAt(now, now, now);
   }
   const busy = attempts.filter(isBusyAttempt);
   if (busy.length === 0) return stepAfterCalls(attempts, deadline, now);

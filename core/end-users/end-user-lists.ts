@@ -33,7 +33,7 @@ export const listEndUsers = async (
   const { blocked } = filter;
   const wanted = page.pageSize + 1;
   const found: IndexEntry[] = [];
-  for await (const entry of entriesOf(accountId, filter, (page.page - 1) * page.pageSize, wanted)) {
+  for await (const entry of listedEndUsers(accountId, filter, (page.page - 1) * page.pageSize, wanted)) {
     found.push(entry);
     if (found.length === wanted) break;
   }
@@ -62,7 +62,7 @@ export const listEmailsOfEndUsers = async function* (
 };
 
 /** The matching entries without the first `skip`, newest first, read as they are consumed; about `wanted` will be. */
-const entriesOf = async function* (
+const listedEndUsers = async function* (
   accountId: string,
   { blocked, email }: EndUserFilter,
   skip: number,

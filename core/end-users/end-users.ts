@@ -6,7 +6,7 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { updateExisting } from '../table/outcomes.ts';
 import { getItem, type StoredItem, setAll, type UpdateParts, updateWrite } from '../table/table.ts';
-import type { Beside, TransactItem } from '../table/transactions.ts';
+import type { ExtraWrites, TransactItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
@@ -18,7 +18,7 @@ export const EndUser = z.object({
   accountId: z.string(),
   email: z.string(),
   /**
-   * Tells this end-user from others that had the address before or get it later. It is the id of the request that
+   * Distinguishes this end-user from others that had the address before or get it later. It is the id of the request that
    * created them.
    */
   endUserId: z.string(),
@@ -71,19 +71,19 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
  * Access pattern 31: blocks an end-user's creations; requests in progress continue. Repeating it renews the
  * instant. Throws `NotFoundError`.
  */
-export const blockEndUser = (id: EndUserId, now: Date, beside?: Beside): Promise<EndUser> =>
-  updateEndUser(id, setAll({ blockedAt: toInstant(now) }), beside);
+export const blockEndUser = (id: EndUserId, now: Date, extraWrites?: ExtraWrites): Promise<EndUser> =>
+  updateEndUser(id, setAll({ blockedAt: toInstant(now) }), extraWrites);
 
 /** Access pattern 31: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
-export const unblockEndUser = (id: EndUserId, beside?: Beside): Promise<EndUser> =>
-  updateEndUser(id, setAll({ blockedAt: undefined }), beside);
+export const unblockEndUser = (id: EndUserId, extraWrites?: ExtraWrites): Promise<EndUser> =>
+  updateEndUser(id, setAll({ blockedAt: undefined }), extraWrites);
 
 const updateEndUser = async (
   { accountId, email }: EndUserId,
   update: UpdateParts,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<EndUser> => {
-  const item = await updateExisting(endUserKey(accountId, email), update, beside);
+  const item = await updateExisting(endUserKey(accountId, email), update, extraWrites);
   if (!item) throw endUserNotFound();
   return toEndUser(item);
 };
@@ -130,7 +130,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
     UpdateExpression:
       'SET accountId = :account, email = :email, endUserId = :id, ' +
       'createdAt = if_not_exists(createdAt, :now), GSI1PK = :listing, ' +
-      'GSI1SK = if_not_exists(GSI1SK, :place), lastActiveAt = :last ' +
+      'GSI1SK = if_not_exists(GSI1SK, :listed), lastActiveAt = :last ' +
       'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
     ConditionExpression:
       'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
@@ -142,7 +142,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
       ':now': createdAt,
       ':last': lastActiveAt,
       ':listing': listing.GSI1PK,
-      ':place': listing.GSI1SK,
+      ':listed': listing.GSI1SK,
       ':one': 1,
       ':price': debitThousandths,
       ...hasBudget.values,

@@ -13,7 +13,13 @@ import {
   updateOf,
   updateWrite,
 } from '../table/table.ts';
-import { type Beside, refusedBy, transact, writeItem, writeUnlessRefused } from '../table/transactions.ts';
+import {
+  type ExtraWrites,
+  refusedBy,
+  transact,
+  writeItem,
+  writeUnlessRefused,
+} from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type EndUserId, endUserNotFound, getEndUser, toEndUser } from './end-users.ts';
 
@@ -68,12 +74,12 @@ export const mayBeOfRemoved = ({ removedAt }: EndUserRemoval, requestId: string)
 /**
  * Access pattern 33: claims an end-user for removal: stops their creations and records the removal. Claiming
  * again returns the same removal. Undefined, with nothing changed, while one of their requests is queued or
- * processing. The writes `beside` are made with the first claim only. Throws `NotFoundError`.
+ * processing. The `extraWrites` are made with the first claim only. Throws `NotFoundError`.
  */
 export const claimForRemoval = async (
   id: EndUserId,
   now: Date,
-  beside: Beside = [],
+  extraWrites: ExtraWrites = [],
 ): Promise<EndUserRemoval | undefined> => {
   const removalId = newRemovalId(now);
   let endUser = await getEndUser(id);
@@ -102,7 +108,7 @@ export const claimForRemoval = async (
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       }),
       putWrite({ ...endUserRemovalKey(removal), ...due, ...removal }),
-      ...beside,
+      ...extraWrites,
     ];
   });
   return removal;

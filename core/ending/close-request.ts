@@ -17,7 +17,7 @@ import { type Clock, systemClock } from '../time.ts';
 /** Settles work of an ended request. Resolves to false until it is done. */
 type Settle = (request: StoredRequest) => Promise<boolean>;
 
-/** How the tasks of an ended request are settled. By default this only looks: only the reconciler cancels tasks. */
+/** How the tasks of an ended request are settled. By default tasks are only read: only the reconciler cancels tasks. */
 export interface Settling {
   clock?: Clock;
   tasks?: Settle;

@@ -17,7 +17,7 @@ const LOST_EXECUTION: Failure = {
  * Repairs a request that may have lost its execution. A terminal request is closed. If its execution never
  * started, it is started. If its execution stopped, the request is settled when outputs are recorded or kept,
  * else failed and refunded. Returns whether an execution was running: then the request is left alone.
- * `reportedEnd` is how Step Functions reported that it ended.
+ * `reportedEnd` is how Step Functions reported that it ended. An execution that died is counted, also after its request had ended.
  */
 export const reconcileRequest = async (
   requestId: string,
@@ -27,6 +27,7 @@ export const reconcileRequest = async (
   const request = await findRequest(requestId);
   if (!request) return false;
   if (isTerminal(request)) {
+    if (reportedEnd !== undefined && reportedEnd !== 'ABORTED') countMetric(METRIC.executionLost, {});
     await closeStoredRequest(requestId, { clock });
     return false;
   }
@@ -38,7 +39,7 @@ export const reconcileRequest = async (
     status: status ?? 'NEVER_STARTED',
   });
   countMetric(METRIC.executionLost, {});
-  if (status === undefined) await startWorkflow(requestId);
+  if (status === undefined) await startWorkflow(request);
   else await settleOrFailRequest(requestId, LOST_EXECUTION, clock);
   return false;
 };

@@ -24,9 +24,9 @@ import {
 } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retries.ts';
-import { type Beside, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import { type ExtraWrites, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { partsOf, providerCostsOf, type RequestParts } from './end-rules.ts';
+import { providerCostsOf, type RequestParts, requestParts } from './end-rules.ts';
 
 /**
  * Time for the ending process to start the follow-up work itself. Only the reconciler cancels tasks, without
@@ -36,14 +36,14 @@ const CLOSE_WITHIN_SECONDS = 60;
 /** The same for a request that may hold a permit, for which others wait. */
 const RELEASE_WITHIN_SECONDS = 3;
 
-/** The place of the end-user's counters in the transaction. */
+/** The index of the end-user's counters in the transaction. */
 const END_USER_WRITE = 1;
 
 /** Facts about a request that ends. */
 export interface EndOptions {
   /** An operator's reason. */
   operatorNote?: string | undefined;
-  beside?: Beside;
+  extraWrites?: ExtraWrites;
   mayHaveFiles?: boolean;
   /** Whether it is only ended while none of its outputs is stored. */
   unlessStored?: boolean;
@@ -70,7 +70,7 @@ export const endRequest = async (
   attempts: readonly ProviderAttempt[],
   state: TerminalState,
   now: Date,
-  { operatorNote, beside = [], mayHaveFiles = true, unlessStored = false }: EndOptions = {},
+  { operatorNote, extraWrites = [], mayHaveFiles = true, unlessStored = false }: EndOptions = {},
 ): Promise<Ending> => {
   checkStatus(request);
   const finishedAt = toInstant(now);
@@ -131,7 +131,7 @@ export const endRequest = async (
       endRequestWrite(request, state, credited, follows, unlessStored),
       ...counts,
       ...(credit?.writes ?? []),
-      ...beside,
+      ...extraWrites,
     ];
     const owners = credit ? [...budgetOwners, ...(isCounted ? [endUserId] : [])] : [];
     firstCounted = settled.length;
@@ -142,7 +142,7 @@ export const endRequest = async (
   }, SETTLEMENT_PATIENCE);
   if (found) return found;
   for (const item of unread) reportUnreadable(`${request.accountId} ${item}`);
-  reportEnd(request, state, refund, partsOf(request, attempts, now));
+  reportEnd(request, state, refund, requestParts(request, attempts, now));
   return isToBeClosed ? 'ended' : 'closed';
 };
 

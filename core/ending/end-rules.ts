@@ -21,18 +21,18 @@ export const providerCostsOf = (
   return [...Map.groupBy(calls, ({ route }) => route)].map(([route, made]) => {
     const unit = routeCosts[route];
     if (unit === undefined) return { route };
-    const units = sumOf(made.map(({ outcome }) => unitsOf(request, outcome)));
+    const units = sumOfNumbers(made.map(({ outcome }) => unitsOf(request, outcome)));
     const reported = made.map(({ outcome }) => reportedUnits(request, outcome.usage));
     const isReported = reported.every((one) => one !== undefined);
     return {
       route,
       costThousandths: units * unit,
-      ...(isReported && { reportedThousandths: Math.round(sumOf(reported) * unit) }),
+      ...(isReported && { reportedThousandths: Math.round(sumOfNumbers(reported) * unit) }),
     };
   });
 };
 
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+const sumOfNumbers = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
 /** Images with a URL, or the seconds of a video and its clips. */
 const unitsOf = (request: StoredRequest, { outputs }: Done): number => {
@@ -61,7 +61,7 @@ export interface RequestParts {
 const seconds = (fromMs: number, untilMs: number): number => Math.max(0, untilMs - fromMs) / 1000;
 
 /** The parts of a request that ends at `endedAt`, from its provider calls. */
-export const partsOf = (
+export const requestParts = (
   { createdAt, dispatchedAt }: Pick<StoredRequest, 'createdAt' | 'dispatchedAt'>,
   attempts: readonly Pick<ProviderAttempt, 'finishedAt'>[],
   endedAt: Date,

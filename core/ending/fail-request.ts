@@ -9,12 +9,12 @@ import { possibleClipsOf } from '../requests/file-kinds.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { reportTasks } from '../route-pauses/report-results.ts';
-import type { Beside } from '../table/transactions.ts';
+import type { ExtraWrites } from '../table/transactions.ts';
 import { type Clock, systemClock } from '../time.ts';
 import { closeRequest, type Settling } from './close-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';
 import { nameInput } from './name-input.ts';
-import { settleRequest } from './settle-request.ts';
+import { RequestFailedError, settleRequest } from './settle-request.ts';
 
 /**
  * Fails a request that has no outputs, refunds it in full, removes the copies of its reference videos and
@@ -46,7 +46,10 @@ export const settleOrFailRequest = async (
   const isOpen = request !== undefined && !isTerminal(request);
   const kept = request?.storedSoFar;
   if (isOpen && !request.outputs && kept) await recordOutputs(requestId, kept);
-  if (isOpen && (request.outputs || kept)) return settleRequest(requestId, clock);
+  if (isOpen && (request.outputs || kept)) {
+    await settleRequest(requestId, clock);
+    return;
+  }
   if (!(await endAsFailed(request, error, clock, { unlessStored: true }))) {
     return settleOrFailRequest(requestId, error, clock);
   }
@@ -55,20 +58,23 @@ export const settleOrFailRequest = async (
 
 /**
  * As `failRequest`, for a request that may have files: they are removed before it is closed. `operatorNote`
- * is an operator's reason; the writes `beside` it are made if this ends the request.
+ * is an operator's reason; the `extraWrites` are made if this ends the request.
  */
 export const failStoredRequest = async (
   requestId: string,
   error: Failure,
   clock: Clock = systemClock,
   operatorNote?: string,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<void> => {
-  await endAsFailed(await findRequest(requestId), error, clock, { operatorNote, ...(beside && { beside }) });
+  await endAsFailed(await findRequest(requestId), error, clock, {
+    operatorNote,
+    ...(extraWrites && { extraWrites }),
+  });
   await closeStoredRequest(requestId, { clock });
 };
 
-/** False when it was not ended, as by `endRequest`. Tells `onEnded` of its latest attempts once it has. */
+/** False when it was not ended, as by `endRequest`. Calls `onEnded` with its latest attempts once it has. */
 const endAsFailed = async (
   request: StoredRequest | undefined,
   error: Failure,
@@ -97,6 +103,16 @@ export const closeStoredRequest = (requestId: string, settling: Settling = {}): 
     settling,
   );
 
+/** How a request has ended, for its execution: `failed` with its error, or otherwise; absent when it is deleted. */
+export const findEnd = async (
+  requestId: string,
+): Promise<{ status: string; error?: Pick<Failure, 'code' | 'message'> }> => {
+  const request = await findRequest(requestId);
+  if (request?.status !== 'failed') return { status: request?.status ?? 'absent' };
+  const { code, message } = request.error ?? UNEXPECTED_ERROR;
+  return { status: 'failed', error: { code, message } };
+};
+
 /** What decides the failure in the state of an execution: the last step's result and, if a state caught one, the error. */
 export const FailedExecution = z.object({
   step: z.optional(z.object({ result: z.object({ next: z.string(), error: z.optional(StoredFailure) }) })),
@@ -111,7 +127,9 @@ export const FailedExecution = z.object({
 export const failureOfWorkflow = ({ step, failure: caught }: z.infer<typeof FailedExecution>): Failure => {
   const { next, error } = step?.result ?? {};
   const failure = next === 'fail' && error ? error : UNEXPECTED_ERROR;
-  if (failure.code === 'internal_error')
+  // Its settling has told why it failed.
+  const hasFailed = caught?.Error === new RequestFailedError().name;
+  if (failure.code === 'internal_error' && !hasFailed)
     logger.error('workflow step failed', { next, errorName: caught?.Error, cause: caught?.Cause });
   return failure;
 };

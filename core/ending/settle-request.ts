@@ -10,19 +10,37 @@ import { endRequest } from './end-request.ts';
 
 const NOTHING_STORED: Failure = { code: 'internal_error', message: 'None of the outputs could be stored.' };
 
+/** A request has failed and is refunded: `generation` catches this, so that the execution fails too. */
+export class RequestFailedError extends Error {
+  override name = 'RequestFailedError';
+}
+
 /**
  * Ends a request whose outputs are recorded, then closes it. It succeeds, charged for the outputs that have a
- * file and refunded for the rest; with no file it fails, refunded in full. A terminal request is only closed.
+ * file and refunded for the rest; with no file it fails, refunded in full. A terminal request is only closed. Returns the status at the
+ * end, undefined when the request is absent.
  */
-export const settleRequest = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
+export const settleRequest = async (
+  requestId: string,
+  clock: Clock = systemClock,
+): Promise<StoredRequest['status'] | undefined> => {
   const { request, attempts } = await findRequestAndAttempts(requestId);
   const now = clock.now();
+  let status = request?.status;
   if (request && !isTerminal(request)) {
-    const ending = await endRequest(request, latestAttempts(attempts), terminalStateOf(request, now), now);
-    if (ending === 'closed') return;
+    const state = terminalStateOf(request, now);
+    status = state.status;
+    const ending = await endRequest(request, latestAttempts(attempts), state, now);
+    if (ending === 'closed') return status;
   }
   // A failed request may have files from another run. The reconciler removes them and closes it.
-  await closeRequest(requestId, async ({ status }) => status === 'succeeded', { clock });
+  const hasNoFiles = async (ended: StoredRequest): Promise<boolean> => {
+    // Someone else may have ended it.
+    status = ended.status;
+    return status === 'succeeded';
+  };
+  await closeRequest(requestId, hasNoFiles, { clock });
+  return status;
 };
 
 const terminalStateOf = (request: StoredRequest, now: Date): TerminalState => {

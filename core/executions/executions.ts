@@ -36,12 +36,16 @@ const startOnce = async (
   }
 };
 
-/**
- * Starts the execution that owns a request. It is named by the request, so a repeated start does nothing, and
- * its input is the id alone: the record is the truth.
- */
-export const startWorkflow = (requestId: string): Promise<void> =>
-  startOnce('GENERATION_STATE_MACHINE_ARN', requestId, { requestId });
+/** What the console shows of an execution's request before its history is read: nothing personal. The record is the truth. */
+interface ShownRequest {
+  requestId: string;
+  model: string;
+  accountId: string;
+}
+
+/** Starts the execution that owns a request. It is named by the request, so a repeated start does nothing. */
+export const startWorkflow = ({ requestId, model, accountId }: ShownRequest): Promise<void> =>
+  startOnce('GENERATION_STATE_MACHINE_ARN', requestId, { requestId, model, accountId });
 
 /** Starts an execution that removes the files of expired requests from a cursor on. It is named by an instant, so once for each. */
 export const startExpiry = (at: Date, cursor: unknown): Promise<void> =>
@@ -56,7 +60,7 @@ export const startWebhookDelivery = (id: string, suffix = ''): Promise<void> =>
     requestId: parseBalanceEventId(id) ? null : id,
   });
 
-/** What a delivery tells of, by the execution's input and name: the id of a request or of a balance event. Throws for any other name. */
+/** What a delivery reports, by the execution's input and name: the id of a request or of a balance event. Throws for any other name. */
 export const subjectOfDelivery = (requestId: string | null, delivery: string): string => {
   const subject = requestId ?? parseBalanceEventId(delivery)?.eventId;
   if (subject === undefined) throw new Error(`The delivery ${delivery} names no balance event.`);

@@ -3,7 +3,7 @@ import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
 import type { RequestKind } from '../ids.ts';
 import { firstCallAt, hasOpenTask, isBusyAttempt, producedOutputs } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { addSeconds, type Instant } from '../time.ts';
+import { addSeconds, type Instant, later } from '../time.ts';
 
 /**
  * Where a request waits for a permit, and for how many calls: at once, and in all. `routes` are the names of all that may take it, when its
@@ -26,9 +26,9 @@ export type NextStep =
   | ({ next: 'queue'; timeoutSeconds: number } & QueuePosition)
   /** A task is unfinished: wait for the provider, at most this many whole seconds. */
   | { next: 'wait'; timeoutSeconds: number }
-  /** Nothing was produced: fail the request with this error and refund it. */
+  /** Nothing was produced: fail the request with this error and refund it. Or the request has failed with it. */
   | { next: 'fail'; error: Failure }
-  /** The request is terminal or deleted. */
+  /** The request has succeeded, or is deleted. */
   | { next: 'stop' };
 
 /**
@@ -36,6 +36,14 @@ export type NextStep =
  * every release.
  */
 export type FinalStep = Extract<NextStep, { next: 'store' | 'fail' | 'stop' }>;
+
+/** The step of an execution that finds its request ended by someone else, or deleted: how it ends tells how the request did. */
+export const stepWhenEnded = (
+  request: { status: string; error?: Failure | undefined } | undefined,
+): FinalStep =>
+  request?.status === 'failed'
+    ? { next: 'fail', error: request.error ?? UNEXPECTED_ERROR }
+    : { next: 'stop' };
 
 /** The failure of a call that is unfinished at the request's deadline. */
 const DEADLINE_FAILURE: Failure = {
@@ -49,10 +57,10 @@ export const PROVIDER_BUSY: Failure = {
   message: 'The upstream provider did not take the request.',
 };
 
-/** The failure of a task whose state the provider refuses to tell: our credential or account, not slowness. */
+/** The failure of a task whose state the provider refuses to report: our credential or account, not slowness. */
 export const TASK_REFUSED: Failure = {
   code: 'provider_error',
-  message: 'The upstream provider does not tell the state of the request.',
+  message: 'The upstream provider does not report the state of the request.',
 };
 
 /** The next step once every planned call was made: wait until the deadline while a task is open. */
@@ -83,7 +91,7 @@ export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): FinalSte
   return { next: 'fail', error };
 };
 
-/** Whether the provider refused to tell the state of an open task when it was last queried. */
+/** Whether the provider refused to report the state of an open task when it was last queried. */
 const isRefusedTask = ({ outcome, refusedAt }: ProviderAttempt): boolean =>
   outcome?.kind === 'accepted' && refusedAt !== undefined;
 
@@ -110,19 +118,17 @@ export const deadlineOf = (
   { deadlineSeconds }: Pick<WorkflowSettings, 'deadlineSeconds'>,
 ): Instant => addSeconds(from, deadlineSeconds[kind]);
 
-/** Outputs have at least this long to be stored, however near the deadline they were produced. */
+/** Outputs have at least this long to be stored, however near the deadline, or long after it, storing begins. */
 const MIN_STORING_SECONDS = 900;
 
-/** Until when storing outputs is retried: the request's deadline, or 15 min after the last call finished. */
+/** Until when storing outputs is retried: the request's deadline, or 15 min after the first run that stored, at `since`. */
 export const storingEndOf = (
   kind: RequestKind,
   attempts: readonly ProviderAttempt[],
+  since: Instant,
   settings: Pick<WorkflowSettings, 'deadlineSeconds'>,
 ): Instant => {
-  const ends = attempts.map(({ startedAt, finishedAt = startedAt }) =>
-    addSeconds(finishedAt, MIN_STORING_SECONDS),
-  );
+  const end = addSeconds(since, MIN_STORING_SECONDS);
   const from = firstCallAt(attempts);
-  if (from !== undefined) ends.push(deadlineOf({ kind, firstCallAt: from }, settings));
-  return ends.sort().at(-1) ?? '';
+  return from === undefined ? end : later(end, deadlineOf({ kind, firstCallAt: from }, settings));
 };

@@ -1,4 +1,5 @@
 import { requiredEnv } from '../environment.ts';
+import { isThisMachine } from '../guarded-http/target-rules.ts';
 import { requestKindOf } from '../ids.ts';
 import { OUTPUT_PREFIX, UPLOAD_PREFIX } from '../object-keys.ts';
 
@@ -66,12 +67,10 @@ const ownKey = (url: string): string | undefined => {
   return undefined;
 };
 
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
 /** The host with its port, without the dot that may end a name; all names of this machine are one. */
 const hostOf = ({ hostname, port, protocol }: URL): string => {
-  const name = hostname.replace(/\.$/, '');
-  return `${LOOPBACK_HOST.test(name) ? 'localhost' : name}:${port || (protocol === 'http:' ? '80' : '443')}`;
+  const name = isThisMachine(hostname) ? 'localhost' : hostname.replace(/\.$/, '');
+  return `${name}:${port || (protocol === 'http:' ? '80' : '443')}`;
 };
 
 const decoded = (path: string): string | undefined => {

@@ -8,7 +8,7 @@ import { type Instant, toEpochSeconds } from '../time.ts';
 export type SignUrl = (objectKey: string, expiresAt: Instant) => string;
 
 /** Parsed once, because that takes longer than signing. */
-const keyOf = remembersLast((text) => createPrivateKey(text));
+const parseSigningKey = remembersLast((text) => createPrivateKey(text));
 
 /** CloudFront's base64 for URLs. */
 const urlText = (bytes: Buffer): string =>
@@ -22,7 +22,7 @@ const urlText = (bytes: Buffer): string =>
  * The SDK's signer makes the same URLs and parses the key for each, which takes twice as long as signing.
  */
 export const loadUrlSigner = async (): Promise<SignUrl> => {
-  const key = keyOf(await readSecret(requiredEnv('FILE_DELIVERY_KEY_SECRET_ARN')));
+  const key = parseSigningKey(await readSecret(requiredEnv('FILE_DELIVERY_KEY_SECRET_ARN')));
   const keyPairId = requiredEnv('FILE_DELIVERY_KEY_PAIR_ID');
   const baseUrl = requiredEnv('FILE_DELIVERY_BASE_URL');
   return (objectKey, expiresAt) => {

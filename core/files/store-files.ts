@@ -3,6 +3,7 @@ import { type ImageMeasurement, measureImage } from '@generation-service/media/m
 import type { VideoMeasurement } from '@generation-service/media/spooled-video';
 import {
   CUT_OFF,
+  DAMAGED,
   UnreadableVideoError,
   VIDEO_HEAD_BYTES,
   type VideoType,
@@ -43,6 +44,8 @@ const VIDEOS: FileKind<VideoType> = {
 interface Stored {
   objectKey: string;
   sizeBytes: number;
+  /** Whether the file carries a C2PA manifest, which nothing verifies; absent for none. */
+  hasManifest?: true;
 }
 
 /**
@@ -59,6 +62,9 @@ export const storeImage = async (
 
 /** Measuring 2 GiB takes a few seconds. */
 const MEASURE_MS = 60_000;
+
+/** What the way here may have done to a video. */
+const HARMED = new Set([CUT_OFF, DAMAGED]);
 
 /**
  * Streams a video into the bucket, as `storeImage` does an image, and measures it. Throws
@@ -80,7 +86,7 @@ export const storeVideo = async (
     if (!(error instanceof UnreadableVideoError)) throw error;
     throw new FileUnavailableError(
       `The video ${error.message}.`,
-      error.message === CUT_OFF ? 'cut-off' : 'final',
+      HARMED.has(error.message) ? 'cut-off' : 'final',
       error,
     );
   }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
+import { AbortMultipartUploadCommand, type S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { SpooledVideo } from '@generation-service/media/spooled-video';
 import type { VideoType } from '@generation-service/media/video-type';
@@ -28,7 +28,11 @@ export interface FileKind<FileType extends { contentType: string }> {
 
 /** How to see that a file is whole, and the message for one that is not. */
 interface WholeFiles<FileType> {
-  endOf: (fileType: FileType) => { take(chunk: Uint8Array): void; isWhole(): boolean };
+  endOf: (fileType: FileType) => {
+    take(chunk: Uint8Array): void;
+    isWhole(): boolean;
+    hasManifest(): boolean;
+  };
   /** Whether a file that was not recognized begins as one of this kind does. */
   isBegun: (head: Uint8Array) => boolean;
   cutOff: string;
@@ -38,17 +42,27 @@ interface WholeFiles<FileType> {
 const LEAST_BYTES = 12;
 
 /**
+ * A client of which `signal` ends every call under way. An `Upload` that is aborted leaves its calls to themselves: a file might appear
+ * after its copies were removed. Parts are removed in spite of the signal.
+ */
+const endedBy = (client: S3Client, signal: AbortSignal): S3Client => {
+  const send = (command: Parameters<S3Client['send']>[0]) =>
+    client.send(command, command instanceof AbortMultipartUploadCommand ? {} : { abortSignal: signal });
+  return Object.create(client, { send: { value: send } }) as S3Client;
+};
+
+/**
  * Streams a file into the bucket, with a few parts of 5 MiB in memory. The object appears only once it is
  * complete; uploading again replaces it. `keyOf` builds the object key once the file is recognized. Throws
- * `FileUnavailableError` for a file that is of another kind, too large or not whole. Once `signal` aborts, it
- * fails and leaves no object.
+ * `FileUnavailableError` for a file that is of another kind, too large or not whole. Once `signal` aborts, which also has to end `body`,
+ * it fails and leaves no object and no call under way.
  */
 export const uploadFile = async <FileType extends { contentType: string }>(
   body: AsyncIterable<Uint8Array>,
   kind: FileKind<FileType>,
   keyOf: (fileType: FileType) => string,
   { client, signal }: UploadWay,
-): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number }> => {
+): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number; hasManifest?: true }> => {
   const chunks = body[Symbol.asyncIterator]();
   try {
     const { head, fileType } = await readHead(chunks, kind);
@@ -65,7 +79,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
       if (kind.ends && !end?.isWhole()) throw new FileUnavailableError(kind.ends.cutOff, 'cut-off');
     };
     const upload = new Upload({
-      client,
+      client: signal ? endedBy(client, signal) : client,
       params: {
         Bucket: requiredEnv('BUCKET_NAME'),
         Key: objectKey,
@@ -75,9 +89,8 @@ export const uploadFile = async <FileType extends { contentType: string }>(
       },
       queueSize: 2,
     });
-    signal?.addEventListener('abort', () => void upload.abort(), { once: true });
     await upload.done();
-    return { fileType, objectKey, sizeBytes };
+    return { fileType, objectKey, sizeBytes, ...(end?.hasManifest() && { hasManifest: true }) };
   } finally {
     // An unread rest would keep the connection open until the server times out.
     await chunks.return?.();

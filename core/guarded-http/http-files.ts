@@ -7,7 +7,7 @@ import { overHttps } from './target-rules.ts';
 
 /**
  * Why a file could not be fetched, which says whether fetching it again may help: for good; its server does not have it, or all of
- * it, which a new file's may in a moment; its server or the network is out of order.
+ * it undamaged, which a new file's may in a moment; its server or the network is out of order.
  */
 export type FileFault = 'final' | 'absent' | 'cut-off' | 'out-of-order';
 
@@ -46,14 +46,17 @@ export const openFile = async (url: string, signal: AbortSignal): Promise<AsyncI
     body.destroy();
     if (!REDIRECTS.has(statusCode))
       throw new FileUnavailableError(`The file server answered ${statusCode}.`, faultOf(statusCode));
-    const next = URL.parse(headers.location ?? '', at);
-    if (!next || headers.location === undefined)
-      throw new FileUnavailableError('The file server redirects to no URL.', 'final');
+    const next = addressIn(headers.location, at);
+    if (!next) throw new FileUnavailableError('The file server redirects to no URL.', 'final');
     if (redirects === MAX_REDIRECTS)
       throw new FileUnavailableError(`The file server redirects more than ${MAX_REDIRECTS} times.`, 'final');
     at = next.href;
   }
 };
+
+/** The address in a `Location`. Some servers write it in UTF-8, of which Node makes Latin-1. */
+const addressIn = (location: string | undefined, base: string): URL | null =>
+  location === undefined ? null : URL.parse(Buffer.from(location, 'latin1').toString(), base);
 
 const fetchOnce = async (url: string, signal: AbortSignal): Promise<ExchangeResponse> => {
   try {

@@ -62,6 +62,12 @@ export const overHttps = (url: string, allowPrivate: boolean): string => {
 const isLoopback = (hostname: string): boolean =>
   isLocalhost(hostname) || isAllowedAddress(hostname.replace(/^\[(.*)\]$/, '$1'), 'http:', true);
 
+/** Whether the host of a URL, as in `URL.hostname`, is a name or an address of this machine, also as IPv6 writes that of IPv4. */
+export const isThisMachine = (hostname: string): boolean => {
+  const host = bareHost(hostname);
+  return isLocalhost(host) || (isIP(host) !== 0 && ipaddr.process(host).range() === 'loopback');
+};
+
 /** Whether no HTTP client may connect to the port of a URL, which is of another protocol. */
 export const isBadPort = (url: URL): boolean => url.port !== '' && BAD_PORTS.has(Number(url.port));
 
@@ -70,11 +76,14 @@ export const isBadPort = (url: URL): boolean => url.port !== '' && BAD_PORTS.has
  * Checks only addresses and `localhost`; what a name resolves to is checked on connect.
  */
 export const hostProblem = (hostname: string, allowPrivate: boolean): string | undefined => {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  const host = bareHost(hostname);
   const isRefused = isLocalhost(host)
     ? !allowPrivate
     : isIP(host) !== 0 && !isAllowedAddress(host, 'https:', allowPrivate);
   return isRefused ? 'must lead to a public address' : undefined;
 };
+
+/** A host without the brackets of an address, and without the dot that may end a name. */
+const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 const isLocalhost = (host: string): boolean => /^(.*\.)?localhost$/i.test(host);

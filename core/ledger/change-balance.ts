@@ -7,7 +7,7 @@ import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
 import { balanceChangeKey, type ItemKey } from '../table/keys.ts';
 import { findOutcome } from '../table/outcomes.ts';
 import { getItem, putWrite } from '../table/table.ts';
-import { type Beside, transact } from '../table/transactions.ts';
+import { type ExtraWrites, transact } from '../table/transactions.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerEntry, type LedgerHead } from './ledger.ts';
 import { findLedgerEntries } from './ledger-entries.ts';
 
@@ -20,7 +20,7 @@ export interface OperatorChange {
   idempotencyKey?: string | undefined;
   /** The id of the entry that it makes: with another, an earlier change under the same key made the entry. */
   entryId?: string;
-  beside?: Beside;
+  extraWrites?: ExtraWrites;
 }
 
 /**
@@ -33,14 +33,14 @@ export interface OperatorChange {
  */
 export const changeBalance = async (
   accountId: string,
-  { idempotencyKey, beside = [], entryId: givenId, ...change }: OperatorChange,
+  { idempotencyKey, extraWrites = [], entryId: givenId, ...change }: OperatorChange,
   now: Date,
 ): Promise<LedgerEntry> => {
   let head: LedgerHead = await getAccount(accountId);
   const entryId = givenId ?? newLedgerEntryId(now);
   let attempted: LedgerEntry | undefined;
   let found: LedgerEntry | undefined;
-  // All attempts have one id, and a number is only left once it is taken: so the place of the last attempt shows
+  // All attempts have one id, and a number is only left once it is taken: so the number of the last attempt shows
   // whether any of them was committed.
   const findMade = async (): Promise<LedgerEntry | undefined> => {
     if (idempotencyKey !== undefined) return findEntryOfKey(accountId, idempotencyKey, change);
@@ -60,9 +60,13 @@ export const changeBalance = async (
       }
       const { entry, writes, eventWrites } = balanceChangeWrites(head, { ...change, entryId }, now);
       attempted = entry;
-      const all = [...writes, ...eventWrites, ...beside];
+      const all = [...writes, ...eventWrites, ...extraWrites];
       if (idempotencyKey === undefined) return all;
-      const kept = { ...keyOf(accountId, idempotencyKey), accountId, entryNumber: entry.number };
+      const kept = {
+        ...idempotentChangeKey(accountId, idempotencyKey),
+        accountId,
+        entryNumber: entry.number,
+      };
       return [...all, putWrite(kept, { ConditionExpression: 'attribute_not_exists(PK)' })];
     });
   } catch (error) {
@@ -91,7 +95,7 @@ const balanceProblem = (
  */
 export const BalanceChangeKey = z.object({ accountId: z.string(), entryNumber: z.number() });
 
-const keyOf = (accountId: string, idempotencyKey: string): ItemKey =>
+const idempotentChangeKey = (accountId: string, idempotencyKey: string): ItemKey =>
   balanceChangeKey(accountId, hash('sha256', idempotencyKey));
 
 /** Access pattern 41: the ledger entry that an operator's idempotency key made in an account, strongly consistent; undefined when there is none. */
@@ -99,7 +103,7 @@ export const findChangeOfKey = async (
   accountId: string,
   idempotencyKey: string,
 ): Promise<LedgerEntry | undefined> => {
-  const item = await getItem(keyOf(accountId, idempotencyKey));
+  const item = await getItem(idempotentChangeKey(accountId, idempotencyKey));
   return item && (await findEntry(accountId, BalanceChangeKey.parse(item).entryNumber));
 };
 

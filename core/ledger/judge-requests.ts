@@ -32,29 +32,29 @@ export const judgeRequests = async (
   judgedAt: Instant,
 ): Promise<LedgerProblem[]> => {
   const ofRequests = entries.filter(({ reason }) => reason === 'generation' || reason === 'refund');
-  const entriesOf = Map.groupBy(ofRequests, ({ reference }) => reference);
+  const entriesByRequest = Map.groupBy(ofRequests, ({ reference }) => reference);
   const listed: string[] = [];
   for await (const id of listRequestIdsOfAccount(accountId, { createdFrom, createdUntil })) listed.push(id);
   // Other requests past retention were judged before, and most are absent.
-  const kept = [...entriesOf].filter(([, own]) => own.some((entry) => !mayBeSwept(entry, judgedAt)));
+  const kept = [...entriesByRequest].filter(([, own]) => own.some((entry) => !mayBeSwept(entry, judgedAt)));
   const requests = await findAccountedRequests(accountId, [
     ...new Set([...listed, ...kept.map(([requestId]) => requestId)]),
   ]);
-  const judged = [...new Set([...listed, ...entriesOf.keys()])].flatMap((requestId) => {
+  const judged = [...new Set([...listed, ...entriesByRequest.keys()])].flatMap((requestId) => {
     const request = requests.get(requestId);
-    const own = entriesOf.get(requestId) ?? [];
+    const own = entriesByRequest.get(requestId) ?? [];
     const hasOnlyRefund = own.length > 0 && own.every(({ number }) => number === request?.refundEntryNumber);
     if (hasOnlyRefund && createdFrom !== undefined && creationTimeOf(requestId) <= createdFrom) return [];
     if (!request && own.length === 0) return [];
     const numbers = request ? entryNumbersOf(request) : [];
-    const elsewhere = numbers.filter((number) => own.every((entry) => entry.number !== number));
-    return [{ accountId, requestId, request, own, elsewhere }];
+    const otherNumbers = numbers.filter((number) => own.every((entry) => entry.number !== number));
+    return [{ accountId, requestId, request, own, otherNumbers }];
   });
-  const numbers = new Set(judged.flatMap(({ elsewhere }) => elsewhere));
+  const numbers = new Set(judged.flatMap(({ otherNumbers }) => otherNumbers));
   const found = await findLedgerEntries(accountId, [...numbers]);
   const named = new Map(found.map((entry) => [entry.number, entry]));
-  return judged.flatMap(({ own, elsewhere, ...judgedRequest }) => {
-    const theirs = elsewhere
+  return judged.flatMap(({ own, otherNumbers, ...judgedRequest }) => {
+    const theirs = otherNumbers
       .flatMap((number) => named.get(number) ?? [])
       .filter(({ reference }) => reference === judgedRequest.requestId);
     return requestProblems({ ...judgedRequest, entries: [...own, ...theirs] }, judgedAt);

@@ -38,7 +38,7 @@ const StoredUsage = z.pick(LedgerEntry, {
 });
 const USAGE_ATTRIBUTES = ['PK', 'SK', ...Object.keys(StoredUsage.shape)];
 
-/** Access pattern 40: as `readLedgerEntries`, only what usage is told from: it costs as much to read, and half as much to transfer and to parse. */
+/** Access pattern 40: as `readLedgerEntries`, only what usage is counted from: it costs as much to read, and half as much to transfer and to parse. */
 export const readUsageEntries = async function* (
   accountId: string,
   first: number,

@@ -131,7 +131,7 @@ export const requestProblems = (
   };
   const debits = entries.filter(({ reason }) => reason === 'generation');
   const refunds = entries.filter(({ reason }) => reason === 'refund');
-  const [debitedThousandths, refundedThousandths] = [-sumOf(debits), sumOf(refunds)];
+  const [debitedThousandths, refundedThousandths] = [-sumOfAmounts(debits), sumOfAmounts(refunds)];
   const [debited, refunded] = [toXTokens(debitedThousandths), toXTokens(refundedThousandths)];
   if (debits.length > 1) report('debit_repeated', `has ${debits.length} debits`);
   if (refunds.length > 1) report('refund_repeated', `has ${refunds.length} refunds`);
@@ -177,7 +177,7 @@ export const requestProblems = (
   return problems;
 };
 
-const sumOf = (entries: readonly LedgerEntry[]): Thousandths =>
+const sumOfAmounts = (entries: readonly LedgerEntry[]): Thousandths =>
   entries.reduce((sum, entry) => sum + signedAmount(entry), 0);
 
 const isAmong = (entries: readonly LedgerEntry[], number: number | undefined): boolean =>

@@ -14,7 +14,7 @@ import {
 } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { lastItems, putWrite, rangeQuery, type StoredItem, updateWrite } from '../table/table.ts';
-import { heldElsewhere, type Refusal, type TransactItem } from '../table/transactions.ts';
+import { heldByOther, type Refusal, type TransactItem } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
 import { ENTRY_TYPES, LEDGER_REASONS, type LedgerReason } from './ledger-reasons.ts';
@@ -67,7 +67,7 @@ export interface BalanceChange {
   reference: string;
   /** Of a debit or refund: how long its request is kept after its end. */
   retentionDays?: number | undefined;
-  /** Of a debit or refund: what usage is told by. */
+  /** Of a debit or refund: what usage is grouped by. */
   usedBy?: Pick<LedgerEntry, 'model' | 'endUserId' | 'keyId' | 'debitNumber'> | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
@@ -80,7 +80,12 @@ export interface BalanceChange {
 /** The account's state that a balance change expects to find. */
 export type LedgerHead = Pick<
   Account,
-  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt' | 'terms' | 'balanceWebhook'
+  | 'accountId'
+  | 'balanceThousandths'
+  | 'ledgerEntries'
+  | 'balanceUpdatedAt'
+  | 'settingsVersion'
+  | 'balanceWebhook'
 >;
 
 /** A balance change as planned: its entry, the two writes that make it, and those for the event of its account's webhook, if it has one. */
@@ -94,7 +99,7 @@ export interface PlannedChange {
 /**
  * Access pattern 39: the two writes of a balance change: the account's balance and entry counter, and the
  * entry. Refused unless the ledger's head is still `head`: every change increments the counter, so an equal
- * counter means an equal balance, and no number is used twice. Nor have its terms changed since.
+ * counter means an equal balance, and no number is used twice. Nor have its settings for debits changed since.
  *
  * The entry's instant is `now` or the previous entry's, whichever is later: attempts and clocks differ, and
  * instants never decrease along the numbers.
@@ -120,7 +125,10 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
   const work = change.earnedWork ? ', earnedWork = :work' : '';
   const isLimited = change.amountThousandths > 0 && change.reason !== 'refund';
   const limit = isLimited ? ' AND balanceThousandths <= :most' : '';
-  const terms = head.terms === undefined ? 'attribute_not_exists(terms)' : 'terms = :terms';
+  const version =
+    head.settingsVersion === undefined
+      ? 'attribute_not_exists(settingsVersion)'
+      : 'settingsVersion = :version';
   const event = crossingOf(head, entry);
   return {
     entry,
@@ -129,13 +137,13 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
     writes: [
       updateWrite(accountKey(head.accountId), {
         UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
-        ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${terms}${funds}${limit}`,
+        ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${version}${funds}${limit}`,
         ExpressionAttributeValues: {
           ':after': entry.balanceAfterThousandths,
           ':number': entry.number,
           ':expected': head.ledgerEntries,
           ':now': createdAt,
-          ...(head.terms !== undefined && { ':terms': head.terms }),
+          ...(head.settingsVersion !== undefined && { ':version': head.settingsVersion }),
           ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
           ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
           ...(isLimited ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
@@ -161,7 +169,7 @@ export const accountFoundInstead = async (
 ): Promise<Account | undefined> => {
   const item = refusals[index]?.item;
   if (item) return toAccount(item);
-  return heldElsewhere(refusals, index) ? findAccount(accountId) : undefined;
+  return heldByOther(refusals, index) ? findAccount(accountId) : undefined;
 };
 
 /**

@@ -1,14 +1,14 @@
 import type { Thousandths } from '../money.ts';
 import type { LedgerEntry } from './ledger.ts';
 
-/** What usage can be told by. A day is one of UTC, by the instant of the ledger entry. */
+/** What usage can be grouped by. A day is one of UTC, by the instant of the ledger entry. */
 export const USAGE_DIMENSIONS = ['day', 'model', 'endUser', 'key'] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 
 /** Longest range of usage that a caller may ask for. */
 export const MAX_USAGE_DAYS = 93;
 
-/** The parts of a ledger entry that usage is told from. */
+/** The parts of a ledger entry that usage is counted from. */
 export type UsageEntry = Pick<
   LedgerEntry,
   'reason' | 'amountThousandths' | 'createdAt' | 'reference' | 'model' | 'endUserId' | 'keyId' | 'debitNumber'
@@ -22,7 +22,7 @@ export interface UsageSums {
   refundedThousandths: Thousandths;
 }
 
-/** The value of each dimension that was asked for. Null: the entry does not tell, or the end-user was removed. */
+/** The value of each dimension that was asked for. Null: the entry does not say, or the end-user was removed. */
 export type UsageGroup = Partial<Record<UsageDimension, string | null>> & UsageSums;
 
 const NOTHING: UsageSums = { requests: 0, debitedThousandths: 0, refundedThousandths: 0 };

@@ -61,7 +61,7 @@ export const usageOf = async (
   const tally = new UsageTally(by);
   const lacksKey = ({ reason }: UsageEntry): boolean => by.includes('key') && reason === 'refund';
   await Promise.all(
-    partsOf(first, end, PARALLEL).map(async ([firstOfPart, lastOfPart]) => {
+    readRanges(first, end, PARALLEL).map(async ([firstOfPart, lastOfPart]) => {
       let refunds: UsageEntry[] = [];
       const addRefunds = async (): Promise<void> => {
         const entries = refunds;
@@ -130,7 +130,7 @@ export const findFirstEntryFrom = async (
 };
 
 /** The numbers from `first` to below `end`, in parts of about the same length, each with its last. */
-const partsOf = (first: number, end: number, parts: number): [first: number, last: number][] => {
+const readRanges = (first: number, end: number, parts: number): [first: number, last: number][] => {
   const length = Math.max(1, Math.ceil((end - first) / parts));
   return Array.from({ length: parts }, (_, index): [number, number] => [
     first + index * length,

@@ -3,7 +3,7 @@ import { cachedFor } from '../cached.ts';
 import { readable } from '../observability.ts';
 import { MODEL_SETTINGS_PARTITION, modelOfSettings, modelSettingsKey } from '../table/keys.ts';
 import { partitionQuery, queryItems, setAll, type UpdateParts, updateOf } from '../table/table.ts';
-import { type Beside, writeBeside } from '../table/transactions.ts';
+import { type ExtraWrites, writeBeside } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 import { Rate } from './rate-schemas.ts';
 
@@ -67,30 +67,39 @@ const SETTINGS_MAX_AGE_SECONDS = 5;
 export const currentModelSettings = cachedFor(SETTINGS_MAX_AGE_SECONDS, listModelSettings);
 
 /** Access pattern 14: sets the operator's rate for a model. Existing requests keep their price. */
-export const putRate = (model: string, rate: Rate, beside?: Beside): Promise<void> =>
-  update(model, setAll({ model, rate }), beside);
+export const putRate = (model: string, rate: Rate, extraWrites?: ExtraWrites): Promise<void> =>
+  update(model, setAll({ model, rate }), extraWrites);
 
 /** Access pattern 14: switches a model on or off for new creations. Existing requests continue. */
-export const putEnabled = (model: string, enabled: boolean, beside?: Beside): Promise<void> =>
-  update(model, setAll({ model, enabled }), beside);
+export const putEnabled = (model: string, enabled: boolean, extraWrites?: ExtraWrites): Promise<void> =>
+  update(model, setAll({ model, enabled }), extraWrites);
 
 /** Access pattern 14: sets what a route costs for requests from now on; undefined: not known. */
-export const putRouteCost = (route: string, cost: Rate | undefined, beside?: Beside): Promise<void> =>
-  putEntry('costs', { name: route, value: cost }, beside);
+export const putRouteCost = (
+  route: string,
+  cost: Rate | undefined,
+  extraWrites?: ExtraWrites,
+): Promise<void> => putEntry('costs', { name: route, value: cost }, extraWrites);
 
 /** Access pattern 14: leaves a route by hand, or with `undefined` uses it again. Takes effect within 5 s. */
-export const putLeftRoute = (route: string, leftAt: Instant | undefined, beside?: Beside): Promise<void> =>
-  putEntry('left', { name: route, value: leftAt }, beside);
+export const putLeftRoute = (
+  route: string,
+  leftAt: Instant | undefined,
+  extraWrites?: ExtraWrites,
+): Promise<void> => putEntry('left', { name: route, value: leftAt }, extraWrites);
 
 /** Access pattern 14: sets the model that an alias stands for; undefined removes the alias. */
-export const putAlias = (alias: string, model: string | undefined, beside?: Beside): Promise<void> =>
-  putEntry('aliases', { name: alias, value: model }, beside);
+export const putAlias = (
+  alias: string,
+  model: string | undefined,
+  extraWrites?: ExtraWrites,
+): Promise<void> => putEntry('aliases', { name: alias, value: model }, extraWrites);
 
 /** Sets or removes one entry of a map in the settings of no model. */
 const putEntry = async (
   map: 'costs' | 'left' | 'aliases',
   { name, value }: { name: string; value: unknown },
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<void> => {
   // An update of one entry needs the map to be there.
   await update(NO_MODEL, {
@@ -102,9 +111,13 @@ const putEntry = async (
     value === undefined
       ? { UpdateExpression: 'REMOVE #map.#name' }
       : { UpdateExpression: 'SET #map.#name = :value', ExpressionAttributeValues: { ':value': value } };
-  await update(NO_MODEL, { ...change, ExpressionAttributeNames: { '#map': map, '#name': name } }, beside);
+  await update(
+    NO_MODEL,
+    { ...change, ExpressionAttributeNames: { '#map': map, '#name': name } },
+    extraWrites,
+  );
 };
 
-const update = async (model: string, parts: UpdateParts, beside: Beside = []): Promise<void> => {
-  await writeBeside(updateOf(modelSettingsKey(model), parts), beside);
+const update = async (model: string, parts: UpdateParts, extraWrites: ExtraWrites = []): Promise<void> => {
+  await writeBeside(updateOf(modelSettingsKey(model), parts), extraWrites);
 };

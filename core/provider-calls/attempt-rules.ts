@@ -48,7 +48,7 @@ export const isThrottled = ({ outcome }: ProviderAttempt): boolean =>
   outcome?.kind === 'busy' && outcome.obstacle !== 'unreached';
 
 /**
- * Whether the provider took the call of an attempt: only a call that was surely not taken may be made elsewhere, and
+ * Whether the provider took the call of an attempt: only a call that was surely not taken may be made at another route, and
  * only it cost nothing upstream. The one place that decides this.
  */
 export const takenOf = ({ taskId, outcome }: Pick<ProviderAttempt, 'taskId' | 'outcome'>): Taken => {

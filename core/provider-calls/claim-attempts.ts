@@ -33,7 +33,7 @@ export interface ClaimOptions {
 }
 
 /**
- * Access pattern 45: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
+ * Access pattern 45: claims attempts, all or none, on the condition that the request is unfinished, and records on it that it
  * was dispatched. A claim of tasks opens the request's wait. It is the last thing before the calls, so no provider is called for a
  * request that has ended.
  *

@@ -8,6 +8,7 @@ import {
   isProviderId,
   makerOf,
   namesOfProvider,
+  PROVIDER_IDS,
   PROVIDERS,
   type ProviderId,
   routeNameOf,
@@ -27,7 +28,9 @@ const MAX_REQUESTS_PER_SECOND = 100;
 const MAX_ROUTES = 4;
 
 const ConfiguredRoute = z.strictObject({
-  provider: z.custom<ProviderId>((given) => typeof given === 'string' && isProviderId(given)),
+  provider: z.custom<ProviderId>((given) => typeof given === 'string' && isProviderId(given), {
+    error: ({ input }) => `There is no provider ${JSON.stringify(input)}: ${PROVIDER_IDS.join(', ')}`,
+  }),
   upstreamModel: z.string().check(z.minLength(1)),
   limits: z.optional(UpstreamLimits),
   refusesEarly: z.optional(z.boolean()),
@@ -46,21 +49,20 @@ const ConfiguredRoute = z.strictObject({
  */
 export type ConfiguredRoute = z.infer<typeof ConfiguredRoute>;
 
+/** The routes of a model, the first one first. One route may stand without its list. */
+export const RouteList = z.pipe(
+  z.transform((given: unknown) => (Array.isArray(given) ? given : [given])),
+  z.array(ConfiguredRoute).check(z.minLength(1), z.maxLength(MAX_ROUTES)),
+);
+
 /**
- * The routes of each model, by model id, the first one first: deployment configuration. A model without an entry has none. One route
- * may stand without its list.
+ * The routes of each model, by model id: deployment configuration. A model without an entry has none.
  *
  * The limits in `cdk.json` are the providers' own, of an account and model. Wan: 5 creations a second and 5 running tasks
  * (https://help.aliyun.com/en/model-studio/rate-limit). Seedream 4.5: 500 images a minute
  * (https://docs.byteplus.com/en/docs/ModelArk/1824121). Of the other models none is published.
  */
-export const ModelRoutes = z.record(
-  z.string(),
-  z.pipe(
-    z.transform((given: unknown) => (Array.isArray(given) ? given : [given])),
-    z.array(ConfiguredRoute).check(z.minLength(1), z.maxLength(MAX_ROUTES)),
-  ),
-);
+export const ModelRoutes = z.record(z.string(), RouteList);
 export type ModelRoutes = z.infer<typeof ModelRoutes>;
 
 const parseRoutes = remembersLast((text): Readonly<ModelRoutes> => ModelRoutes.parse(JSON.parse(text)));
@@ -95,7 +97,7 @@ const hostOf = ({ provider }: ConfiguredRoute): string =>
 /**
  * The limits by which a creation of this model is refused before it is debited, one for each route with a credential. It is refused when
  * it is beyond all of them; a route that does not refuse early has none. While an operator leaves a route of the model, all others refuse
- * early: a request that no route in use takes would wait in vain.
+ * early: a request that no route in use takes would wait until it fails.
  */
 export const earlyLimitsOf = (
   modelId: string,

@@ -160,13 +160,13 @@ export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promi
  * removes it once the provider reports again. Writes nothing if the task has finished or another run changed
  * it first. Returns the new attempt, or the given one if nothing was written.
  */
-export const noteRefusal = async (
+export const recordRefusal = async (
   attempt: ProviderAttempt,
   refusedAt: Instant | undefined,
 ): Promise<ProviderAttempt> => {
   const { refusedAt: before, ...rest } = attempt;
   const isUnchanged = before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before';
-  const isNoted = await writeUnlessRefused(
+  const isRecorded = await writeUnlessRefused(
     updateOfAttempt(attempt, {
       UpdateExpression: refusedAt === undefined ? 'REMOVE refusedAt' : 'SET refusedAt = :now',
       ConditionExpression: `outcome.kind = :accepted AND ${isUnchanged}`,
@@ -177,7 +177,7 @@ export const noteRefusal = async (
       },
     }),
   );
-  return isNoted ? { ...rest, ...(refusedAt !== undefined && { refusedAt }) } : attempt;
+  return isRecorded ? { ...rest, ...(refusedAt !== undefined && { refusedAt }) } : attempt;
 };
 
 /**

@@ -3,14 +3,15 @@ import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { updateExisting } from '../table/outcomes.ts';
 import { getItem, setAll, updateWrite } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
-import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
+import { addSeconds, type Instant, latestEndMs, toEpochSeconds, toInstant } from '../time.ts';
+import { MOST_RETRY_AFTER_SECONDS } from './attempt-rules.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
 /**
  * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,
  * when the state was entered and how often it was retried. `waitingSince` is when the execution
  * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback. `callbackQueryAt` is the
- * last query for a callback. While `callbackQueryIsPlanned`, that query is still to be made: clocks differ, so its time does not tell.
+ * last query for a callback. While `callbackQueryIsPlanned`, that query is still to be made: clocks differ, so its time does not say.
  * `notBefore` is until when the provider asked not to be queried.
  */
 export const ProviderWait = z.object({
@@ -62,12 +63,12 @@ export const keepTaskToken = async (
 ): Promise<ProviderWait> => {
   const guard = { condition: 'attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder' };
   const attributes = { taskToken, tokenOrder: tokenOrderOf(entry), waitingSince: toInstant(now) };
-  const kept = await note(requestId, attributes, now, guard);
+  const kept = await changeWait(requestId, attributes, now, guard);
   return kept ?? (await findProviderWait(requestId)) ?? { requestId };
 };
 
 /**
- * Access pattern 51: notes a callback, for an execution that has not begun to wait, and claims the query it causes.
+ * Access pattern 51: records a callback, for an execution that has not begun to wait, and claims the query it causes.
  * Callbacks cause one query per `seconds`: `callbackQueryAt` in the item returned is when to make this one, now or that
  * long after the last. Undefined when a query that is still to come was claimed by another callback and serves this
  * one too, or the request was deleted.
@@ -79,16 +80,17 @@ export const claimCallbackQuery = async (
 ): Promise<ProviderWait | undefined> => {
   const calledBackAt = toInstant(now);
   const forNow = { calledBackAt, callbackQueryAt: calledBackAt, callbackQueryIsPlanned: false };
-  const first = await note(requestId, forNow, now, {
-    condition: 'attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before',
-    values: { ':before': addSeconds(calledBackAt, -seconds) },
+  const first = await changeWait(requestId, forNow, now, {
+    condition:
+      'attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before OR callbackQueryAt > :farthest',
+    values: { ':before': addSeconds(calledBackAt, -seconds), ':farthest': farthestQuery(now) },
   });
   if (first) return first;
   const stored = await findProviderWait(requestId);
   const last = stored?.callbackQueryAt;
   if (last === undefined || (stored?.callbackQueryIsPlanned && last > calledBackAt)) return undefined;
   const planned = { calledBackAt, callbackQueryAt: addSeconds(last, seconds), callbackQueryIsPlanned: true };
-  return note(requestId, planned, now, {
+  return changeWait(requestId, planned, now, {
     condition: 'callbackQueryAt = :last',
     values: { ':last': last },
   });
@@ -103,45 +105,59 @@ export const beginCallbackQuery = (
   plannedAt: Instant,
   now: Date,
 ): Promise<ProviderWait | undefined> =>
-  note(requestId, { callbackQueryIsPlanned: false }, now, {
+  changeWait(requestId, { callbackQueryIsPlanned: false }, now, {
     condition: 'callbackQueryAt = :planned',
     values: { ':planned': plannedAt },
   });
 
 /** The condition that the provider did not ask to be left alone, or for no longer than until now. */
-const NOT_HELD_OFF = 'attribute_not_exists(notBefore) OR notBefore <= :now';
+const NOT_HELD_OFF = 'attribute_not_exists(notBefore) OR notBefore <= :now OR notBefore > :farthest';
+
+/** An instant of a query, or until when queries are held off, beyond this was set by a clock that was ahead, and counts as past. */
+const farthestQuery = (now: Date): Instant =>
+  toInstant(new Date(latestEndMs(now, MOST_RETRY_AFTER_SECONDS * 1000)));
+
+/** Until when a provider asked not to be queried, if that is still to come. */
+export const heldOffUntil = (notBefore: Instant | undefined, now: Date): Instant | undefined =>
+  notBefore !== undefined && notBefore > toInstant(now) && notBefore <= farthestQuery(now)
+    ? notBefore
+    : undefined;
 
 /**
- * Access pattern 51: notes a query. Undefined, refused, when the provider asked not to be queried before later, unless
- * the query `mustBeMade`. The query of a request without a wait is not refused, and not noted: that request was deleted, or claimed by a
+ * Access pattern 51: records a query. Undefined, refused, when the provider asked not to be queried before later, unless
+ * the query `mustBeMade`. The query of a request without a wait is not refused, and not recorded: that request was deleted, or claimed by a
  * version that opened no wait.
  */
-export const noteQuery = async (
+export const recordQuery = async (
   requestId: string,
   now: Date,
   mustBeMade: boolean,
 ): Promise<ProviderWait | undefined> => {
   const queriedAt = toInstant(now);
-  const guard = mustBeMade ? {} : { condition: NOT_HELD_OFF, values: { ':now': queriedAt } };
-  const noted = await note(requestId, { queriedAt }, now, guard);
-  if (noted) return noted;
+  const guard = mustBeMade
+    ? {}
+    : { condition: NOT_HELD_OFF, values: { ':now': queriedAt, ':farthest': farthestQuery(now) } };
+  const recorded = await changeWait(requestId, { queriedAt }, now, guard);
+  if (recorded) return recorded;
   return (await findProviderWait(requestId)) ? undefined : { requestId };
 };
 
 /** Access pattern 51: holds off queries until an instant, because the provider asked for it. Does nothing when the request was deleted. */
 export const holdOffQueries = async (requestId: string, notBefore: Instant, now: Date): Promise<void> => {
-  await note(requestId, { notBefore }, now);
+  await changeWait(requestId, { notBefore }, now);
 };
 
 /** Whether `claimQuery` would be refused: the provider was queried within the last `seconds`, or asked to be queried later. */
 export const queriedWithin = (
-  { queriedAt = '', notBefore = '' }: Partial<ProviderWait> = {},
+  { queriedAt = '', notBefore }: Partial<ProviderWait> = {},
   seconds: number,
   now: Date,
-): boolean => queriedAt > addSeconds(toInstant(now), -seconds) || notBefore > toInstant(now);
+): boolean =>
+  (queriedAt > addSeconds(toInstant(now), -seconds) && queriedAt <= farthestQuery(now)) ||
+  heldOffUntil(notBefore, now) !== undefined;
 
 /**
- * Access pattern 51: claims a query and notes it. Returns the whole item; undefined, refused, if the provider
+ * Access pattern 51: claims a query and records it. Returns the whole item; undefined, refused, if the provider
  * was queried within the last `seconds` or asked not to be queried before later, or the request was deleted.
  */
 export const claimQuery = (
@@ -149,13 +165,17 @@ export const claimQuery = (
   seconds: number,
   now: Date,
 ): Promise<ProviderWait | undefined> =>
-  note(requestId, { queriedAt: toInstant(now) }, now, {
-    condition: `(attribute_not_exists(queriedAt) OR queriedAt <= :before) AND (${NOT_HELD_OFF})`,
-    values: { ':before': addSeconds(toInstant(now), -seconds), ':now': toInstant(now) },
+  changeWait(requestId, { queriedAt: toInstant(now) }, now, {
+    condition: `(attribute_not_exists(queriedAt) OR queriedAt <= :before OR queriedAt > :farthest) AND (${NOT_HELD_OFF})`,
+    values: {
+      ':before': addSeconds(toInstant(now), -seconds),
+      ':now': toInstant(now),
+      ':farthest': farthestQuery(now),
+    },
   });
 
 /** Changes a wait that is open. Returns the whole item; undefined when there is none, or the guard refuses. */
-const note = async (
+const changeWait = async (
   requestId: string,
   attributes: Record<string, Instant | boolean>,
   now: Date,

@@ -83,8 +83,8 @@ type ProviderMeaning =
 export type CancelAnswer = { kind: 'cancelled' } | { kind: 'not-cancelled'; reason: string };
 
 /**
- * A provider's list of tasks, as far as it was told. `unfinished` are the ids of tasks that it names as unfinished. Unless it
- * `isComplete`, it has more than was read. `busy`: not now, as `ProviderAnswer` has it. `refused`: it lists nothing here.
+ * A provider's list of tasks, as far as it was read. `unfinished` are the ids of tasks that it names as unfinished. Unless it
+ * `isComplete`, it has more than was read. `busy`: not now, as `ProviderAnswer` has it. `refused`: it lists no tasks of the account.
  */
 export type TaskListing =
   | { kind: 'listed'; unfinished: ReadonlySet<string>; isComplete: boolean }
@@ -135,7 +135,7 @@ export interface Provider {
   plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan;
   /** Makes one creation call. Never answers `waiting` or `refused`. */
   submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer>;
-  /** Reads the state of a task. `busy` means the provider did not tell it. */
+  /** Reads the state of a task. `busy` means the provider did not report it. */
   query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer>;
   /**
    * Lists unfinished tasks, these among them, with each HTTP call in its turn. Absent where the provider has no list. Results come from

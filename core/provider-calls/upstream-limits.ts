@@ -133,6 +133,8 @@ export const KNOWN_LIMITS: Readonly<Record<string, UpstreamLimits>> = {
   'fal-ai/wan/v2.7': { ...WAN_2_7, resolutions: ['720p', '1080p'], minSeconds: 2, maxSeconds: 15 },
   'alibaba/wan-3.0': FAL_WAN_3,
   'alibaba/wan-3.0-prime': FAL_WAN_3,
+  // Of the sandbox alone: it takes the files that Wan 3.0 takes.
+  'sandbox-xw3-pro': { inputs: WAN_3_INPUTS },
 };
 
 /** A route as far as its limits go. */
@@ -164,10 +166,13 @@ export const unservable = <Route extends LimitedRoute>(
   const served = routes.filter((route) => !lacksHost(route, baseUrlOf(route)));
   const names = (served.length > 0 ? served : routes).map(({ upstreamModel }) => upstreamModel).join(' or ');
   if (served.length === 0) return `${names} is served at hosts of a workspace only`;
-  const limits = served.map(limitsOf);
-  const unmade = model.type === 'image' ? unmadePresets(model, limits) : unmadeVideos(model, limits);
+  const unmade = unmadeOf(model, served.map(limitsOf));
   return unmade && `${names} makes no ${unmade}`;
 };
+
+/** What a catalog entry names that upstreams with these limits cannot make, none of them: `videos of 4k`. */
+export const unmadeOf = (model: CatalogModel, limits: readonly UpstreamLimits[]): string | undefined =>
+  model.type === 'image' ? unmadePresets(model, limits) : unmadeVideos(model, limits);
 
 const unmadePresets = (
   { sizePresets, aspectRatios }: CatalogModel & { type: 'image' },

@@ -13,7 +13,6 @@ import {
   chooseAccount,
   hasRoom,
   isLimited,
-  outlivedPermits,
   type RouteLimit,
   type RouteLimitState,
   runningOf,
@@ -23,9 +22,10 @@ import { type Queue, takePermitFor, unmarkQueued } from '../admission/route-limi
 import { admitToDispatch } from '../executions/executions.ts';
 import { logger } from '../observability.ts';
 import { routesOf } from '../provider-calls/model-routes.ts';
-import { isTerminal } from '../requests/request-rules.ts';
-import { checkQueuedAt, findRequest } from '../requests/requests.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { checkQueuedAt, findRequest, findRequests } from '../requests/requests.ts';
 import { isPaused, mayTry, type RouteState, UNPAUSED } from '../route-pauses/pause-rules.ts';
+import { dueListOf } from '../table/keys.ts';
 import { type Clock, toInstant } from '../time.ts';
 
 /** Most accounts with permits that are checked in one tick. */
@@ -60,7 +60,7 @@ export interface AdmitOptions {
  * 1. Wake the requests that have a permit: the run that admitted them died, or they wait under a newer token. Remove the accounts with
  *    permits that have no waiting request any more, also while the route is full: otherwise the loop would keep running with no request
  *    waiting. At most 12 accounts in a tick, in turn.
- * 2. Release the permits that have outlived their requests.
+ * 2. Once a minute, release the permits of closed requests: a dispatch that died took one after the closing.
  * 3. Take a permit for the next request and record it on the queue entry, in one transaction. Then wake the request and take it out of
  *    the queue.
  */
@@ -73,6 +73,13 @@ export const admitWaiting = async (
   if (accounts.length === 0) await unmarkQueued(limit.name, seen.queued);
   else await new Admission(limit, { seen, accounts, options }).admit();
 };
+
+/** In how many ticks permits are compared with their requests: a minute. */
+const TICKS_PER_COMPARISON = 30;
+
+/** Whether a request has ended, and nothing is left to do about it. */
+const isClosed = (request: StoredRequest): boolean =>
+  isTerminal(request) && dueListOf(request.GSI1PK) !== 'CHECK';
 
 /** One admission at a route, with its state and accounts as far as they are known. */
 class Admission {
@@ -96,7 +103,7 @@ class Admission {
     const running = runningOf(this.state);
     const withPermits = this.accounts.filter(({ accountId }) => running.has(accountId));
     for (const account of inTurn(withPermits, tick)) await this.nextOf(account);
-    await this.releaseOutlived();
+    if (tick % TICKS_PER_COMPARISON === 0) await this.releaseLate();
     for (let admitted = 0; admitted < most; ) {
       const account = this.hasRoom(1) ? chooseAccount(this.accounts, runningOf(this.state)) : undefined;
       if (!account) return;
@@ -113,7 +120,7 @@ class Admission {
     return hasRoom(this.limit, this.state, weight, this.options.clock.now().getTime());
   }
 
-  /** The next request of an account, if it has to take a permit. An account without a request to admit is left out from now on. */
+  /** The next request of an account, if it has to take a permit. An account without a request to admit is skipped from now on. */
   private async nextOf(account: WaitingAccount): Promise<QueueEntry | undefined> {
     const { name } = this.limit;
     const head = await findOldestQueueEntry(name, account.accountId);
@@ -143,11 +150,14 @@ class Admission {
     return true;
   }
 
-  private async releaseOutlived(): Promise<void> {
+  /** Releases the permits of requests that are closed or deleted. A closing that is under way releases its own. */
+  private async releaseLate(): Promise<void> {
     const { clock } = this.options;
-    for (const requestId of outlivedPermits(this.state, clock.now().getTime())) {
-      const permit = this.state.permits.get(requestId);
-      if (!permit) continue;
+    const { requests, unreadable } = await findRequests([...this.state.permits.keys()]);
+    const unclosed = requests.filter((request) => !isClosed(request)).map(({ requestId }) => requestId);
+    const kept = new Set([...unclosed, ...unreadable]);
+    for (const [requestId, permit] of this.state.permits) {
+      if (kept.has(requestId)) continue;
       logger.warn('a permit outlived its request', { requestId, route: this.limit.name });
       const left = await returnPermit(this.limit.name, { ...permit, requestId }, clock, permit.takenMs);
       this.state = left ?? this.state;

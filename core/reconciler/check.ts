@@ -16,7 +16,7 @@ import {
   originOf,
   type ProviderAttempt,
 } from '../provider-calls/provider-attempts.ts';
-import { findProviderWait } from '../provider-calls/provider-waits.ts';
+import { findProviderWait, heldOffUntil } from '../provider-calls/provider-waits.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { ProviderId } from '../provider-names.ts';
 import { toDeletedRequest } from '../requests/deleted-requests.ts';
@@ -54,9 +54,9 @@ export interface ListedTasks {
 export type CheckResult =
   /** Closed, or listed for later. */
   | { kind: 'done' }
-  /** Still open: check again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. `isTold`: a provider said so. */
-  | { kind: 'open'; nextMs: number; rest?: ProviderQuery | undefined; isTold?: boolean }
-  /** Listed elsewhere: the index is behind. */
+  /** Still open: check again at `nextMs`, in epoch milliseconds; only do the rest, if there is one. `isReported`: a provider said so. */
+  | { kind: 'open'; nextMs: number; rest?: ProviderQuery | undefined; isReported?: boolean }
+  /** Listed under another due key: the index is behind. */
   | { kind: 'moved'; due: DueItem }
   /** Do the rest now. */
   | { kind: 'provider'; rest: ProviderQuery };
@@ -227,7 +227,7 @@ const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
   const { kind } = request;
   const openAs = (
     left: OpenTask,
-    isTold: boolean,
+    isReported: boolean,
     settings: Pick<WorkflowSettings, 'pollIntervalSeconds'> = workflowSettings(),
   ): CheckResult => ({
     kind: 'open',
@@ -236,12 +236,12 @@ const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
       endsAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(endsAt),
     ),
     rest: queriesOf(left, options),
-    isTold,
+    isReported,
   });
   const act = async (during: During): Promise<CheckResult> => {
     // It is overdue: the next check ends it.
     if (endsAt !== undefined && isOlder(endsAt, 0, clock)) return openFor(0, clock);
-    if ((task.notBefore ?? '') > toInstant(clock.now())) return openAs(task, false);
+    if (heldOffUntil(task.notBefore, clock.now()) !== undefined) return openAs(task, false);
     const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
     const { attempts, notBefore, answered } = await queryAttempts(task.attempts, query);
     if (!hasOpenTask(attempts)) return wakeFinished(task, attempts);
@@ -277,6 +277,6 @@ export const nextQueryMs = (
 ): number => {
   const ageSeconds = (now.getTime() - Date.parse(firstCallAt)) / 1000;
   const pauseSeconds = Math.max(pollIntervalSeconds, Math.min(MAX_PAUSE_SECONDS, ageSeconds * PAUSE_SHARE));
-  const heldOffMs = notBefore === undefined ? 0 : Date.parse(notBefore);
-  return Math.max(now.getTime() + pauseSeconds * 1000, heldOffMs);
+  const heldOff = heldOffUntil(notBefore, now);
+  return Math.max(now.getTime() + pauseSeconds * 1000, heldOff === undefined ? 0 : Date.parse(heldOff));
 };

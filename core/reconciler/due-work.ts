@@ -16,7 +16,7 @@ export interface Kept {
   rest?: ProviderQuery | undefined;
 }
 
-const idOf = ({ key }: DueItem): string => `${key.PK} ${key.SK}`;
+const itemText = ({ key }: DueItem): string => `${key.PK} ${key.SK}`;
 const dueKeyOf = ({ dueKey }: DueItem): string => `${dueKey.GSI1PK} ${dueKey.GSI1SK}`;
 
 /** The due items that a run keeps in memory: it writes an item back to its list once, when it is done with it. */
@@ -28,7 +28,7 @@ export class DueWork {
   /** Keeps items that the index shows. An item that has moved is checked when it is due under its new due key. */
   add(items: readonly DueItem[]): void {
     for (const due of items) {
-      const id = idOf(due);
+      const id = itemText(due);
       const known = this.kept.get(id);
       const isKnown = (known && dueKeyOf(known.due) === dueKeyOf(due)) || this.left.get(id) === dueKeyOf(due);
       if (isKnown || known?.isBeingChecked || (!known && this.kept.size >= MAX_ITEMS)) continue;
@@ -39,7 +39,7 @@ export class DueWork {
 
   /** Forgets the items of the `CHECK` list that the index does not show any more: they are closed, or due after this run. */
   keepListed(items: readonly DueItem[]): void {
-    const shown = new Set(items.map(idOf));
+    const shown = new Set(items.map(itemText));
     for (const [id, { due, isBeingChecked }] of this.kept) {
       if (due.list === 'CHECK' && !isBeingChecked && !shown.has(id)) this.kept.delete(id);
     }
@@ -72,8 +72,8 @@ export class DueWork {
 
   /** Stops keeping an item that has been closed, or listed for later. */
   leave({ due }: Kept): void {
-    this.kept.delete(idOf(due));
-    this.left.set(idOf(due), dueKeyOf(due));
+    this.kept.delete(itemText(due));
+    this.left.set(itemText(due), dueKeyOf(due));
   }
 
   /**
@@ -84,7 +84,7 @@ export class DueWork {
     const settled = [...this.kept.values()].filter(({ isBeingChecked }) => !isBeingChecked);
     await allEnded(
       settled.map(async (kept) => {
-        this.kept.delete(idOf(kept.due));
+        this.kept.delete(itemText(kept.due));
         const dueAt = toInstant(new Date(kept.nextMs));
         if (dueAt !== kept.due.dueKey.GSI1SK) await reschedule(kept.due, kept.due.list, dueAt);
       }),

@@ -52,7 +52,7 @@ const SETTLE_MS = 12_000;
 /** Options of a run. */
 export interface RunOptions {
   providerRouteOf: ProviderRouteOf;
-  /** The interval of the schedule. Below 60 s, a run goes on when nothing is open, and looks for work this often. */
+  /** The interval of the schedule. Below 60 s, a run goes on when nothing is open, and checks for work this often. */
   everySeconds: number;
   /** The function that runs this, for `startReconcilerIfDead`. */
   functionName: string;
@@ -272,7 +272,7 @@ class Run {
     this.startListers();
     if (result.kind === 'moved' && Date.parse(result.due.dueKey.GSI1SK) < this.endMs)
       this.work.add([result.due]);
-    return result.kind !== 'open' || result.isTold === true;
+    return result.kind !== 'open' || result.isReported === true;
   }
 
   private async checkNow(kept: Kept, isNamed: boolean): Promise<CheckResult> {

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../time.ts';
 
 /**
  * Starts an execution that removes the files of expired requests, if there are any. Time is divided into spans of
- * half the interval between two runs, and at most one is started in each. Never rejects: an error is logged, and a later look starts it.
+ * half the interval between two runs, and at most one is started in each. Never rejects: an error is logged, and a later check starts it.
  */
 export const startExpiryIfDue = async (everySeconds: number, clock: Clock = systemClock): Promise<void> => {
   try {

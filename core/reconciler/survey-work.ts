@@ -24,13 +24,13 @@ export const surveyWork = async (everySeconds: number, clock: Clock = systemCloc
   const now = clock.now();
   if ((now.getTime() / 1000) % SPAN_SECONDS >= Math.max(60, everySeconds)) return;
   try {
-    const [start, look, expiring] = await Promise.all([
+    const [start, check, expiring] = await Promise.all([
       listDue('START', END_OF_TIME, PER_PARTITION),
       listDue('CHECK', END_OF_TIME, PER_PARTITION),
       listDue('EXPIRE', toInstant(now), 1),
     ]);
-    const ids = [...start.items, ...look.items].flatMap(requestIdOf);
-    const firstDue = [start, look, expiring].flatMap(({ items }) => items[0]?.dueKey.GSI1SK ?? []).sort()[0];
+    const ids = [...start.items, ...check.items].flatMap(requestIdOf);
+    const firstDue = [start, check, expiring].flatMap(({ items }) => items[0]?.dueKey.GSI1SK ?? []).sort()[0];
     const oldest = ids.map(creationTimeOf).sort()[0];
     countMetric(METRIC.openRequests, {}, ids.length);
     measure(METRIC.oldestOpenRequest, {}, secondsSince(oldest, now));

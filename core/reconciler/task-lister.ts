@@ -27,7 +27,7 @@ export interface ListerHost {
   pause: (milliseconds: number) => Promise<unknown>;
   /** The kept items with tasks of this lister, apart from those that are being checked. */
   kept: () => Kept[];
-  /** Checks an item: queries its tasks, or with `isNamed` takes them for unfinished. Returns whether the provider told their states. */
+  /** Checks an item: queries its tasks, or with `isNamed` takes them for unfinished. Returns whether the provider reported their states. */
   check: (kept: Kept, isNamed: boolean) => Promise<boolean>;
   /** Makes each call in the turn of the account. */
   during: During;
@@ -139,8 +139,8 @@ export class TaskLister {
       return;
     }
     for (const id of absent) this.see(id, { queriedMs: nowMs });
-    void this.host.check(kept, false).then((isTold) => {
-      if (!isTold) for (const id of absent) this.see(id, { queriedMs: 0 });
+    void this.host.check(kept, false).then((isReported) => {
+      if (!isReported) for (const id of absent) this.see(id, { queriedMs: 0 });
     });
   }
 

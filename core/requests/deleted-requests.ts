@@ -16,7 +16,7 @@ import { AccountedRequest, routesOfRequest, type StoredRequest, withKnownStatus 
 
 /**
  * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
- * against. Until the deletion is closed, `files` are those not yet known to be removed, and `deletionId` tells whose deletion it is.
+ * against. Until the deletion is closed, `files` are those not yet known to be removed, and `deletionId` says whose deletion it is.
  * `routes` are where the request may still have a permit, or queue: only the reconciler releases it, then closes the deletion.
  */
 export const DeletedRequest = z.object({

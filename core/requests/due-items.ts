@@ -68,7 +68,7 @@ const workOf = ({ PK, SK }: ItemKey): DueWork => {
 };
 
 /** What an item's partition of a due list is chosen by. */
-const idOf = (work: DueWork): string => {
+const workText = (work: DueWork): string => {
   if (work.kind === 'removal') return work.removalId;
   return work.kind === 'balance-event' ? work.eventId : work.requestId;
 };
@@ -152,7 +152,7 @@ export const reschedule = async (
   list: DueList,
   dueAt: Instant,
 ): Promise<{ due: DueItem; item: StoredItem } | undefined> => {
-  const next = dueListing(list, idOf(work), dueAt);
+  const next = dueListing(list, workText(work), dueAt);
   const { done, item } = await writeOnCondition(
     updateOf(key, {
       ...setAll(next, { ':seenPartition': dueKey.GSI1PK, ':seenAt': dueKey.GSI1SK }),

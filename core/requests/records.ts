@@ -30,12 +30,20 @@ const item = {
   id: described(z.string(), '`<requestId>_<index>`, counted from 0.'),
   expiresAt: instant('When the file is removed. Set when the request ended; a read does not move it.'),
 };
+/** The marks of its maker that a file carries. */
+export const Provenance = named(
+  'Provenance',
+  'Marks of the maker that the file carries. They are detected, not verified. Absent for none.',
+  z.object({ c2pa: described(z.literal(true), 'The file carries a C2PA manifest.') }),
+);
+export type Provenance = z.infer<typeof Provenance>;
 const stored = {
   url: described(
     z.string(),
     'A signed URL, valid until `expiresAt`. Each read signs anew. Fetch it without the API key.',
   ),
 };
+const marked = { provenance: z.optional(Provenance) };
 const lost = { error: StorageFailed };
 const ofImage = { size: described(z.string(), '`<width>x<height>` in pixels, of the stored file.') };
 const ofVideo = {
@@ -47,7 +55,11 @@ export const ImageItem = named(
   'ImageItem',
   'One image. It has either `url` or `error`.',
   z.xor([
-    named('StoredImage', 'An image that can be fetched.', z.object({ ...item, ...stored, ...ofImage })),
+    named(
+      'StoredImage',
+      'An image that can be fetched.',
+      z.object({ ...item, ...stored, ...ofImage, ...marked }),
+    ),
     named('LostImage', 'An image that could not be stored.', z.object({ ...item, ...lost, ...ofImage })),
   ]),
 );
@@ -57,7 +69,11 @@ export const VideoItem = named(
   'VideoItem',
   'One video. It has either `url` or `error`.',
   z.xor([
-    named('StoredVideo', 'A video that can be fetched.', z.object({ ...item, ...stored, ...ofVideo })),
+    named(
+      'StoredVideo',
+      'A video that can be fetched.',
+      z.object({ ...item, ...stored, ...ofVideo, ...marked }),
+    ),
     named('LostVideo', 'A video that could not be stored.', z.object({ ...item, ...lost, ...ofVideo })),
   ]),
 );

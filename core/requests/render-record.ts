@@ -6,7 +6,7 @@ import { outputObjectPrefix } from '../object-keys.ts';
 import { routePath } from '../routes.ts';
 import type { Instant } from '../time.ts';
 import { withInputFiles } from './input-files.ts';
-import type { ImageInput, RequestRecord, VideoInput } from './records.ts';
+import type { ImageInput, Provenance, RequestRecord, VideoInput } from './records.ts';
 import {
   ASKED_OF_IMAGES,
   ASKED_OF_VIDEO,
@@ -87,11 +87,11 @@ const stateOf = <Outputs extends object>(
       return { status };
     case 'succeeded': {
       if (costThousandths === undefined || !finishedAt || !expiresAt) throw incomplete(request);
-      const outputs = outputsOf(({ index, objectKey }) => {
+      const outputs = outputsOf(({ index, objectKey, provenance }) => {
         const item = { id: outputId(requestId, index), expiresAt };
         // Falsified outputs must not give URLs of other requests' files.
         return objectKey?.startsWith(outputObjectPrefix(requestId))
-          ? { ...item, url: signUrl(objectKey, expiresAt) }
+          ? { ...item, url: signUrl(objectKey, expiresAt), ...(provenance && { provenance }) }
           : { ...item, error: { code: STORAGE_FAILED } };
       });
       return { status, ...outputs, cost: toXTokens(costThousandths), finishedAt };
@@ -106,7 +106,7 @@ const stateOf = <Outputs extends object>(
 };
 
 type RecordItem = { id: string; expiresAt: Instant } & (
-  | { url: string }
+  | { url: string; provenance?: Provenance }
   | { error: { code: typeof STORAGE_FAILED } }
 );
 

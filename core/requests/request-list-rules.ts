@@ -9,7 +9,7 @@ export interface QueryFilter {
 
 /**
  * Passes the index entries of requests that read as `status` at `now`; without a status, of all that are within their
- * retention. An entry does not tell queued from processing.
+ * retention. An entry does not distinguish queued from processing.
  */
 export const listFilter = (status: RecordStatus | undefined, now: Date): QueryFilter => {
   const names = { '#ttl': 'ttl' };

@@ -25,6 +25,8 @@ export interface RequestFilter {
   createdAfter?: Instant | undefined;
   /** Only requests strictly older than this. */
   createdBefore?: Instant | undefined;
+  /** Only requests that the list has after this one. */
+  afterRequest?: string | undefined;
 }
 
 export interface RequestPage extends Page<StoredRequest> {
@@ -38,7 +40,7 @@ type IndexEntry = z.infer<typeof IndexEntry>;
 /**
  * Access pattern 17: a page of an account's requests of a kind, newest first, by any combination of filters.
  * Skips the index entries before the page, and reads the page's requests by key: two sequential calls for an early page, three for
- * a later one, and one more for each further 1 MB of entries. An entry tells neither queued from processing nor the model: for these,
+ * a later one, and one more for each further 1 MB of entries. An entry says neither whether the request is queued or processing, nor the model: for these,
  * the requests are read up to the page's end. For a model these are at most `MAX_SEARCHED`: a page that needs more ends there and has
  * `nextCreatedBefore`, and a page after it is refused with `ValidationError`. `hasMore` is exact, but true where a search stopped. The
  * index is eventually consistent; the requests are strongly consistent and filtered by how they read at `now`.
@@ -62,7 +64,7 @@ export const listRequests = async (
   }
   const wanted = page.pageSize + 1;
   const entries: IndexEntry[] = [];
-  for await (const entry of entriesOf(list, { skip, wanted })) {
+  for await (const entry of matchingEntries(list, { skip, wanted })) {
     entries.push(entry);
     if (entries.length === wanted) break;
   }
@@ -104,7 +106,7 @@ const search = async (
     requests.push(...(await readRequests(batch, list.filter, list.now)));
     batch = [];
   };
-  for await (const entry of entriesOf(list, { skip: 0, wanted: Math.min(wanted, limit + 1) })) {
+  for await (const entry of matchingEntries(list, { skip: 0, wanted: Math.min(wanted, limit + 1) })) {
     if (searched === limit && last !== undefined) {
       await readBatch();
       if (requests.length < wanted) return stoppedAt(creationTimeOf(requestIdOf(last)), requests);
@@ -149,17 +151,17 @@ const readRequests = async (
     .filter((request) => model === undefined || request.model === model);
 };
 
-/** The entries that match as far as they tell, newest first, read as they are consumed. */
-const entriesOf = async function* (
+/** The entries that match as far as they say, newest first, read as they are consumed. */
+const matchingEntries = async function* (
   { accountId, kind, filter, now }: RequestList,
   wants: { skip: number; wanted: number },
 ): AsyncGenerator<IndexEntry> {
-  const { endUserEmail, status, model, createdAfter, createdBefore } = filter;
+  const { endUserEmail, status, model, createdAfter, createdBefore, afterRequest } = filter;
   const { byAccount, byEndUser } = REQUEST_INDEXES;
   const { GSI2PK, GSI3PK } = requestListing(accountId, endUserEmail ?? '');
   const [index, partition] = endUserEmail === undefined ? [byAccount, GSI2PK] : [byEndUser, GSI3PK];
   const oldest = newerThan(kind, createdSince(status, createdAfter, now));
-  const newest = olderThan(kind, createdBefore);
+  const newest = afterRequest === undefined ? olderThan(kind, createdBefore) : before(afterRequest);
   // DynamoDB refuses such a range.
   if (oldest > newest) return;
   const { FilterExpression, names, values } = listFilter(status, now);
@@ -187,6 +189,12 @@ const newerThan = (kind: RequestKind, createdAfter: Instant | undefined): string
   // A ULID cannot hold a time before the epoch: every id is newer.
   const oldest = time < 0 ? '' : `${encodeTime(time, 10)}${'Z'.repeat(16)}`;
   return requestPartition(REQUEST_ID_PREFIX[kind] + oldest);
+};
+
+/** The last key of all before a request's: keys have one length, and no character after `~`. */
+const before = (requestId: string): string => {
+  const key = requestPartition(requestId);
+  return `${key.slice(0, -1)}${String.fromCharCode(key.charCodeAt(key.length - 1) - 1)}~`;
 };
 
 /** The key before which the index has requests created before an instant. */

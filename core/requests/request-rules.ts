@@ -15,6 +15,8 @@ export const StoredOutput = z.object({
   width: z.optional(z.number()),
   height: z.optional(z.number()),
   durationSec: z.optional(z.number()),
+  /** Marks of its maker that the file carries, detected and not verified; absent for none. */
+  provenance: z.optional(z.object({ c2pa: z.literal(true) })),
 });
 export type StoredOutput = z.infer<typeof StoredOutput>;
 
@@ -81,6 +83,8 @@ const common = {
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
   storedSoFar: z.optional(z.array(StoredOutput)),
+  /** When storing began, kept when it is interrupted. */
+  storingSince: z.optional(z.string()),
   finishedAt: z.optional(z.string()),
   expiresAt: z.optional(z.string()),
   /** When the files were removed after `expiresAt`. */
@@ -101,7 +105,7 @@ const common = {
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
-  /** The place in a due list, while the request is in one: its partition, and when it is due. */
+  /** The due key, while the request is in one: its partition, and when it is due. */
   GSI1PK: z.optional(z.string()),
   GSI1SK: z.optional(z.string()),
   /** Epoch seconds from which the request reads as absent and DynamoDB may remove it. */
@@ -259,7 +263,7 @@ export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, n
 
 /** The status of a request, as far as an entry of a request index shows it. */
 export type ListedState = 'unfinished' | 'succeeded' | 'failed';
-/** The state that an index entry tells: a request gets its `ttl` when it ends, and `expiresAt` when it succeeds. */
+/** The state that an index entry shows: a request gets its `ttl` when it ends, and `expiresAt` when it succeeds. */
 export const listedState = ({ ttl, expiresAt }: Pick<StoredRequest, 'ttl' | 'expiresAt'>): ListedState => {
   if (ttl === undefined) return 'unfinished';
   return expiresAt === undefined ? 'failed' : 'succeeded';

@@ -174,13 +174,13 @@ export const recordOutputs = (
   setWhile(requestId, 'processing', { outputs, ...(permitReleased && { permitReleased }) }, NO_OUTPUTS);
 
 /**
- * Access pattern 22: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
- * False as for `recordOutputs`.
+ * Access pattern 22: keeps since when outputs are stored, and these as far as they are, at least one if any, for the next attempt to store
+ * the rest. False as for `recordOutputs`.
  */
-export const keepStoredOutputs = (
+export const keepStoring = (
   requestId: string,
-  storedSoFar: readonly StoredOutput[],
-): Promise<boolean> => setWhile(requestId, 'processing', { storedSoFar }, NO_OUTPUTS);
+  progress: { storedSoFar?: readonly StoredOutput[]; storingSince: Instant },
+): Promise<boolean> => setWhile(requestId, 'processing', progress, NO_OUTPUTS);
 
 const NO_OUTPUTS = ' AND attribute_not_exists(outputs)';
 /** That no output has a file, as far as a request knows. */
@@ -270,16 +270,16 @@ export const closeWork = ({
   status,
   expiresAt,
 }: Pick<StoredRequest, 'requestId' | 'status' | 'expiresAt'>): Promise<boolean> => {
-  const ConditionExpression = 'begins_with(#GSI1PK, :looked)';
-  const looked = { ':looked': dueListPrefix('CHECK') };
+  const ConditionExpression = 'begins_with(#GSI1PK, :listed)';
+  const listed = { ':listed': dueListPrefix('CHECK') };
   if (status === 'succeeded' && expiresAt !== undefined) {
-    const move = setAll(dueListing('EXPIRE', requestId, expiresAt), looked);
+    const move = setAll(dueListing('EXPIRE', requestId, expiresAt), listed);
     return updateRequest(requestId, { ...move, ConditionExpression });
   }
   return updateRequest(requestId, {
     UpdateExpression: 'REMOVE #GSI1PK, GSI1SK',
     ConditionExpression,
     ExpressionAttributeNames: { '#GSI1PK': 'GSI1PK' },
-    ExpressionAttributeValues: looked,
+    ExpressionAttributeValues: listed,
   });
 };

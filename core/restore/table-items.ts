@@ -2,7 +2,7 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as keys from '../table/keys.ts';
 import { batchGet, type StoredItem, table, tableName } from '../table/table.ts';
 
-const keyOf = ({ PK, SK }: StoredItem): keys.ItemKey => ({ PK: String(PK), SK: String(SK) });
+const itemKey = ({ PK, SK }: StoredItem): keys.ItemKey => ({ PK: String(PK), SK: String(SK) });
 
 /** Access pattern 75: every item of a table, by default the one in use, page by page, strongly consistent. Writes meanwhile may or may not show. */
 export const scanTable = async function* (TableName = tableName()): AsyncGenerator<StoredItem[]> {
@@ -12,7 +12,7 @@ export const scanTable = async function* (TableName = tableName()): AsyncGenerat
 
 /** Access pattern 75: what the table in use has under the keys of these items, strongly consistent, in their order. */
 export const findCounterparts = (items: readonly StoredItem[]): Promise<(StoredItem | undefined)[]> =>
-  batchGet(items.map(keyOf));
+  batchGet(items.map(itemKey));
 
 const someone = { accountId: '', email: '', model: '', removalId: '', createdAt: '', requestId: '' };
 const KEYS = {

@@ -18,9 +18,9 @@ import {
   type StoredOutput,
   type StoredRequest,
 } from '../requests/request-rules.ts';
-import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
+import { findRequest, keepStoring, recordOutputs } from '../requests/requests.ts';
 import { reportTasks } from '../route-pauses/report-results.ts';
-import { type Clock, systemClock, toInstant } from '../time.ts';
+import { type Clock, type Instant, systemClock, toInstant } from '../time.ts';
 import { fetchingEndOf } from './fetching-rules.ts';
 import { usageDifference } from './usage-rules.ts';
 
@@ -65,25 +65,26 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   const { assignment } = request;
   const isReleased = assignment !== undefined && (await releasePermit(request, assignment.route, clock));
   const produced = producedOutputs(latestAttempts(attempts)).slice(0, maxOutputs(request));
+  // What kept the first run from coming is no fault of a file.
+  const since = request.storingSince ?? toInstant(clock.now());
   const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
   const pending = new Set<number>();
   await inParallel(produced.entries(), CONCURRENT_FILES, async ([index, { url }]) => {
     if (outputs[index]?.objectKey !== undefined) return;
-    const stored = await storeOutput({ request, index, url }, attempts, clock);
+    const stored = await storeOutput({ request, index, url }, since, clock);
     if (stored === 'pending') pending.add(index);
     else outputs[index] = stored;
   });
-  const isOver = toInstant(clock.now()) >= storingEndOf(request.kind, attempts, workflowSettings());
+  const isOver = toInstant(clock.now()) >= storingEndOf(request.kind, attempts, since, workflowSettings());
   if (pending.size > 0 && !isOver) {
-    const isAnyStored = outputs.some(({ objectKey }) => objectKey !== undefined);
-    if (!isAnyStored || (await keepStoredOutputs(requestId, outputs))) {
+    if (await keepProgress(request, outputs, since)) {
       throw new OutputsPendingError(`Outputs ${[...pending].join(', ')} of ${requestId} are not stored yet.`);
     }
   } else {
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, {});
     if (await recordOutputs(requestId, outputs, isReleased)) {
       reportUsage(request, latestAttempts(attempts));
-      // Only here: runs that are repeated would count its tasks again.
+      // Only in this run: runs that are repeated would count its tasks again.
       await reportTasks(request, latestAttempts(attempts), clock);
       // The provider has made all that it will, and needs them no more.
       await removeObjects(possibleClipsOf(request));
@@ -94,6 +95,17 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   const ended = await findRequest(requestId);
   if (!ended || ended.status === 'failed')
     await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
+};
+
+/** Keeps what is stored, and since when, for the next run. False when no run is to come: another one has recorded outputs, or the request has ended. */
+const keepProgress = async (
+  { requestId, storingSince }: StoredRequest,
+  outputs: readonly StoredOutput[],
+  since: Instant,
+): Promise<boolean> => {
+  const isAnyStored = outputs.some(({ objectKey }) => objectKey !== undefined);
+  if (!isAnyStored && storingSince !== undefined) return true;
+  return keepStoring(requestId, { storingSince: since, ...(isAnyStored && { storedSoFar: outputs }) });
 };
 
 /** Counts the calls with a reported usage that differs from the billed amount. */
@@ -113,8 +125,8 @@ const reportUsage = (request: StoredRequest, attempts: Iterable<ProviderAttempt>
 const STORE = { image: storeImage, video: storeVideo };
 
 /** Whether the file of an output is not fetched again after this error. */
-const isFinal = (error: unknown, attempts: readonly ProviderAttempt[], clock: Clock): boolean =>
-  error instanceof FileUnavailableError && fetchingEndOf(error.fault, attempts) <= toInstant(clock.now());
+const isFinal = (error: unknown, since: Instant, clock: Clock): boolean =>
+  error instanceof FileUnavailableError && fetchingEndOf(error.fault, since) <= toInstant(clock.now());
 
 /** An output that a provider made. */
 interface Produced {
@@ -129,19 +141,19 @@ interface Produced {
  */
 const storeOutput = async (
   { request, index, url }: Produced,
-  attempts: readonly ProviderAttempt[],
+  since: Instant,
   clock: Clock,
 ): Promise<StoredOutput | 'pending'> => {
   for (let attempt = 1; ; attempt++) {
     const startedAtMs = clock.now().getTime();
     try {
       const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS[request.kind]));
-      const keyOf = ({ extension }: { extension: string }): string =>
+      const outputKey = ({ extension }: { extension: string }): string =>
         outputObjectKey(request.requestId, index, extension);
-      const { extension: _, ...stored } = await STORE[request.kind](file, keyOf);
-      return { index, ...stored };
+      const { extension: _, hasManifest, ...stored } = await STORE[request.kind](file, outputKey);
+      return { index, ...stored, ...(hasManifest && { provenance: { c2pa: true as const } }) };
     } catch (error) {
-      const isLost = isFinal(error, attempts, clock);
+      const isLost = isFinal(error, since, clock);
       if (!isLost && attempt < MAX_ATTEMPTS) {
         await pause(RETRY_PAUSE_MS * attempt);
         continue;

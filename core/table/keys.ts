@@ -15,7 +15,7 @@ export const REQUEST_INDEXES = {
   byAccount: { name: 'GSI2', partition: 'GSI2PK' },
   byEndUser: { name: 'GSI3', partition: 'GSI3PK' },
 } as const;
-/** Attributes of the request indexes other than keys. A request gets them when it ends: they tell how, and until when it is listed so. */
+/** Attributes of the request indexes other than keys. A request gets them when it ends: they say how, and until when it is listed so. */
 export const REQUEST_INDEX_ATTRIBUTES = ['ttl', 'expiresAt'];
 
 /** Epoch seconds after which DynamoDB may delete an item. */
@@ -39,7 +39,7 @@ export const accountKey = (accountId: string): ItemKey => ({
   SK: 'ACCOUNT',
 });
 
-/** An event of an account's balance, which its webhook tells. */
+/** An event of an account's balance, which its webhook reports. */
 export const balanceEventKey = (accountId: string, eventId: string): ItemKey => ({
   PK: accountPartition(accountId),
   SK: `${BALANCE_EVENT_PREFIX}${eventId}`,

@@ -4,7 +4,7 @@ import { OutcomeUnknownError, RateLimitedError, ServiceError } from '../errors.t
 import type { ItemKey } from './keys.ts';
 import { wasTriedBefore } from './retries.ts';
 import { getItem, type StoredItem, tableName, type UpdateParts, updateOf } from './table.ts';
-import { type Beside, writeBeside } from './transactions.ts';
+import { type ExtraWrites, writeBeside } from './transactions.ts';
 
 /**
  * Whether a write that failed with this error may have been made, or may still be made. Possible causes: no
@@ -43,17 +43,17 @@ export const findOutcome = async <Made>(
 /**
  * Inserts an item under a new random id, with a put that is refused if the id is taken. Only an earlier
  * attempt of the same put, with a lost answer, can have taken it. Resolves a lost answer as `findOutcome`
- * does. The writes `beside` it are made in the same transaction.
+ * does. The `extraWrites` are made in the same transaction.
  */
 export const insertNew = async (
   Item: StoredItem & ItemKey,
   unknownMessage: string,
-  beside: Beside = [],
+  extraWrites: ExtraWrites = [],
 ): Promise<void> => {
   const { PK, SK } = Item;
   const put = { TableName: tableName(), Item, ConditionExpression: 'attribute_not_exists(PK)' };
   try {
-    await writeBeside(new PutCommand(put), beside);
+    await writeBeside(new PutCommand(put), extraWrites);
   } catch (error) {
     if (!leavesOutcomeOpen(error)) throw error;
     await findOutcome(error, () => getItem({ PK, SK }), unknownMessage);
@@ -61,18 +61,18 @@ export const insertNew = async (
 };
 
 /**
- * Updates an item that is there, in one transaction with the writes `beside` it. Returns it as it is afterwards; undefined when there is
+ * Updates an item that is there, in one transaction with the `extraWrites`. Returns it as it is afterwards; undefined when there is
  * none, or the update's own condition refuses.
  */
 export const updateExisting = async (
   Key: ItemKey,
   update: UpdateParts,
-  beside: Beside = [],
+  extraWrites: ExtraWrites = [],
 ): Promise<StoredItem | undefined> => {
   const { ConditionExpression: own } = update;
   const ConditionExpression =
     own === undefined ? 'attribute_exists(PK)' : `attribute_exists(PK) AND (${own})`;
   const command = updateOf(Key, { ...update, ConditionExpression, ReturnValues: 'ALL_NEW' });
-  const { done, item } = await writeBeside(command, beside);
+  const { done, item } = await writeBeside(command, extraWrites);
   return done ? item : undefined;
 };

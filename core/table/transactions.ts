@@ -25,8 +25,8 @@ import { type StoredItem, table } from './table.ts';
 
 export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** Writes of others that are made in the same transaction as a change, or not at all. */
-export type Beside = readonly TransactItem[];
+/** Writes of the caller that commit in the same transaction as a change, or not at all. */
+export type ExtraWrites = readonly TransactItem[];
 
 /** Why one item of a transaction refused it; `item` is the stored item when the condition asked for it. */
 export interface Refusal {
@@ -39,7 +39,7 @@ export const refusedBy = (refusals: readonly Refusal[], index: number): boolean 
   refusals[index]?.code === 'ConditionalCheckFailed';
 
 /** Whether another transaction held the item at `index`, so that it has changed by now. */
-export const heldElsewhere = (refusals: readonly Refusal[], index: number): boolean =>
+export const heldByOther = (refusals: readonly Refusal[], index: number): boolean =>
   refusals[index]?.code === 'TransactionConflict';
 
 /**
@@ -106,23 +106,23 @@ export const writeOnCondition = async (
 };
 
 /**
- * As `writeOnCondition`, in one transaction with the writes `beside` it. A transaction returns no attributes: they are read after it, strongly
+ * As `writeOnCondition`, in one transaction with the `extraWrites`. A transaction returns no attributes: they are read after it, strongly
  * consistent.
  */
 export const writeBeside = async (
   command: PutCommand | UpdateCommand,
-  beside: Beside,
+  extraWrites: ExtraWrites,
 ): Promise<ConditionalOutcome> => {
-  if (beside.length === 0) return writeOnCondition(command);
+  if (extraWrites.length === 0) return writeOnCondition(command);
   let refusal: Refusal | undefined;
   await transact((refusals) => {
     refusal = refusedBy(refusals, 0) ? refusals[0] : undefined;
-    return refusal ? [] : [transactItemOf(command), ...beside];
+    return refusal ? [] : [transactItemOf(command), ...extraWrites];
   });
   if (refusal) return { done: false, item: refusal.item };
   const { TableName } = command.input;
   const { Item = {} } = await table.send(
-    new GetCommand({ TableName, Key: keyOf(command), ConsistentRead: true }),
+    new GetCommand({ TableName, Key: writtenKey(command), ConsistentRead: true }),
   );
   return { done: true, item: Item };
 };
@@ -134,7 +134,7 @@ const transactItemOf = (command: PutCommand | UpdateCommand): TransactItem => {
     : { Update: write as NonNullable<TransactItem['Update']> };
 };
 
-const keyOf = (command: PutCommand | UpdateCommand): StoredItem | undefined => {
+const writtenKey = (command: PutCommand | UpdateCommand): StoredItem | undefined => {
   if (!(command instanceof PutCommand)) return command.input.Key;
   const { PK, SK } = command.input.Item ?? {};
   return { PK, SK };

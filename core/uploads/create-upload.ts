@@ -1,6 +1,6 @@
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { Account } from '../accounts/accounts.ts';
-import { accountLimit, tooManyAtOnce, withPlaces } from '../concurrency/in-flight.ts';
+import { accountLimit, tooManyAtOnce, withSlots } from '../concurrency/in-flight.ts';
 import type { WorkAllowance } from '../concurrency/work-allowance.ts';
 import { requiredEnv } from '../environment.ts';
 import { ServiceError } from '../errors.ts';
@@ -20,7 +20,7 @@ const FORM_SECONDS = 15 * 60;
 const UPLOADS_PER_HOUR = 60;
 const UPLOADS_PER_CREATION = 16;
 /** Uploads of an account that are signed at once, each in some milliseconds. */
-const PLACES = 10;
+const SLOTS = 10;
 const LEASE_SECONDS = 30;
 
 /**
@@ -40,7 +40,7 @@ export const createUpload = async (
   if (balanceThousandths <= 0)
     throw new ServiceError('payment_required', 'An upload needs a balance: files are for creations.');
   const limit = accountLimit('uploads', accountId, {
-    places: PLACES,
+    slots: SLOTS,
     leaseSeconds: LEASE_SECONDS,
     allowance: uploadAllowance(earnedWork),
   });
@@ -48,7 +48,7 @@ export const createUpload = async (
   const objectKey = uploadObjectKey(ownerOf(accountId), uploadId, UPLOAD_TYPES[contentType].extension);
   const expiresAt = addSeconds(toInstant(now), UPLOAD_LIFE_SECONDS);
   const full = () => tooManyAtOnce('Too many uploads are being signed at once.', 1);
-  return withPlaces([limit], systemClock, full, async () => {
+  return withSlots([limit], systemClock, full, async () => {
     const upload = await createPresignedPost(bucket(), {
       Bucket: requiredEnv('BUCKET_NAME'),
       Key: objectKey,

@@ -32,7 +32,7 @@ export const requestsNamed = (inputs: readonly InputFile[]): string[] => [
 ];
 
 /**
- * Why an account cannot use the file of ours that it names; undefined for a URL elsewhere, and for a file that is its own, has not expired
+ * Why an account cannot use the file of ours that it names; undefined for a URL of another host, and for a file that is its own, has not expired
  * and is of the kind that its field takes. Whether the file exists, and holds what it says, is found by measuring it.
  */
 export const ownInputProblem = ({ url, medium }: InputFile, context: InputContext): string | undefined => {

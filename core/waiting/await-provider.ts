@@ -1,6 +1,6 @@
 import { wakeExecution } from '../executions/executions.ts';
 import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
-import { stepWhenFinished } from '../executions/step-rules.ts';
+import { stepWhenEnded, stepWhenFinished } from '../executions/step-rules.ts';
 import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
 import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits.ts';
@@ -27,7 +27,7 @@ export const awaitProvider = async (
   const wait = await keepTaskToken(requestId, taskToken, entry, clock.now());
   const { request, attempts: all } = await findRequestAndAttempts(requestId);
   if (!request || isTerminal(request)) {
-    await wakeExecution(taskToken, { next: 'stop' });
+    await wakeExecution(taskToken, stepWhenEnded(request));
     return;
   }
   const attempts = latestAttempts(all);

@@ -1,6 +1,12 @@
 import { workflowSettings } from '../environment.ts';
 import { UNEXPECTED_ERROR } from '../errors.ts';
-import { deadlineOf, type NextStep, stepAfterCalls, stepWhenFinished } from '../executions/step-rules.ts';
+import {
+  deadlineOf,
+  type NextStep,
+  stepAfterCalls,
+  stepWhenEnded,
+  stepWhenFinished,
+} from '../executions/step-rules.ts';
 import { firstCallAt, isAccepted, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { recordDeadCalls } from '../provider-calls/dead-calls.ts';
 import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
@@ -27,7 +33,7 @@ export const queryProvider = async (
   clock: Clock = systemClock,
 ): Promise<NextStep> => {
   const { request, attempts: all } = await findRequestAndAttempts(requestId);
-  if (!request || isTerminal(request)) return { next: 'stop' };
+  if (!request || isTerminal(request)) return stepWhenEnded(request);
   checkStatus(request);
   const firstCall = firstCallAt(all);
   if (firstCall === undefined) return { next: 'fail', error: UNEXPECTED_ERROR };

@@ -4,13 +4,13 @@ import { countMetric, logger, METRIC } from '../observability.ts';
 import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
 import {
   isOpenTask,
-  noteRefusal,
   originOf,
   type ProviderAttempt,
   recordOutcome,
+  recordRefusal,
 } from '../provider-calls/provider-attempts.ts';
 import { UnknownAddressError } from '../provider-calls/provider-urls.ts';
-import { holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
+import { holdOffQueries, recordQuery } from '../provider-calls/provider-waits.ts';
 import { type Provider, type ProviderRouteOf, queryFor } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
@@ -48,7 +48,7 @@ export interface TaskQuery {
 }
 
 /**
- * Queries the open tasks among the latest attempts of a request, and notes that it does. While the provider's `Retry-After` has not passed,
+ * Queries the open tasks among the latest attempts of a request, and records that it does. While the provider's `Retry-After` has not passed,
  * nothing is queried, unless the query `isLast`.
  */
 export const queryTasks = async (
@@ -57,7 +57,7 @@ export const queryTasks = async (
   { isLast = false } = {},
 ): Promise<TaskQueryResult> => {
   const mayQuery =
-    !latest.some(isOpenTask) || (await noteQuery(query.request.requestId, query.clock.now(), isLast));
+    !latest.some(isOpenTask) || (await recordQuery(query.request.requestId, query.clock.now(), isLast));
   return mayQuery ? queryAttempts(latest, query) : { attempts: [...latest], answered: false };
 };
 
@@ -116,16 +116,16 @@ const queryTask = async (
     case 'waiting':
     case 'accepted':
       return {
-        attempt: refusedAt === undefined ? attempt : await noteRefusal(attempt, undefined),
+        attempt: refusedAt === undefined ? attempt : await recordRefusal(attempt, undefined),
         answered: true,
       };
     case 'busy':
       return { attempt, answered: false, retryAfterSeconds: answer.retryAfterSeconds };
     case 'refused': {
       if (refusedAt === undefined)
-        return { attempt: await noteRefusal(attempt, toInstant(now)), answered: false };
+        return { attempt: await recordRefusal(attempt, toInstant(now)), answered: false };
       if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false };
-      logger.error('provider refuses to tell the state of a task', { requestId, provider: provider.id });
+      logger.error('provider refuses to report the state of a task', { requestId, provider: provider.id });
       const { failure = TASK_REFUSED, providerRequestId } = answer;
       const refused = { kind: 'failed', failure, providerRequestId } as const;
       return { attempt: await endTask(attempt, refused, now), answered: true };

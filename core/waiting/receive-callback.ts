@@ -31,7 +31,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Treats a provider's callback as a hint: queries the provider and wakes the execution if every task has
- * finished. A late or repeated callback changes nothing. A callback before the execution waits is noted and
+ * finished. A late or repeated callback changes nothing. A callback before the execution waits is recorded and
  * read by `awaitProvider`. Of those that come within 2 s of a query, one waits for the interval to end and
  * queries for all: none is lost, and a flood of them causes a query every 2 s.
  *

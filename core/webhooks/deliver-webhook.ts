@@ -33,7 +33,7 @@ const ANSWER_TIMEOUT_MS = 15_000;
  * How many webhooks of an account may be under way at once: in all, to one host, and to a host that hung. All accounts share the concurrency of
  * `deliver-webhook`, and nothing else.
  */
-export const WEBHOOK_PLACES = { account: 20, host: 10, hangingHost: 1 };
+export const WEBHOOK_SLOTS = { account: 20, host: 10, hangingHost: 1 };
 /** Longer than an attempt: its time limit, and what is read and written around it. */
 const LEASE_SECONDS = 30;
 
@@ -41,7 +41,7 @@ const LEASE_SECONDS = 30;
  * Makes one attempt to deliver the webhook of a terminal request, or of a balance event. Sends the record as it reads now, freshly signed,
  * records the attempt, and returns the next step. Only the status of the answer counts; its body is not read.
  *
- * Postpones the attempt while the account has no place left, or backs off from the host because it hung. Returns when to come back.
+ * Postpones the attempt while the account has no slot left, or backs off from the host because it hung. Returns when to come back.
  */
 export const deliverWebhook = async (
   subjectId: string,
@@ -78,11 +78,11 @@ export const deliverWebhook = async (
 };
 
 const limitsOf = (accountId: string, url: string, backOff: HostBackOff | undefined) => {
-  const { account, host, hangingHost } = WEBHOOK_PLACES;
+  const { account, host, hangingHost } = WEBHOOK_SLOTS;
   const limit = { leaseSeconds: LEASE_SECONDS };
   return [
-    accountLimit('webhooks', accountId, { ...limit, places: account }),
-    hostLimit('webhooks', accountId, url, { ...limit, places: backOff ? hangingHost : host }),
+    accountLimit('webhooks', accountId, { ...limit, slots: account }),
+    hostLimit('webhooks', accountId, url, { ...limit, slots: backOff ? hangingHost : host }),
   ];
 };
 
@@ -141,7 +141,7 @@ const send = async (
   }
 };
 
-/** What a webhook tells of: the end of a request, or an event of a balance. */
+/** What a webhook reports: the end of a request, or an event of a balance. */
 interface WebhookSubject {
   id: string;
   accountId: string;
@@ -153,7 +153,7 @@ interface WebhookSubject {
 }
 
 /**
- * What the webhook with this id tells of, strongly consistent. Undefined when there is nothing to tell: the request or account is gone, or
+ * What the webhook with this id reports, strongly consistent. Undefined when there is nothing to report: the request or account is gone, or
  * has no webhook, or the request is unfinished.
  */
 const findSubject = async (id: string, now: Date): Promise<WebhookSubject | undefined> => {

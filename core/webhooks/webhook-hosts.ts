@@ -15,7 +15,7 @@ export type HostBackOff = Pick<z.infer<typeof HostBackOff>, 'hangs' | 'notBefore
 const FORGOTTEN_AFTER_SECONDS = SECONDS_PER_DAY;
 
 /** The item of an account and the host of a URL. */
-const keyOf = (accountId: string, url: string): ItemKey => webhookHostKey(accountId, hostDigest(url));
+const hostKey = (accountId: string, url: string): ItemKey => webhookHostKey(accountId, hostDigest(url));
 
 /** Access pattern 58: how the host of a URL hangs for an account, strongly consistent; undefined when it answers, or cannot be read. */
 export const findHostBackOff = async (
@@ -23,7 +23,7 @@ export const findHostBackOff = async (
   url: string,
   now: Date,
 ): Promise<HostBackOff | undefined> => {
-  const item = await getItem(keyOf(accountId, url));
+  const item = await getItem(hostKey(accountId, url));
   if (item?.hangs === undefined) return undefined;
   const [found] = readableItems([item], (item) => HostBackOff.parse(item));
   if (!found) return undefined;
@@ -53,13 +53,15 @@ export const backOffFrom = async (
         'attribute_not_exists(#hangs) OR #ttl <= :nowSeconds',
         { ':nowSeconds': toEpochSeconds(toInstant(now)) },
       ];
-  await writeUnlessRefused(updateOf(keyOf(accountId, url), { ...setAll(item, values), ConditionExpression }));
+  await writeUnlessRefused(
+    updateOf(hostKey(accountId, url), { ...setAll(item, values), ConditionExpression }),
+  );
 };
 
 /** Access pattern 59: ends an account's back-off from a host that answered, unless it has hung again since `seen`. */
 export const endBackOff = async (accountId: string, url: string, seen: HostBackOff): Promise<void> => {
   await writeUnlessRefused(
-    updateOf(keyOf(accountId, url), {
+    updateOf(hostKey(accountId, url), {
       UpdateExpression: 'REMOVE hangs, notBefore',
       ConditionExpression: 'hangs = :seen',
       ExpressionAttributeValues: { ':seen': seen.hangs },

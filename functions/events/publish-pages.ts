@@ -13,7 +13,7 @@ import {
 } from '../../core/files/pages.ts';
 import { customResource } from '../cloudformation.ts';
 
-/** The address that the published document names, and whether there is a console. Other properties only tell that there is something new. */
+/** The address that the published document names, and whether there is a console. Other properties only show that there is something new. */
 const Properties = z.object({
   BaseUrl: z.string().check(z.minLength(1)),
   Console: z.optional(z.literal('true')),

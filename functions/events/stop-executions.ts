@@ -41,7 +41,7 @@ const isStackEnding = async (stackId: string): Promise<boolean> => {
  *
  * CloudFormation also sends `Delete` when a resource leaves the template or gets another logical id, and when an update that
  * added it rolls back. The state machine then stays, and its executions run on. Fails, having stopped nothing, when it
- * cannot tell; and when its time does not suffice. The deletion can then be repeated.
+ * cannot know; and when its time does not suffice. The deletion can then be repeated.
  */
 export const handler = customResource(async (event, context) => {
   const { StateMachineArn } = Properties.parse(event.ResourceProperties);

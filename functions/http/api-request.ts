@@ -20,6 +20,11 @@ export class ApiRequest {
     this.now = now;
   }
 
+  /** The route as callers write it: `POST /v1/videos`. */
+  get route(): string {
+    return `${this.event.httpMethod} ${this.event.resource}`;
+  }
+
   /** The first value of a header; names are case-insensitive. */
   header(name: string): string | undefined {
     const wanted = name.toLowerCase();
@@ -109,6 +114,11 @@ export class ApiRequest {
     if (!read.ok) throw read.error;
     const { values, fields } = parseFields(shape, read.body);
     return allOf(values, { ...fields, ...across(values) });
+  }
+
+  /** A query parameter, whatever others there are; undefined without it. */
+  queryParameter(name: string): string | undefined {
+    return this.event.multiValueQueryStringParameters?.[name]?.[0];
   }
 
   /** The query parameters, by this shape. Throws `ValidationError` for wrong, unknown or repeated ones. */

@@ -51,12 +51,18 @@ export const imagesResponse = async (
       return [readFileAsBase64(url).then((text) => ({ b64_json: text, ...others }))];
     }),
   );
-  const headers = {
-    Location: recordUrl(requiredEnv('PUBLIC_BASE_URL'), request),
-    ...(ignored.length > 0 && { 'X-Ignored-Parameters': ignored.join(', ') }),
-  };
+  const headers = headersOf(request.requestId, { ignored });
   return json(200, { created: toEpochSeconds(request.createdAt), data }, headers);
 };
+
+/** The headers that tell the request of a call, and the parameters without effect. */
+export const headersOf = (
+  requestId: string,
+  { ignored }: Pick<ImageParameters, 'ignored'>,
+): Record<string, string> => ({
+  Location: recordUrl(requiredEnv('PUBLIC_BASE_URL'), { kind: 'image', requestId }),
+  ...(ignored.length > 0 && { 'X-Ignored-Parameters': ignored.join(', ') }),
+});
 
 /**
  * The bytes of a stored file, in base64. Reads it by its signed URL, as callers do: no function has a right to read outputs. Throws

@@ -34,10 +34,17 @@ const ERRORS: Record<ErrorCode, OpenAiError> = {
   temporarily_unavailable: { status: 503, type: 'server_error', code: 'temporarily_unavailable' },
 };
 
-/** Fields of a creation that have another name here. */
+/** Fields of a creation that have another name at OpenAI. */
 const NAMES = new Map([
   ['endUserEmail', 'user'],
   ['references', 'image'],
+]);
+const NAMES_FOR_VIDEOS = new Map([
+  ['endUserEmail', 'user'],
+  ['image', 'input_reference'],
+  ['durationSec', 'seconds'],
+  ['resolution', 'size'],
+  ['ratio', 'size'],
 ]);
 
 const USER_PROBLEM =
@@ -62,29 +69,35 @@ export class NoSuchModelError extends ServiceError {
   }
 }
 
-/** The name of a creation's field here, without its index. */
-const paramOf = (field: string): string => NAMES.get(field.replace(/\[.*/s, '')) ?? field;
+/** The name of a creation's field at OpenAI, without its index. */
+const paramOf = (field: string, names: ReadonlyMap<string, string> = NAMES): string =>
+  names.get(field.replace(/\[.*/s, '')) ?? field;
 
 /** A provider refused an input of a request, so that the same call would fail again: 400, which the clients do not repeat. */
 export class RefusedInputError extends ServiceError {
   readonly param: string | undefined;
 
   constructor({ code, message }: Failure, { field }: InputFault) {
-    const named = [...NAMES].reduce((text, [name, here]) => text.replaceAll(name, here), message);
+    const named = [...NAMES].reduce((text, [name, alias]) => text.replaceAll(name, alias), message);
     super(code === 'content_policy' ? code : 'validation_error', named);
     this.param = field === undefined ? undefined : paramOf(field);
   }
 }
 
 /** The response for an error in OpenAI's format. Of several wrong parameters it names one. */
-export const openAiErrorResponse: RespondWithError = (error) => {
+export const openAiErrorResponse: RespondWithError = (error) => errorResponse(error, NAMES);
+
+/** The response for an error of a call for videos. */
+export const openAiVideoErrorResponse: RespondWithError = (error) => errorResponse(error, NAMES_FOR_VIDEOS);
+
+const errorResponse = (error: ServiceError, names: ReadonlyMap<string, string>): APIGatewayProxyResult => {
   const { status, type, code } = ERRORS[error.code];
   const { retryAfterSeconds } = error;
   // The clients repeat 409 and 429, too, where the same call would come to the same end.
   const isFinal = status < 500 && error.code !== 'rate_limited';
   return json(
     status,
-    { error: { message: error.message, type, param: null, code, ...detailsOf(error) } },
+    { error: { message: error.message, type, param: null, code, ...detailsOf(error, names) } },
     {
       ...(isFinal && { 'x-should-retry': 'false' }),
       ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
@@ -92,13 +105,16 @@ export const openAiErrorResponse: RespondWithError = (error) => {
   );
 };
 
-const detailsOf = (error: ServiceError): { message?: string; param?: string; code?: string } => {
+const detailsOf = (
+  error: ServiceError,
+  names: ReadonlyMap<string, string>,
+): { message?: string; param?: string; code?: string } => {
   if (error instanceof NoSuchModelError) return { param: 'model', code: 'model_not_found' };
   if (error instanceof RefusedInputError) return error.param === undefined ? {} : { param: error.param };
   if (!(error instanceof ValidationError)) return {};
   const [field = 'body', problem = ''] = Object.entries(error.fields)[0] ?? [];
   if (field === 'body') return {};
-  const param = problem === UNKNOWN ? field : paramOf(field);
+  const param = problem === UNKNOWN ? field : paramOf(field, names);
   const said = param === 'user' && field !== 'user' ? USER_PROBLEM : problem;
   return { message: `'${param}' ${said}`, param, code: CODE_OF_PROBLEM[problem] ?? 'invalid_value' };
 };

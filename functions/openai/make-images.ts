@@ -1,13 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { tooManyAtOnce, withPlaces } from '../../core/concurrency/in-flight.ts';
+import { tooManyAtOnce, withSlots } from '../../core/concurrency/in-flight.ts';
 import { waitingLimits } from '../../core/concurrency/waiting-limits.ts';
 import {
   digestOfCall,
   endWait,
   type Held,
   type LongCall,
-  lookAt,
+  readHeld,
   takeRequest,
 } from '../../core/creation/collection.ts';
 import { createForCall, type FileStore } from '../../core/creation/create-for-call.ts';
@@ -18,15 +18,16 @@ import { NotFoundError } from '../../core/errors.ts';
 import { fileUrl, toHandle } from '../../core/files/file-handles.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
-import { type Clock, sleep, systemClock } from '../../core/time.ts';
+import { type Pace, sleep, systemClock } from '../../core/time.ts';
 import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
 import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
-import { imagesResponse } from './answer.ts';
+import { headersOf, imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
-import { loadImageModels } from './models.ts';
+import { loadNamedModels } from './models.ts';
 import { type ImageParameters, readParameters } from './parameters.ts';
 import type { AskedImages, FormFile } from './read-calls.ts';
+import { withEvents } from './stream-images.ts';
 
 /** How the calls of an endpoint are read, and where their files go. */
 export interface ImageEndpoint {
@@ -37,20 +38,15 @@ export interface ImageEndpoint {
   files?: FileStore;
 }
 
-/** The time, and the passing of it. */
-export interface Pace extends Clock {
-  sleep(milliseconds: number): Promise<void>;
-}
-
-/** The pauses between looks at a request; the last one repeats. */
+/** The pauses between checks of a request; the last one repeats. */
 const PAUSES_MS = [300, 600, 1_000] as const;
-/** A place outlasts the wait by as much as its function may run longer. */
+/** A slot outlasts the wait by as much as its function may run longer. */
 const SENDING_SECONDS = 60;
 /** Most images take some seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Makes images as `POST /v1/generations` does and waits for them. 200 with the images; 408 when they take longer, or another call waits for
+ * Makes images as `POST /v1/generations` does and waits for them. 200 with the images, or at once with a stream of events; 408 when they take longer, or another call waits for
  * them now. Throws the errors of a creation, what the request failed with, `NotFoundError` for a request that was deleted, and `ServiceError`
  * with `rate_limited` when too many calls wait.
  */
@@ -63,20 +59,25 @@ export const makeImages = async (
   const { account } = caller;
   const waitSeconds = requiredNumberEnv('OPENAI_WAIT_SECONDS');
   const limit = {
-    places: requiredNumberEnv('OPENAI_WAITING'),
+    slots: requiredNumberEnv('OPENAI_WAITING'),
     leaseSeconds: waitSeconds + SENDING_SECONDS,
     inAll: Number(requiredEnv('OPENAI_WAITING_IN_ALL')) || undefined,
   };
   const limits = await waitingLimits('openai', account.accountId, limit, request.now);
   const full = () => tooManyAtOnce('Too many calls wait for images at once.', RETRY_AFTER_SECONDS);
-  return withPlaces(limits, pace, full, async () => {
-    const { submission, call, uploads, parameters } = await received(request, caller, endpoint);
-    const files = { uploads, ...endpoint.files };
-    const held =
-      (await earlier(call, submission.ok, pace)) ?? (await createForCall(account, submission, call, files));
-    const until = new Date(request.now.getTime() + waitSeconds * 1000);
-    return held ? awaitImages(held, until, parameters, pace) : stillMakingResponse(undefined);
-  });
+  const event = endpoint.files ? 'image_edit.completed' : 'image_generation.completed';
+  return withEvents(event, pace, (open) =>
+    withSlots(limits, pace, full, async () => {
+      const { submission, call, uploads, parameters } = await received(request, caller, endpoint);
+      const files = { uploads, ...endpoint.files };
+      const held =
+        (await earlier(call, submission.ok, pace)) ?? (await createForCall(account, submission, call, files));
+      if (!held) return stillMakingResponse(undefined);
+      const until = new Date(request.now.getTime() + waitSeconds * 1000);
+      const paceOfWait = parameters.isStreamed ? open(headersOf(held.requestId, parameters)) : pace;
+      return awaitImages(held, until, parameters, paceOfWait);
+    }),
+  );
 };
 
 /** A call as read: what it asks for, how it is known, and its files. */
@@ -95,7 +96,7 @@ const received = async (
   const { accountId } = account;
   const { now } = request;
   const asked = await read(request);
-  const models = await loadImageModels(account, now);
+  const models = await loadNamedModels('image', account, now);
   const parameters = readParameters(asked.given, { defaultEndUser: apiKey.defaultEndUser, models });
   const { uploads, references } = namedUploads(asked.images, accountId, now);
   const route = routeText(name);
@@ -114,20 +115,21 @@ const received = async (
     isKeyed: idempotency !== undefined,
     retry: retryOf(request),
     waiter: randomUUID(),
+    kind: 'image' as const,
   };
   return { submission, call, uploads, parameters };
 };
 
 /** How often the client has sent this call before, as OpenAI's clients count. */
-const retryOf = (request: ApiRequest): number => {
+export const retryOf = (request: ApiRequest): number => {
   const text = request.header('X-Stainless-Retry-Count') ?? '';
   return /^\d{1,4}$/.test(text) ? Number(text) : 0;
 };
 
-const digestOfImage = (image: FormFile | string): string =>
+export const digestOfImage = (image: FormFile | string): string =>
   typeof image === 'string' ? toHandle(image) : `sha256:${hash('sha256', image.bytes)}`;
 
-const namedUploads = (
+export const namedUploads = (
   images: readonly (FormFile | string)[],
   accountId: string,
   now: Date,
@@ -142,10 +144,10 @@ const namedUploads = (
 };
 
 /**
- * The request of an earlier, equal call, which this one takes. A retry that finds none looks again for 2 s: its first call may not have begun,
+ * The request of an earlier, equal call, which this one takes. A retry that finds none searches again for 2 s: its first call may not have begun,
  * when its connection broke at once.
  */
-const earlier = async (call: LongCall, isValid: boolean, pace: Pace): Promise<Held | undefined> => {
+export const earlier = async (call: LongCall, isValid: boolean, pace: Pace): Promise<Held | undefined> => {
   if (call.isKeyed || !isValid) return undefined;
   for (const pause of [0, ...PAUSES_MS]) {
     if (pause > 0 && call.retry === 0) break;
@@ -167,12 +169,12 @@ const awaitImages = async (
   pace: Pace,
 ): Promise<APIGatewayProxyResult> => {
   try {
-    for (let looks = 0; ; looks++) {
-      const { isOwn, request } = await lookAt(held);
+    for (let checks = 0; ; checks++) {
+      const { isOwn, request } = await readHeld(held);
       if (!isOwn && !held.isGiven) return stillMakingResponse(held.requestId);
       if (!request || isTerminal(request)) return await answer(held, request, parameters, pace);
       if (pace.now() >= until) break;
-      await pace.sleep(PAUSES_MS[looks] ?? PAUSES_MS[2]);
+      await pace.sleep(PAUSES_MS[checks] ?? PAUSES_MS[2]);
     }
     await endWait(held, 'released', pace.now());
     return stillMakingResponse(held.requestId);

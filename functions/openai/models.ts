@@ -1,5 +1,6 @@
 import type { Account } from '../../core/accounts/accounts.ts';
-import { findImageModel } from '../../core/models/catalog.ts';
+import type { RequestKind } from '../../core/ids.ts';
+import { findModel } from '../../core/models/catalog.ts';
 import { aliasesIn, currentModelSettings } from '../../core/models/model-settings.ts';
 import { listOffered } from '../http/offered-models.ts';
 
@@ -14,8 +15,7 @@ export const renderModel = (id: string) => ({
 /** A name for a model at this surface: its id, or an alias of the operators. */
 export interface ModelName {
   name: string;
-  /** Whether the model makes images. */
-  isOfImages: boolean;
+  type: RequestKind | undefined;
 }
 
 /** The names of the models that an account can be served now: ids in the catalog's order, then aliases by their names. */
@@ -25,23 +25,27 @@ export const listModelNames = async (account: Account, now: Date): Promise<Model
   const types = new Map(offered.map(({ model }) => [model.id, model.type]));
   const aliases = Object.entries(aliasesIn(settings)).filter(([, id]) => types.has(id));
   const named = [...[...types.keys()].map((id): [string, string] => [id, id]), ...aliases.toSorted()];
-  return named.map(([name, id]) => ({ name, isOfImages: types.get(id) === 'image' }));
+  return named.map(([name, id]) => ({ name, type: types.get(id) }));
 };
 
-/** The image models that a call can name. */
-export interface ImageModels {
+/** The models of a type that a call can name. */
+export interface NamedModels {
   /** The id of the model with this name, whether or not the model can be dispatched now. */
-  idOf(name: string): string | undefined;
+  modelIdOf(name: string): string | undefined;
   /** The names on offer. */
   onOffer: readonly string[];
 }
 
-/** The image models that a call of an account can name. */
-export const loadImageModels = async (account: Account, now: Date): Promise<ImageModels> => {
+/** The models of a type that a call of an account can name. */
+export const loadNamedModels = async (
+  type: RequestKind,
+  account: Account,
+  now: Date,
+): Promise<NamedModels> => {
   const names = await listModelNames(account, now);
   const aliases = new Map(Object.entries(aliasesIn(await currentModelSettings(now))));
   return {
-    idOf: (name) => findImageModel(name)?.id ?? aliases.get(name),
-    onOffer: names.flatMap(({ name, isOfImages }) => (isOfImages ? [name] : [])),
+    modelIdOf: (name) => (findModel(name)?.type === type ? name : aliases.get(name)),
+    onOffer: names.flatMap((named) => (named.type === type ? [named.name] : [])),
   };
 };

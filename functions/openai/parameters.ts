@@ -8,7 +8,7 @@ import { routesOf } from '../../core/provider-calls/model-routes.ts';
 import { limitsOf, pixelsProblem } from '../../core/provider-calls/upstream-limits.ts';
 import { makerOf, PROVIDERS } from '../../core/provider-names.ts';
 import { unknownModelProblem } from './errors.ts';
-import type { ImageModels } from './models.ts';
+import type { NamedModels } from './models.ts';
 
 const oneOf = (...values: [string, ...string[]]) =>
   z.optional(z.enum(values, { error: `must be ${values.join(' or ')}: nothing else is offered` }));
@@ -28,7 +28,7 @@ const OWN = {
   background: oneOf('auto', 'opaque'),
   moderation: oneOf('auto'),
   output_format: optionalText(),
-  stream: z.optional(z.literal(false, { error: 'is not offered' })),
+  stream: z.optional(z.boolean({ error: 'must be true or false' })),
   partial_images: z.optional(z.literal(0, { error: 'is not offered' })),
   output_compression: notOffered(),
   input_fidelity: notOffered(),
@@ -41,6 +41,8 @@ export interface ImageParameters {
   body: Record<string, unknown>;
   /** What the answer has of each image; undefined: both. */
   responseFormat: 'b64_json' | 'url' | undefined;
+  /** Whether the answer is a stream of events. */
+  isStreamed: boolean;
   /** The parameters that were taken without effect. */
   ignored: string[];
   /** Errors of the other parameters. */
@@ -53,7 +55,7 @@ export interface ImageParameters {
  */
 export const readParameters = (
   given: Record<string, unknown>,
-  { defaultEndUser, models }: { defaultEndUser: string | undefined; models: ImageModels },
+  { defaultEndUser, models }: { defaultEndUser: string | undefined; models: NamedModels },
 ): ImageParameters => {
   const entries = Object.entries(given).filter(([, value]) => value !== null);
   const isOfCreation = ([name]: [string, unknown]) => OF_CREATION.includes(name);
@@ -63,7 +65,7 @@ export const readParameters = (
   const own = Object.fromEntries(entries.filter((entry) => !isOfCreation(entry)));
   const { values, fields } = parseFields(OWN, own);
   if (typeof body.model === 'string') {
-    const id = models.idOf(body.model);
+    const id = models.modelIdOf(body.model);
     if (id === undefined) fields.model = unknownModelProblem(body.model, models.onOffer);
     else body.model = id;
   }
@@ -76,6 +78,7 @@ export const readParameters = (
   return {
     body: { ...body, ...(endUserEmail !== undefined && { endUserEmail }) },
     responseFormat: values.response_format,
+    isStreamed: values.stream ?? false,
     ignored: Object.keys(HINTS).filter((name) => Object.hasOwn(own, name)),
     fields,
   };

@@ -39,15 +39,27 @@ export const readImageBody = async (request: ApiRequest): Promise<AskedImages> =
 const NUMBERS = new Set(['n', 'partial_images', 'output_compression']);
 const valueInForm = (name: string, text: string): unknown => {
   if (NUMBERS.has(name) && /^\d{1,9}$/.test(text)) return Number(text);
-  return name === 'stream' && text === 'false' ? false : text;
+  return name === 'stream' && /^(true|false)$/.test(text) ? text === 'true' : text;
 };
 
+/** The fields of a form that hold images: the first name is that of errors. */
+export interface ImageFields {
+  names: readonly [string, ...string[]];
+  most: number;
+  isRequired: boolean;
+}
+const OF_EDITS: ImageFields = { names: ['image', 'image[]'], most: MAX_IMAGES, isRequired: true };
+
 /** Reads a `multipart/form-data` body. Throws `ValidationError` for a body that is not one, or too large. */
-export const readImageForm = async (request: ApiRequest): Promise<AskedImages> => {
+export const readImageForm = async (
+  request: ApiRequest,
+  { names, most, isRequired }: ImageFields = OF_EDITS,
+): Promise<AskedImages> => {
   const bytes = request.rawBody();
   if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');
   const contentType = request.header('Content-Type') ?? '';
-  if (hasTooManyParts(bytes, contentType)) throw new ValidationError({ image: TOO_MANY_IMAGES });
+  const tooMany = `must be at most ${most}`;
+  if (hasTooManyParts(bytes, contentType)) throw new ValidationError({ [names[0]]: tooMany });
   const form = await parseForm(bytes, contentType);
   // Maps, so that `__proto__` is an ordinary name.
   const given = new Map<string, unknown>();
@@ -55,7 +67,7 @@ export const readImageForm = async (request: ApiRequest): Promise<AskedImages> =
   const images: (FormFile | string)[] = [];
   let fileBytes = 0;
   for (const [name, value] of form) {
-    if (name === 'image' || name === 'image[]') {
+    if (names.includes(name)) {
       images.push(typeof value === 'string' ? value : { bytes: Buffer.from(await value.arrayBuffer()) });
       if (typeof value !== 'string') fileBytes += value.size;
     } else if (typeof value !== 'string') {
@@ -67,9 +79,9 @@ export const readImageForm = async (request: ApiRequest): Promise<AskedImages> =
       given.set(name, valueInForm(name, value));
     }
   }
-  if (images.length > MAX_IMAGES) fields.set('image', TOO_MANY_IMAGES);
-  if (images.length === 0 && !fields.has('image')) fields.set('image', 'is required');
-  if (fileBytes > MAX_FILES_BYTES) fields.set('image', 'must be at most 4 MiB, all files together');
+  if (images.length > most) fields.set(names[0], tooMany);
+  if (isRequired && images.length === 0 && !fields.has(names[0])) fields.set(names[0], 'is required');
+  if (fileBytes > MAX_FILES_BYTES) fields.set(names[0], 'must be at most 4 MiB, all files together');
   return { given: Object.fromEntries(given), images, fields: Object.fromEntries(fields) };
 };
 

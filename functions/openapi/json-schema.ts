@@ -68,7 +68,7 @@ const opened = (value: unknown): unknown =>
     return additionalProperties === false ? open : object;
   });
 
-/** The property that tells the branches of a union apart, with the branch of each value; undefined when there is none. */
+/** The property that distinguishes the branches of a union, with the branch of each value; undefined when there is none. */
 const discriminatorOf = (branches: readonly Json[], components: Record<string, Json>): Json | undefined => {
   const ids = branches.map(({ $ref }) => String($ref).split('/').at(-1) ?? '');
   const constsOf = (id: string): [string, unknown][] =>

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { setBalanceWebhook } from '../../core/accounts/account-terms.ts';
 import { type Account, getAccount } from '../../core/accounts/accounts.ts';
 import {
   type BalanceEvent,
   findBalanceEvent,
   listBalanceEvents,
 } from '../../core/accounts/balance-events.ts';
+import { setBalanceWebhook } from '../../core/accounts/debit-settings.ts';
 import { webhookUrlProblem } from '../../core/creation/creation-fields.ts';
 import { ConflictError, NotFoundError } from '../../core/errors.ts';
 import { startWebhookDelivery } from '../../core/executions/executions.ts';
@@ -23,14 +23,14 @@ export const addAccountWebhookVerbs = (
   verb: (name: string, description: string) => Command,
   perform: Perform,
 ): void => {
-  verb('set-webhook', 'where the account is told that its balance is low, or does not suffice')
+  verb('set-webhook', "where events are sent when the account's balance is low, or does not suffice")
     .option('--url <url>', 'where to post balance.low and balance.exhausted, signed as all webhooks', text)
     .option(
       '--below <xTokens>',
       'balance.low: once each time a debit takes the balance below this',
       positiveAmount,
     )
-    .option('--none', 'tell nothing any more')
+    .option('--none', 'send nothing any more')
     .action(perform(setWebhook));
   verb('webhooks', 'webhooks of its balance, with their attempts').action(perform(list));
   const command = verb('retry-webhook', 'send a webhook of the balance again, same id');
@@ -63,8 +63,8 @@ const setWebhook: Verb<{ account: string; url?: string; below?: Thousandths; non
   const detail = webhook
     ? `${new URL(webhook.url).host}, below ${toXTokens(webhook.belowThousandths)}`
     : 'none';
-  const beside = (await recorder()).write({ accountId, detail });
-  const value = { accountId, ...shownWebhook(await setBalanceWebhook(accountId, webhook, beside)) };
+  const extraWrites = (await recorder()).write({ accountId, detail });
+  const value = { accountId, ...shownWebhook(await setBalanceWebhook(accountId, webhook, extraWrites)) };
   return { value, text: (columns) => formatFields(value, columns) };
 };
 

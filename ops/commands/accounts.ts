@@ -85,8 +85,8 @@ const create: Verb<{ name: string; contact?: string; note?: string }> = async (
   await connected();
   const now = new Date();
   const accountId = newAccountId(now);
-  const beside = (await recorder()).write({ accountId, detail: detailOf({ name, contact, note }) });
-  const account = await insertAccount(name, now, { accountId, contact, note, beside });
+  const extraWrites = (await recorder()).write({ accountId, detail: detailOf({ name, contact, note }) });
+  const account = await insertAccount(name, now, { accountId, contact, note, extraWrites });
   const { xTokens, createdAt } = summaryOf(account);
   const value = { accountId, name, xTokens, webhookSecret: account.webhookSecret, createdAt };
   return { value, text: (columns) => formatFields(value, columns) };
@@ -158,8 +158,8 @@ const edit: Verb<{ account: string } & AccountDetails> = async (
   const details = { name, contact, note };
   if (detailOf(details) === '') throw new UsageError('Give what to set: --name, --contact or --note.');
   await connected();
-  const beside = (await recorder()).write({ accountId, detail: detailOf(details) });
-  const value = summaryOf(await setAccountDetails(accountId, details, beside));
+  const extraWrites = (await recorder()).write({ accountId, detail: detailOf(details) });
+  const value = summaryOf(await setAccountDetails(accountId, details, extraWrites));
   return { value, text: (columns) => formatFields(value, columns) };
 };
 
@@ -185,8 +185,8 @@ const setLimits: Verb<{ account: string; requestsPerSecond: number; burst: numbe
 ) => {
   await connected();
   const detail = `${requestsPerSecond} requests a second, bursts of ${burst}`;
-  const beside = (await recorder()).write({ accountId, detail });
-  const account = await setAccountLimits(accountId, { requestsPerSecond, burst }, beside);
+  const extraWrites = (await recorder()).write({ accountId, detail });
+  const account = await setAccountLimits(accountId, { requestsPerSecond, burst }, extraWrites);
   await setKeyLimits(accountId, account.limits);
   return {
     value: { accountId, limits: account.limits },
@@ -196,11 +196,11 @@ const setLimits: Verb<{ account: string; requestsPerSecond: number; burst: numbe
 
 const rotateSecret: Verb<{ account: string }> = async ({ account: accountId }, connected, { recorder }) => {
   await connected();
-  const beside = (await recorder()).write({ accountId });
+  const extraWrites = (await recorder()).write({ accountId });
   const { webhookSecret, previousValidUntil = null } = await rotateWebhookSecret(
     accountId,
     new Date(),
-    beside,
+    extraWrites,
   );
   const value = { accountId, webhookSecret, previousValidUntil };
   return { value, text: (columns) => formatFields(value, columns) };

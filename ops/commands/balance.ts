@@ -57,8 +57,15 @@ const changeWith =
     const now = new Date();
     const entryId = newLedgerEntryId(now);
     const detail = `${formatNumber(toXTokens(amount))} xTokens${note === '' ? '' : `, "${note}"`}`;
-    const beside = (await recorder()).write({ accountId, subject: entryId, detail });
-    const change = { amountThousandths: amount, reason, reference: note, idempotencyKey, entryId, beside };
+    const extraWrites = (await recorder()).write({ accountId, subject: entryId, detail });
+    const change = {
+      amountThousandths: amount,
+      reason,
+      reference: note,
+      idempotencyKey,
+      entryId,
+      extraWrites,
+    };
     const entry = await changeBalance(accountId, change, now);
     const value = renderLedgerEntry(entry);
     if (entry.id === entryId) return { value, text: (columns) => formatFields({ ...value }, columns) };

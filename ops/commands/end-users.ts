@@ -82,7 +82,7 @@ interface OneOptions {
   email: string;
 }
 
-const told = (endUser: EndUser): Result => {
+const resultOf = (endUser: EndUser): Result => {
   const { activeRequests, endUserId } = endUser;
   const value = { ...renderEndUser(endUser), activeRequests, endUserId };
   return { value, text: (columns) => formatFields(value, columns) };
@@ -91,18 +91,18 @@ const told = (endUser: EndUser): Result => {
 const show: Verb<OneOptions> = async ({ account, email }, connected) => {
   await connected();
   const { accountId } = await getAccount(account);
-  return told(await getEndUser({ accountId, email }));
+  return resultOf(await getEndUser({ accountId, email }));
 };
 
 /** Records a change of an end-user by their id: the address goes when they are deleted, the record stays. */
 const changing =
-  (change: (id: EndUserId, beside: AuditWrite[]) => Promise<EndUser>): Verb<OneOptions> =>
+  (change: (id: EndUserId, extraWrites: AuditWrite[]) => Promise<EndUser>): Verb<OneOptions> =>
   async ({ account, email }, connected, { recorder }) => {
     await connected();
     const { accountId } = await getAccount(account);
     const { endUserId: subject } = await getEndUser({ accountId, email });
-    const beside = (await recorder()).write({ accountId, subject });
-    return told(await change({ accountId, email }, beside));
+    const extraWrites = (await recorder()).write({ accountId, subject });
+    return resultOf(await change({ accountId, email }, extraWrites));
   };
 
 /** As the API's DELETE: the record of the erasure names the end-user by id, and stays. */
@@ -115,10 +115,14 @@ const erase: Verb<OneOptions & { yes?: true }> = async ({ account, email, yes },
       `This erases end-user ${endUserId}, who has made ${totalRequests} requests, with their files. Give --yes to do it.`,
     );
   }
-  const beside = (await recorder()).write({ accountId, subject: endUserId });
-  const value = { accountId, endUserId, ...(await removeEndUser({ accountId, email }, systemClock, beside)) };
+  const extraWrites = (await recorder()).write({ accountId, subject: endUserId });
+  const value = {
+    accountId,
+    endUserId,
+    ...(await removeEndUser({ accountId, email }, systemClock, extraWrites)),
+  };
   return { value, text: (columns) => formatFields(value, columns) };
 };
 
-const block = changing((id, beside) => blockEndUser(id, new Date(), beside));
+const block = changing((id, extraWrites) => blockEndUser(id, new Date(), extraWrites));
 const unblock = changing(unblockEndUser);

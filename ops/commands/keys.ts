@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { setKeyBudget } from '../../core/accounts/account-terms.ts';
 import { getAccount, keyBudgetOf } from '../../core/accounts/accounts.ts';
 import {
   type ApiKey,
@@ -12,6 +11,7 @@ import {
   type Scope,
   setDefaultEndUser,
 } from '../../core/accounts/api-keys.ts';
+import { setKeyBudget } from '../../core/accounts/debit-settings.ts';
 import { shownLimits } from '../../core/budgets/budget-rules.ts';
 import { readSpending } from '../../core/budgets/spending.ts';
 import { NotFoundError } from '../../core/errors.ts';
@@ -137,10 +137,10 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
   }
   await connected();
   const given = keyId ?? key ?? '';
-  const id = parseKey(given)?.keyId ?? (key === undefined ? keyIdOnly(given) : idOf(key));
+  const id = parseKey(given)?.keyId ?? (key === undefined ? keyIdOnly(given) : keyIdOf(key));
   const { accountId } = await getApiKey(id);
-  const beside = (await recorder()).write({ accountId, subject: id });
-  const revoked = await revokeApiKey(id, new Date(), beside);
+  const extraWrites = (await recorder()).write({ accountId, subject: id });
+  const revoked = await revokeApiKey(id, new Date(), extraWrites);
   const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };
@@ -165,8 +165,8 @@ const setBudget: Verb<{ keyId: string; perDay?: Thousandths; perMonth?: Thousand
   const value = { keyId, ...shownLimits(budget) };
   const { write } = await recorder();
   const detail = `per day ${value.perDay ?? 'any'}, per month ${value.perMonth ?? 'any'}`;
-  const beside = write({ accountId: found.accountId, subject: keyId, detail });
-  await setKeyBudget(found, isLimited ? budget : undefined, beside);
+  const extraWrites = write({ accountId: found.accountId, subject: keyId, detail });
+  await setKeyBudget(found, isLimited ? budget : undefined, extraWrites);
   const spent = await readSpending(found.accountId, keyId, toInstant(systemClock.now()));
   const spending = {
     spentToday: toXTokens(spent.dayThousandths),
@@ -186,8 +186,8 @@ const setEndUser: Verb<{ keyId: string; endUser: string }> = async (
   const found = await getApiKey(keyId);
   // Without the address: the record outlives the end-user.
   const detail = `end-user ${address === undefined ? 'none' : 'set'}`;
-  const beside = (await recorder()).write({ accountId: found.accountId, subject: keyId, detail });
-  await setDefaultEndUser(keyId, address, beside);
+  const extraWrites = (await recorder()).write({ accountId: found.accountId, subject: keyId, detail });
+  await setDefaultEndUser(keyId, address, extraWrites);
   const value = { keyId, endUser: address ?? null };
   return { value, text: (columns) => formatFields(value, columns) };
 };
@@ -198,7 +198,7 @@ const keyIdOnly = (given: string): string => {
   throw new UsageError('That text is neither the id of a key nor a whole API key: its checksum is wrong.');
 };
 
-const idOf = (key: string): string => {
+const keyIdOf = (key: string): string => {
   const parsed = parseKey(key);
   if (!parsed) throw new NotFoundError('That text is no API key: its format or checksum is wrong.');
   return parsed.keyId;

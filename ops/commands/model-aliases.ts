@@ -32,9 +32,9 @@ const list: Verb<object> = async (_options, connected) => {
 };
 
 const set: Verb<{ alias: string; model: string }> = async ({ alias, model }, connected, { recorder }) => {
+  await connected();
   if (!findImageModel(model)) throw new NotFoundError(`There is no image model ${model}.`);
   if (findModel(alias)) throw new UsageError(`${alias} is a model itself: choose another alias.`);
-  await connected();
   await putAlias(alias, model, (await recorder()).write({ subject: alias, detail: `model ${model}` }));
   const value = { alias, model };
   return { value, text: (columns) => formatFields(value, columns) };

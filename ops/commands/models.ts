@@ -28,8 +28,8 @@ export const addModelVerbs = (models: Command, perform: Perform): void => {
 const setEnabled =
   (enabled: boolean): Verb<{ model: string }> =>
   async ({ model: id }, connected, { recorder }) => {
-    if (!findModel(id)) throw new NotFoundError(`There is no model ${id}.`);
     await connected();
+    if (!findModel(id)) throw new NotFoundError(`There is no model ${id}.`);
     await putEnabled(id, enabled, (await recorder()).write({ subject: id }));
     const fields = { model: id, enabled: enabled ? 'yes' : 'no' };
     return { value: { id, enabled }, text: (columns) => formatFields(fields, columns) };

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type Account, getAccount, listAccounts } from '../../core/accounts/accounts.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { listModelSettings } from '../../core/models/model-settings.ts';
+import { rateProblem } from '../../core/models/rate-problem.ts';
 import type { Rate } from '../../core/models/rate-schemas.ts';
 import { accountRateOf } from '../../core/models/rates.ts';
 import { toXTokens } from '../../core/money.ts';
@@ -9,7 +10,6 @@ import { type Instant, systemClock, toInstant } from '../../core/time.ts';
 import { rate, since } from '../options.ts';
 import { formatTable, type Result } from '../output.ts';
 import { type Correction, differenceOf, listCorrections, refundCorrection } from '../price-corrections.ts';
-import { rateProblem } from '../rate-problem.ts';
 import { modelOf } from '../rate-text.ts';
 import { type Perform, type Recorder, UsageError, type Verb } from '../verb.ts';
 
@@ -36,12 +36,12 @@ interface AffectedOptions {
 }
 
 const affected: Verb<AffectedOptions> = async (options, connected, { recorder, say }) => {
-  const model = modelOf(options.model);
   const { from, to = toInstant(systemClock.now()), value: other } = options;
-  const problem = other && rateProblem(model, other);
-  if (problem) throw new UsageError(problem);
   if (from >= to) throw new UsageError('--from must be before --to.');
   await connected();
+  const model = modelOf(options.model);
+  const problem = other && rateProblem(model, other);
+  if (problem) throw new UsageError(problem);
   const settings = (await listModelSettings()).get(model.id);
   const accounts = options.account === undefined ? await listAccounts() : [await getAccount(options.account)];
   const found: Correction[] = [];

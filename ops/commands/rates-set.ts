@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { putAccountRate } from '../../core/accounts/account-terms.ts';
 import { type Account, getAccount } from '../../core/accounts/accounts.ts';
+import { putAccountRate } from '../../core/accounts/debit-settings.ts';
 import type { CatalogModel } from '../../core/models/catalog.ts';
 import { listModelSettings, type ModelSettings, putRate } from '../../core/models/model-settings.ts';
+import { rateProblem } from '../../core/models/rate-problem.ts';
 import type { AccountRate, Rate } from '../../core/models/rate-schemas.ts';
 import { factorThousandths, rate } from '../options.ts';
 import { formatTable, type Result } from '../output.ts';
 import { factorOf, priceChanges, steepChange } from '../rate-change.ts';
-import { rateProblem } from '../rate-problem.ts';
 import { modelOf, shownRate, tableOf } from '../rate-text.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
@@ -45,9 +45,11 @@ interface Priced {
 }
 
 const set: Verb<SetOptions> = async (options, connected, { recorder }) => {
-  const model = modelOf(options.model);
-  checkOptions(model, options);
+  checkOptions(options);
   await connected();
+  const model = modelOf(options.model);
+  const problem = options.value && rateProblem(model, options.value);
+  if (problem) throw new UsageError(problem);
   const { account: accountId } = options;
   const before: Priced = {
     settings: await listModelSettings(),
@@ -59,26 +61,24 @@ const set: Verb<SetOptions> = async (options, connected, { recorder }) => {
   const isAsked = !options.yes && !options.none;
   if (steep !== undefined && isAsked) throw new UsageError(`${steep} Give --yes to set it.`);
   const { write } = await recorder();
-  const beside = write({
+  const extraWrites = write({
     ...(accountId !== undefined && { accountId }),
     ...{ subject: model.id, detail: detailOf(options) },
   });
   if (accountId !== undefined) {
-    const account = await putAccountRate(accountId, model.id, ownRate(options), beside);
+    const account = await putAccountRate(accountId, model.id, ownRate(options), extraWrites);
     return resultOf(model, { ...before, account }, changes);
   }
-  if (options.value) await putRate(model.id, options.value, beside);
+  if (options.value) await putRate(model.id, options.value, extraWrites);
   return resultOf(model, pricedBy(model, before, options), changes);
 };
 
-const checkOptions = (model: CatalogModel, { account, value, factor, none }: SetOptions): void => {
+const checkOptions = ({ account, value, factor, none }: SetOptions): void => {
   const given = [value, factor, none].filter((one) => one !== undefined);
   const isComplete = account === undefined ? value !== undefined : given.length === 1;
   if (!isComplete || given.length > 1) {
     throw new UsageError('Give --value; or, with --account, one of --value, --factor and --none.');
   }
-  const problem = value && rateProblem(model, value);
-  if (problem) throw new UsageError(problem);
 };
 
 const ownRate = ({ value, factor }: SetOptions): AccountRate | undefined =>

@@ -41,8 +41,8 @@ const show: Verb<{ model: string; account?: string }> = async (
   { model: id, account: accountId },
   connected,
 ) => {
-  const model = modelOf(id);
   await connected();
+  const model = modelOf(id);
   const account = accountId === undefined ? undefined : await getAccount(accountId);
   const { value, rows } = shownRate(model, await listModelSettings(), account);
   return { value, text: tableOf(rows) };

@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { NotFoundError } from '../../core/errors.ts';
 import { findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, putRouteCost, routeCostsIn } from '../../core/models/model-settings.ts';
+import { rateProblem } from '../../core/models/rate-problem.ts';
 import type { Rate } from '../../core/models/rate-schemas.ts';
 import { listRouteNames } from '../../core/provider-calls/model-routes.ts';
 import { rate } from '../options.ts';
 import { type Cell, formatTable, type Layout } from '../output.ts';
-import { rateProblem } from '../rate-problem.ts';
 import { about } from '../subject.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
@@ -16,7 +16,7 @@ export const addRouteCostVerbs = (routes: Command, perform: Perform): void => {
   const command = routes
     .command('set-cost')
     .description(
-      'set what a route costs, in xTokens; `usage costs` tells the margin of requests created from then on',
+      'set what a route costs, in xTokens; `usage costs` shows the margin of requests created from then on',
     );
   about(command, 'route', 'the route, provider and upstream model: modelark/seedream-4-5-251128')
     .option('--value <JSON>', 'as of `rates set`: perImage, or perSecond with every resolution', rate)

@@ -52,7 +52,7 @@ const setLeft =
     return { value: { route, leftOut: isLeft }, text: (columns) => formatFields(fields, columns) };
   };
 
-/** Throws `UsageError` when a model would have no route left that can be used: its requests would wait in vain. */
+/** Throws `UsageError` when a model would have no route left that can be used: its requests would wait until they fail. */
 const checkOthers = async (
   route: string,
   models: readonly string[],

@@ -32,7 +32,7 @@ const show: Verb<{ account: string; month: Month; csv?: true }> = async (options
     findFirstEntryFrom(accountId, ledgerEntries, from),
     findFirstEntryFrom(accountId, ledgerEntries, to),
   ]);
-  // The entry before tells the balance at the beginning.
+  // The entry before has the balance at the beginning.
   const oldest = Math.max(1, first - 1);
   const entries: LedgerEntry[] = [];
   for await (const entry of readLedgerEntries(accountId, oldest, end - 1)) entries.push(entry);

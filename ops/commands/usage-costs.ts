@@ -63,7 +63,7 @@ const costs: Verb<{ account?: string; month?: ReturnType<typeof month>; by: By[]
   return { value, text: monthReport(heads, rows, totals, csv) };
 };
 
-/** Sums in xTokens. `counted` is the part of `cost` that `reported` tells by the usage that providers reported. */
+/** Sums in xTokens. `counted` is the part of `cost` that `reported` shows by the usage that providers reported. */
 const rendered = (sums: CostSums) => ({
   requests: sums.requests,
   withoutCost: sums.withoutCost,

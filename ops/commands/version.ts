@@ -32,7 +32,7 @@ const resultOf = (target: Target | undefined): Result => {
       formatFields(
         {
           'command line': ownVersion,
-          ...(service && { [service]: version ?? 'not told' }),
+          ...(service && { [service]: version ?? 'not reported' }),
           ...(commit && { commit }),
         },
         columns,

@@ -13,7 +13,7 @@ import { about } from '../subject.ts';
 import { formatSpan, formatTimeline } from '../timeline.ts';
 import { type Perform, type Streams, UsageError, type Verb } from '../verb.ts';
 
-/** Seconds between two looks. */
+/** Seconds between two checks. */
 const DEFAULT_PAUSE_SECONDS = 2;
 
 /** `requests watch` */
@@ -31,7 +31,7 @@ export const addWatchRequestsVerb = (requests: Command, perform: Perform): void 
         .argParser(recordStatus),
     )
     .addOption(
-      new Option('--every <time>', 'pause between two looks')
+      new Option('--every <time>', 'pause between two checks')
         .default(DEFAULT_PAUSE_SECONDS, `${DEFAULT_PAUSE_SECONDS}s`)
         .argParser(seconds),
     )
@@ -57,10 +57,10 @@ const watch: Verb<WatchOptions> = async (options, connected, { streams, json, qu
   await connected();
   quiet();
   const interrupt = streams.catchInterrupt?.();
-  const look = options.id === undefined ? lookAtList(options, streams) : lookAtOne(options.id, streams);
+  const check = options.id === undefined ? listChecks(options, streams) : requestChecks(options.id, streams);
   const startedAt = systemClock.now().getTime();
   const endsAt = options.for === undefined ? Number.POSITIVE_INFINITY : startedAt + options.for * 1000;
-  while (await look()) {
+  while (await check()) {
     const leftMs = endsAt - systemClock.now().getTime();
     if (interrupt?.aborted || leftMs <= 0) break;
     const pauseMs = Math.min(options.every * 1000, leftMs);
@@ -73,9 +73,9 @@ const watch: Verb<WatchOptions> = async (options, connected, { streams, json, qu
 };
 
 /** Reads the current state and shows it. Resolves to whether it may still change. */
-type Look = () => Promise<boolean>;
+type Check = () => Promise<boolean>;
 
-const lookAtList = ({ account, status }: WatchOptions, streams: Streams): Look => {
+const listChecks = ({ account, status }: WatchOptions, streams: Streams): Check => {
   const accounts = async () => (account === undefined ? listAccounts() : [await getAccount(account)]);
   const find = watchRequests(accounts, systemClock.now());
   const screen = createScreen(streams);
@@ -102,7 +102,7 @@ const formatList = (
   const open = rows.filter(({ status }) => status === 'queued' || status === 'processing').length;
   const shown = rows.slice(0, Math.max(1, height - 5));
   const more = rows.length > shown.length ? `, the newest ${shown.length} shown` : '';
-  // One line a row: where the account finds no room, requests show tells it.
+  // One line a row: where the account finds no room, requests show says it.
   const hasRoom = columns === undefined || columns >= COLUMNS_WITH_ACCOUNT;
   const table = formatTable(
     ['created', { id: 'request' }, ...(hasRoom ? [{ id: 'account' }] : []), 'status', 'model'],
@@ -125,9 +125,9 @@ const changesIn = (rows: readonly WatchedRequest[], seen: ReadonlyMap<string, Re
     return [`${requestId} ${change} ${model} ${accountId}`];
   });
 
-const lookAtOne = (requestId: string, streams: Streams): Look => {
+const requestChecks = (requestId: string, streams: Streams): Check => {
   const screen = createScreen(streams);
-  const told = new Set<string>();
+  const shown = new Set<string>();
   return async () => {
     const now = systemClock.now();
     const report = await loadRequestReport(requestId, now);
@@ -138,8 +138,8 @@ const lookAtOne = (requestId: string, streams: Streams): Look => {
       screen(`${head}\n\n${formatTimeline(spans, now, streams.columns)}`);
     }
     for (const line of screen ? [] : spans.map(formatSpan)) {
-      if (!told.has(line)) streams.out(`${line}\n`);
-      told.add(line);
+      if (!shown.has(line)) streams.out(`${line}\n`);
+      shown.add(line);
     }
     return !isOver(report);
   };

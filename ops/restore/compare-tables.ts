@@ -91,7 +91,7 @@ const isUnfinished = ({ status }: Item): boolean => status === 'queued' || statu
 
 /**
  * Compares a restored table with the living one, which is the table in use. Reads both whole, and each restored item in the living table
- * too. `said` is told how many items were read.
+ * too. `said` gets how many items were read.
  */
 export const compareTables = async (
   restored: string,
@@ -163,7 +163,7 @@ class Comparing {
     counts.restored += 1;
     if (living === undefined) counts.gone += 1;
     else if (!isDeepStrictEqual(item, living)) counts.changed += 1;
-    this.note(this.found.newest.restored, item);
+    this.record(this.found.newest.restored, item);
     this.kept.add(keptName(item));
     const entity = entityOf(item);
     if (entity === 'account') this.compareAccounts(item, living);
@@ -177,7 +177,7 @@ class Comparing {
 
   addLiving(item: Item): void {
     this.countsOf(item).living += 1;
-    this.note(this.found.newest.living, item);
+    this.record(this.found.newest.living, item);
     const name = keptName(item);
     if (name === undefined || this.kept.has(name)) return;
     const { lost } = this.found;
@@ -189,7 +189,7 @@ class Comparing {
     else lost.operatorChanges.push(...readableEntries([item]));
   }
 
-  /** Tells requests that their owners deleted, which left a mark in the living table, from others that are gone. */
+  /** Separates requests that their owner deleted, which left a mark in the current table, from requests lost in the restore. */
   async explainGone(): Promise<void> {
     const { removals, comeBack, open } = this.found;
     const ids = this.goneRequests.map((item) => ({
@@ -229,7 +229,7 @@ class Comparing {
     return counts;
   }
 
-  private note(newest: Newest, item: Item): void {
+  private record(newest: Newest, item: Item): void {
     const entity = entityOf(item);
     const createdAt = textOf(item.createdAt);
     if (entity === 'request') newest.request = later(createdAt, newest.request ?? '');

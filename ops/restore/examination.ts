@@ -54,7 +54,7 @@ export const examine = async (
   };
 };
 
-/** Compares a restored table with the living one, and notes the comparison. */
+/** Compares a restored table with the living one, and records the comparison. */
 export const compare = async (examined: Examined, say: Surroundings['say']): Promise<TableComparison> => {
   const { name: restored, living } = examined;
   const comparedFromMs = Date.now();

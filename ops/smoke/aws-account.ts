@@ -15,6 +15,8 @@ type TopicMetric = 'NumberOfMessagesPublished' | 'NumberOfNotificationsDelivered
 
 /** The AWS account of the service, as a smoke test reads and changes it. */
 export interface AwsAccount {
+  /** The region of the stack. */
+  region: string;
   /** Concurrent executions of functions in the region: the quota, and its unreserved part. */
   concurrency(): Promise<{ quota: number; unreserved: number }>;
   /** Quota on open executions of state machines; undefined when AWS lists none. */
@@ -40,6 +42,7 @@ export const createAwsAccount = (topicArn: string): AwsAccount => {
   const cloudWatch = new CloudWatchClient(clientOptions('stack'));
   const sns = new SNSClient(clientOptions('stack'));
   return {
+    region: topicArn.split(':')[3] ?? '',
     async concurrency() {
       const { AccountLimit } = await new LambdaClient(clientOptions('stack')).send(
         new GetAccountSettingsCommand({}),

@@ -2,10 +2,10 @@
 export const poll = async <T>(
   smoke: { pause(milliseconds: number): Promise<void> },
   { everySeconds, forSeconds }: { everySeconds: number; forSeconds: number },
-  look: () => Promise<T | undefined>,
+  check: () => Promise<T | undefined>,
 ): Promise<T | undefined> => {
   for (let waited = 0; ; waited += everySeconds) {
-    const found = await look();
+    const found = await check();
     if (found !== undefined || waited >= forSeconds) return found;
     await smoke.pause(everySeconds * 1000);
   }

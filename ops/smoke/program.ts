@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { type Command, CommanderError, InvalidArgumentError } from 'commander';
+import { hintFor } from '../hints.ts';
 import { seconds, text } from '../options.ts';
 import { formatTable } from '../output.ts';
+import { plainCommand } from '../plain-command.ts';
 import { createProgress } from '../progress.ts';
 import type { StoppableStreams } from '../stoppable-program.ts';
 import {
@@ -37,16 +39,18 @@ const wholeNumber = (value: string): number => {
 };
 
 const createCommand = ({ out, err }: StoppableStreams): Command =>
-  new Command('smoke')
-    .description(
-      'Proves that a deployed stack, or the local run, works: an image and a video through the whole service.',
-    )
+  plainCommand(
+    'smoke',
+    'Proves that a deployed stack, or the local run, works: an image and a video through the whole service.',
+    { writeOut: out, writeErr: err },
+  )
     .option('--data-dir <path>', `data directory of the local run (default: ${DEFAULT_DATA_DIRECTORY})`, text)
     .option(
       '--stack <name>',
       `the deployed stack, by the usual AWS credentials (default: ${DEFAULT_STACK}, when no local run is up)`,
       text,
     )
+    .option('--region <name>', 'the region of the stack (default: that of the AWS settings)', text)
     .option(
       '--webhook-url <url>',
       'where the webhook goes; answers it with 2xx (default: the sandbox, where there is one)',
@@ -60,24 +64,24 @@ const createCommand = ({ out, err }: StoppableStreams): Command =>
       20 * 60,
     )
     .option('--metric-patience <time>', "longest wait for the alarms' metric", seconds, 15 * 60)
-    .configureOutput({ writeOut: out, writeErr: err })
     .exitOverride();
 
 /** Runs the smoke test and returns its exit status: 0, 1 when a check failed, 2 on bad usage. Never rejects. */
 export const main = async (args: readonly string[], streams: StoppableStreams): Promise<0 | 1 | 2> => {
   try {
     const command = createCommand(streams).parse(args, { from: 'user' });
-    const { dataDir, stack, ...options } = command.opts<GivenOptions>();
+    const { dataDir, stack, region, ...options } = command.opts<GivenOptions>();
     const target = await connect({
       ...(dataDir !== undefined && { dataDir }),
       ...(stack !== undefined && { stack }),
+      ...(region !== undefined && { region }),
     });
     return await smokeTest(target, options, streams);
   } catch (error) {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const isExpected = error instanceof TargetError;
-    streams.err(`${isExpected ? error.message : `${error}`}\n`);
+    streams.err(isExpected ? `${error.message}\n${hintFor(error)}\n` : `${error}\n`);
     return 1;
   }
 };
@@ -100,6 +104,7 @@ const smokeTest = async (
   const options: SmokeOptions = {
     webhookUrl: given.webhookUrl ?? receiver,
     minConcurrency: given.minConcurrency,
+    waitingInAll: Number(target.outputs.OpenaiWaitingInAll) || undefined,
     patienceSeconds: given.patience,
     metricPatienceSeconds: given.metricPatience,
   };

@@ -9,6 +9,8 @@ export interface SmokeOptions {
   webhookUrl: string | undefined;
   /** Concurrency of Lambda below which the quota is reported. */
   minConcurrency: number;
+  /** Calls that may wait for images at once, where the stack names a number of its own. */
+  waitingInAll: number | undefined;
   /** Longest wait for the image and for the video, each. */
   patienceSeconds: number;
   /** Longest wait for the metric of the alarms' topic, which comes minutes late. */
@@ -49,6 +51,6 @@ export interface Smoke {
   signal: AbortSignal;
   /** Says what goes on within a check. */
   say(text: string): void;
-  /** Waits between two looks. Rejects when the run is stopped. */
+  /** Waits between two checks. Rejects when the run is stopped. */
   pause(milliseconds: number): Promise<void>;
 }

@@ -3,15 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type ExecutionStatus, paginateListExecutions } from '@aws-sdk/client-sfn';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { DescribeExecutionCommand, type ExecutionStatus, paginateListExecutions } from '@aws-sdk/client-sfn';
+import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { claimForRemoval } from '../../core/end-users/removals.ts';
 import { requiredEnv } from '../../core/environment.ts';
+import { SETTLED_ERRORS } from '../../core/executions/execution-statuses.ts';
 import { stepFunctions } from '../../core/executions/executions.ts';
 import { listModelRoutes, routesOf } from '../../core/provider-calls/model-routes.ts';
 import { callbackUrl } from '../../core/provider-calls/provider-urls.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { seconds, text } from '../options.ts';
+import { plainCommand } from '../plain-command.ts';
 import { createProgress } from '../progress.ts';
 import { describeFailure } from '../smoke/check.ts';
 import { createCaller } from '../smoke/http.ts';
@@ -47,10 +49,11 @@ const workSeconds = (value: string): number => {
 };
 
 const createCommand = ({ out, err }: StoppableStreams): Command =>
-  new Command('rehearse:upgrade')
-    .description(
-      'Deploys a release with stand-ins for the providers as a stack of its own, starts requests of each kind, deploys these sources over it, goes back, and destroys the stack.',
-    )
+  plainCommand(
+    'rehearse:upgrade',
+    'Deploys a release with stand-ins for the providers as a stack of its own, starts requests of each kind, deploys these sources over it, goes back, and destroys the stack.',
+    { writeOut: out, writeErr: err },
+  )
     .requiredOption('--from <release>', 'the version, tag or commit to upgrade from', text)
     .option('--endpoint <url>', "address of all AWS services, in place of AWS's own", httpUrl)
     .option('--stack <name>', 'name of the stack, which must not exist', text, 'UpgradeRehearsal')
@@ -61,7 +64,6 @@ const createCommand = ({ out, err }: StoppableStreams): Command =>
       MAX_WORK_SECONDS,
     )
     .option('--patience <time>', 'longest wait for one thing: 90s, 10m', seconds, 20 * 60)
-    .configureOutput({ writeOut: out, writeErr: err })
     .exitOverride();
 
 /** Runs the rehearsal and returns its exit status: 0, 1 when something was lost or failed, 2 on bad usage. Never rejects. */
@@ -170,7 +172,11 @@ const executionsThatEnded = async (
     for (const statusFilter of statuses) {
       const query = { stateMachineArn: requiredEnv(machine), statusFilter };
       for await (const { executions = [] } of paginateListExecutions({ client: stepFunctions }, query)) {
-        found.push(...executions.map(({ name, status }) => `${name} ${status}.`));
+        for (const { name, status, executionArn } of executions) {
+          const { error = '' } = await stepFunctions.send(new DescribeExecutionCommand({ executionArn }));
+          // The execution of a refused request fails with the request.
+          if (!SETTLED_ERRORS.includes(error)) found.push(`${name} ${status}.`);
+        }
       }
     }
   }

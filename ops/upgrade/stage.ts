@@ -44,7 +44,7 @@ const Record = z.object({
   videos: z.optional(z.array(Item)),
 });
 
-/** Between two looks. */
+/** Between two checks. */
 export const POLL_SECONDS = 1;
 
 /** Calls the API as the customer; again for as long as it answers 429 or 503, which the contract has callers do. */

@@ -1,7 +1,15 @@
 import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderOutput } from '../../core/provider-calls/providers.ts';
 import type { ToldError } from '../error-bodies.ts';
-import { failedTask, failureOf, failureOfAll, REFUSED_OUTPUT, untoldTask } from '../failures.ts';
+import {
+  failedTask,
+  failureOf,
+  failureOfAll,
+  REFUSED_OUTPUT,
+  saysLater,
+  unreadTask,
+  untoldTask,
+} from '../failures.ts';
 import {
   type Answered,
   type HttpAnswer,
@@ -58,6 +66,9 @@ const Output = z.object({
 /** Statuses about our key or the number of our queries. They say nothing of the task. */
 const UNTOLD = new Set([401, 402, 403, 429]);
 
+/** The words of the result of a request that runs. */
+const STILL_RUNS = /still in progress/i;
+
 /**
  * What the result of a completed request means. A status of its own says nothing without an error of fal: it may be a gateway's, and the
  * result is read again.
@@ -70,8 +81,9 @@ export const readFalResult = (answer: HttpAnswer): ProviderAnswer => {
   const { status, retryAfterSeconds } = answer;
   if (error && (error.isCoded || status === 422 || status < 300))
     return failedTask('fal', error, FAL_ERRORS, answer);
-  if (status !== 200)
+  if (saysLater(status) || STILL_RUNS.test(error?.message ?? ''))
     return { kind: 'busy', reason: `the result was answered with ${status}`, retryAfterSeconds };
+  if (status !== 200) return unreadTask('fal');
   const output = readBody(Output, answer.body);
   return output ? mediaOf(output) : untoldTask('fal', answer as Answered, undefined, FAL_ERRORS);
 };

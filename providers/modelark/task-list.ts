@@ -2,12 +2,12 @@ import * as z from 'zod/mini';
 import type { TaskListing } from '../../core/provider-calls/providers.ts';
 import { type HttpAnswer, logUnreadable, optionalText, readBody } from '../http.ts';
 import { untoldList } from '../task-lists.ts';
+import { taskStateOf } from '../task-states.ts';
 import { TASKS_PATH } from './videos.ts';
 
 /** A list: https://www.volcengine.com/docs/82379/1521675 */
 const Page = z.object({ items: z.array(z.object({ id: optionalText(), status: optionalText() })) });
 
-const ENDED = ['succeeded', 'failed', 'expired', 'cancelled'];
 /** Ids of one call, whose URL is then some 2,500 characters long. */
 const IDS_AT_ONCE = 50;
 
@@ -26,7 +26,8 @@ export const listUnfinishedOf = async (
     const page = isTold ? readBody(Page, answer.body) : undefined;
     if (isTold && !page) logUnreadable('modelark', 'list', answer.status, answer.body);
     if (!page) return untoldList(answer);
-    for (const { id, status } of page.items) if (id && status && !ENDED.includes(status)) unfinished.add(id);
+    for (const { id, status = '' } of page.items)
+      if (id && taskStateOf(status) === 'unfinished') unfinished.add(id);
   }
   return { kind: 'listed', unfinished, isComplete: true };
 };

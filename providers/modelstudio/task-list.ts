@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { TaskListing } from '../../core/provider-calls/providers.ts';
 import { type HttpAnswer, logUnreadable, optionalNumber, optionalText, readBody } from '../http.ts';
 import { untoldList } from '../task-lists.ts';
+import { taskStateOf } from '../task-states.ts';
 
 /** One page of a list: https://www.alibabacloud.com/help/en/model-studio/manage-asynchronous-tasks */
 const Page = z.object({
@@ -10,7 +11,6 @@ const Page = z.object({
 });
 type Page = z.output<typeof Page>;
 
-const ENDED = ['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN'];
 /** The documents name no most; Model Studio's other lists take 100. */
 const PAGE_SIZE = 100;
 /** Pages of a status. An Alibaba account may have other programs with tasks of their own. */
@@ -31,11 +31,12 @@ export const listUnfinished = async (
   if (untold) return untold;
   const pages = lists.filter((list): list is Page[] => Array.isArray(list));
   const entries = pages.flat().flatMap(({ data }) => data);
-  const isUnfinished = (status = ''): boolean => status !== '' && !ENDED.includes(status);
   return {
     kind: 'listed',
     unfinished: new Set(
-      entries.flatMap(({ task_id, status }) => (task_id && isUnfinished(status) ? [task_id] : [])),
+      entries.flatMap(({ task_id, status = '' }) =>
+        task_id && taskStateOf(status) === 'unfinished' ? [task_id] : [],
+      ),
     ),
     isComplete: pages.every(isWhole),
   };

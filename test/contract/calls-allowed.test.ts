@@ -12,6 +12,7 @@ const caller = useCaller();
 const MARK = `mark${Math.random()}`;
 const REFERENCE = `https://example.com/${MARK}.png`;
 const BEGUN = ['Dispatch request', 'Choose next step'];
+const FAILED = ['Fail request', 'Choose end', 'Request failed and refunded'];
 
 describe('The execution of a request', () => {
   test.each([
@@ -31,13 +32,13 @@ describe('The execution of a request', () => {
       'refused by the provider',
       { model: 'xSD4.5', prompt: `${MARK} [fail=content_policy]`, references: [REFERENCE] },
       'failed',
-      [...BEGUN, 'Fail request'],
+      [...BEGUN, ...FAILED],
     ],
     [
       'whose outputs cannot be stored',
       { model: 'xZI1.0Pro', prompt: `${MARK} [broken=all]` },
       'failed',
-      [...BEGUN, 'Store outputs', 'Settle request'],
+      [...BEGUN, 'Store outputs', 'Settle request', ...FAILED],
     ],
   ])(
     '%s enters no state too many, contains no prompt, email or URL, and leaves nothing that waits',
@@ -47,7 +48,7 @@ describe('The execution of a request', () => {
       const execution = await endedExecution(caller.service, requestId);
 
       expect(status).toBe(ending);
-      expect(execution).toMatchObject({ status: 'SUCCEEDED', states });
+      expect(execution).toMatchObject({ status: ending === 'failed' ? 'FAILED' : 'SUCCEEDED', states });
       for (const content of [MARK, 'ada@example.com', 'http:', 'https:'])
         expect(execution.text).not.toContain(content);
       // A succeeded request leaves its files to expire. A failed one is closed by the reconciler: storing may have left files.

@@ -39,6 +39,15 @@ const caught = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("OpenAI's client", () => {
+  test('reads the errors that the gateway makes itself as those of the service', async () => {
+    const call = openai.images.generate(anAskedImage({ prompt: ' '.repeat(10 * 1024 * 1024) }));
+
+    expect(await caught(call)).toMatchObject({
+      ...{ status: 400, type: 'invalid_request_error', param: null },
+      message: expect.stringContaining('The request body is too large.'),
+    });
+  });
+
   test('lists the models that can be dispatched, and finds one', async () => {
     const { data } = await caller.get<{ data: { id: string }[] }>('/v1/models').then(({ body }) => body);
     const models = await openai.models.list();
@@ -115,6 +124,49 @@ describe("OpenAI's client", () => {
       (answer) => (answer as { param?: string }).param !== 'model',
     );
     expect(edited).toMatchObject({ data: [expect.anything()] });
+  });
+
+  test('streams: the headers and a comment at once, then an event for each image', async () => {
+    const body = JSON.stringify({
+      ...anAskedImage({ model: 'xQI3Pro', size: '1024x1024', n: 2 }),
+      stream: true,
+    });
+    const response = await fetch(`${caller.service.baseUrl}/openai/v1/images/generations`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${caller.key}`, 'Content-Type': 'application/json' },
+      body: body.replace('"prompt":"', '"prompt":"[delay=3] '),
+    });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const first = Buffer.from((await reader.read()).value ?? []).toString();
+    const { body: record } = await caller.get(`/v1/generations/${requestIn({ response })}`);
+
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    expect(first).toMatch(/^: /);
+    expect(['queued', 'processing']).toContain(record.status);
+    const rest: Uint8Array[] = [];
+    for (let next = await reader.read(); !next.done; next = await reader.read()) rest.push(next.value);
+    const events = Buffer.concat(rest)
+      .toString()
+      .split('\n')
+      .filter((line) => line.startsWith('data: '));
+    expect(events.map((line) => JSON.parse(line.slice(6)))).toEqual(
+      Array(2).fill({
+        ...{ type: 'image_generation.completed', created_at: expect.any(Number) },
+        ...{ b64_json: expect.any(String), url: expect.any(String) },
+      }),
+    );
+  });
+
+  test('meets a failure in a stream as an error, and a refusal before it as any other', async () => {
+    const streamed = async (more: object) => {
+      const ask = { ...anAskedImage(more), stream: true as const };
+      for await (const _ of await openai.images.generate(ask as OpenAI.ImageGenerateParamsStreaming));
+    };
+
+    expect(await caught(streamed({ prompt: `${unique()} [fail=content_policy]` }))).toMatchObject({
+      code: 'moderation_blocked',
+    });
+    expect(await caught(streamed({ size: '1x1' }))).toMatchObject({ status: 400, param: 'size' });
   });
 
   test("makes images for a key's default end-user", async () => {

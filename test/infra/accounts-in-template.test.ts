@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { ofType, type ServiceTemplate, synthesizeService } from './service-template.ts';
+import { ofType, policiesOf, roleOf, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
 const ROUTES = {
   'xW2.7S': [
@@ -36,7 +36,7 @@ describe('a further account at a provider', () => {
 
   test('is read by the functions that call providers', () => {
     const statements = JSON.stringify(
-      ofType(template.resources, 'AWS::IAM::Policy').filter(([id]) => id.includes('DispatchRequest')),
+      policiesOf(template.resources, roleOf(template, 'workflow/dispatch-request')),
     );
 
     expect(statements).toContain('ProviderSecretsModelStudioEu');

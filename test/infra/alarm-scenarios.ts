@@ -180,12 +180,6 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
       ],
     ],
   },
-  GenerationFailed: atExecution('an execution of `generation` failed', 'ExecutionsFailed', 'Generation'),
-  GenerationTimedOut: atExecution(
-    'an execution of `generation` timed out',
-    'ExecutionsTimedOut',
-    'Generation',
-  ),
   ExpiryFailed: atExecution('an execution of `expiry` failed', 'ExecutionsFailed', 'Expiry'),
   WebhookFailed: atExecution('an execution of `webhook-delivery` failed', 'ExecutionsFailed', 'Webhook'),
   WebhookTimedOut: atExecution(
@@ -215,7 +209,9 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
     countMetric(METRIC.outputStorageFailed, {}),
   ),
   ItemUnreadable: atOne('a stored item cannot be read', () => countMetric(METRIC.itemUnreadable, {})),
-  ExecutionLost: atOne('an execution ended without its request', () => countMetric(METRIC.executionLost, {})),
+  ExecutionLost: atOne('an execution died, or ended without its request', () =>
+    countMetric(METRIC.executionLost, {}),
+  ),
   BytesDelivered: {
     rings: '100 GB of files were delivered in an hour',
     ringing: [aws(DELIVERED, 1e11), times(10, (index) => aws(DELIVERED, 1e10, index * 5 * MINUTE))],
@@ -231,7 +227,7 @@ export const scenariosFor = (models: readonly string[]): Record<string, Scenario
   },
   ReconcileFailed: atOne('the reconciler failed at an item', () => countMetric(METRIC.reconcileFailed, {})),
   ReconcilerDead: {
-    rings: 'for 3 min work was due and nobody looked, or no run began',
+    rings: 'for 3 min work was due and was not checked, or no run began',
     ringing: [ours(10, () => measure(METRIC.checkOverdue, {}, 180)), []],
     quiet: [
       times(3, (minute) => ours(minute * MINUTE + 10, () => measure(METRIC.checkOverdue, {}, 179))),

@@ -1,4 +1,4 @@
-import { answered, DAY, ended, HOUR, MINUTE, ours, type Story, times } from './alarm-scenarios.ts';
+import { answered, aws, DAY, ended, HOUR, MINUTE, ours, type Story, times } from './alarm-scenarios.ts';
 
 const { countMetric, METRIC, measure } = await import('../../core/observability.ts');
 
@@ -60,6 +60,16 @@ export const STORIES: Record<string, AlarmStory> = {
   '60 executions an hour are lost': {
     story: hourly(2, 60, (at) => ours(at, () => countMetric(METRIC.executionLost, {}))),
     rings: 'ExecutionLost',
+  },
+  'one execution dies': {
+    story: ours(10, () => countMetric(METRIC.executionLost, {})),
+    rings: 'ExecutionLost',
+  },
+  'executions of refused prompts fail, two an hour': {
+    story: hourly(6, 2, (at) =>
+      aws('AWS/States/ExecutionsFailed StateMachineArn=GenerationWorkflowMachineStateMachine', 1, at),
+    ),
+    rings: undefined,
   },
   'five creations of one end-user are refused for their content': {
     story: hourly(1, 5, refused),

@@ -20,6 +20,7 @@ const MAX_KILOBYTES = {
   read: 400,
   createImage: 500,
   editImage: 610,
+  videos: 640,
   reconcile: 550,
   any: 525,
   sandbox: 1_240,
@@ -32,6 +33,8 @@ const maxKilobytesOf = (name: string): number => {
   if (new RegExp(`^api/(${READS.join('|')})$`).test(name)) return MAX_KILOBYTES.read;
   // It makes images and stores files.
   if (name === 'api/edit-openai-image') return MAX_KILOBYTES.editImage;
+  // It creates, stores files, lists, signs and deletes.
+  if (name === 'api/openai-videos') return MAX_KILOBYTES.videos;
   // The whole control loop, with the adapters that list tasks.
   if (name === 'events/reconcile') return MAX_KILOBYTES.reconcile;
   return name === 'api/create-generation' ? MAX_KILOBYTES.createImage : MAX_KILOBYTES.any;

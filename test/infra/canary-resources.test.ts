@@ -29,7 +29,6 @@ describe('the canary', () => {
       'AWS::Lambda::EventInvokeConfig': 1,
       'AWS::Lambda::Permission': 1,
       'AWS::IAM::Role': 1,
-      'AWS::IAM::Policy': 1,
       'AWS::Logs::LogGroup': 1,
       'AWS::Events::Rule': 1,
       'AWS::SecretsManager::Secret': 1,
@@ -63,7 +62,7 @@ describe('the canary', () => {
   test('has its log searched by the saved queries', () => {
     const [[, query] = []] = ofType(service.resources, 'AWS::Logs::QueryDefinition');
 
-    expect(JSON.stringify(query?.Properties.LogGroupNames)).toContain('CanaryRunCanaryLogs');
+    expect(JSON.stringify(query?.Properties.LogGroupNames)).toContain('CanaryLogs');
   });
 
   test.each(['xW2.7S', 'xNone', 'true', ''])(

@@ -12,6 +12,7 @@ const CREATORS = [
   'api/create-openai-image',
   'api/create-video',
   'api/edit-openai-image',
+  'api/openai-videos',
 ];
 const GUARDRAIL_ACTION = 'bedrock:ApplyGuardrail';
 
@@ -64,7 +65,7 @@ describe('with a guardrail', () => {
     expect(grants).toEqual(
       [
         ...['ApiCreateGenerationRole', 'ApiCreateVideoRole'],
-        ...['ApiCreateOpenaiImageRole', 'ApiEditOpenaiImageRole'],
+        ...['ApiCreateOpenaiImageRole', 'ApiEditOpenaiImageRole', 'ApiOpenaiVideosRole'],
       ].map((role) => ({
         roles: [role],
         Effect: 'Allow',

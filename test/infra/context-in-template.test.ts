@@ -70,7 +70,14 @@ describe('the context', () => {
         'tracing',
         'logRetentionDays',
       ],
-      ...['removalPolicy', 'tableName', 'exportBucket', 'exportBucketOwner', 'wafRequestsPer5Minutes'],
+      ...[
+        'removalPolicy',
+        'models',
+        'tableName',
+        'exportBucket',
+        'exportBucketOwner',
+        'wafRequestsPer5Minutes',
+      ],
       ...['stackName', 'signingKeys', 'reservedConcurrency', 'modelRoutes', 'maxRunning', 'providers'],
       ...['sandboxMaxRunning', 'reconcileIntervalSeconds', 'alarmEmail', 'canary', 'warmThroughput'],
       ...['console', 'openaiSurface', 'providerAccounts', 'reconcilerMemory'],
@@ -124,9 +131,19 @@ describe('the context', () => {
 // Every key's rule is tested in test/unit/lib/context.test.ts.
 test.each([
   ['pauseSeconds', '0', /The context is not valid[\s\S]*at pauseSeconds/],
-  ['alarmemail', 'a@example.com', /Unknown key: did you mean alarmEmail\?\n.*at alarmemail/],
+  ['alarmemail', 'a@example.com', /Unknown key: did you mean alarmEmail\? → at alarmemail/],
 ])('the invalid context %s=%s fails the synthesis and is named', async (key, value, message) => {
   await expect(synthesizeService({ [key]: value })).rejects.toThrow(message);
+});
+
+test('the smoke test finds how many calls may wait, where the context says so', async () => {
+  const [given, none] = await Promise.all([
+    synthesizeService({ openaiWaitingInAll: '50' }),
+    synthesizeService(),
+  ]);
+
+  expect(given.outputs.OpenaiWaitingInAll).toEqual({ Value: '50' });
+  expect(none.outputs.OpenaiWaitingInAll).toBeUndefined();
 });
 
 describe('the time limit of the dispatch function', () => {

@@ -66,6 +66,7 @@ const PROGRESS = naming(
     'permitReleased',
     'outputs',
     'storedSoFar',
+    'storingSince',
     ...LISTING,
     'ttl',
   ],
@@ -138,6 +139,29 @@ const DELETE = {
   ...COUNTS_CALL,
   ...REMOVES_REQUEST,
 };
+/** One function has all routes of videos for OpenAI's clients. */
+const {
+  [itemsOf(CATALOG)]: ___,
+  [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: ____,
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS)]: _____,
+  ...CREATE_WITHOUT_READS
+} = CREATE;
+const CREATE_AND_REMOVE_FOR_OPENAI = {
+  ...CREATE_WITHOUT_READS,
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, WEBHOOK_ATTEMPTS, DELETED)]: onTable(
+    'BatchGetItem',
+    'GetItem',
+    'Query',
+  ),
+  [itemsOf(CATALOG, IDEMPOTENCY)]: onTable('Query'),
+  [itemsOf(IDEMPOTENCY)]: onTable('DeleteItem'),
+  [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*', DELETED)]: onTable('UpdateItem'),
+  [DELETION]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem'),
+  [UPLOADS]: 's3:DeleteObject s3:PutObject',
+  [FILES]: 's3:DeleteObject',
+  [BUCKET]: 's3:ListBucket',
+  [requestsIn('GSI2', 'GSI3')]: onTable('Query'),
+};
 const BLOCK = {
   ...READS_ACCOUNT,
   ...COUNTS_CALL,
@@ -189,6 +213,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/create-openai-image': CREATE_FOR_OPENAI,
   'api/edit-openai-image': { ...CREATE_FOR_OPENAI, [UPLOADS]: 's3:DeleteObject s3:PutObject' },
   'api/create-video': CREATE,
+  'api/openai-videos': CREATE_AND_REMOVE_FOR_OPENAI,
   'api/list-generations': LIST_REQUESTS,
   'api/list-videos': LIST_REQUESTS,
   'api/delete-generation': DELETE,

@@ -7,24 +7,21 @@ import {
 import { describe, expect, test } from '@jest/globals';
 import { arnIn, misfitsOf, UNDOCUMENTED } from './iam-resources.ts';
 import { PRODUCTION } from './option-sets.ts';
-import { ofType, type Statement, synthesizeService } from './service-template.ts';
+import { ofType, policiesOf, type Statement, synthesizeService } from './service-template.ts';
 
 const { resources } = await synthesizeService({ ...PRODUCTION, guardrailId: 'g1' });
-/** The policies of roles, and those of resources. Only what they allow: a Deny may be as wide as it likes. */
-const ROLE_POLICIES = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'];
-const policies = [...ROLE_POLICIES, 'AWS::S3::BucketPolicy', 'AWS::SNS::TopicPolicy'].flatMap((type) =>
-  ofType(resources, type).map(([id, { Properties }]) => ({
-    ...{ id, type },
-    statements: (Properties.PolicyDocument.Statement as Statement[]).filter(
-      ({ Effect }) => Effect === 'Allow',
-    ),
-  })),
-);
+/** The policies of resources. */
+const OF_RESOURCES = ['AWS::S3::BucketPolicy', 'AWS::SNS::TopicPolicy']
+  .flatMap((type) => ofType(resources, type))
+  .map(([id, { Properties }]) => ({ id, statements: Properties.PolicyDocument.Statement as Statement[] }));
+/** Only what they allow: a Deny may be as wide as it likes. */
+const allowedBy = (list: { id: string; statements: Statement[] }[]) =>
+  list.map(({ id, statements: all }) => ({ id, statements: all.filter(({ Effect }) => Effect === 'Allow') }));
+const ofRoles = allowedBy(policiesOf(resources));
+const policies = [...ofRoles, ...allowedBy(OF_RESOURCES)];
 const statements = policies.flatMap((policy) => policy.statements);
 /** Conditions of other policies are on keys that all services have. */
-const roleStatements = policies.flatMap((policy) =>
-  ROLE_POLICIES.includes(policy.type) ? policy.statements : [],
-);
+const roleStatements = ofRoles.flatMap((policy) => policy.statements);
 const actionsOf = ({ Action }: Statement): string[] => [Action].flat();
 const ACTIONS = [...new Set(statements.flatMap(actionsOf))].toSorted();
 

@@ -66,7 +66,7 @@ describe.each(NAMES)('%s', (name) => {
     expect([...new Set(granted)].toSorted()).toEqual(actionsCalledIn(codeOf(name)).toSorted());
   });
 
-  test('may write its own log, and no other', () => {
+  test('may write to the log group of its capability, and no other', () => {
     const { LogGroup } = service.functions[name]?.properties.LoggingConfig ?? {};
 
     expect(allStatementsOf(name).filter(isLogging)).toEqual([
@@ -87,7 +87,7 @@ describe.each(NAMES)('%s', (name) => {
       { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'lambda.amazonaws.com' } },
     ]);
     expect(role.ManagedPolicyArns).toBeUndefined();
-    expect(role.Policies).toBeUndefined();
+    expect(role.Policies).toHaveLength(1);
   });
 });
 
@@ -207,6 +207,11 @@ describe('no policy of the stack', () => {
     const { CloudWatchRoleArn } = onlyOne(service.resources, 'AWS::ApiGateway::Account').Properties;
     const gateway = CloudWatchRoleArn['Fn::GetAtt'][0];
 
+    // That by which it invokes the functions: http-api.test.ts has its statement.
+    const invoker = ofType(service.resources, 'AWS::ApiGateway::Method').flatMap(
+      ([, { Properties }]) => Properties.Integration.Credentials?.['Fn::GetAtt'][0] ?? [],
+    )[0];
+
     // That of the rules that start an execution.
     const events = ofType(service.resources, 'AWS::Events::Rule').flatMap(
       ([, { Properties }]) => Properties.Targets[0].RoleArn?.['Fn::GetAtt'][0] ?? [],
@@ -214,7 +219,7 @@ describe('no policy of the stack', () => {
 
     expect(roles.toSorted()).toEqual(
       [
-        ...new Set([...NAMES.map((name) => roleOf(service, name)), ...machines, ...events, gateway]),
+        ...new Set([...NAMES.map((name) => roleOf(service, name)), ...machines, ...events, gateway, invoker]),
       ].toSorted(),
     );
     expect(service.resources[gateway]?.Properties.ManagedPolicyArns.map(render)).toEqual([

@@ -1,10 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { ERROR_STATUS } from '../../core/errors.ts';
 import { ofType, propertiesOf, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
 interface Rule {
   ScheduleExpression?: string;
   State: string;
-  EventPattern?: Record<string, unknown> & { detail: { status: string[]; stateMachineArn: unknown[] } };
+  EventPattern?: Record<string, unknown> & {
+    detail: { stateMachineArn: unknown[] } & Record<string, unknown>;
+  };
   Targets: { Arn: { 'Fn::GetAtt': [string, string] }; Input?: string; RetryPolicy?: object }[];
 }
 
@@ -46,23 +49,28 @@ describe('the schedule of the reconciler', () => {
 });
 
 describe('lost executions', () => {
-  const LOST = ['FAILED', 'TIMED_OUT', 'ABORTED'];
   // An expiry that is lost needs no report: the next minute starts another.
-  const STATUSES_BY_MACHINE = {
-    GenerationWorkflowMachineStateMachine: LOST,
+  const PATTERNS_BY_MACHINE = {
+    // A failed request is settled: its execution fails with the request's own error.
+    GenerationWorkflowMachineStateMachine: {
+      $or: [
+        { status: ['TIMED_OUT', 'ABORTED'] },
+        { status: ['FAILED'], error: [{ 'anything-but': Object.keys(ERROR_STATUS) }] },
+      ],
+    },
     // A stop is meant, as at the deletion of the stack.
-    WebhookWorkflowMachineStateMachine: ['FAILED', 'TIMED_OUT'],
+    WebhookWorkflowMachineStateMachine: { status: ['FAILED', 'TIMED_OUT'] },
   };
   const eventRules = () =>
     rulesOf(service, 'events/reconcile-lost').filter(({ EventPattern }) => EventPattern);
 
-  test('are reported at once, for exactly these state machines and statuses', () => {
-    const reported = eventRules().map(({ EventPattern }) => [
-      EventPattern?.detail.stateMachineArn.map(render).join(' '),
-      EventPattern?.detail.status,
-    ]);
+  test('are reported at once, for exactly these state machines and ends', () => {
+    const reported = eventRules().map(({ EventPattern }) => {
+      const { stateMachineArn = [], ...end } = EventPattern?.detail ?? {};
+      return [stateMachineArn.map(render).join(' '), end];
+    });
 
-    expect(Object.fromEntries(reported)).toEqual(STATUSES_BY_MACHINE);
+    expect(Object.fromEntries(reported)).toEqual(PATTERNS_BY_MACHINE);
   });
 
   test('are reported by Step Functions, with the whole event', () => {

@@ -82,19 +82,25 @@ export const roleOf = ({ functions }: ServiceTemplate, name: string): string => 
   return found.properties.Role['Fn::GetAtt'][0];
 };
 
-/** The policies of roles with their statements: by default of all roles, also managed ones. */
+/** What roles are allowed, by default all of them: in themselves, and by policies beside them, also managed ones. */
 export const policiesOf = (
   resources: Record<string, Resource>,
   roleId?: string,
-): { id: string; roles: string[]; statements: Statement[] }[] =>
-  ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']
+): { id: string; roles: string[]; statements: Statement[] }[] => {
+  const inline = ofType(resources, 'AWS::IAM::Role').flatMap(([id, { Properties }]) =>
+    (Properties.Policies ?? []).map((policy: { PolicyDocument: { Statement: Statement[] } }) => ({
+      ...{ id, roles: [id], statements: policy.PolicyDocument.Statement },
+    })),
+  );
+  const beside = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']
     .flatMap((type) => ofType(resources, type))
     .map(([id, { Properties }]) => ({
       id,
       roles: Properties.Roles.map(({ Ref }: { Ref: string }) => Ref) as string[],
       statements: Properties.PolicyDocument.Statement as Statement[],
-    }))
-    .filter(({ roles }) => roleId === undefined || roles.includes(roleId));
+    }));
+  return [...inline, ...beside].filter(({ roles }) => roleId === undefined || roles.includes(roleId));
+};
 
 /** The one resource of a type. Throws when there are none or several. */
 export const onlyOne = (

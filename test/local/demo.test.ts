@@ -75,7 +75,7 @@ describe('the end of the demo', () => {
   });
 
   test('names the port that npm start takes', async () => {
-    const start = await readFile(new URL('../../local/start.ts', import.meta.url), 'utf8');
+    const start = await readFile(new URL('../../local/run/start-command.ts', import.meta.url), 'utf8');
 
     expect(start).toContain(`.default(${new URL(DEFAULT_BASE_URL).port})`);
   });

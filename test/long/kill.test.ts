@@ -30,7 +30,7 @@ import { aPicture, companions, KILL_POINTS, type Scenario } from './kill-points.
 const PATIENCE_MS = 300_000;
 /** The first balance of each account in xTokens: what a local run gives its first account. */
 const TOPPED_UP = 1000;
-/** A lost creation is found after 60 s, a dead call after 20 s; a look that was killed is repeated after 45 s. */
+/** A lost creation is found after 60 s, a dead call after 20 s; a check that was killed is repeated after 45 s. */
 const QUIET_WITHIN_SECONDS = 240;
 
 let sandbox: SandboxProcess;

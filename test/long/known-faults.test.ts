@@ -129,7 +129,7 @@ describe('of a model with two routes, while the first provider', () => {
     },
   );
 
-  test('is left out, requests are called elsewhere within a second, and four try it in a quarter of an hour', () => {
+  test('is paused, requests are called at another route within a second, and four try it in a quarter of an hour', () => {
     const long = measured.failovers.filter(({ minutes, mode }) => minutes === 15 && mode !== 'hangs');
 
     expect(long).toHaveLength(6);

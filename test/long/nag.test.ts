@@ -4,15 +4,18 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { PROVIDERS } from '../../core/provider-names.ts';
-import { ROUTES as SERVICE_ROUTES } from '../../core/routes.ts';
+import { OPENAI_ROUTES, ROUTES as SERVICE_ROUTES } from '../../core/routes.ts';
 import { PRODUCTION, SANDBOX } from '../infra/option-sets.ts';
 import { projectContext } from '../infra/service-template.ts';
 import { addService, withTemporaryFolder } from '../infra/synthesis.ts';
 
-/** The routes, and the methods that refuse every other call. */
-const METHODS = [...new Set(Object.values(SERVICE_ROUTES).map(({ method }) => method))].join('|');
-const ROUTES = new RegExp(`^HttpApi/RestApi/Default/.+/(${METHODS})/Resource$`);
-const REFUSALS = /^HttpApi\/RestApi\/Default\/(.+\/)?ANY\/Resource$/;
+const PATHS = Object.values({ ...SERVICE_ROUTES, ...OPENAI_ROUTES })
+  .map(({ path }) => path.replaceAll(/[{}]/g, '\\$&'))
+  .join('|');
+/** The methods of the routes. A path's first route takes every method. */
+const ROUTES = new RegExp(`^HttpApi/RestApi/Default(${PATHS})/[A-Z]+/Resource$`);
+/** The methods that refuse every call. */
+const REFUSALS = new RegExp(`^HttpApi/RestApi/Default(?!(${PATHS})/[A-Z]+/Resource$)/(.+/)?ANY/Resource$`);
 
 /** The names of the providers in the stack. */
 const PROVIDER_LABELS = Object.values(PROVIDERS)
@@ -53,27 +56,27 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
   ],
   [
     /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/outputs\/\*\]$/,
-    /\/(DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/DefaultPolicy\/Resource$/,
+    /\/(DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/Resource$/,
     'A file is named by its request.',
   ],
   [
     /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/clips\/\*\]$/,
-    /\/(MeasureClips|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/DefaultPolicy\/Resource$/,
+    /\/(MeasureClips|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/Resource$/,
     'A copy of a reference clip is named by its request.',
   ],
   [
     /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/uploads\/\*\]$/,
-    /\/(CreateUpload|EditOpenaiImage|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|Reconcile)\/Role\/DefaultPolicy\/Resource$/,
+    /\/(CreateUpload|EditOpenaiImage|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|Reconcile)\/Role\/Resource$/,
     'An upload has a name of its own; deletions remove those that a request named.',
   ],
   [
     /IAM5\[Resource::arn:.*:s3:::exports\.example\/GenerationService\/\*\]$/,
-    /^TableExport\/Role\/DefaultPolicy\/Resource$/,
+    /^TableExport\/Role\/Resource$/,
     'DynamoDB names the objects of an export.',
   ],
   [
     /IAM5\[Resource::arn:.*:execution:<Generation.*\]$/,
-    /^Reconciler\/(Reconcile|ReconcileLost)\/Role\/DefaultPolicy\/Resource$/,
+    /^Reconciler\/(Reconcile|ReconcileLost)\/Role\/Resource$/,
     'An execution is named by its request.',
   ],
   [
@@ -86,11 +89,7 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
     /^ExecutionStopper\/Policy\/Resource$/,
     'Whatever runs is stopped before its state machine is deleted.',
   ],
-  [
-    /IAM5\[Resource::\*\]$/,
-    /\/Role\/DefaultPolicy\/Resource$/,
-    'X-Ray and the delivery of logs have no resources.',
-  ],
+  [/IAM5\[Resource::\*\]$/, /\/Role\/Resource$/, 'X-Ray and the delivery of logs have no resources.'],
   [
     /S1$/,
     /^DataStore\/Outputs\/Resource$/,

@@ -11,6 +11,7 @@ export const AREAS = [
   'admission',
   'routes',
   'refusals',
+  'openai',
 ] as const;
 export type Area = (typeof AREAS)[number];
 

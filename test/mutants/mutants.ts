@@ -2,6 +2,7 @@ import { ADMISSION } from './areas/admission.ts';
 import { DELETION } from './areas/deletion.ts';
 import { EXPIRY } from './areas/expiry.ts';
 import { MONEY } from './areas/money.ts';
+import { OPENAI } from './areas/openai.ts';
 import { REFUSALS } from './areas/refusals.ts';
 import { RETRIES } from './areas/retries.ts';
 import { ROUTES } from './areas/routes.ts';
@@ -24,4 +25,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...ADMISSION,
   ...ROUTES,
   ...REFUSALS,
+  ...OPENAI,
 ];

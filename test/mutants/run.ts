@@ -1,29 +1,5 @@
-/**
- * Plants bugs one at a time and says which suite notices each: `npm run test:mutants`.
- *
- * | for all bugs | |
- * |---|---|
- * | `--runs N` | runs of the simulation, 2,000 by default and 300 for drawn bugs |
- * | `--seed S` | seed of the simulation, or of the draw |
- * | `--no-baseline` | skips the check that the suites pass without a bug |
- * | `--copies N` | bugs that are planted at once; a simulation keeps one processor busy |
- * | `--table FILE` | writes the score into a page |
- *
- * | for the bugs of `mutants.ts` | |
- * |---|---|
- * | `--only NAME`, `--area AREA` | some of them; both repeatable |
- * | `--suites simulation,unit,workflow` | runs only these |
- * | `--until-noticed` | runs no further suite for a bug that one has noticed |
- * | `--results FILE` | keeps every finding, and repeats none that the file has |
- *
- * | for bugs that the rules of `drawn/` make of the code | |
- * |---|---|
- * | `--drawn 200` | draws this many at random, different ones each time without `--seed` |
- * | `--paths FILE_OR_FOLDER` | draws from there; repeatable |
- * | `--again` | runs the suites again for bugs that none found |
- */
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { plainCommand, positiveNumber } from '../../ops/plain-command.ts';
 import { runDrawn } from './drawn/run-drawn.ts';
 import { checkBaseline, judge } from './judge.ts';
 import { AREAS, type Mutant } from './mutant.ts';
@@ -33,24 +9,47 @@ import { isNoticed, lineOf, missedGoals, tableOf, writtenSection } from './repor
 import { openResults } from './results.ts';
 import { SUITES } from './suites.ts';
 
-const { values } = parseArgs({
-  allowNegative: true,
-  options: {
-    only: { type: 'string', multiple: true },
-    area: { type: 'string', multiple: true },
-    suites: { type: 'string', default: SUITES.join(',') },
-    drawn: { type: 'string' },
-    paths: { type: 'string', multiple: true },
-    again: { type: 'boolean', default: false },
-    runs: { type: 'string' },
-    seed: { type: 'string' },
-    baseline: { type: 'boolean', default: true },
-    'until-noticed': { type: 'boolean', default: false },
-    copies: { type: 'string' },
-    results: { type: 'string' },
-    table: { type: 'string' },
-  },
-});
+interface Options {
+  only?: string[];
+  area?: string[];
+  suites: string;
+  drawn?: number;
+  paths?: string[];
+  again?: true;
+  runs?: number;
+  seed?: string;
+  baseline: boolean;
+  untilNoticed?: true;
+  copies?: number;
+  results?: string;
+  table?: string;
+}
+
+const collect = (value: string, previous: string[] = []): string[] => [...previous, value];
+
+const values = plainCommand('test:mutants', 'Plants bugs one at a time, and says which suite notices each.')
+  .optionsGroup('For all bugs:')
+  .option('--runs <number>', 'runs of the simulation: 2000, of drawn bugs 300', positiveNumber)
+  .option('--seed <text>', 'of the simulation, or of the draw')
+  .option('--no-baseline', 'skip the check that the suites pass without a bug')
+  .option('--copies <number>', 'bugs planted at once; a simulation keeps one processor busy', positiveNumber)
+  .option('--table <file>', 'write the score into this page')
+  .optionsGroup('For the bugs of test/mutants/mutants.ts:')
+  .option('--only <name>', 'this bug; repeatable', collect)
+  .option('--area <name>', 'the bugs of this area; repeatable', collect)
+  .option('--suites <names>', 'run only these suites', SUITES.join(','))
+  .option('--until-noticed', 'run no further suite for a bug that one has noticed')
+  .option('--results <file>', 'keep every finding, and repeat none that the file has')
+  .optionsGroup('For bugs that the rules of test/mutants/drawn make of the code:')
+  .option(
+    '--drawn <number>',
+    'draw this many at random, different ones each time without --seed',
+    positiveNumber,
+  )
+  .option('--paths <path>', 'draw from this file or folder; repeatable', collect)
+  .option('--again', 'run the suites again for bugs that none found')
+  .parse()
+  .opts<Options>();
 
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`);
@@ -83,13 +82,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 const main = async (): Promise<void> => {
   if (values.drawn !== undefined) {
     const isComplete = await runDrawn({
-      count: Number(values.drawn),
+      count: values.drawn,
       seed: values.seed,
       paths: values.paths ?? [],
-      runs: Number(values.runs ?? 300),
-      copies: Number(values.copies ?? 1),
+      runs: values.runs ?? 300,
+      copies: values.copies ?? 1,
       baseline: values.baseline,
-      again: values.again,
+      again: values.again === true,
       table: values.table,
       say,
     });
@@ -97,7 +96,7 @@ const main = async (): Promise<void> => {
     return;
   }
   const suites = known('suite', values.suites.split(','), SUITES);
-  const depth = { runs: Number(values.runs ?? 2000), seed: Number(values.seed ?? 1) };
+  const depth = { runs: values.runs ?? 2000, seed: Number(values.seed ?? 1) };
   const mutants = chosenMutants();
   if (values.baseline)
     await checkBaseline(suites, mutants, depth, (suite) => say(`${suite} passes without a bug`));
@@ -107,9 +106,9 @@ const main = async (): Promise<void> => {
   await judge(mutants, {
     suites,
     depth,
-    copies: Number(values.copies ?? 2),
+    copies: values.copies ?? 2,
     results,
-    isAsked: (_mutant, _suite, known) => !(values['until-noticed'] && Object.values(known).some(isNoticed)),
+    isAsked: (_mutant, _suite, known) => !(values.untilNoticed && Object.values(known).some(isNoticed)),
     judged: (mutant, findings) => say(`${++done}/${mutants.length} ${lineOf(mutant, findings)}`),
   });
 

@@ -1,19 +1,21 @@
 /**
  * Prints the granted permissions that no local run used, with the reasons of `kept.ts`: `npm run report:permissions --
  * <folder>`, after `PERMISSION_USE_DIR=<folder> npm run test:contract`. Exits with 1 when one has no reason or the folder holds
- * no run, with 2 when none is given.
+ * no run.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatTable } from '../../ops/output.ts';
+import { plainCommand } from '../../ops/plain-command.ts';
 import { reasonFor } from './kept.ts';
 import { type PermissionUse, unusedPermissions } from './unused.ts';
 
-const [folder] = process.argv.slice(2);
-if (folder === undefined) {
-  console.error('Give the folder that PERMISSION_USE_DIR named.');
-  process.exit(2);
-}
+const [folder = ''] = plainCommand(
+  'report:permissions',
+  'Prints the granted permissions that no local run used.',
+)
+  .argument('<folder>', 'the folder that PERMISSION_USE_DIR named')
+  .parse().args;
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 const runs = files.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as PermissionUse[]);
 if (runs.length === 0) {

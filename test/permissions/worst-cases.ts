@@ -37,17 +37,17 @@ const SHARED = {
     'read idempotency records',
     'change idempotency records',
     'read rates and switches',
-    'fill the places for judging prompts',
+    'fill the slots for judging prompts',
     'see which providers have a key',
     'start generations',
     'start webhook deliveries',
     'have texts judged at our cost',
-    'fill the places for measuring clips',
+    'fill the slots for measuring clips',
     'have clips fetched and measured',
     'see the concurrency of the AWS account',
     SIGN,
   ],
-  waiting: ['remove idempotency records', 'fill the places for calls of OpenAI clients'],
+  waiting: ['remove idempotency records', 'fill the slots for calls of OpenAI clients'],
   loop: ['read the run of the reconciler', 'stop or redirect the run of the reconciler'],
 } as const satisfies Record<string, readonly Misuse[]>;
 
@@ -67,7 +67,7 @@ export const WORST_CASES: readonly WorstCase[] = [
   },
   {
     of: ['api/get-usage'],
-    could: ['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the places for usage'],
+    could: ['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the slots for usage'],
   },
   { of: ['api/get-generation'], could: ['calls', READ_REQUESTS, SIGN] },
   {
@@ -86,21 +86,21 @@ export const WORST_CASES: readonly WorstCase[] = [
   },
   {
     of: ['api/create-upload'],
-    could: ['calls', 'replace uploads', 'fill the places for uploads'],
+    could: ['calls', 'replace uploads', 'fill the slots for uploads'],
   },
   { of: ['api/list-end-users'], could: ['calls', 'read end-users', 'list end-users'] },
   { of: ['api/block-end-user', 'api/unblock-end-user'], could: ['calls', 'block and unblock end-users'] },
   {
     of: ['api/get-end-user-budget'],
     could: [
-      ...(['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the places for usage'] as const),
+      ...(['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the slots for usage'] as const),
       'list the requests of an end-user',
     ],
   },
   {
     of: ['api/put-end-user-budget'],
     could: [
-      ...(['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the places for usage'] as const),
+      ...(['calls', 'read ledgers', READ_REQUESTS, 'read end-users', 'fill the slots for usage'] as const),
       'list the requests of an end-user',
       'change the sums, pauses and budgets of end-users',
     ],
@@ -112,6 +112,14 @@ export const WORST_CASES: readonly WorstCase[] = [
     could: ['calls', 'money', 'requests', 'creation', 'waiting', 'replace uploads', 'remove uploads'],
   },
   { of: ['api/create-video'], could: ['calls', 'money', 'requests', 'creation'] },
+  {
+    of: ['api/openai-videos'],
+    could: [
+      ...(['calls', 'money', 'requests', 'creation', 'remove idempotency records'] as const),
+      ...(['removal', 'files', 'replace uploads', 'remove uploads'] as const),
+      ...(['list the requests of an account', 'list the requests of an end-user'] as const),
+    ],
+  },
   {
     of: ['api/delete-generation', 'api/bulk-delete-generations'],
     could: ['calls', 'removal', 'files', 'remove uploads'],
@@ -188,7 +196,7 @@ export const WORST_CASES: readonly WorstCase[] = [
     of: ['workflow/deliver-webhook'],
     could: [
       ...(['read accounts with their webhook secrets', READ_REQUESTS, SIGN] as const),
-      ...(['read webhook attempts', 'falsify webhook attempts', 'fill the places for webhooks'] as const),
+      ...(['read webhook attempts', 'falsify webhook attempts', 'fill the slots for webhooks'] as const),
       ...(['read which webhook hosts hang', 'hold webhooks of a host back'] as const),
     ],
   },

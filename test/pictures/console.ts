@@ -1,4 +1,3 @@
-/** Takes the pictures of the console that the README shows, into docs/pictures: `npm run pictures`. Needs Chromium. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import sharp from 'sharp';
 import { startLocalRun } from '../../local/run.ts';
+import { plainCommand } from '../../ops/plain-command.ts';
 import { GenerationClient } from '../../packages/client/src/index.ts';
 import { fixAnswers } from './fixed-answers.ts';
+
+plainCommand(
+  'pictures',
+  'Takes the pictures of the console that the README shows, into docs/pictures. Needs Chromium.',
+).parse();
 
 const PICTURES = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 /** When everything in the pictures happens. */

@@ -19,7 +19,7 @@ type Item = Record<string, unknown>;
 /** Attribute names, and the values that readers tell apart. */
 const shapeOf = (item: Item): string => {
   const { outcome, status, kind, reason, GSI1PK } = item;
-  const names = Object.keys(item).filter((name) => !/^(permit#|place)/.test(name));
+  const names = Object.keys(item).filter((name) => !/^(permit#|slot)/.test(name));
   const list = String(GSI1PK).replace(/#\d+$/, '');
   return JSON.stringify([names.sort(), (outcome as Item | undefined)?.kind, status, kind, reason, list]);
 };

@@ -5,7 +5,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
+import { plainCommand } from '../../ops/plain-command.ts';
 import type { Resource } from '../infra/service-template.ts';
 import { checkOut, commitOf, ROOT } from './checkout.ts';
 import { releaseFolders } from './last-release.ts';
@@ -58,9 +58,13 @@ const write = async (tree: string, version: string, commit: string): Promise<voi
     cpSync(join(tree, 'statemachines', file), join(folder, file));
 };
 
-const { values } = parseArgs({ options: { release: { type: 'string' } } });
-const version = values.release;
-if (version === undefined) throw new Error('Give --release <version>.');
+const { release: version } = plainCommand(
+  'fixtures',
+  'Writes what a release stores and answers, for tests of the next one.',
+)
+  .requiredOption('--release <version>', 'the version of its tag, or of this tree')
+  .parse()
+  .opts<{ release: string }>();
 const tagged = commitOf(`v${version}`);
 const head = commitOf('HEAD');
 if (tagged !== undefined) await withCheckout(tagged, (tree) => write(tree, version, tagged));

@@ -21,7 +21,7 @@ const LATE_WRITE_MS = 22_000;
 const DECISION_MS = 10_000;
 /** From the deployment that removes a route until a run of the control loop, a minute later at most, has woken all that queue at the route. */
 const CLOSED_MS = 65_000 + MARGIN_MS;
-const LOOK_MS = 30_000;
+const CHECK_MS = 30_000;
 
 interface Permit {
   accountId: string;
@@ -182,27 +182,27 @@ export class Admission extends Part {
   private arm(): void {
     if (this.isArmed) return;
     this.isArmed = true;
-    this.world.scheduler.after(LOOK_MS, () => {
+    this.world.scheduler.after(CHECK_MS, () => {
       this.isArmed = false;
-      this.look();
+      this.check();
       if (this.waitingSince.size > 0) this.arm();
     });
   }
 
-  private look(): void {
+  private check(): void {
     for (const [key, since] of this.waitingSince) {
       const name = key.slice(routeLimitPartition('').length, key.indexOf('|'));
       const { deployedAt, leftSince } = this.world.evidence;
-      if (!findRouteLimit(name)) this.lookAtClosed(key, name, Math.max(since, deployedAt));
+      if (!findRouteLimit(name)) this.checkClosed(key, name, Math.max(since, deployedAt));
       const leftAt = leftSince.get(name);
       // Calls that were made stay there, and so do those that follow.
       if (leftAt !== undefined && this.world.evidence.callsOf(requestIn(key)).length === 0)
-        this.lookAtClosed(key, name, Math.max(since, leftAt));
+        this.checkClosed(key, name, Math.max(since, leftAt));
     }
   }
 
   /** Where no model leads any more, and where operators left the route, everybody is woken, to go where their route leads now. */
-  private lookAtClosed(key: string, name: string, since: number): void {
+  private checkClosed(key: string, name: string, since: number): void {
     const { evidence, scheduler } = this.world;
     const forMs = scheduler.now - Math.max(since, evidence.disturbedAt);
     if (forMs > CLOSED_MS && this.isRunning(requestIn(key)))

@@ -1,6 +1,6 @@
 import type { ModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
-import { routeNameOf } from '../../core/provider-names.ts';
+import { makerOf, routeNameOf } from '../../core/provider-names.ts';
 import type { CreationCall } from './evidence.ts';
 import { mayBeTaken } from './failover-rules.ts';
 import { isProvider } from './lateness.ts';
@@ -31,7 +31,7 @@ export class Availability extends Part {
     super(world);
   }
 
-  /** A request is accepted: it is looked at when it must have been taken. */
+  /** A request is accepted: it is checked when it must have been taken. */
   await(life: Life): void {
     const routes = listModelRoutes()[String(life.accepted.model)] ?? [];
     this.routes.set(life.requestId, routes);
@@ -84,7 +84,7 @@ export class Availability extends Part {
     const services = new Set<string>(broken.map(({ service }) => service));
     const isLeft = (route: ModelRoutes[string][number]): boolean =>
       evidence.leftSince.has(routeNameOf(route));
-    const others = routes.filter((route) => !services.has(route.provider) && !isLeft(route));
+    const others = routes.filter((route) => !services.has(makerOf(route.provider)) && !isLeft(route));
     return (
       services.size <= 1 &&
       (services.size === 1 || routes.some(isLeft)) &&

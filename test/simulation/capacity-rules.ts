@@ -89,11 +89,11 @@ export class Capacity extends Part {
     this.isArmed = true;
     this.world.scheduler.after(0, () => {
       this.isArmed = false;
-      this.look();
+      this.check();
     });
   }
 
-  private look(): void {
+  private check(): void {
     const { scheduler, lambda } = this.world;
     const waiting = this.waitersByRoute();
     for (const name of this.free.keys()) if (!waiting.has(name)) this.free.delete(name);
@@ -110,13 +110,13 @@ export class Capacity extends Part {
       }
       const since = Math.max(freeFrom, scheduler.now);
       this.free.set(name, { since, loopMs: lambda.busyMs(LOOP) });
-      this.lookAgain(since + UNUSED_MS.alive + SLACK_MS);
+      this.checkAgain(since + UNUSED_MS.alive + SLACK_MS);
     }
   }
 
-  private lookAgain(at: number): void {
+  private checkAgain(at: number): void {
     const { scheduler } = this.world;
-    scheduler.after(Math.max(1, at - scheduler.now), () => this.look());
+    scheduler.after(Math.max(1, at - scheduler.now), () => this.check());
   }
 
   private judge(name: string, known: Free): void {
@@ -143,7 +143,7 @@ export class Capacity extends Part {
       this.judged.add(known);
       return;
     }
-    if (unusedMs >= UNUSED_MS.alive + SLACK_MS) this.lookAgain(scheduler.now + UNUSED_MS.alive);
+    if (unusedMs >= UNUSED_MS.alive + SLACK_MS) this.checkAgain(scheduler.now + UNUSED_MS.alive);
   }
 
   /** The routes that requests wait for, with the most calls that one of these makes at once. */
@@ -200,8 +200,9 @@ export class Capacity extends Part {
     const { evidence, scheduler } = this.world;
     return evidence.callsOf(requestId).every(({ end, made }) => {
       if (!made) return end !== 'open' && end !== 'lost';
-      const isTold = !made.forgotten && !evidence.untoldTasks.has(made.id) && !evidence.heldOff.has(made.id);
-      return isTold && Math.max(made.doneAt, evidence.disturbedAt) + SEEN_MS < scheduler.now;
+      const isReported =
+        !made.forgotten && !evidence.untoldTasks.has(made.id) && !evidence.heldOff.has(made.id);
+      return isReported && Math.max(made.doneAt, evidence.disturbedAt) + SEEN_MS < scheduler.now;
     });
   }
 

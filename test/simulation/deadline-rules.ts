@@ -30,7 +30,7 @@ export class Deadlines extends Part {
     });
   }
 
-  /** A request is accepted: it is looked at when it must have ended. */
+  /** A request is accepted: it is checked when it must have ended. */
   await(life: Life): void {
     this.arm(life.requestId);
   }

@@ -4,7 +4,8 @@ import { type Action, TASKS } from './actions.ts';
 import type { Simulation } from './simulation.ts';
 import type { World } from './world.ts';
 
-const RECONCILER = 'events/reconcile';
+/** The function of the control loop. */
+export const RECONCILER = 'events/reconcile';
 /** The functions without which a request waits for its provider, and nobody hears of its end. */
 const WAITING_FUNCTIONS = ['workflow/await-provider', 'workflow/query-provider'];
 /** For how long EventBridge may start nothing. */
@@ -58,7 +59,6 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       const name = WAITING_FUNCTIONS[action.pick % WAITING_FUNCTIONS.length] ?? '';
       const untilMs = world.scheduler.now + action.lengthMs;
       world.lambda.throttledUntil.set(name, untilMs);
-      world.evidence.throttledUntil = Math.max(world.evidence.throttledUntil, untilMs);
       return;
     }
     case 'clock':

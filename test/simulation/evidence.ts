@@ -91,8 +91,6 @@ export class Evidence {
   readonly unusedUntil = new Map<string, number>();
   /** When operators last left a route, or returned to one, in epoch milliseconds. */
   leftAt = 0;
-  /** Until when Lambda takes no run of a function of the waits, in epoch milliseconds. */
-  throttledUntil = 0;
   /** When functions last got another configuration, in epoch milliseconds. */
   deployedAt = 0;
   /** When a secret last got another value, in epoch milliseconds. */

@@ -7,8 +7,8 @@ import type { World } from './world.ts';
 /** Files are gone so long after their time: decisions, section 6. And how long it takes until the removal has arrived. */
 const BOUND_MS = 120_000;
 const SLACK_MS = 20_000;
-/** How often a request is looked at whose files are late, because something went wrong meanwhile. */
-const LOOK_MS = 60_000;
+/** How often a request is checked whose files are late, because something went wrong meanwhile. */
+const CHECK_MS = 60_000;
 
 /** Judges when the files of succeeded requests go: never before their time, and at most two minutes after it. */
 export class Expiry extends Part {
@@ -18,17 +18,17 @@ export class Expiry extends Part {
     world.witness.onExpire = (life) => this.judgeMark(life);
   }
 
-  /** A request has ended: from the time on when its files expire it is looked at. */
+  /** A request has ended: from the time on when its files expire it is checked. */
   await(life: Life): void {
     if (life.last.status !== 'succeeded') return;
-    this.lookIn(life, expiryOf(life.last) + BOUND_MS + SLACK_MS - this.world.scheduler.now);
+    this.checkIn(life, expiryOf(life.last) + BOUND_MS + SLACK_MS - this.world.scheduler.now);
   }
 
-  private lookIn(life: Life, milliseconds: number): void {
-    this.world.scheduler.after(milliseconds, () => this.look(life));
+  private checkIn(life: Life, milliseconds: number): void {
+    this.world.scheduler.after(milliseconds, () => this.check(life));
   }
 
-  private look(life: Life): void {
+  private check(life: Life): void {
     const { evidence, scheduler } = this.world;
     const { requestId, last, removedAt } = life;
     if (removedAt !== undefined) return;
@@ -37,7 +37,7 @@ export class Expiry extends Part {
     // Each attempt that fails puts the next one off.
     const dueAt = Math.max(expiryOf(last), Date.parse(String(last.GSI1SK ?? 0)) || 0, evidence.disturbedAt);
     if (scheduler.now - dueAt < BOUND_MS + SLACK_MS) {
-      this.lookIn(life, LOOK_MS);
+      this.checkIn(life, CHECK_MS);
       return;
     }
     const what = files.length > 0 ? `${files.join(', ')} of it left` : 'nothing marked';

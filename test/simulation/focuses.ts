@@ -73,7 +73,7 @@ export const FOCUSES: Weighted<Step> = [
       [5, some.changeBalance],
       [2, some.verifyLedgers],
       [2, some.fault],
-      [1, some.looks],
+      [1, some.listings],
       [1, some.meddle],
     ],
     [4, MOMENTS],
@@ -261,7 +261,7 @@ export const FOCUSES: Weighted<Step> = [
     [
       [4, some.createOf({ webhook: 8 })],
       [2, some.onRequest],
-      [1, some.looks],
+      [1, some.listings],
       [1, some.meddle],
     ],
     [2, SECONDS],

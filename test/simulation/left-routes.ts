@@ -58,7 +58,7 @@ export class LeftRoutes extends Part {
   }
 
   /** Notes which models have no route in use any more, or have one again: the settings or the deployment have changed. */
-  look(): void {
+  check(): void {
     const { evidence, scheduler } = this.world;
     const { leftSince, unusedUntil } = evidence;
     for (const [model, routes] of Object.entries(listModelRoutes())) {
@@ -85,7 +85,7 @@ export class LeftRoutes extends Part {
     for (const name of leftSince.keys()) if (!names.has(name)) leftSince.delete(name);
     for (const name of names) leftSince.set(name, leftSince.get(name) ?? scheduler.now);
     evidence.leftAt = scheduler.now;
-    this.look();
+    this.check();
   }
 
   private judgeClaim(attempt: Item): void {

@@ -26,8 +26,6 @@ const REFUSED_MS = 300_000;
 const CREATION_MS = 30_000;
 /** The status of the answer to a credential that was revoked. */
 const UNAUTHORIZED = 401;
-/** How long a file that fails is fetched again, from when it was made. */
-const STORING_MS = 900_000;
 /** How often a file's own server may fail before the file counts as one that cannot be had. */
 const FILE_ATTEMPTS = 3;
 
@@ -60,12 +58,6 @@ const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boole
   'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
   'the provider finishes it after the deadline': ({ made }, ending) =>
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
-  'a function of the wait was refused until the time for storing was over, and a file failed then': (
-    { made },
-    { evidence },
-  ) =>
-    made?.urls.some((url) => evidence.refusedFiles.of(url) > 0) === true &&
-    evidence.throttledUntil > made.doneAt + STORING_MS - MARGIN_MS,
   'the provider refused us for five minutes': (call, ending) =>
     ending.endedAt - (refusedSince(call, ending) ?? Number.POSITIVE_INFINITY) > REFUSED_MS - MARGIN_MS,
   'the provider did not tell its state at the deadline': ({ made }, ending) =>

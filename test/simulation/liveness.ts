@@ -4,8 +4,8 @@ import { Part } from './part.ts';
 import { isOpenCall, type Life } from './witness.ts';
 import type { World } from './world.ts';
 
-/** How often open requests are looked at. */
-const LOOK_MS = 30_000;
+/** How often open requests are checked. */
+const CHECK_MS = 30_000;
 /** How long after an end late answers of its provider's calls may still arrive. */
 const AFTER_END_MS = 60_000;
 
@@ -22,7 +22,7 @@ export class Liveness extends Part {
   begin(): void {
     if (this.isArmed) return;
     this.isArmed = true;
-    this.world.scheduler.after(LOOK_MS, () => {
+    this.world.scheduler.after(CHECK_MS, () => {
       this.isArmed = false;
       const open = this.world.witness.open();
       for (const life of open) this.reportAll(this.progressOf(life));

@@ -1,4 +1,3 @@
-import { setBalanceWebhook, setKeyBudget } from '../../core/accounts/account-terms.ts';
 import {
   blockAccount,
   DEFAULT_LIMITS,
@@ -7,6 +6,7 @@ import {
   unblockAccount,
 } from '../../core/accounts/accounts.ts';
 import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../core/accounts/api-keys.ts';
+import { setBalanceWebhook, setKeyBudget } from '../../core/accounts/debit-settings.ts';
 import { toBudget } from '../../core/end-users/budget-body.ts';
 import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { changeBalance } from '../../core/ledger/change-balance.ts';
@@ -90,7 +90,7 @@ export const operators = async (simulation: Simulation, action: Action): Promise
     case 'set-retention':
     case 'redeploy':
       deploy(world, action);
-      simulation.leftRoutes.look();
+      simulation.leftRoutes.check();
       return;
     case 'leave-route':
       return run(() => simulation.leftRoutes.leave(action.pick));

@@ -92,6 +92,8 @@ export class Run {
     if (this.seed % UPGRADED_SHARE === 0) beginBeforeUpgrades(this.world);
     await this.passing(() => openAccounts(this.simulation));
     await this.passing(() => watchBalances(this.simulation));
+    // A deployment has its first run of the loop before its first call: that names the function that a waiting request starts.
+    await this.passing(() => this.simulation.schedule.runNow());
     this.world.faults.enabled = true;
     this.world.outages.begin();
   }

@@ -1,3 +1,4 @@
+import { FAILED_STATUSES, LOST_STATUSES, SETTLED_ERRORS } from '../../core/executions/execution-statuses.ts';
 import {
   BALANCE_EVENT_PREFIX,
   DELETED_REQUEST_PREFIX,
@@ -37,8 +38,8 @@ const LISTED_WORK = [BALANCE_EVENT_PREFIX, DELETED_REQUEST_PREFIX, END_USER_REMO
 
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {
-  generation: ['FAILED', 'TIMED_OUT', 'ABORTED'],
-  'webhook-delivery': ['FAILED', 'TIMED_OUT'],
+  generation: LOST_STATUSES,
+  'webhook-delivery': FAILED_STATUSES,
 };
 
 /** Whether all that is left of a request are its files. */
@@ -186,8 +187,8 @@ export class Schedule extends Part {
   }
 
   private tell(execution: Execution): void {
-    const { machine, name, status, input } = execution;
-    if (!LOST[machine]?.includes(status)) return;
+    const { machine, name, status, input, error } = execution;
+    if (!LOST[machine]?.includes(status) || SETTLED_ERRORS.includes(error ?? '')) return;
     void this.invokeUntilDone(name, {
       source: 'aws.states',
       'detail-type': 'Step Functions Execution Status Change',

@@ -157,7 +157,9 @@ const standIn = (): void => {
     publishStoredMetrics: () => undefined,
   });
   replaceSend(DynamoDBDocumentClient, (name, input, limits) => sendToTable(world(), name, input, limits));
-  replaceSend(S3Client, (name, input, limits) => sendToBucket(world(), name, input, limits));
+  replaceSend(S3Client, (name, input, limits, signal) =>
+    sendToBucket(world(), name, input, { ...limits, signal }),
+  );
   replaceSend(SFNClient, (name, input, limits) => world().stepFunctions.send(name, input, limits));
   replaceSend(LambdaClient, (...call) => sendToLambda(world(), ...call));
   replaceSend(SecretsManagerClient, (name, input, limits) =>

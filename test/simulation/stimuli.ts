@@ -184,7 +184,7 @@ export const setBudget: Actions = chosenFrom<Action>(
 /** The reconciler runs. */
 export const reconcile: Actions = fc.record({ do: fc.constant('reconcile') });
 /** Reads a list, or the balance and its history. */
-export const looks: Actions = fc.record({ do: fc.constantFrom('list', 'balance'), account });
+export const listings: Actions = fc.record({ do: fc.constantFrom('list', 'balance'), account });
 const abortIn: Actions = fc.record({
   do: fc.constant('abort-in'),
   pick,
@@ -284,7 +284,7 @@ export const rotateSecret: Actions = fc.record({
 /** Everything but creations and single requests. */
 export const others: Actions = fc.oneof(
   bulkDelete,
-  looks,
+  listings,
   fc.record({ do: fc.constantFrom('block', 'unblock', 'delete-user'), account, user }),
   changeBalance,
   setBudget,

@@ -2,8 +2,8 @@ import { METRIC } from '../../core/observability.ts';
 import { Part } from './part.ts';
 
 const MACHINE = 'verify-ledgers';
-/** How often a verification that is under way is looked at. */
-const LOOK_MS = 1_000;
+/** How often a verification that is under way is checked. */
+const CHECK_MS = 1_000;
 
 /** Verifies all ledgers as the stack does on its schedule, at any time: while money moves it finds nothing wrong. */
 export class Verification extends Part {
@@ -17,7 +17,7 @@ export class Verification extends Part {
     const { metrics, scheduler, stepFunctions } = this.world;
     const before = metrics.get(METRIC.ledgerVerified) ?? 0;
     const execution = stepFunctions.begin(MACHINE, { full: true });
-    while (execution.status === 'RUNNING') await scheduler.sleep(LOOK_MS);
+    while (execution.status === 'RUNNING') await scheduler.sleep(CHECK_MS);
     const counted = (metrics.get(METRIC.ledgerVerified) ?? 0) - before;
     return execution.status === 'SUCCEEDED' && counted === 1
       ? []

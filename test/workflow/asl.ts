@@ -9,40 +9,27 @@ const folder = new URL('../../statemachines/', import.meta.url);
  * out, and one whose process died.
  */
 export const LAMBDA_TRANSIENT_ERRORS = [
+  'Lambda.TooManyRequestsException',
   'Lambda.ClientExecutionTimeoutException',
   'Lambda.ServiceException',
   'Lambda.AWSLambdaException',
   'Lambda.SdkClientException',
-  'Lambda.TooManyRequestsException',
   'Lambda.Unknown',
   'Sandbox.Timedout',
   'Runtime.ExitError',
 ];
 
-/** No concurrency is left in the account: nothing has failed, and minutes may pass before there is room. */
-export const THROTTLING = 'Lambda.TooManyRequestsException';
-
-/** How tasks retry `TransientError` and the transient errors of Lambda when nothing is lost by giving up. */
-export const TRANSIENT_RETRIER: Retrier = {
-  ErrorEquals: ['TransientError', ...LAMBDA_TRANSIENT_ERRORS.filter((error) => error !== THROTTLING)],
+/**
+ * The one shape in which every task retries: `TransientError` and the transient errors of Lambda, up to 30 s apart. Of `generation`, until
+ * the longest deadline of a deployment has passed and the outputs had their time to be stored: with full jitter a pause is 15 s on average.
+ */
+export const RETRIER: Retrier = {
+  ErrorEquals: ['TransientError', ...LAMBDA_TRANSIENT_ERRORS],
   IntervalSeconds: 2,
   BackoffRate: 2,
   MaxDelaySeconds: 30,
-  MaxAttempts: 6,
+  MaxAttempts: 450,
   JitterStrategy: 'FULL',
-};
-
-/**
- * How the tasks of `generation` retry them: until the longest deadline of a deployment has passed and the outputs
- * had their time to be stored. With full jitter a pause is 15 s on average.
- */
-export const LASTING_RETRIER: Retrier = { ...TRANSIENT_RETRIER, MaxAttempts: 450 };
-
-/** How tasks retry a throttled function: by itself, so that it uses up no attempts of others; for 15 min on average. */
-export const THROTTLING_RETRIER: Retrier = {
-  ...TRANSIENT_RETRIER,
-  ErrorEquals: [THROTTLING],
-  MaxAttempts: 60,
 };
 
 /**
@@ -52,15 +39,6 @@ export const THROTTLING_RETRIER: Retrier = {
 export const REFUSED = 'Lambda.AWSLambdaException';
 /** A function that was removed: by its own name while the role may call it. */
 export const GONE = ['Lambda.ResourceNotFoundException', REFUSED];
-
-/** A retrier without `REFUSED`, and another for that. */
-export const withRefused = (
-  retrier: Retrier,
-  refused: Pick<Retrier, 'MaxAttempts' | 'MaxDelaySeconds'>,
-): Retrier[] => [
-  { ...retrier, ErrorEquals: retrier.ErrorEquals.filter((error) => error !== REFUSED) },
-  { ...retrier, ...refused, ErrorEquals: [REFUSED] },
-];
 
 /** The names of all definition files. */
 export const definitionFiles = (): string[] => readdirSync(folder).toSorted();
@@ -84,8 +62,10 @@ export interface State {
   TimeoutSecondsPath?: string;
   Retry?: Retrier[];
   Catch?: Catcher[];
-  Choices?: { Next: string; StringEquals?: string }[];
+  Choices?: { Variable?: string; Next: string; StringEquals?: string }[];
   Default?: string;
+  ErrorPath?: string;
+  CausePath?: string;
   Next?: string;
   End?: boolean;
   MaxConcurrency?: number;

@@ -5,7 +5,6 @@ import type { ExpiredPage } from '../../core/deletion/list-expired-requests.ts';
 import type { NextStep } from '../../core/executions/step-rules.ts';
 import type { VerifiedBatch } from '../../core/ledger/ledger-runs.ts';
 import type { DeliveryStep } from '../../core/webhooks/webhook-rules.ts';
-import type { Retrier } from '../../packages/local-aws/src/aws/step-functions/interpreter/retries.ts';
 import { ofType, type Resource, type ServiceTemplate, synthesizeService } from '../infra/service-template.ts';
 import {
   type Definition,
@@ -13,55 +12,56 @@ import {
   definitionText,
   fragmentsOf,
   GONE,
-  LASTING_RETRIER,
   placeholdersIn,
+  RETRIER,
   reachableStates,
   readDefinition,
   type State,
   statesOf,
   successorsOf,
-  THROTTLING_RETRIER,
-  TRANSIENT_RETRIER,
-  withRefused,
 } from './asl.ts';
 
 /** Tasks without a `Catch`, and why. */
 const WITHOUT_CATCH: Record<string, string> = {
-  'Settle request':
-    'The outputs are stored and paid for: failing the request would be wrong, so the execution fails instead.',
   'Fail request': 'Every other catch leads here, so its own error fails the execution.',
   'List ledgers': 'The next day starts another execution, and the alarm tells that none was counted.',
   'List expired requests': 'The next minute starts another execution, and the alarm tells of this one.',
 };
 
-/**
- * Tasks that give up sooner when Lambda refuses the call, and why: the function may be gone for good.
- */
-const GIVES_UP_SOONER: Record<string, { because: string; refused: Parameters<typeof withRefused>[1] }> = {
-  'Settle request': { because: 'The reconciler settles the request.', refused: { MaxAttempts: 60 } },
-  'Fail request': { because: 'The reconciler fails the request.', refused: { MaxAttempts: 60 } },
+/** How many attempts tasks have that give up sooner than those of a running request, and why. */
+const GIVES_UP_SOONER: Record<string, { attempts: number; because: string }> = {
+  'Settle request': { attempts: 150, because: 'The reconciler settles the request.' },
+  'Fail request': { attempts: 150, because: 'The reconciler fails the request.' },
+  'List expired requests': { attempts: 6, because: 'The next minute starts another execution.' },
+  'Expire requests': { attempts: 6, because: 'The next minute starts another execution.' },
+  'List ledgers': { attempts: 12, because: 'The next day starts another execution.' },
+  'Verify ledgers': { attempts: 12, because: 'A run of its function takes 15 min.' },
+};
+
+/** Tasks whose pauses grow longer, and why. */
+const WAITS_LONGER: Record<string, { attempts: number; seconds: number; because: string }> = {
   'Deliver webhook': {
-    because: 'Else it would repeat until its 14 days are over, unseen.',
-    refused: { MaxAttempts: 100, MaxDelaySeconds: 900 },
+    attempts: 100,
+    seconds: 900,
+    because:
+      'A receiver may wait. After half a day, the function counts as gone: else it would repeat for 14 days, unseen.',
   },
+};
+
+/** Errors of ours that single tasks retry. Any other is a decision and is never retried. */
+const OWN_RETRIED: Record<string, string[]> = {
+  // Another run is making the call and marks itself alive every 5 s.
+  'Dispatch request': ['ProviderCallInFlightError'],
+};
+
+/** Tasks that catch only errors that are no failure of theirs, and which. Any other error fails the execution. */
+const CATCHES_ONLY: Record<string, string[]> = {
+  // The outputs are stored and paid for: failing the request would be wrong, so the execution fails instead.
+  'Settle request': ['RequestFailedError'],
 };
 
 /** A wait under a task token catches this first: its end is no failure. */
 const SILENCE = ['States.Timeout'];
-
-/** The retriers of single tasks beside the usual ones, and why. Any other error of ours is a decision and is never retried. */
-const OWN_RETRIERS: Record<string, { before?: Retrier[]; after?: Retrier[] }> = {
-  'Dispatch request': {
-    // Constant: another run is making the call and marks itself alive every 5 s.
-    before: [
-      { ErrorEquals: ['ProviderCallInFlightError'], IntervalSeconds: 5, BackoffRate: 1, MaxAttempts: 180 },
-    ],
-  },
-  'Store outputs': {
-    // Its function never answered: the outputs are paid for, and a repetition stores what is missing.
-    after: [{ ...TRANSIENT_RETRIER, ErrorEquals: SILENCE, MaxAttempts: 2 }],
-  },
-};
 
 /** The workflow whose tasks hold what a provider was paid for: giving up would lose it. */
 const HOLDS_PAID_WORK = 'generation.asl.json';
@@ -176,17 +176,21 @@ describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
     expect(task.Catch === undefined).toBe(Object.hasOwn(WITHOUT_CATCH, name));
   });
 
-  test('retries transient errors and throttling as every other task of its workflow does, and no other errors but its own', () => {
-    const isPaid = file === HOLDS_PAID_WORK;
-    const usual = isPaid ? LASTING_RETRIER : TRANSIENT_RETRIER;
-    const sooner = GIVES_UP_SOONER[name];
-    const { before = [], after = [] } = OWN_RETRIERS[name] ?? {};
+  test('has one retrier, of the shape that all have, for transient errors and no others but its own', () => {
+    const { attempts, seconds } = {
+      seconds: 30,
+      attempts: 450,
+      ...GIVES_UP_SOONER[name],
+      ...WAITS_LONGER[name],
+    };
 
     expect(task.Retry).toEqual([
-      ...before,
-      { ...THROTTLING_RETRIER, ...(isPaid && { MaxAttempts: LASTING_RETRIER.MaxAttempts }) },
-      ...(sooner ? withRefused(usual, sooner.refused) : [usual]),
-      ...after,
+      {
+        ...RETRIER,
+        ErrorEquals: [...RETRIER.ErrorEquals, ...(OWN_RETRIED[name] ?? [])],
+        MaxDelaySeconds: seconds,
+        MaxAttempts: attempts,
+      },
     ]);
   });
 
@@ -197,6 +201,10 @@ describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
   });
 
   test('catches States.ALL last, and keeps its input beside the error', () => {
+    if (CATCHES_ONLY[name]) {
+      expect(task.Catch).toMatchObject([{ ErrorEquals: CATCHES_ONLY[name], ResultPath: '$.failure' }]);
+      return;
+    }
     for (const [index, { ErrorEquals, ResultPath }] of (task.Catch ?? []).entries()) {
       const last = index === (task.Catch ?? []).length - 1;
 
@@ -212,7 +220,9 @@ describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
     expect(knownSteps).toEqual(STEPS_OF_TASKS[name]);
     if (knownSteps === undefined) return;
 
-    const choices = statesOf(readDefinition(file)).flatMap(([, { Choices = [] }]) => Choices);
+    const choices = statesOf(readDefinition(file))
+      .flatMap(([, { Choices = [] }]) => Choices)
+      .filter(({ Variable }) => Variable?.endsWith('.next'));
     expect(knownSteps).toEqual(expect.arrayContaining(choices.map(({ StringEquals }) => StringEquals)));
   });
 
@@ -251,7 +261,7 @@ describe.each(GONE)('a function that is gone: %s', (error) => {
 
 describe('the time limits of generation', () => {
   test('let its tasks be retried until the longest deadline, and the outputs be stored', () => {
-    const { MaxDelaySeconds = 0, MaxAttempts = 0 } = LASTING_RETRIER;
+    const { MaxDelaySeconds = 0, MaxAttempts = 0 } = RETRIER;
 
     expect((MaxDelaySeconds / 2) * MaxAttempts).toBeGreaterThan(MAX_DEADLINE_SECONDS + MAX_STORING_SECONDS);
   });

@@ -1,9 +1,34 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { REQUEST_ID } from '../unit/builders/entities.ts';
+import { recordOutputs } from '../../core/requests/requests.ts';
+import { NOW } from '../unit/builders/clocks.ts';
+import { anImageRequest, REQUEST_ID } from '../unit/builders/entities.ts';
 import { REFUSED } from './asl.ts';
-import { DELIVERED, done, fail, givenTo, invoked, runGeneration, STORED, store, wait } from './generation.ts';
+import {
+  DELIVERED,
+  done,
+  FAILED,
+  fail,
+  givenTo,
+  INPUT,
+  invoked,
+  runGeneration,
+  STORED,
+  store,
+  wait,
+} from './generation.ts';
 import { answers, type Behaviour, fails, hangs, type Script } from './harness.ts';
-import { balanceThousandths, failRequest, pausedUntil, putRequest, storedRequest } from './stored-request.ts';
+import {
+  balanceThousandths,
+  executions,
+  failRequest,
+  ledgerAmounts,
+  pausedUntil,
+  putRequest,
+  realFunctions,
+  settleRequest,
+  storedRequest,
+} from './stored-request.ts';
+import { stubProvider } from './stub-provider.ts';
 
 const UNEXPECTED = {
   code: 'internal_error',
@@ -103,10 +128,11 @@ test('a dispatch that failed before any call fails the request, and the caller i
   });
 
   const Cause = expect.stringContaining('TypeError: table-1 is not there');
-  expect(execution.path).toEqual(['Dispatch request', 'Query provider', 'Choose next step', 'Fail request']);
+  expect(execution.path).toEqual(['Dispatch request', 'Query provider', 'Choose next step', ...FAILED]);
+  expect(execution.failure).toEqual({ Error: UNEXPECTED.code, Cause: UNEXPECTED.message });
   expect(givenTo(execution, 'fail-request')).toEqual([
     {
-      requestId: REQUEST_ID,
+      ...INPUT,
       step: { result: { next: 'fail', error: UNEXPECTED } },
       failure: { Error: 'TypeError', Cause },
     },
@@ -118,40 +144,38 @@ test('a dispatch that failed before any call fails the request, and the caller i
 describe('Store outputs', () => {
   const script = { 'dispatch-request': store };
 
-  test.each([0, 1, 2])(
-    'whose function never answers %p times is repeated, and then settled',
+  test.each([0, 1, 2, 3])(
+    'whose function never answers %p times is repeated after a look at the tasks, and then settled',
     async (times) => {
       const execution = await runGeneration({
         ...script,
         'store-outputs': [...Array(times).fill(hangs), done],
+        'query-provider': store,
         'settle-request': done,
       });
 
+      const again = ['Store outputs', 'Query provider', 'Choose next step'];
       expect(execution.status).toBe('SUCCEEDED');
-      expect(execution.retries.map(({ error }) => error)).toEqual(Array(times).fill('States.Timeout'));
-      expect(execution.path.at(-1)).toBe('Settle request');
-      expect(execution.seconds).toBeLessThan(times * (930 + 30) + 1);
+      expect(execution.path.slice(2)).toEqual([...Array(times).fill(again).flat(), ...STORED]);
+      expect(execution.seconds).toBe(times * 930);
     },
   );
 
-  test.each([
-    ...OUR_ERRORS.map((error) => [error, [fails(error, 'table-1 is not there')], 0] as const),
-    ['States.Timeout', [hangs, hangs, hangs], 2] as const,
-  ])(
+  test.each(OUR_ERRORS)(
     'that fails with %s fails the request and refunds it, saying nothing of the error',
-    async (error, behaviours, retries) => {
+    async (error) => {
       const execution = await runGeneration({
         ...script,
-        'store-outputs': [...behaviours],
+        'store-outputs': [fails(error, 'table-1 is not there')],
         'fail-request': failRequest,
       });
 
-      expect(execution.status).toBe('SUCCEEDED');
-      expect(execution.retries).toHaveLength(retries);
-      expect(execution.path.slice(-2)).toEqual(['Store outputs', 'Fail request']);
+      expect(execution.failure).toEqual({ Error: UNEXPECTED.code, Cause: UNEXPECTED.message });
+      expect(execution.retries).toEqual([]);
+      expect(execution.path.slice(2)).toEqual(['Store outputs', ...FAILED]);
       expect(givenTo(execution, 'fail-request')).toEqual([
         {
-          requestId: REQUEST_ID,
+          ...INPUT,
           step: { result: { next: 'store' } },
           failure: { Error: error, Cause: expect.any(String) },
         },
@@ -167,6 +191,60 @@ describe('Store outputs', () => {
   );
 });
 
+describe('a request of which nothing was stored', () => {
+  test('fails when it is settled, once, and so does its execution', async () => {
+    await recordOutputs(REQUEST_ID, [{ index: 0 }]);
+    const execution = await runGeneration({
+      'dispatch-request': store,
+      'store-outputs': done,
+      'settle-request': settleRequest,
+      'fail-request': failRequest,
+    });
+
+    const error = { code: 'internal_error', message: 'None of the outputs could be stored.' };
+    expect(execution.path.slice(2)).toEqual([...STORED, ...FAILED]);
+    expect(execution.failure).toEqual({ Error: error.code, Cause: error.message });
+    expect(storedRequest()).toMatchObject({ status: 'failed', error, refundThousandths: 4_000 });
+    expect(ledgerAmounts()).toEqual([4_000]);
+  });
+});
+
+describe('a request that someone else ended', () => {
+  const ended = { code: 'provider_error', message: 'An operator has ended it.' } as const;
+
+  test.each([
+    ['failed', 'FAILED'],
+    ['succeeded', 'SUCCEEDED'],
+  ] as const)(
+    'and that has %s ends its execution as %s, whichever step finds it',
+    async (status, expected) => {
+      const request = anImageRequest({
+        status,
+        finishedAt: NOW.toISOString(),
+        ...(status === 'failed' && { error: ended }),
+      });
+      const functions = realFunctions(stubProvider('synchronous', { submit: [] }));
+      for (const script of [
+        functions,
+        { ...functions, 'dispatch-request': wait(5) },
+        { ...functions, 'dispatch-request': wait(5), 'await-provider': done },
+        { ...functions, 'dispatch-request': store, 'store-outputs': done },
+        { ...functions, 'dispatch-request': fail(UNEXPECTED) },
+      ]) {
+        putRequest(request);
+        const execution = await runGeneration(script, ({ tokens }) => {
+          executions.waitingTokens = tokens;
+        });
+
+        expect(execution.status).toBe(expected);
+        expect(execution.failure).toEqual(
+          status === 'failed' ? { Error: ended.code, Cause: ended.message } : undefined,
+        );
+      }
+    },
+  );
+});
+
 describe.each(LAST)(
   '%s fails the execution, for the reconciler: no other state may end the request',
   (state, task, script) => {
@@ -174,12 +252,7 @@ describe.each(LAST)(
       ['after 60 s when its function never answers', [hangs], 'States.Timeout', 60],
       ['at once by an error of ours', [fails('TypeError', 'no')], 'TypeError', 0],
       ['at once without its function', [fails(GONE)], GONE, 0],
-      [
-        'within half an hour when it may not call its function',
-        Array(61).fill(fails(REFUSED)),
-        REFUSED,
-        1_800,
-      ],
+      ['within 75 min when it may not call its function', Array(151).fill(fails(REFUSED)), REFUSED, 75 * 60],
     ])('%s', async (_when, behaviours, error, atMostSeconds) => {
       const execution = await runGeneration({ ...script, [task]: behaviours });
 
@@ -203,7 +276,7 @@ describe('a function that is gone', () => {
 
     expect(execution.status).toBe('FAILED');
     expect(execution.failure?.Error).toBe('FunctionNotFound');
-    expect(execution.path.slice(-2)).toEqual(['Query provider', 'Function not found']);
+    expect(execution.path.slice(-2)).toEqual(['Query provider', 'Request left to reconciler']);
     expect(execution.seconds).toBe(60);
   });
 
@@ -219,8 +292,8 @@ describe('a function that is gone', () => {
         'fail-request': failRequest,
       });
 
-      expect(execution.status).toBe('SUCCEEDED');
-      expect(execution.path.at(-1)).toBe('Fail request');
+      expect(execution.status).toBe('FAILED');
+      expect(execution.path.slice(-3)).toEqual(FAILED);
       expect(storedRequest()).toMatchObject({ status: 'failed' });
     },
   );

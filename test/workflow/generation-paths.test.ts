@@ -5,6 +5,7 @@ import {
   BEGUN,
   DELIVERED,
   done,
+  FAILED,
   fail,
   givenTo,
   INPUT,
@@ -44,7 +45,7 @@ describe('a synchronous provider', () => {
       { functionName: 'settle-request', payload: { requestId: REQUEST_ID } },
     ]);
 
-    const afterDispatch = { requestId: REQUEST_ID, step: { result: { next: 'store' } } };
+    const afterDispatch = { ...INPUT, step: { result: { next: 'store' } } };
     expect(execution.visits).toEqual([
       { state: 'Dispatch request', input: INPUT, output: afterDispatch, seconds: 0 },
       { state: 'Choose next step', input: afterDispatch, output: afterDispatch, seconds: 0 },
@@ -63,14 +64,14 @@ describe('an asynchronous provider', () => {
       ...DELIVERED,
     });
 
-    const look = ['Wait for provider', 'Query provider', 'Choose next step'];
+    const check = ['Wait for provider', 'Query provider', 'Choose next step'];
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual([...BEGUN, ...look, ...look, ...look, ...STORED]);
+    expect(execution.path).toEqual([...BEGUN, ...check, ...check, ...check, ...STORED]);
     expect(waitsOf(execution)).toEqual([5, 7, 300]);
     expect(givenTo(execution, 'query-provider')).toEqual(
-      Array(3).fill({ ...INPUT, knownSteps: expect.any(Array) }),
+      Array(3).fill({ requestId: REQUEST_ID, knownSteps: expect.any(Array) }),
     );
-    expect(givenTo(execution, 'store-outputs')).toEqual([INPUT]);
+    expect(givenTo(execution, 'store-outputs')).toEqual([{ requestId: REQUEST_ID }]);
   });
 
   test('has another task token for each wait', async () => {
@@ -84,7 +85,7 @@ describe('an asynchronous provider', () => {
     expect(execution.tokens.issued).toEqual(['token-1', 'token-2']);
     expect(givenTo(execution, 'await-provider')).toEqual(
       execution.tokens.issued.map((taskToken, index) => ({
-        ...INPUT,
+        requestId: REQUEST_ID,
         taskToken,
         enteredAt: atSeconds(index * 5).toISOString(),
         retries: 0,
@@ -118,18 +119,22 @@ describe('a step that says "fail"', () => {
       { 'dispatch-request': [wait(5)], 'await-provider': [done], 'query-provider': [fail(refusal)] },
       [...BEGUN, 'Wait for provider', 'Query provider', 'Choose next step'],
     ],
-  ])('at %s fails and refunds the request with the given error', async (_step, script, path) => {
-    const execution = await runGeneration({ ...script, 'fail-request': failRequest });
+  ])(
+    'at %s fails and refunds the request, and fails the execution, with the given error',
+    async (_step, script, path) => {
+      const execution = await runGeneration({ ...script, 'fail-request': failRequest });
 
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual([...path, 'Fail request']);
-    expect(givenTo(execution, 'fail-request')).toMatchObject([
-      { requestId: REQUEST_ID, step: { result: { next: 'fail', error: refusal } } },
-    ]);
-    expect(storedRequest()).toMatchObject({ status: 'failed', error: refusal, refundThousandths: 4_000 });
-    expect(balanceThousandths()).toBe(REFUNDED);
-    expect(ledgerAmounts()).toEqual([4_000]);
-  });
+      expect(execution.status).toBe('FAILED');
+      expect(execution.failure).toEqual({ Error: refusal.code, Cause: refusal.message });
+      expect(execution.path).toEqual([...path, ...FAILED]);
+      expect(givenTo(execution, 'fail-request')).toMatchObject([
+        { requestId: REQUEST_ID, step: { result: { next: 'fail', error: refusal } } },
+      ]);
+      expect(storedRequest()).toMatchObject({ status: 'failed', error: refusal, refundThousandths: 4_000 });
+      expect(balanceThousandths()).toBe(REFUNDED);
+      expect(ledgerAmounts()).toEqual([4_000]);
+    },
+  );
 });
 
 describe('a step that says "stop"', () => {
@@ -144,7 +149,7 @@ describe('a step that says "stop"', () => {
     const execution = await runGeneration(script);
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Nothing left to do']);
+    expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Request ended otherwise']);
     expect(invoked(execution)).toEqual(functions);
     expect(storedRequest().status).toBe('queued');
     expect(balanceThousandths()).toBe(DEBITED);

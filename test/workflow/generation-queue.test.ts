@@ -8,7 +8,7 @@ import { systemClock } from '../../core/time.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../unit/builders/entities.ts';
 import { withEnvironment } from '../unit/builders/environment.ts';
-import { BEGUN, DELIVERED, done, givenTo, INPUT, runGeneration, STORED, store } from './generation.ts';
+import { BEGUN, DELIVERED, done, FAILED, givenTo, runGeneration, STORED, store } from './generation.ts';
 import { answers, type Behaviour, type Execution, fails, hangs, type Surroundings } from './harness.ts';
 import { scheduledRuns } from './scheduled-runs.ts';
 import {
@@ -47,7 +47,7 @@ describe('an execution whose provider has no capacity', () => {
     // The function gets its token, its entry and the queue position that the dispatch named.
     expect(givenTo(execution, 'await-capacity')).toEqual([
       {
-        ...INPUT,
+        requestId: REQUEST_ID,
         taskToken: 'token-1',
         enteredAt: expect.any(String),
         retries: 0,
@@ -65,7 +65,7 @@ describe('an execution whose provider has no capacity', () => {
       'fail-request': failRequest,
     });
 
-    expect(execution.path.slice(2)).toEqual(['Wait for capacity', ...BEGUN, 'Fail request']);
+    expect(execution.path.slice(2)).toEqual(['Wait for capacity', ...BEGUN, ...FAILED]);
     expect(execution.seconds).toBe(100);
     expect(storedRequest()).toMatchObject({ status: 'failed', error });
   });

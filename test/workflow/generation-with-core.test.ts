@@ -58,12 +58,12 @@ describe('with the real functions', () => {
     const seen: unknown[] = [statuses()];
     const provider = stubProvider('asynchronous', { submit: [accepted], query: [finished] });
     const script = realFunctions(provider);
-    const look: Behaviour = async () => {
+    const check: Behaviour = async () => {
       seen.push(statuses());
       return queryProvider(REQUEST_ID, provider);
     };
 
-    await runGeneration({ ...script, 'query-provider': look });
+    await runGeneration({ ...script, 'query-provider': check });
 
     expect([...seen, statuses()]).toEqual([
       { stored: 'queued', listed: 'unfinished' },
@@ -77,7 +77,10 @@ describe('with the real functions', () => {
 
     const execution = await runGeneration(realFunctions(provider));
 
-    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.failure).toEqual({
+      Error: 'provider_timeout',
+      Cause: 'The upstream provider did not finish in time.',
+    });
     expect(provider.queries).toEqual([601]);
     expect(storedRequest()).toMatchObject({
       status: 'failed',

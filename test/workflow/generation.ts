@@ -1,12 +1,12 @@
 import type { Failure } from '../../core/errors.ts';
 import type { NextStep } from '../../core/executions/step-rules.ts';
 import type { StateEntry } from '../../core/provider-calls/provider-waits.ts';
-import { REQUEST_ID } from '../unit/builders/entities.ts';
+import { ACCOUNT_ID, REQUEST_ID } from '../unit/builders/entities.ts';
 import { definitionText } from './asl.ts';
 import { answers, type Behaviour, type Execution, runWorkflow, type Script } from './harness.ts';
 
 /** The input of the `generation` workflow. */
-export const INPUT = { requestId: REQUEST_ID };
+export const INPUT = { requestId: REQUEST_ID, model: 'xQI3Pro', accountId: ACCOUNT_ID };
 
 /** Runs the `generation` workflow for `REQUEST_ID`, or another input. */
 export const runGeneration = (
@@ -51,3 +51,5 @@ export const DELIVERED = { 'store-outputs': done, 'settle-request': done } satis
 /** The first two states, and those that deliver what was made. */
 export const BEGUN = ['Dispatch request', 'Choose next step'];
 export const STORED = ['Store outputs', 'Settle request'];
+/** The states in which a request fails, and its execution with it. */
+export const FAILED = ['Fail request', 'Choose end', 'Request failed and refunded'];

@@ -5,7 +5,7 @@ import { findRequest } from '../../core/requests/requests.ts';
 import { catchUpOnRead } from '../../core/waiting/catch-up.ts';
 import { receiveCallback } from '../../core/waiting/receive-callback.ts';
 import { aStoredVideo, VIDEO_ID } from '../unit/builders/entities.ts';
-import { runGeneration } from './generation.ts';
+import { INPUT, runGeneration } from './generation.ts';
 import type { Execution, Script, Surroundings } from './harness.ts';
 import { executions, realFunctions } from './stored-request.ts';
 import { stubProvider, taskFinishedAt } from './stub-provider.ts';
@@ -44,7 +44,7 @@ export const runVideo = (
       executions.waitingTokens = surroundings.tokens;
       around(surroundings);
     },
-    { requestId: VIDEO_ID },
+    { ...INPUT, requestId: VIDEO_ID },
   );
 
 /** A caller's read of the record. */

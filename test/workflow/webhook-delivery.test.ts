@@ -97,14 +97,13 @@ describe('the state machine', () => {
   );
 
   test.each([
-    ['cannot be started', Array(7).fill(fails('Lambda.ServiceException'))],
     ['cannot reach the table', [fails('ProvisionedThroughputExceededException')]],
     ['does not come back', [hangs]],
   ])("survives hours in which the function %s: that is not the receiver's fault", async (_what, faults) => {
     const execution = await run(sends(...faults, ...faults, ...faults, ...faults, stop));
 
     expect(execution.status).toBe('SUCCEEDED');
-    const waits = execution.visits.filter(({ state }) => state === 'Wait for own fault');
+    const waits = execution.visits.filter(({ state }) => state === 'Wait after own fault');
     expect(waits.map(({ seconds }) => seconds)).toEqual([900, 900, 900, 900]);
     expect(execution.path.at(-1)).toBe('Delivered');
   });
@@ -128,10 +127,16 @@ describe('the state machine', () => {
     expect(execution.seconds / 3600).toBeLessThan(25);
   });
 
-  test('outlasts hours in which Lambda has errors of that name', async () => {
-    const execution = await run(sends(...Array(20).fill(fails('Lambda.AWSLambdaException')), stop));
+  test.each([
+    'Lambda.AWSLambdaException',
+    'Lambda.ServiceException',
+    'Lambda.TooManyRequestsException',
+    'TransientError',
+  ])('outlasts hours of %s by retries', async (error) => {
+    const execution = await run(sends(...Array(20).fill(fails(error)), stop));
 
     expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.retries).toHaveLength(20);
     expect(execution.seconds / 3600).toBeGreaterThan(2);
   });
 
@@ -203,7 +208,7 @@ describe('with the deployed function', () => {
 
     const execution = await deliver();
 
-    expect(execution.path.filter((state) => state === 'Wait for own fault')).toHaveLength(3);
+    expect(execution.path.filter((state) => state === 'Wait after own fault')).toHaveLength(3);
     expect(sent).toHaveLength(10);
     expect((await attempts()).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });

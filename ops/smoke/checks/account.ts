@@ -16,14 +16,24 @@ const awsOf = ({ aws }: Smoke): AwsAccount => {
   return aws;
 };
 
+/** The command that asks AWS for more functions at once. */
+const increase = (region: string): string =>
+  `aws service-quotas request-service-quota-increase --region ${region} --service-code lambda --quota-code L-B99A9384 --desired-value 1000`;
+
 const concurrency: Check = {
   name: 'Lambda concurrency',
   async run(smoke) {
-    const { quota, unreserved } = await awsOf(smoke).concurrency();
-    const { minConcurrency } = smoke.options;
+    const aws = awsOf(smoke);
+    const { quota, unreserved } = await aws.concurrency();
+    const { minConcurrency, waitingInAll } = smoke.options;
     ensure(
       quota >= minConcurrency,
-      `The quota is ${quota} functions at once, and ${minConcurrency} are wanted: request an increase (docs/operating.md, Quotas), or give --min-concurrency.`,
+      `The quota in ${aws.region} is ${quota} functions at once, and ${minConcurrency} are wanted. Raise it, or give --min-concurrency: ${increase(aws.region)}`,
+    );
+    const most = Math.floor(unreserved / 2);
+    ensure(
+      waitingInAll === undefined || waitingInAll <= most,
+      `openaiWaitingInAll lets ${waitingInAll} calls wait, and ${aws.region} runs ${unreserved} functions at once that are not reserved: give ${most} at most, so that the work finds functions, or none.`,
     );
     const advice = unreserved >= ENOUGH_TO_RESERVE ? ', enough to set reservedConcurrency' : '';
     return `${quota} at once, ${unreserved} not reserved${advice}`;

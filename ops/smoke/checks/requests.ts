@@ -74,7 +74,7 @@ const ended = async (smoke: Smoke, kind: Kind, { requestId }: MadeRequest): Prom
   const { caller, made, options } = smoke;
   const path = `${PATH_OF[kind]}/${requestId}`;
   let status = 'unknown';
-  const look = async (): Promise<Record | undefined> => {
+  const check = async (): Promise<Record | undefined> => {
     const answer = await caller.call('GET', path, { key: left(made.key, 'key') });
     const record = Record.safeParse(answer.body);
     if (answer.status !== 200 || !record.success)
@@ -83,7 +83,11 @@ const ended = async (smoke: Smoke, kind: Kind, { requestId }: MadeRequest): Prom
     smoke.say(`${requestId} is ${status}`);
     return ENDED.has(status) ? record.data : undefined;
   };
-  const record = await poll(smoke, { everySeconds: POLL_SECONDS, forSeconds: options.patienceSeconds }, look);
+  const record = await poll(
+    smoke,
+    { everySeconds: POLL_SECONDS, forSeconds: options.patienceSeconds },
+    check,
+  );
   if (!record)
     throw new CheckFailedError(`${requestId} is still ${status} after ${options.patienceSeconds} s.`);
   return record;

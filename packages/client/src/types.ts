@@ -512,6 +512,12 @@ export interface ProcessingVideo {
   readonly status: "processing";
 }
 
+/** Marks of the maker that the file carries. They are detected, not verified. Absent for none. */
+export interface Provenance {
+  /** The file carries a C2PA manifest. */
+  readonly c2pa: true;
+}
+
 /** Accepted, not yet at a provider. */
 export interface QueuedImages {
   /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
@@ -565,6 +571,7 @@ export interface StoredImage {
   readonly url: string;
   /** `<width>x<height>` in pixels, of the stored file. */
   readonly size: string;
+  readonly provenance?: Provenance | undefined;
 }
 
 /** A video that can be fetched. */
@@ -579,6 +586,7 @@ export interface StoredVideo {
   readonly duration: number;
   /** As requested, such as `1080p`. */
   readonly resolution: string;
+  readonly provenance?: Provenance | undefined;
 }
 
 /** The outputs can be fetched until their `expiresAt`. */

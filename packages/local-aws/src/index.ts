@@ -1,5 +1,5 @@
 /** Runs a synthesized CDK assembly on one machine. */
-export { NoDynamoDbEngineError } from './aws/dynamodb/dynoxide.ts';
+export { NoDynamoDbEngineError } from './aws/dynamodb/engine-package.ts';
 export type { AwsEndpoint, AwsEndpointOptions } from './aws/endpoint.ts';
 export type { EventBus, EventBusOptions } from './events/event-bus.ts';
 export type { OwnRoutes } from './gateway/front-door.ts';

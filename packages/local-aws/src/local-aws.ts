@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { findDynoxide } from './aws/dynamodb/dynoxide.ts';
+import { obtainDynoxide } from './aws/dynamodb/engine-package.ts';
 import type { AwsEndpoint, AwsEndpointOptions } from './aws/endpoint.ts';
 import { provisionCustomResources } from './custom-resources.ts';
 import { createDelivery, hasOwnBehavior } from './delivery.ts';
@@ -32,7 +32,7 @@ export interface LocalAwsOptions {
   dataDir: string;
   /** The port of the REST API on loopback; 0 takes any free one. */
   port: number;
-  /** A DynamoDB-compatible endpoint. Default: dynoxide is started in the data directory (Linux x64 only). */
+  /** A DynamoDB-compatible endpoint. Default: dynoxide is started in the data directory. */
   dynamodbEndpoint?: string;
   /** Values by secret name for secrets of the stack; they replace what an earlier run kept. */
   secretValues?: (stack: Stack) => ReadonlyMap<string, string>;
@@ -112,7 +112,7 @@ const closeAll = async (parts: ({ close(): Promise<void> } | undefined)[]): Prom
  * 5. Calls `beforeSchedules`, then starts the schedules.
  *
  * When a step fails, stops everything and rejects: with `TemplateError` for a stack that cannot run locally, with
- * `NoDynamoDbEngineError` if dynoxide is not installed and no endpoint is given.
+ * `NoDynamoDbEngineError` if dynoxide cannot be had and no endpoint is given.
  */
 export const startLocalAws = async (
   options: LocalAwsOptions,
@@ -186,7 +186,7 @@ export const startLocalAws = async (
   };
 
   try {
-    if (options.dynamodbEndpoint === undefined) findDynoxide();
+    if (options.dynamodbEndpoint === undefined) await obtainDynoxide(signal);
     makePrivateDirectory(dataDir);
     mkdirSync(logDirectory, { recursive: true });
     const frontDoor = await step('front door', () => startFrontDoor(options.port));

@@ -26,17 +26,28 @@ const CHUNK_HEADER_BYTES = 8;
 /** The size of a chunk whose writer did not know it, as of a recording that was streamed. */
 const UNKNOWN_SIZES = new Set([0, 0xffffffff]);
 
-/** Seconds by the bytes of sound and their rate; 0 without either. Throws `UnreadableAudioError` for a file that is cut off. */
+/** Formats whose byte rate is exact: integers, floats, and the format that a longer header names. Writers guess that of others. */
+const PLAIN_FORMATS = new Set([1, 3, 0xfffe]);
+
+/** Seconds by the bytes of sound and their rate, of compressed sound by its samples; 0 without these. Throws `UnreadableAudioError` for a file that is cut off. */
 const secondsOfWav = (file: Buffer): number => {
   let byteRate = 0;
+  let sampleRate = Number.POSITIVE_INFINITY;
+  let samples = 0;
   for (let at = RIFF_HEADER_BYTES; at + CHUNK_HEADER_BYTES <= file.length; ) {
     const [id, size] = [textAt(file, at), file.readUInt32LE(at + 4)];
     const content = at + CHUNK_HEADER_BYTES;
     const rest = file.length - content;
-    if (id === 'fmt ' && rest >= 16) byteRate = file.readUInt32LE(content + 8);
+    if (id === 'fmt ' && rest >= 16) {
+      byteRate = file.readUInt32LE(content + 8);
+      if (!PLAIN_FORMATS.has(file.readUInt16LE(content)))
+        sampleRate = file.readUInt32LE(content + 4) || Number.POSITIVE_INFINITY;
+    }
+    if (id === 'fact' && rest >= 4) samples = file.readUInt32LE(content);
     if (id === 'data') {
       const isUnknown = UNKNOWN_SIZES.has(size);
       if (!isUnknown && size > rest) throw new UnreadableAudioError('is cut off');
+      if (samples / sampleRate > 0) return samples / sampleRate;
       return byteRate === 0 ? 0 : (isUnknown ? rest : size) / byteRate;
     }
     at = content + size + (size % 2);

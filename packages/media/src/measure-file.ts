@@ -1,6 +1,6 @@
 import type { BoundedLibav } from './libav.ts';
 import { type Demuxer, readVideo, type VideoMeasurement } from './read-video.ts';
-import { UnreadableVideoError } from './video-type.ts';
+import { DAMAGED, UnreadableVideoError } from './video-type.ts';
 import { type ReadAt, readWholeBoxes, requireWholeSegment, type WholeBoxes } from './wholeness.ts';
 
 /** The measurement of a file, or its problem, which completes "the file …". */
@@ -24,14 +24,14 @@ export const measureFile = async (
     libav.ff_block_reader_dev_send(name, position, readAt(position, Math.max(length, WINDOW_BYTES)));
   const measure = async (): Promise<VideoAnswer> => {
     try {
-      let said: WholeBoxes = { seconds: 0, neededSamples: [] };
+      let said: WholeBoxes = { seconds: 0, neededSamples: [], hasManifest: false };
       if (demuxer === 'mov') said = readWholeBoxes(readAt, sizeBytes);
       else requireWholeSegment(readAt, sizeBytes);
       libav.mkblockreaderdev(NAME, sizeBytes);
       return { measurement: await readVideo(libav, NAME, demuxer, said) };
     } catch (error) {
       // Anything else comes from the library, in which a hostile file may break anything.
-      return { problem: error instanceof UnreadableVideoError ? error.message : 'is damaged' };
+      return { problem: error instanceof UnreadableVideoError ? error.message : DAMAGED };
     }
   };
   const answer = await measure();

@@ -1,5 +1,5 @@
 import type { Libav } from './libav.ts';
-import { CUT_OFF, UnreadableVideoError } from './video-type.ts';
+import { CUT_OFF, DAMAGED, UnreadableVideoError } from './video-type.ts';
 import type { WholeBoxes } from './wholeness.ts';
 
 /** What a video holds, by the longest of several readings. */
@@ -12,6 +12,8 @@ export interface VideoMeasurement {
   height?: number;
   /** Pictures by the time from the first to the end of the last. */
   framesPerSecond: number;
+  /** Whether the file carries a C2PA manifest; absent for none. */
+  hasManifest?: true;
 }
 
 /** Names of demuxers. One is given, so that no file is taken for a playlist. */
@@ -77,6 +79,7 @@ export const readVideo = async (
     longestSec: durationOf(longest),
     ...(width > 0 && height > 0 ? { width, height } : {}),
     framesPerSecond: pictures / (pictureSeconds > 0 ? pictureSeconds : durationOf(seconds)),
+    ...(said.hasManifest && { hasManifest: true }),
   };
 };
 
@@ -101,8 +104,8 @@ const readPackets = async (
   options: number,
 ): Promise<Reading> => {
   const context = await libav.avformat_open_input_js(name, demuxer, options);
-  if (context === 0) throw new UnreadableVideoError('is damaged');
-  if ((await libav.avformat_find_stream_info(context, 0)) < 0) throw new UnreadableVideoError('is damaged');
+  if (context === 0) throw new UnreadableVideoError(DAMAGED);
+  if ((await libav.avformat_find_stream_info(context, 0)) < 0) throw new UnreadableVideoError(DAMAGED);
   const packets = await timesOfPackets(libav, context);
   const reading = readingOf(libav, context, packets);
   await libav.avformat_close_input_js(context);
@@ -131,7 +134,7 @@ const timesOfPackets = async (libav: Libav, context: number): Promise<Map<number
     const found = libav.av_read_frame(context, packet);
     const result = typeof found === 'number' ? found : await found;
     if (result === END_OF_FILE) break;
-    if (result < 0) throw new UnreadableVideoError('is damaged');
+    if (result < 0) throw new UnreadableVideoError(DAMAGED);
     if (libav.AVPacket_flags(packet) & CORRUPT_PACKET) throw new UnreadableVideoError(CUT_OFF);
     const index = libav.AVPacket_stream_index(packet);
     const times = streams.get(index) ?? {

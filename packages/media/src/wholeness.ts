@@ -1,4 +1,4 @@
-import { CUT_OFF, UnreadableVideoError } from './video-type.ts';
+import { CUT_OFF, DAMAGED, UnreadableVideoError } from './video-type.ts';
 
 /** The bytes of a file from a position on; fewer at its end. */
 export type ReadAt = (position: number, count: number) => Buffer;
@@ -16,14 +16,31 @@ export interface WholeBoxes {
    * has all of them.
    */
   neededSamples: number[];
+  /** Whether the file carries a C2PA manifest. Nothing verifies the manifest. */
+  hasManifest: boolean;
 }
+
+/** The type of a box with a manifest, and its purpose after a version (C2PA 2.2, A.5: embedding manifests into BMFF). */
+const MANIFEST_BOX = Buffer.from('d8fec3d61b0e483c92975828877ec481', 'hex');
+const MANIFEST_PURPOSE = 'manifest\0';
+const VERSION_BYTES = 4;
+
+/** Whether a box holds a manifest: its type is of 16 bytes, behind its head. */
+const holdsManifest = (readAt: ReadAt, { type, contentAt }: Box): boolean => {
+  if (type !== 'uuid') return false;
+  const head = readAt(contentAt, MANIFEST_BOX.byteLength + VERSION_BYTES + MANIFEST_PURPOSE.length);
+  return (
+    head.subarray(0, MANIFEST_BOX.byteLength).equals(MANIFEST_BOX) &&
+    head.toString('latin1', MANIFEST_BOX.byteLength + VERSION_BYTES) === MANIFEST_PURPOSE
+  );
+};
 
 /**
  * Reads the outermost boxes of an MP4 or QuickTime file. Throws `UnreadableVideoError` unless they end with the file, a media box aside, and
  * one of them is an index. Of two indexes, some demuxers take the first and some the last.
  */
 export const readWholeBoxes = (readAt: ReadAt, sizeBytes: number): WholeBoxes => {
-  const boxes: WholeBoxes = { seconds: 0, neededSamples: [] };
+  const boxes: WholeBoxes = { seconds: 0, neededSamples: [], hasManifest: false };
   let index: Box | undefined;
   let isFragmented = false;
   for (let position = 0; position < sizeBytes; ) {
@@ -33,9 +50,10 @@ export const readWholeBoxes = (readAt: ReadAt, sizeBytes: number): WholeBoxes =>
       if (box.type !== 'mdat' || !index || isFragmented) throw new UnreadableVideoError(CUT_OFF);
       boxes.neededSamples = samplesOfTracks(readAt, index);
     }
-    if (box.type === 'moov' && index) throw new UnreadableVideoError('is damaged');
+    if (box.type === 'moov' && index) throw new UnreadableVideoError(DAMAGED);
     if (box.type === 'moov') index = box;
     isFragmented ||= box.type === 'moof';
+    boxes.hasManifest ||= holdsManifest(readAt, box);
     if (box.type !== 'mdat') boxes.seconds = Math.max(boxes.seconds, secondsSaid(readAt, box));
     position = box.end;
   }
@@ -46,6 +64,7 @@ export const readWholeBoxes = (readAt: ReadAt, sizeBytes: number): WholeBoxes =>
 interface Box {
   type: string;
   start: number;
+  contentAt: number;
   end: number;
 }
 
@@ -55,8 +74,8 @@ const boxAt = (readAt: ReadAt, start: number, sizeBytes: number): Box => {
   const headerBytes = isLong ? MAX_BOX_HEADER_BYTES : MIN_BOX_HEADER_BYTES;
   if (header.byteLength < headerBytes) throw new UnreadableVideoError(CUT_OFF);
   const size = isLong ? Number(header.readBigUInt64BE(8)) : header.readUInt32BE(0) || sizeBytes - start;
-  if (size < headerBytes) throw new UnreadableVideoError('is damaged');
-  return { type: header.toString('latin1', 4, 8), start, end: start + size };
+  if (size < headerBytes) throw new UnreadableVideoError(DAMAGED);
+  return { type: header.toString('latin1', 4, 8), start, contentAt: start + headerBytes, end: start + size };
 };
 
 /** Bytes searched at once. */
@@ -117,7 +136,7 @@ const MAX_ELEMENT_HEADER_BYTES = 12;
 export const requireWholeSegment = (readAt: ReadAt, sizeBytes: number): void => {
   const end = elementEnd(readAt, elementEnd(readAt, 0) ?? 0) ?? sizeBytes;
   if (end > sizeBytes) throw new UnreadableVideoError(CUT_OFF);
-  if (end < sizeBytes) throw new UnreadableVideoError('is damaged');
+  if (end < sizeBytes) throw new UnreadableVideoError(DAMAGED);
 };
 
 /** Where the element at a position ends; undefined where its size is unknown, as in live recordings. */

@@ -10,6 +10,7 @@ describe('the length of a sound', () => {
     ['of 48 kHz', { seconds: 0.125, rate: 48_000 }],
     ['with a chunk before its data', { seconds: 2, before: 33 }],
     ['with a chunk after it', { seconds: 2, after: 100 }],
+    ['of compressed sound, by its samples', { seconds: 2, samples: 88_200 }],
     ['of a recording that was streamed', { seconds: 2, size: 0xffffffff }],
   ])('is that of its WAV %s', (_, options) => {
     expect(measureAudio(aWav(options))).toEqual({ contentType: 'audio/wav', durationSec: options.seconds });
@@ -37,6 +38,7 @@ describe('the length of a sound', () => {
     ['is not an MP3 or WAV sound', anMp3({ frames: 2 })],
     ['is not an MP3 or WAV sound', Buffer.from('RIFF....AVI and so on')],
     ['has no duration', aWav({ seconds: 0 })],
+    ['has no duration', aWav({ rate: 0, samples: 100 })],
     ['has no duration', Buffer.from('RIFF\0\0\0\0WAVE')],
     ['is cut off', aWav({ seconds: 2 }).subarray(0, 1000)],
   ])('of no such sound is said: %s', (problem, bytes) => {

@@ -1,4 +1,4 @@
-/** A WAV of silence, in 16 bits. `size` is what its data chunk says. */
+/** A WAV of silence, in 16 bits. `size` is what its data chunk says. With `samples` it says to be compressed, at half the rate of bytes. */
 export const aWav = ({
   seconds = 1,
   rate = 44_100,
@@ -6,13 +6,14 @@ export const aWav = ({
   before = 0,
   after = 0,
   size = undefined as number | undefined,
+  samples = 0,
 } = {}): Buffer => {
   const data = Buffer.alloc(Math.round(seconds * rate) * 2 * channels);
   const format = Buffer.alloc(16);
-  format.writeUInt16LE(1, 0);
+  format.writeUInt16LE(samples > 0 ? 0x11 : 1, 0);
   format.writeUInt16LE(channels, 2);
   format.writeUInt32LE(rate, 4);
-  format.writeUInt32LE(rate * 2 * channels, 8);
+  format.writeUInt32LE(samples > 0 ? rate * channels : rate * 2 * channels, 8);
   format.writeUInt16LE(2 * channels, 12);
   format.writeUInt16LE(16, 14);
   const chunk = (id: string, content: Buffer, said = content.length): Buffer => {
@@ -23,6 +24,7 @@ export const aWav = ({
   };
   const chunks = Buffer.concat([
     chunk('fmt ', format),
+    ...(samples > 0 ? [chunk('fact', Buffer.from(Uint32Array.of(samples).buffer))] : []),
     ...(before > 0 ? [chunk('LIST', Buffer.alloc(before))] : []),
     chunk('data', data, size),
     ...(after > 0 ? [chunk('id3 ', Buffer.alloc(after))] : []),

@@ -1,4 +1,4 @@
-import { ALL_FORMATS, BufferSource, Input, type InputFormat } from 'mediabunny';
+import { ALL_FORMATS, BufferSource, Input, type InputFormat, QuickTimeInputFormat } from 'mediabunny';
 import type { Fault, InputFile, Inputs } from './input-files.ts';
 import { type InputLimits, inputLimitsOf } from './input-limits.ts';
 import { type OpenFileOptions, openFile } from './open-file.ts';
@@ -19,6 +19,15 @@ const FORMATS = {
     ['MP3', 'mp3'],
   ]),
 };
+
+/** QuickTime as it was before MP4: without a box that says its type, which mediabunny looks for. */
+const OLD_QUICKTIME: InputFormat = Object.assign(new QuickTimeInputFormat(), {
+  _canReadInput: async () => true,
+});
+const OLD_FIRST_BOXES = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot', 'udta']);
+
+const formatsOf = (file: Uint8Array): InputFormat[] =>
+  OLD_FIRST_BOXES.has(Buffer.from(file.subarray(4, 8)).toString('latin1')) ? [OLD_QUICKTIME] : ALL_FORMATS;
 
 class InputError extends Error {
   override name = 'InputError';
@@ -124,7 +133,7 @@ const secondsOf = async (
   kind: 'video' | 'audio',
   limits: InputLimits,
 ): Promise<number> => {
-  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(bytes) });
+  const input = new Input({ formats: formatsOf(bytes), source: new BufferSource(bytes) });
   const { name }: InputFormat = await input.getFormat();
   const allowed = [...FORMATS[kind].values()];
   if (!FORMATS[kind].has(name)) throw new InputError({ is: 'format', found: name, allowed });

@@ -74,6 +74,9 @@ beforeAll(async () => {
   ] as const) {
     files.set(name, await aMuxedVideo(seconds, fps));
   }
+  const old = Buffer.from(await aMuxedVideo(16, 30));
+  old.write('skip', 4);
+  files.set('16-old.mov', old);
   files.set('4.webm', await aMuxedVideo(4, 30, 'webm'));
   files.set('5.wav', aSound(5));
   files.set('0.5.wav', aSound(0.5));
@@ -140,6 +143,12 @@ describe('the files of a call', () => {
     ['lets light through', 'wan2.7-i2v', ['image', 'alpha.png'], { is: 'alpha' }],
     ['has too large an area', 'seedream-4-5-251128', ['image', 'area.png'], { is: 'area', most: 36_000_000 }],
     ['is too long', 'wan3.0-video', ['video', '16.mp4'], { is: 'seconds', least: 1, most: 15, seconds: 16 }],
+    [
+      'is QuickTime of an old camera, and too long',
+      'wan3.0-video',
+      ['video', '16-old.mov'],
+      { is: 'seconds', least: 1, most: 15, seconds: 16 },
+    ],
     ['has few pictures', 'wan3.0-video', ['video', 'slow.mp4'], { is: 'frames', least: 16 }],
     [
       'is a WebM',

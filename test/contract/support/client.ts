@@ -153,13 +153,13 @@ const POLL_MILLISECONDS = 200;
 
 /** Polls until `done` holds, at most `patienceSeconds`. */
 export const eventually = async <T>(
-  look: () => Promise<T>,
+  check: () => Promise<T>,
   done: (value: T) => boolean,
   patienceSeconds = 110,
 ): Promise<T> => {
   const giveUpAt = Date.now() + patienceSeconds * 1000;
   for (;;) {
-    const value = await look();
+    const value = await check();
     if (done(value)) return value;
     if (Date.now() > giveUpAt) throw new Error(`The condition was never met: ${JSON.stringify(value)}`);
     await sleep(POLL_MILLISECONDS);

@@ -47,7 +47,7 @@ export interface StartOptions {
 }
 
 const startArguments = (dataDir: string, { context = {}, reset = false }: StartOptions): string[] => [
-  ...npmStart().args,
+  ...npmStart(),
   ...['--port', '0', '--data-dir', dataDir, '--plain-images'],
   ...Object.entries(context).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
   ...(reset ? ['--reset'] : []),
@@ -62,7 +62,7 @@ export const startLocalService = async (
   options: StartOptions = {},
 ): Promise<RunningService> => {
   const args = startArguments(dataDir, options);
-  const env = { ...process.env, ...npmStart().environment, ...options.environment };
+  const env = { ...process.env, ...options.environment };
   const child = spawn(process.execPath, args, {
     cwd: root,
     env,

@@ -11,7 +11,7 @@ export interface StoredRequest {
   outputs?: { objectKey?: string }[];
   expiresAt?: string;
   expiredAt?: string;
-  /** Its place in a due list: the partition, and when it is due. */
+  /** Its due key: the partition, and when it is due. */
   GSI1PK?: string;
   GSI1SK?: string;
 }

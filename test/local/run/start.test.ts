@@ -10,11 +10,11 @@ const START = fileURLToPath(new URL('../../../local/start.ts', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'start-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Runs `npm start` with these arguments; `nodeOptions` go to Node.js. */
+/** Runs `npm start` with these arguments, without a registry; `nodeOptions` go to Node.js. */
 const start = (args: string[], nodeOptions: string[] = []) =>
   spawnSync(process.execPath, [...nodeOptions, START, ...args], {
     encoding: 'utf8',
-    env: { ...process.env, DYNAMODB_ENDPOINT: '' },
+    env: { ...process.env, DYNAMODB_ENDPOINT: '', npm_config_registry: 'http://127.0.0.1:9' },
   });
 
 /** Node.js options that fake the platform of the process. */
@@ -49,7 +49,7 @@ describe('the command', () => {
   test.each([
     ['darwin', 'arm64'],
     ['linux', 'arm64'],
-  ])('says in one sentence what it needs on %s-%s', (platform, arch) => {
+  ])('without a network says in one sentence what it needs on %s-%s', (platform, arch) => {
     const dataDir = join(root, `${platform}-${arch}`);
 
     const { status, stdout, stderr } = start(
@@ -59,10 +59,17 @@ describe('the command', () => {
 
     expect(status).toBe(1);
     expect(stdout).toBe('');
-    expect(stderr).toBe(
-      `The local run did not start: There is no built-in DynamoDB for ${platform}-${arch}: ` +
-        'set DYNAMODB_ENDPOINT to any DynamoDB-compatible endpoint, such as DynamoDB Local.\n',
+    const [installing, refused, ...more] = stderr.split('\n');
+    expect(installing).toMatch(
+      new RegExp(`^Installing @dynoxide/${platform}-${arch} \\d.+, the local DynamoDB, into build/\\S+\\.$`),
     );
+    expect(refused).toMatch(
+      new RegExp(
+        `^The local run did not start: There is no built-in DynamoDB for ${platform}-${arch} \\(npm: .+\\): ` +
+          'set DYNAMODB_ENDPOINT to any DynamoDB-compatible endpoint, such as DynamoDB Local\\.$',
+      ),
+    );
+    expect(more).toEqual(['']);
     expect(existsSync(join(dataDir, 'run.lock'))).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import '../../unit/builders/environment.ts';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { MEASURING_PLACES } from '../../../core/creation/measured-creation.ts';
-import { deliverWebhook, WEBHOOK_PLACES } from '../../../core/webhooks/deliver-webhook.ts';
+import { MEASURING_SLOTS } from '../../../core/creation/measured-creation.ts';
+import { deliverWebhook, WEBHOOK_SLOTS } from '../../../core/webhooks/deliver-webhook.ts';
 import { handler as measureClips } from '../../../functions/media/measure-clips.ts';
 import { aVideo } from '../../../packages/media/test/videos.ts';
 import { aVideoBody } from '../../unit/builders/bodies.ts';
@@ -67,7 +67,7 @@ describe('two accounts that hold a host with all they are allowed', () => {
         for (let attempt = 0; attempt < TRIES; attempt++)
           held.push(send('create-video', { headers, body: body('/silent') }));
       }
-      await until(() => silent.length === ATTACKERS.length * MEASURING_PLACES);
+      await until(() => silent.length === ATTACKERS.length * MEASURING_SLOTS);
 
       const { headers } = await aCaller(memory, {
         account: { accountId: OTHER, balanceThousandths: 10_000_000 },
@@ -76,7 +76,7 @@ describe('two accounts that hold a host with all they are allowed', () => {
       for (let attempt = 0; attempt < WORK; attempt++)
         statuses.push((await send('create-video', { headers, body: body('/clip.mp4') })).status);
 
-      expect(silent).toHaveLength(ATTACKERS.length * MEASURING_PLACES);
+      expect(silent).toHaveLength(ATTACKERS.length * MEASURING_SLOTS);
       expect(statuses).toEqual(Array(WORK).fill(202));
       release();
       await Promise.all(held);
@@ -106,7 +106,7 @@ describe('two accounts that hold a host with all they are allowed', () => {
       const held = ATTACKERS.flatMap((accountId) =>
         Array.from({ length: TRIES }, () => deliveryOf(accountId, '/silent')),
       );
-      await until(() => silent.length === ATTACKERS.length * WEBHOOK_PLACES.host);
+      await until(() => silent.length === ATTACKERS.length * WEBHOOK_SLOTS.host);
 
       expect(await work()).toEqual(Array(WORK).fill({ next: 'stop' }));
 

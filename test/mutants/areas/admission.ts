@@ -81,7 +81,7 @@ export const ADMISSION = bugs('admission', [
     'head.admittedMs !== undefined && !this.state.permits.has(head.requestId)',
   ],
   [
-    'a request that waited for its turn in vain pauses its end-user',
+    'a request that waited for its turn until it failed pauses its end-user',
     'core/ending/end-request.ts',
     "if (request.status === 'queued' && request.dispatchedAt === undefined) return [];",
     "if (request.status === 'queued' && request.createdAt === undefined) return [];",

@@ -119,8 +119,8 @@ export const MONEY = bugs('money', [
   [
     'a debit goes by the former budgets and thresholds of its account',
     'core/ledger/ledger.ts',
-    ": 'terms = :terms'",
-    ": '(terms = :terms OR attribute_exists(PK))'",
+    ": 'settingsVersion = :version'",
+    ": '(settingsVersion = :version OR attribute_exists(PK))'",
   ],
   [
     "a creation keeps to its key's budget as first read",

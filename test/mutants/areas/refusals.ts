@@ -41,8 +41,20 @@ export const REFUSALS = bugs('refusals', [
   [
     'an answer that cannot be read is waited for until the deadline',
     'providers/failures.ts',
-    'if (status === 200 && error === undefined) {',
-    'if (status === 0) {',
+    'if (error === undefined && !saysLater(status)) return unreadTask(provider);',
+    '',
+  ],
+  [
+    'a task in a state that is not known is waited for until the deadline',
+    'providers/modelark/modelark.ts',
+    "return unknownState('modelark', status);",
+    "return { kind: 'waiting' };",
+  ],
+  [
+    'the list names a task in a state that is not known as unfinished',
+    'providers/modelark/task-list.ts',
+    "taskStateOf(status) === 'unfinished'",
+    "(taskStateOf(status) ?? 'unfinished') === 'unfinished'",
   ],
   [
     'the error that a gateway wraps is not found',

@@ -41,8 +41,20 @@ export const RETRIES = bugs('retries', [
   [
     'a request fails when a second run finds its call in flight',
     'statemachines/generation.asl.json',
-    '"ErrorEquals": ["ProviderCallInFlightError"]',
-    '"ErrorEquals": ["ProviderCallInFlight"]',
+    '"ProviderCallInFlightError"',
+    '"ProviderCallInFlight"',
+  ],
+  [
+    'the execution of a failed request succeeds',
+    'statemachines/generation.asl.json',
+    '"Next": "Request failed and refunded"',
+    '"Next": "Request ended otherwise"',
+  ],
+  [
+    'the execution of a failed request counts as lost',
+    'core/executions/execution-statuses.ts',
+    '= ERROR_CODES;',
+    "= ['content_policy'];",
   ],
   [
     'a busy provider fails the request at once',

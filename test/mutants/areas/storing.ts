@@ -5,7 +5,7 @@ export const STORING = bugs('storing', [
   [
     'a file that fails to load once is given up',
     'core/storing/store-outputs.ts',
-    'fetchingEndOf(error.fault, attempts) <= toInstant(clock.now())',
+    'fetchingEndOf(error.fault, since) <= toInstant(clock.now())',
     'true',
   ],
   [
@@ -16,9 +16,9 @@ export const STORING = bugs('storing', [
   ],
   [
     'what is stored so far counts as everything',
-    'core/requests/requests.ts',
-    '{ storedSoFar }, NO_OUTPUTS)',
-    '{ outputs: storedSoFar }, NO_OUTPUTS)',
+    'core/storing/store-outputs.ts',
+    '{ storedSoFar: outputs })',
+    '{ outputs })',
   ],
   [
     'a second run of storing removes the files of the first',

@@ -21,7 +21,7 @@ export const WAITING = bugs('waiting', [
     'wait?.taskToken !== undefined && wait.calledBackAt === undefined',
   ],
   [
-    'work whose look died is forgotten for a day',
+    'work whose check died is forgotten for a day',
     'core/reconciler/check.ts',
     'reschedule(due, list, addSeconds(toInstant(clock.now()), CHECK_AGAIN_SECONDS))',
     'reschedule(due, list, addSeconds(toInstant(clock.now()), 86_400))',

@@ -65,7 +65,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'It bounds the read: nobody makes 100 equal calls in 10 minutes.',
   ],
   [
-    'calculation reversed in core/ledger/usage.ts partsOf: (end - first) / parts => (end - first) * parts',
+    'calculation reversed in core/ledger/usage.ts readRanges: (end - first) / parts => (end - first) * parts',
     'One part then reads everything: the same figures, later.',
   ],
   [
@@ -105,7 +105,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No number is more than undefined: the operand is for the types.',
   ],
   [
-    'boundary moved in core/requests/request-lists.ts entriesOf: oldest > newest => oldest >= newest',
+    'boundary moved in core/requests/request-lists.ts matchingEntries: oldest > newest => oldest >= newest',
     'No request has an id that is a bound.',
   ],
   [

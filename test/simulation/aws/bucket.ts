@@ -18,7 +18,7 @@ export const sendToBucket = (
   world: World,
   command: string,
   input: Input,
-  limits: ClientLimits,
+  { signal, ...limits }: ClientLimits & { signal: AbortSignal | undefined },
 ): Promise<unknown> => {
   const { objects } = world;
   const key = String(input.Key ?? '');
@@ -26,6 +26,7 @@ export const sendToBucket = (
     makeCall(world, {
       name: `${command} ${key}`,
       service: 'bucket',
+      signal,
       ...limits,
       slowestMs: STALLED_MS,
       perform,

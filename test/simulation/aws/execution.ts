@@ -35,6 +35,8 @@ export class Execution {
   /** When it last began its newest task, for the first time or again after an error, in epoch milliseconds. */
   begunAt = 0;
   stoppedAt: number | undefined;
+  /** The error with which it failed. */
+  error: string | undefined;
   private readonly around: Surroundings;
   private readonly definition: Definition;
   private running: Running | undefined;
@@ -71,6 +73,7 @@ export class Execution {
       this.end('SUCCEEDED');
     } catch (error) {
       if (!(error instanceof TaskError)) throw error;
+      this.error = error.name;
       this.end('FAILED', `${error.name}: ${error.message}`);
     }
   }

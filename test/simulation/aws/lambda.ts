@@ -67,6 +67,8 @@ export class Lambda extends Part {
   private readonly atWork = new Set<Invocation>();
   /** For how long each function had runs until its last one began or ended, and when that was. */
   private readonly busy = new Map<string, { ms: number; at: number }>();
+  /** When two runs of each function were last at work at once, in epoch milliseconds. */
+  private readonly twoAtWork = new Map<string, number>();
   /** When starts of each function were refused and runs of it died, in epoch milliseconds. */
   private readonly setbacks = new Map<string, number[]>();
 
@@ -121,12 +123,23 @@ export class Lambda extends Part {
     return this.setbacks.get(functionName) ?? [];
   }
 
+  /** When two runs of a function were last at work at once, in epoch milliseconds; 0 for never. */
+  twoAtWorkAt(functionName: string): number {
+    return this.countRuns(functionName) > 1
+      ? this.world.scheduler.now
+      : (this.twoAtWork.get(functionName) ?? 0);
+  }
+
   private noteSetback(functionName: string): void {
     this.setbacks.set(functionName, [...this.setbacksOf(functionName), this.world.scheduler.now]);
   }
 
   private hasRun(functionName: string): boolean {
-    return [...this.atWork].some((one) => one.functionName === functionName);
+    return this.countRuns(functionName) > 0;
+  }
+
+  private countRuns(functionName: string): number {
+    return [...this.atWork].filter((one) => one.functionName === functionName).length;
   }
 
   /** A run begins, or has ended. */
@@ -134,6 +147,7 @@ export class Lambda extends Part {
     const { functionName } = invocation;
     if (this.atWork.has(invocation) === isAtWork) return;
     this.busy.set(functionName, { ms: this.busyMs(functionName), at: this.world.scheduler.now });
+    this.twoAtWork.set(functionName, this.twoAtWorkAt(functionName));
     if (isAtWork) this.atWork.add(invocation);
     else this.atWork.delete(invocation);
   }

@@ -1,7 +1,7 @@
 import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import { CALL_FAULTS, type CallFault } from './faults.ts';
-import { type Invocation, invocations, never, outside } from './invocation.ts';
+import { type Invocation, invocations, never, outside, unlessAborted } from './invocation.ts';
 import type { Service } from './outages.ts';
 
 /** A call to something outside the process: to AWS. */
@@ -16,6 +16,8 @@ export interface Call<T> {
   maxTries: number;
   /** After how long the client gives up a try; undefined when it waits for ever. */
   answerMs: number | undefined;
+  /** With what its caller ends it, if it has that. */
+  signal?: AbortSignal | undefined;
   /** Does it, once it has arrived. */
   perform: () => T | Promise<T>;
   /** Does only a part of it, and says so in its answer; absent for what is done at once. */
@@ -107,7 +109,7 @@ class Tries<T> extends Part {
     // A server that is given up may go on for long.
     if (AWS.has(service)) this.invocation?.calls.add(name);
     try {
-      return await this.repeat();
+      return await unlessAborted(this.repeat(), this.call.signal);
     } catch (error) {
       if (this.wasAnswered) this.call.unheard?.();
       const { $metadata } = error as { $metadata?: object };
@@ -122,7 +124,7 @@ class Tries<T> extends Part {
     const fitting = CALL_FAULTS.filter((fault) => this.fits(fault));
     let lasting: CallFault | undefined;
     let error: Error | undefined;
-    while (this.tried < this.call.maxTries) {
+    while (this.tried < this.call.maxTries && !this.call.signal?.aborted) {
       this.tried++;
       if (this.tried > 1) {
         this.world.disturb(this.call.service);

@@ -63,6 +63,7 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal | undefin
   Promise.race([
     work,
     new Promise<never>((_, reject) => {
+      if (signal?.aborted) reject(signal.reason);
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
     }),
   ]);

@@ -1,4 +1,4 @@
-import { setKeyBudget } from '../../../core/accounts/account-terms.ts';
+import { setKeyBudget } from '../../../core/accounts/debit-settings.ts';
 import { callApi, callPatiently } from '../api.ts';
 import type { Deployment } from '../aws/step-functions.ts';
 import type { Write } from '../aws/table.ts';

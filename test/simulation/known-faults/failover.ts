@@ -17,7 +17,7 @@ type Outage = (typeof OUTAGES)[number];
 const EVERY_MS = 7_000;
 /** From the beginning of a world to the outage, and from its end to the last request. */
 const AROUND_MS = 30_000;
-/** By then a route that fails is left out; a call for a task waits for its answer for a minute. */
+/** By then a route that fails is paused; a call for a task waits for its answer for a minute. */
 const KNOWN_MS = 90_000;
 const SETTLED_MS = 2 * 3_600_000;
 

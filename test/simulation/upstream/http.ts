@@ -1,4 +1,5 @@
 import { CLOCKS_APART_MS, deadlineMs, MARGIN_MS } from '../clocks.ts';
+import { RECONCILER } from '../disturbances.ts';
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import { invocations, never, unlessAborted } from '../engine/invocation.ts';
 import type { Service } from '../engine/outages.ts';
@@ -34,6 +35,8 @@ const QUOTA_MS = 3_600_000;
 const COUNTED_MS = 60_000;
 /** How long it takes to record that. Another query may be on its way meanwhile. */
 const HEARD_MS = 1_000;
+/** How long a run of the loop may go on by what it read before another one, at work at the same time, recorded that. */
+const HEARD_BY_OTHER_MS = 5_000;
 /** Status and code of each provider. */
 const TURNED_AWAY = {
   throttles: [429, 'RateLimitExceeded', 'Throttling.RateQuota'],
@@ -104,9 +107,11 @@ export class Http extends Part {
 
   /** A task is asked about before its provider wants to be asked: only when what it said was not kept. */
   private judgeQuery(task: string): void {
-    const { evidence, scheduler } = this.world;
+    const { evidence, lambda, scheduler } = this.world;
     const held = evidence.heldOff.get(task);
-    if (!held || scheduler.now < held.atMs + HEARD_MS || scheduler.now >= held.untilMs - MARGIN_MS) return;
+    if (!held || scheduler.now >= held.untilMs - MARGIN_MS) return;
+    const areTwo = lambda.twoAtWorkAt(RECONCILER) >= held.atMs - HEARD_BY_OTHER_MS;
+    if (scheduler.now < held.atMs + (areTwo ? HEARD_BY_OTHER_MS : HEARD_MS)) return;
     if (evidence.faultAt >= held.atMs) return;
     // At its deadline a task is asked about for the last time.
     const [first] = evidence.callsOfTask(task);
@@ -142,6 +147,7 @@ export class Http extends Part {
     const mode = this.world.outages.modeOf(service);
     const task = request.method === 'GET' && service !== 'files' ? taskIdIn(url) : '';
     if (task !== '') this.judgeQuery(task);
+    if (task !== '') this.world.note(() => `  query of ${task}${mode === undefined ? '' : `: ${mode}`}`);
     const isProvider = service === 'modelark' || service === 'modelstudio';
     const told = (end: 'told' | 'refused' | 'unanswered'): void => {
       if (task !== '') evidence.query(task, end, scheduler.now);

@@ -8,7 +8,7 @@ export type Receiver = (typeof RECEIVERS)[number];
 
 const HOST = 'hooks.caller.example';
 const BALANCE_HOST = 'billing.caller.example';
-/** Where an account is told of its balance. */
+/** Where events of an account's balance are sent. */
 export const BALANCE_URL = `https://${BALANCE_HOST}/balance`;
 
 export const webhookUrlOf = (receiver: Receiver): string => `https://${HOST}/${receiver}`;

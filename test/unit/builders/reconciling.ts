@@ -56,12 +56,12 @@ export const ended: Partial<VideoRequest> = {
   finishedAt: at(0),
 };
 
-/** Lists a request for a look at this second. */
+/** Lists a request for a check of this second. */
 export const dueAt = (seconds: number, requestId = VIDEO_ID) =>
   memory.patch(requestKey(requestId), dueListing('CHECK', requestId, at(seconds)));
 
 /** Where a request is listed. */
-export const placeOf = (requestId: string) => {
+export const dueKeyOf = (requestId: string) => {
   const { GSI1PK, GSI1SK } = memory.get(requestKey(requestId)) ?? {};
   return { GSI1PK, GSI1SK };
 };

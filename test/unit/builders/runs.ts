@@ -48,19 +48,19 @@ export const run = (...args: Parameters<typeof beginRun>): Promise<number> => pa
 
 const always = () => true;
 /** Looks once at all that is due at this second, longest due first. Tasks are queried and cancelled at once. */
-export const lookAtDue = async (
+export const checkDueItems = async (
   seconds: number,
   providerRouteOf: ProviderRouteOf,
   keepGoing = always,
 ): Promise<CheckResult[]> => {
   const clock = new StoppedClock(atSeconds(seconds));
   const options = { clock, providerRouteOf, keepGoing };
-  const looks: CheckResult[] = [];
+  const checks: CheckResult[] = [];
   for (const list of ['START', 'CHECK'] as const) {
     for (const due of (await listDue(list, toInstant(clock.now()), 1000)).items) {
-      const looked = await checkDue(due, options);
-      looks.push(looked.kind === 'provider' ? await looked.rest.act((query) => query()) : looked);
+      const checked = await checkDue(due, options);
+      checks.push(checked.kind === 'provider' ? await checked.rest.act((query) => query()) : checked);
     }
   }
-  return looks;
+  return checks;
 };

@@ -56,10 +56,10 @@ export class WaitingRequest {
     return this.memory.get(providerAttemptKey(VIDEO_ID, call, 0));
   }
 
-  /** Its wait; undefined while nothing is noted there. */
+  /** Its wait; undefined while nothing is recorded there. */
   wait(): Item | undefined {
-    const { PK, SK, requestId, ...noted } = this.memory.get(providerWaitKey(VIDEO_ID)) ?? {};
-    return Object.keys(noted).length > 0 ? { PK, SK, requestId, ...noted } : undefined;
+    const { PK, SK, requestId, ...recorded } = this.memory.get(providerWaitKey(VIDEO_ID)) ?? {};
+    return Object.keys(recorded).length > 0 ? { PK, SK, requestId, ...recorded } : undefined;
   }
 }
 

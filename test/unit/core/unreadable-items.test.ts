@@ -125,7 +125,9 @@ describe('an item that cannot be read is left out and logged, and its neighbours
     }
     memory.patch(idempotencyKey(ACCOUNT_ID, `${digest}#${one}`), { state: 'lost' });
 
-    const call = { accountId: ACCOUNT_ID, digest, isKeyed: false, retry: 1, waiter: 'a' };
+    const call = {
+      ...{ accountId: ACCOUNT_ID, kind: 'image' as const, digest, isKeyed: false, retry: 1, waiter: 'a' },
+    };
     expect(await takeRequest(call, atSeconds(1))).toMatchObject({ requestId: other });
   });
 });

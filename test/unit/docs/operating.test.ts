@@ -19,7 +19,8 @@ describe('the guide to configuring', () => {
   test('has every context key with its default', () => {
     const defaults = Object.entries(StackContext.shape).map(([key, schema]) => {
       const { success, data } = schema.safeParse(undefined);
-      return [key, success && data !== undefined ? String(data) : undefined];
+      const value = Array.isArray(data) && data.length === 0 ? '[]' : String(data);
+      return [key, success && data !== undefined ? value : undefined];
     });
 
     expect(documented).toStrictEqual(Object.fromEntries(defaults));

@@ -116,7 +116,7 @@ describe('POST /v1/uploads', () => {
     expect((await send(1)).status).toBe(201);
   });
 
-  const PLACES = inFlightKey('uploads', `ACCOUNT#${ACCOUNT_ID}`);
+  const SLOTS = inFlightKey('uploads', `ACCOUNT#${ACCOUNT_ID}`);
   const hour = Math.floor(NOW.getTime() / 3_600_000);
   test.each([
     ['60 in an hour', undefined, 60],
@@ -129,22 +129,22 @@ describe('POST /v1/uploads', () => {
         { body: { contentType: 'image/png', bytes: 10 } },
         { account: earnedWork && { earnedWork } },
       );
-    world.memory.put(PLACES, { spentHour: hour, spent: most - 1 });
+    world.memory.put(SLOTS, { spentHour: hour, spent: most - 1 });
 
     expect((await send()).status).toBe(201);
     expect((await send()).status).toBe(429);
   });
 
-  test('has the place of a process that died again after 30 s', async () => {
+  test('has the slot of a process that died again after 30 s', async () => {
     const held = { holder: 'x', heldUntil: NOW.getTime() + 1 };
-    const places = Array.from({ length: 10 }, (_, index) => [`place${index}`, held]);
-    world.memory.put(PLACES, Object.fromEntries(places));
+    const slots = Array.from({ length: 10 }, (_, index) => [`slot${index}`, held]);
+    world.memory.put(SLOTS, Object.fromEntries(slots));
     const send = () => world.call(handler, { body: { contentType: 'image/png', bytes: 10 } });
     expect((await send()).status).toBe(429);
 
     const seen: unknown[] = [];
-    world.memory.patch(PLACES, { place3: { ...held, heldUntil: NOW.getTime() } });
-    world.memory.beforeCall = () => seen.push(world.memory.get(PLACES)?.place3);
+    world.memory.patch(SLOTS, { slot3: { ...held, heldUntil: NOW.getTime() } });
+    world.memory.beforeCall = () => seen.push(world.memory.get(SLOTS)?.slot3);
     expect((await send()).status).toBe(201);
     expect(seen).toContainEqual({ holder: expect.any(String), heldUntil: NOW.getTime() + 30_000 });
   });
@@ -152,7 +152,7 @@ describe('POST /v1/uploads', () => {
   test('leaves nothing in the table but the count of the hour', async () => {
     await upload({ contentType: 'image/png', bytes: 10 });
 
-    const places = inFlightKey('uploads', `ACCOUNT#${ACCOUNT_ID}`);
-    expect(world.memory.get(places)).toMatchObject({ spent: 1 });
+    const slots = inFlightKey('uploads', `ACCOUNT#${ACCOUNT_ID}`);
+    expect(world.memory.get(slots)).toMatchObject({ spent: 1 });
   });
 });

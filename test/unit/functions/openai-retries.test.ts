@@ -56,7 +56,7 @@ describe('An image that takes longer than a response may', () => {
     expect([created(), balance()]).toEqual([[first.requestId], before]);
   });
 
-  test('is looked at after 0.3, 0.6, 1, 1 … s, until the wait is over', async () => {
+  test('is checked after 0.3, 0.6, 1, 1 … s, until the wait is over', async () => {
     const seconds: number[] = [];
     await calls.make(BODY, { meanwhile: (second) => void seconds.push(Number(second.toFixed(1))) });
 
@@ -134,7 +134,7 @@ describe('An image that takes longer than a response may', () => {
 });
 
 describe('A retry after a broken connection', () => {
-  test('takes the request over while it is made: the first call ends with 408 at its next look', async () => {
+  test('takes the request over while it is made: the first call ends with 408 at its next check', async () => {
     let collected = {} as { headers: Record<string, unknown> };
     const first = await breakOff(async () => {
       collected = await calls.make(BODY, { retry: 1, meanwhile: () => calls.succeed(created()[0] ?? '') });
@@ -144,6 +144,35 @@ describe('A retry after a broken connection', () => {
       408,
       first.requestId,
       [first.requestId],
+    ]);
+  });
+
+  /** Another call takes the only request over, as it does in the table. */
+  const takeOver = (): void => {
+    for (const item of memory.partition(idempotencyPartition(ACCOUNT_ID)))
+      memory.patch(item as { PK: string; SK: string }, { waiter: 'another call' });
+  };
+
+  test('ends the former call at its next check, though the request goes on', async () => {
+    const seconds: number[] = [];
+    const { status } = await calls.make(BODY, {
+      meanwhile: (second) => {
+        if (seconds.push(second) === 3) takeOver();
+      },
+    });
+
+    expect([status, seconds.length, created().length]).toEqual([408, 3, 1]);
+  });
+
+  test('that takes the request while its images are read for the former call gets them alone', async () => {
+    memory.client.on(UpdateCommand).callsFake((input) => {
+      if (input.ExpressionAttributeValues?.[':state'] === 'answered') takeOver();
+      return memory.update(input);
+    });
+
+    expect((await calls.make(BODY, { endsAfterSeconds: 1 })).status).toBe(408);
+    expect(memory.partition(idempotencyPartition(ACCOUNT_ID))).toMatchObject([
+      { state: 'open', waiter: 'another call' },
     ]);
   });
 

@@ -33,7 +33,7 @@ describe('The calls of an account that wait', () => {
     expect([created().length, memory.partition(idempotencyPartition(ACCOUNT_ID)).length]).toEqual([10, 10]);
   });
 
-  test('give their places back, however they end', async () => {
+  test('give their slots back, however they end', async () => {
     await whileWaiting(9, async () => undefined);
     for (const body of ['{', { ...bodyOf(0), model: 'none' }])
       await expect(calls.make(body)).rejects.toMatchObject({ code: 'validation_error' });

@@ -77,7 +77,7 @@ describe('GET /v1/usage', () => {
     }
     const read = () => call(getUsage, { query: november }, { account: { ledgerEntries } });
     expect((await read()).status).toBe(200);
-    memory.patch(whose, { place0: { holder: 'another', heldUntil: Date.parse(inSeconds(10)) } });
+    memory.patch(whose, { slot0: { holder: 'another', heldUntil: Date.parse(inSeconds(10)) } });
     expect(await read()).toMatchObject({
       status: 429,
       headers: { 'Retry-After': '5' },

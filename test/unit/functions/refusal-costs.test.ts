@@ -4,9 +4,9 @@ import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bed
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { newKey, revokeApiKey } from '../../../core/accounts/api-keys.ts';
-import { accountLimit, takePlace } from '../../../core/concurrency/in-flight.ts';
+import { accountLimit, takeSlot } from '../../../core/concurrency/in-flight.ts';
 import { idempotencyOf } from '../../../core/creation/idempotency.ts';
-import { MEASURING_PLACES } from '../../../core/creation/measured-creation.ts';
+import { MEASURING_SLOTS } from '../../../core/creation/measured-creation.ts';
 import { currentModelSettings } from '../../../core/models/model-settings.ts';
 import { type ItemKey, idempotencyKey, pauseKey } from '../../../core/table/keys.ts';
 import { handler as createVideo } from '../../../functions/api/create-video.ts';
@@ -78,8 +78,8 @@ interface Situation {
 }
 
 const filled = async () => {
-  const limit = accountLimit('clips', ACCOUNT_ID, { places: MEASURING_PLACES, leaseSeconds: 25 });
-  while (await takePlace(limit, world.now));
+  const limit = accountLimit('clips', ACCOUNT_ID, { slots: MEASURING_SLOTS, leaseSeconds: 25 });
+  while (await takeSlot(limit, world.now));
 };
 const block = () => bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED' } as never);
 const usedKey = () => {

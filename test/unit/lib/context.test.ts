@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Node } from 'constructs';
 import { namesOfProvider, PROVIDER_IDS } from '../../../core/provider-names.ts';
-import { readContext, type StackContext } from '../../../lib/context.ts';
+import { readContext, StackContext } from '../../../lib/context.ts';
 
 const ROUTES = { xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen-image' } };
 const required = {
@@ -15,6 +15,15 @@ const required = {
 /** A node of an app with this context. */
 const aNode = (given: Record<string, unknown>): Node =>
   ({ tryGetContext: (key: string) => given[key] ?? null, getAllContext: () => given }) as Node;
+/** The message with which this context is refused. */
+const refusalOf = (given: Record<string, unknown>): string => {
+  try {
+    read(given);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error(`The context ${JSON.stringify(given)} is accepted.`);
+};
 const read = (given: Record<string, unknown> = {}) => readContext(aNode({ ...required, ...given }));
 
 describe('the context', () => {
@@ -69,11 +78,12 @@ describe('the context', () => {
       maxRunning: undefined,
       ...required,
       modelRoutes: { xQI3Pro: [ROUTES.xQI3Pro] },
+      models: [],
     });
   });
 
   test.each([
-    [{ MODELARK_API_KEY: 'k' }, /The sandbox takes no real keys: unset MODELARK_API_KEY\n {2}→ at providers/],
+    [{ MODELARK_API_KEY: 'k' }, /The sandbox takes no real keys: unset MODELARK_API_KEY → at providers/],
     [{ MODELARK_API_KEY: 'k', MODELSTUDIO_API_KEY: 'k' }, /unset MODELARK_API_KEY and MODELSTUDIO_API_KEY/],
   ])('has no sandbox where the shell has real keys: %j', (environment, message) => {
     const node = aNode({ ...required, providers: 'sandbox' });
@@ -152,7 +162,7 @@ describe('the context', () => {
       'https://x.example\\a',
     ]) {
       expect(() => read({ [key]: url })).toThrow(
-        `✖ Expected an http or https URL without query, fragment and user\n  → at ${key}`,
+        `Expected an http or https URL without query, fragment and user → at ${key}`,
       );
     }
     for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:8080/a%20b']) {
@@ -162,7 +172,7 @@ describe('the context', () => {
 
   test('has no webhook schedule that outlasts its execution, jitter included', () => {
     expect(() => read({ webhookRetrySeconds: `${'86400,'.repeat(11)}70692` })).toThrow(
-      '✖ Expected at most 13 days together, with 10 % of jitter\n  → at webhookRetrySeconds',
+      'Expected at most 13 days together, with 10 % of jitter → at webhookRetrySeconds',
     );
   });
 
@@ -170,7 +180,7 @@ describe('the context', () => {
     const route = { provider: 'modelark', upstreamModel: 'x' };
 
     expect(() => read({ modelRoutes: { ...ROUTES, xSD5: route, toString: route } })).toThrow(
-      /✖ The catalog has no model xSD5, toString\n {2}→ at modelRoutes/,
+      /The catalog has no model xSD5, toString → at modelRoutes/,
     );
   });
 
@@ -180,9 +190,9 @@ describe('the context', () => {
       read({ modelRoutes: { 'xSD4.5': lists[0], xSD5Pro: lists[1] ?? second } }).modelRoutes;
 
     expect(withRoutes([first, second])).toEqual({ 'xSD4.5': [first, second], xSD5Pro: [second] });
-    expect(() => withRoutes([first, first])).toThrow('✖ xSD4.5 names a route twice\n  → at modelRoutes');
+    expect(() => withRoutes([first, first])).toThrow('xSD4.5 names a route twice → at modelRoutes');
     expect(() => withRoutes([first, { ...second, maxRunning: 2 }])).toThrow(
-      '✖ xSD5Pro has other limits than another model of modelark b\n  → at modelRoutes',
+      'xSD5Pro has other limits than another model of modelark b → at modelRoutes',
     );
     expect(() => withRoutes([first, { ...second, maxRunning: 0 }])).toThrow('modelRoutes');
   });
@@ -274,7 +284,7 @@ describe('the context', () => {
     ['toString', 'docs/configuring.md has all keys'],
   ])('refuses the unknown key %s: %s', (key, advice) => {
     expect(() => read({ [key]: 'a' })).toThrow(
-      `The context is not valid.\n✖ Unknown key: ${advice}\n  → at ${key.includes('-') ? `["${key}"]` : key}`,
+      `The context is not valid: Unknown key: ${advice} → at ${key.includes('-') ? `["${key}"]` : key}`,
     );
   });
 
@@ -288,6 +298,27 @@ describe('the context', () => {
   ])('accepts %s, which the CDK sets', (key) => {
     expect(read({ [key]: true })).toEqual(read());
   });
+
+  /** The keys that take a number, found by what they make of some. */
+  const numeric = (Object.keys(StackContext.shape) as (keyof StackContext)[]).filter((key) =>
+    [1, 30, 300, 5000].some((value) => {
+      const { success, data } = StackContext.shape[key].safeParse(value);
+      return success && data === value;
+    }),
+  );
+
+  test.each(numeric)(
+    'refuses %s that is no number in one line, which says what is expected and given',
+    (key) => {
+      for (const value of ['abc', '12h', '1,5', '', ' ', 'NaN', 'Infinity', '-1', true, [5]]) {
+        const [message, ...others] = refusalOf({ [key]: value }).split('\n');
+
+        expect(others).toEqual([]);
+        expect(message).toMatch(/^The context is not valid: Expected (a|a whole|one of) ?\S.*\d, not /);
+        expect(message).toContain(`, not ${JSON.stringify(value)} → at ${key}`);
+      }
+    },
+  );
 
   test('names all invalid keys at once, and unknown ones beside them', () => {
     expect(() => read({ colour: 'red', retentionDays: -1, pollIntervalSeconds: 0 })).toThrow(

@@ -6,9 +6,9 @@ import { putEndUserBudget } from '../../../core/ledger/end-user-budgets.ts';
 import { claimAttempts } from '../../../core/provider-calls/claim-attempts.ts';
 import {
   keepAttemptAlive,
-  noteRefusal,
   recordCancellation,
   recordOutcome,
+  recordRefusal,
   suspectAttempt,
 } from '../../../core/provider-calls/provider-attempts.ts';
 import {
@@ -17,12 +17,12 @@ import {
   claimQuery,
   holdOffQueries,
   keepTaskToken,
-  noteQuery,
+  recordQuery,
 } from '../../../core/provider-calls/provider-waits.ts';
 import { closeDeletion, removeRequest } from '../../../core/requests/deleted-requests.ts';
 import {
   checkQueuedAt,
-  keepStoredOutputs,
+  keepStoring,
   markExpired,
   markProcessing,
   postponeExpiry,
@@ -92,8 +92,8 @@ describe('the attributes that roles may name are those that their writes name', 
         ...[() => claim(true), () => claim(false)],
         ...[() => keepAttemptAlive(attempt, NOW), () => suspectAttempt(attempt, NOW)],
         ...[
-          () => noteRefusal(attempt, at(0)),
-          () => noteRefusal({ ...attempt, refusedAt: at(0) }, undefined),
+          () => recordRefusal(attempt, at(0)),
+          () => recordRefusal({ ...attempt, refusedAt: at(0) }, undefined),
         ],
         () => recordCancellation(attempt, { kind: 'cancelled' }, NOW),
         () => recordOutcome(attempt, aDone('a'), NOW, { ifSuspected: true }),
@@ -102,10 +102,13 @@ describe('the attributes that roles may name are those that their writes name', 
           () => keepTaskToken(REQUEST_ID, 'token', ENTERED, NOW),
           () => claimCallbackQuery(REQUEST_ID, 2, NOW),
         ],
-        ...[() => beginCallbackQuery(REQUEST_ID, at(0), NOW), () => noteQuery(REQUEST_ID, NOW, false)],
+        ...[() => beginCallbackQuery(REQUEST_ID, at(0), NOW), () => recordQuery(REQUEST_ID, NOW, false)],
         ...[() => holdOffQueries(REQUEST_ID, at(60), NOW), () => claimQuery(REQUEST_ID, 10, NOW)],
         ...[() => markProcessing(anImageRequest(), at(60)), () => checkQueuedAt(REQUEST_ID, at(60))],
-        ...[() => recordOutputs(REQUEST_ID, []), () => keepStoredOutputs(REQUEST_ID, [])],
+        ...[
+          () => recordOutputs(REQUEST_ID, []),
+          () => keepStoring(REQUEST_ID, { storedSoFar: [], storingSince: at(0) }),
+        ],
       ],
     ],
     [

@@ -88,7 +88,7 @@ describe('every change by staff is recorded with who made it', () => {
     expect(await audit()).toMatchObject([change]);
   });
 
-  test('in the transaction that makes it: a change that is refused is not told', async () => {
+  test('in the transaction that makes it: a change that is refused is not recorded', async () => {
     await ops('accounts', 'block', 'acc_none');
     await ops('balance', 'adjust', ACCOUNT_ID, '--amount=-1');
     await ops('keys', 'revoke', 'key_none');

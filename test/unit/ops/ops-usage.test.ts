@@ -128,7 +128,6 @@ describe('bad usage exits with 2 and explains itself on standard error only', ()
     ['a page size over the bound', ['balance', 'history', '--account', 'a', '--page-size', '51'], /1 to 50/],
     ['a page before the first', ['balance', 'history', '--account', 'a', '--page', '0'], /from 1/],
     ['a rate that is not JSON', ['rates', 'set', '--model', 'xW2.7S', '--value', '5,'], /must be JSON like/],
-    ['a rate of another model', ['rates', 'set', '--model', 'xW2.7S', '--value', '[]'], /billed per second/],
     ['no model to enable', ['models', 'enable'], /^Give the model: ops /],
     ['no model to disable', ['models', 'disable'], /^Give the model: ops /],
     ['no request to show', ['requests', 'show'], /^Give the request: ops /],
@@ -244,16 +243,6 @@ describe('bad usage exits with 2 and explains itself on standard error only', ()
     const { stderr } = await runCommand('keys', 'revoke', '--key', 'gsk_secret', '--key-id', 'key_1');
 
     expect(stderr).not.toContain('secret');
-  });
-});
-
-describe('an unknown model is refused before connecting', () => {
-  test('exit status 1 with one line', async () => {
-    expect(await runCommand('rates', 'set', '--model', 'xW9', '--value', '{"720p":1}')).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: 'There is no model xW9. List models with: models list\n',
-    });
   });
 });
 

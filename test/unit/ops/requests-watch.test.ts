@@ -64,13 +64,13 @@ describe('requests watch', () => {
     expect(stdout).toMatch(/^2026-11-20T09:01:\d\d\.000Z img_/);
   });
 
-  test('prints each change as a line, and requests that came and ended between two looks', async () => {
+  test('prints each change as a line, and requests that came and ended between two checks', async () => {
     const [first, quick] = [idOf(1), idOf(61)];
     put(first, 1);
-    let looks = 0;
+    let checks = 0;
     const out = () => {
-      looks += 1;
-      if (looks > 1) return;
+      checks += 1;
+      if (checks > 1) return;
       put(first, 1, { status: 'succeeded', finishedAt: at(61), expiresAt: at(9_000) });
       put(quick, 61, { status: 'failed', finishedAt: at(62) });
     };
@@ -87,15 +87,15 @@ describe('requests watch', () => {
   test('reads no record again that has ended', async () => {
     const ended = idOf(1);
     put(ended, 1);
-    let looks = 0;
+    let checks = 0;
     const out = () => {
-      looks += 1;
+      checks += 1;
       put(ended, 1, { status: 'failed', finishedAt: at(61) });
     };
 
     await opsOn({ out }, ...watch, '--account', ACCOUNT_ID, '--for', '30s');
 
-    expect(looks).toBe(2);
+    expect(checks).toBe(2);
     expect(memory.calls().BatchGetCommand).toBe(2);
   });
 
@@ -125,9 +125,9 @@ describe('requests watch', () => {
     for (const line of first.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  test('ends after its time with a last look, however long its pauses are', async () => {
+  test('ends after its time with a last check, however long its pauses are', async () => {
     let readings = 0;
-    // Five milliseconds are left until the last look.
+    // Five milliseconds are left until the last check.
     jest.spyOn(systemClock, 'now').mockImplementation(() => {
       readings += 1;
       if (readings === 1) return atSeconds(60);

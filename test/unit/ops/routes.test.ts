@@ -97,7 +97,7 @@ describe('a route', () => {
     return found.find((one) => `${one.provider}/${one.upstreamModel}` === route);
   };
 
-  test('is left out by hand and used again, and both are recorded', async () => {
+  test('is left by hand and used again, and both are recorded', async () => {
     expect(await json('routes', 'leave', FAL)).toEqual({ route: FAL, leftOut: true });
     expect(await stateOf(FAL)).toMatchObject({ state: 'left', cause: 'by hand', since: expect.any(String) });
 
@@ -119,7 +119,7 @@ describe('a route', () => {
     }
   });
 
-  test('that is the last of a model is not left out', async () => {
+  test('that is the last of a model is not left', async () => {
     for (const route of ['modelark/seedream', FAL]) {
       if (route === FAL) await json('routes', 'leave', 'modelstudio/qwen');
       const { status, stderr } = await ops('routes', 'leave', route);
@@ -131,7 +131,7 @@ describe('a route', () => {
     }
   });
 
-  test('is not left out when the provider of the other one has no key', async () => {
+  test('is not left when the provider of the other one has no key', async () => {
     expect(await ops('routes', 'leave', 'modelstudio/z-image')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('xZI1.0Pro has no other route to use'),

@@ -26,7 +26,7 @@ describe('version, of a stack', () => {
     expect(JSON.parse((await runCommand('version', '--stack', 'Shop', '--json')).stdout)).toEqual({
       ...{ commandLine: VERSION, service: 'stack Shop', version: null, commit: null },
     });
-    expect((await runCommand('version', '--stack', 'Shop')).stdout).toMatch(/\nstack Shop +not told\n$/);
+    expect((await runCommand('version', '--stack', 'Shop')).stdout).toMatch(/\nstack Shop +not reported\n$/);
   });
 
   test('that cannot be reached leaves that of the command line, and status 1', async () => {

@@ -170,7 +170,9 @@ describe('the result of a request to fal', () => {
 
   test.each([
     [400, { detail: 'Request is still in progress' }, 'busy'],
-    [404, { detail: 'Not found' }, 'busy'],
+    [404, { detail: 'Not found' }, 'refused'],
+    [302, '', 'refused'],
+    [408, '', 'busy'],
     [429, { detail: [{ type: 'rate', msg: '' }] }, 'busy'],
     [502, '<html></html>', 'busy'],
     [500, { detail: 'no' }, 'busy'],

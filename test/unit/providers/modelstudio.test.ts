@@ -104,7 +104,7 @@ describe('a task of Model Studio', () => {
     expect(await query()).toEqual({ kind: 'done', outputs: [{ url: VIDEO_URL }], ...expected });
   });
 
-  test('whose state is not told is lost if that goes on', async () => {
+  test('whose state is not reported is lost if that goes on', async () => {
     server.answer(200, '{"output":{"task_id":"task-1"}}');
 
     expect(await query()).toMatchObject({ kind: 'refused', failure: FAILURE.lost });

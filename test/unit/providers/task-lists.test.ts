@@ -90,14 +90,15 @@ describe("Model Studio's list", () => {
     answerBy(() => ({
       data: [
         entry('ended', 'SUCCEEDED'),
-        entry('new', 'SUSPENDED'),
+        entry('runs', 'RUNNING'),
+        entry('in no known state', 'SUSPENDED'),
         { task_id: 'odd' },
         { status: 'RUNNING' },
       ],
       total_page: 1,
     }));
 
-    expect(await list(studio())).toMatchObject({ unfinished: new Set(['new']) });
+    expect(await list(studio())).toMatchObject({ unfinished: new Set(['runs']) });
   });
 });
 
@@ -107,7 +108,8 @@ describe("ModelArk's list", () => {
     answerBy((query) => ({
       items: query.getAll('filter.task_ids').map((id) => ({
         id,
-        status: { 'cgt 0': 'queued', 'cgt 1': 'succeeded', 'cgt 50': 'running' }[id] ?? 'failed',
+        status:
+          { 'cgt 0': 'queued', 'cgt 1': 'succeeded', 'cgt 2': 'paused', 'cgt 50': 'running' }[id] ?? 'failed',
       })),
       total: 1,
     }));

@@ -418,6 +418,41 @@ describe('data flow', () => {
   );
 });
 
+describe('a Fail state', () => {
+  const failingWith = (fields: object) => single({ Type: 'Fail', End: undefined, ...fields });
+  const failureOf = async (fields: object, input: object) => {
+    const { events, ends, passUntil } = begin(failingWith(fields), input);
+    await passUntil(LATER);
+    expect(events.map(({ type }) => type)).toEqual(['StateEntered']);
+    return ends;
+  };
+
+  test.each([
+    ['texts', { Error: 'Late', Cause: 'too late' }, ['Late', 'too late']],
+    ['paths', { ErrorPath: '$.end.code', CausePath: '$.end.text' }, ['content_policy', 'Refused.']],
+    ['a path of the context', { ErrorPath: '$$.Execution.Name' }, ['one', '']],
+    ['nothing', {}, ['', '']],
+  ])('ends the execution by %s', async (_what, fields, [error, cause]) => {
+    const thrown: unknown[] = [];
+    const time = begin(
+      failingWith(fields),
+      { end: { code: 'content_policy', text: 'Refused.' } },
+      { context: { Execution: { Name: 'one' } } },
+    );
+    time.run.result.catch((error: unknown) => thrown.push(error));
+    await time.passUntil(LATER);
+
+    expect(thrown).toEqual([expect.objectContaining({ name: error, message: cause })]);
+  });
+
+  test.each([{}, { end: {} }, { end: { code: 7 } }, { end: { code: null } }])(
+    'whose path leads to no text fails as States.Runtime: %j',
+    async (input) => {
+      expect(await failureOf({ ErrorPath: '$.end.code' }, input)).toEqual(['States.Runtime']);
+    },
+  );
+});
+
 describe('a definition is refused', () => {
   const rule = (fields: object) => ({
     Type: 'Choice',
@@ -455,6 +490,16 @@ describe('a definition is refused', () => {
     ],
     ['a limit of no seconds', task({}, { TimeoutSeconds: 0 }), 'TimeoutSeconds must be a positive integer'],
     ['an unknown target', { Type: 'Pass', Next: 'Nowhere' }, 'it leads to "Nowhere"'],
+    [
+      'an error given twice',
+      { Type: 'Fail', End: undefined, Error: 'A', ErrorPath: '$.a' },
+      'it has both Error',
+    ],
+    [
+      'an intrinsic function as cause',
+      { Type: 'Fail', End: undefined, CausePath: "States.Format('{}', $.a)" },
+      "the path States.Format('{}', $.a) cannot be run",
+    ],
     [
       'a catch that leads nowhere',
       task({}, { Catch: [{ ...ALL, Next: 'Nowhere' }] }),

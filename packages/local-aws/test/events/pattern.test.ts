@@ -34,6 +34,14 @@ describe('an event pattern', () => {
     [{ detail: { isGift: [false] } }, true],
     [{ detail: { note: [null] } }, true],
     [{ detail: { missing: [null] } }, false],
+    [{ detail: { status: [{ 'anything-but': ['SENT', 'LOST'] }] } }, true],
+    [{ detail: { status: [{ 'anything-but': ['SENT', 'PAID'] }] } }, false],
+    [{ detail: { status: ['PAID', { 'anything-but': ['PAID'] }] } }, true],
+    [{ detail: { note: [{ 'anything-but': ['x'] }] } }, true],
+    [{ detail: { missing: [{ 'anything-but': ['x'] }] } }, false],
+    [{ detail: { $or: [{ status: ['SENT'] }, { status: ['PAID'], count: [2] }] } }, true],
+    [{ detail: { $or: [{ status: ['SENT'] }, { status: ['PAID'], count: [3] }] } }, false],
+    [{ detail: { $or: [{ count: [2] }, { count: [3] }], status: ['SENT'] } }, false],
   ])('%j: %s', (pattern, expected) => {
     expect(() => checkPattern(pattern)).not.toThrow();
     expect(matchesEvent(pattern, event)).toBe(expected);
@@ -43,6 +51,9 @@ describe('an event pattern', () => {
     [{ source: 'shop.orders' }, /source is not a list/],
     [{ source: [] }, /source is not a list/],
     [{ detail: { status: [{ 'anything-but': 'PAID' }] } }, /detail\.status holds a matcher/],
+    [{ detail: { status: [{ 'anything-but': [{ prefix: 'P' }] }] } }, /detail\.status holds a matcher/],
+    [{ detail: { $or: [{ status: ['PAID'] }] } }, /\$or is not a list of alternatives/],
+    [{ detail: { $or: [{ status: 'PAID' }, { status: ['SENT'] }] } }, /detail\.status is not a list/],
     [{ source: ['x', { prefix: 'shop.' }] }, /source holds a matcher/],
   ])('%j is refused by name', (pattern, message) => {
     expect(() => checkPattern(pattern)).toThrow(message);

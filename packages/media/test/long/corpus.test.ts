@@ -40,6 +40,23 @@ const CONTAINERS: [name: string, codecs: string[], options: string[]][] = [
   ['-units.mp4', ['h264'], [...AAC, '-video_track_timescale', '90000']],
   ['-ntsc.mp4', ['h264', 'mpeg4'], ['-an', '-r', '30000/1001']],
   ['-slow.mp4', ['h264', 'mpeg4'], ['-an', '-r', '2']],
+  ['-film.mp4', ['h264', 'mpeg4'], [...AAC, '-r', '24000/1001']],
+  ['-sports.mp4', ['h264', 'mpeg4'], ['-an', '-r', '120000/1001']],
+  [
+    '-uneven.mp4',
+    ['h264'],
+    [...AAC, '-vf', "select='not(mod(n,3))',setpts=PTS+0.02*mod(N\\,2)/TB", '-fps_mode', 'vfr'],
+  ],
+  ['-turned.mp4', ['h264', 'mpeg4'], [...AAC, '-metadata:s:v', 'rotate=90']],
+  ['-early-sound.mp4', ['h264'], [...AAC, '-vf', 'setpts=PTS+0.4/TB']],
+  ['-mp3.mp4', ['h264'], ['-c:a', 'libmp3lame']],
+  ['-lossless.mp4', ['h264'], ['-c:a', 'flac', '-strict', '-2']],
+  ['-two-sounds.mp4', ['h264'], [...AAC, '-map', '0:v', '-map', '1:a', '-map', '1:a']],
+  ['-cmaf.mp4', ['h264'], [...AAC, '-g', '5', '-movflags', 'cmaf+frag_keyframe+delay_moov']],
+  ['-indexed.mp4', ['h264'], [...AAC, '-g', '5', '-movflags', 'frag_keyframe+empty_moov+global_sidx']],
+  ['-smooth.ismv', ['h264'], [...AAC, '-g', '5']],
+  ['-apple.mov', ['hevc'], [...AAC, '-tag:v', 'hvc1']],
+  ['-alac.mov', ['h264'], ['-c:a', 'alac']],
   ['-phone.3gp', ['h264', 'mpeg4'], AAC],
   ['-apple.m4v', ['h264', 'mpeg4'], AAC],
   ['.mov', ['h264', 'mpeg4', 'mjpeg', 'prores', 'png', 'qtrle', 'raw'], ['-c:a', 'pcm_s16le']],
@@ -122,7 +139,7 @@ describeWithFfmpeg('a hundred files of other writers', () => {
 
   test.each(encodings)('%s%s is measured as FFmpeg measures it', async (codec, suffix, options) => {
     const path = encoded(codec, suffix, options);
-    const isMov = /\.(mp4|mov|m4v|3gp)$/.test(path) && !/fragments|dash/.test(path);
+    const isMov = /\.(mp4|mov|m4v|3gp)$/.test(path) && !/fragments|dash|cmaf|indexed/.test(path);
     for (const file of [path, ...(isMov ? asOldCameras(path) : [])]) {
       const bytes = readFileSync(file);
       const { streams, format } = probe(file);

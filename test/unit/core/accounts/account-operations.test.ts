@@ -98,7 +98,7 @@ describe('rotating the webhook secret', () => {
     expect(stored()).toEqual({ ...accountKey(ACCOUNT_ID), ...account });
   });
 
-  test('is surely refused, without a look at the account, when the table refused the only attempt', async () => {
+  test('is surely refused, without a read of the account, when the table refused the only attempt', async () => {
     const refused = new ResourceNotFoundException({ message: 'no table', $metadata: {} });
     memory.client.on(UpdateCommand).rejects(refused);
     memory.client.on(GetCommand).rejects(new Error('no answer'));

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { setBalanceWebhook } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
+import { setBalanceWebhook } from '../../../../core/accounts/debit-settings.ts';
 import { deleteAccount } from '../../../../core/accounts/delete-account.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';
@@ -18,7 +18,7 @@ import { putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
-import { lookAtDue } from '../../builders/runs.ts';
+import { checkDueItems } from '../../builders/runs.ts';
 import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
@@ -50,7 +50,7 @@ const events = () =>
 const deliveries = () => executions.names('webhook-delivery');
 /** As long after as an event waits for its writer to start the delivery. */
 const LATER = 40;
-const reconcile = (seconds = LATER) => lookAtDue(seconds, leadingTo(answering({ kind: 'waiting' })));
+const reconcile = (seconds = LATER) => checkDueItems(seconds, leadingTo(answering({ kind: 'waiting' })));
 const LOW = `${ACCOUNT_ID}_low_5`;
 
 describe('a debit that takes the balance below the threshold', () => {
@@ -98,7 +98,7 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(deliveries()).toEqual([`${ACCOUNT_ID}_low_4`]);
   });
 
-  test('is not told when the webhook was removed after the account was read', async () => {
+  test('is not reported when the webhook was removed after the account was read', async () => {
     const account = stored();
     await setBalanceWebhook(ACCOUNT_ID, undefined);
 
@@ -106,7 +106,7 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(events()).toEqual([]);
   });
 
-  test('to exactly the threshold is not told', async () => {
+  test('to exactly the threshold is not reported', async () => {
     given({ balanceWebhook: { ...balanceWebhook, belowThousandths: 94_000 } });
 
     await create();
@@ -170,7 +170,7 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(events()).toMatchObject([{ ttl: Date.parse(NOW.toISOString()) / 1000 + 100 * 86_400 }]);
   });
 
-  test('is not told twice when its writer and the reconciler start the delivery', async () => {
+  test('is not reported twice when its writer and the reconciler start the delivery', async () => {
     await create(2);
     await reconcile();
 

@@ -1,11 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
 import { leaveRoutes } from '../../../../core/admission/admission.ts';
 import { removeQueueEntry } from '../../../../core/admission/queue-entries.ts';
-import { queueEntryKey, requestKey, routeLimitKey, waitingAccountKey } from '../../../../core/table/keys.ts';
+import {
+  type DueList,
+  dueListing,
+  queueEntryKey,
+  requestKey,
+  routeLimitKey,
+  waitingAccountKey,
+} from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
-import { anImageRequest } from '../../builders/entities.ts';
+import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { at, MODEL, type RouteUnderTest, waitInTurn } from './a-route.ts';
+
+/** A request that has succeeded, and is listed. */
+const LISTED = (list: DueList) => ({
+  ...{ status: 'succeeded', expiresAt: atSeconds(90_000).toISOString() },
+  ...dueListing(list, REQUEST_ID, atSeconds(60).toISOString()),
+});
 
 describe('the control loop', () => {
   test('wakes a waiting request once a permit is free, and the request has the permit', () =>
@@ -264,20 +277,44 @@ describe('a run that dies', () => {
   });
 });
 
-test('a permit that outlived its request goes to the next, and no other one', () =>
-  at({ maxRunning: 2 }, async (route) => {
-    await route.take('a1');
-    route.clock.advance(6 * 3_600);
-    await route.take('a2');
-    await route.wait('b1');
-    await route.tick();
-    expect(route.woken).toEqual([]);
-    route.clock.advance(1);
-    await route.tick();
+describe('a permit that a dispatch took after its request was closed, and died', () => {
+  const close = (id: string) =>
+    memory.put(requestKey(id), anImageRequest({ requestId: id, accountId: 'a', status: 'failed' }));
 
-    expect(route.woken).toEqual(['b1']);
-    expect(await route.holders()).toEqual(['a2', 'b1']);
-  }));
+  test.each<[string, (id: string) => unknown]>([
+    ['closed', close],
+    ['closed, its files yet to expire', (id) => memory.patch(requestKey(id), LISTED('EXPIRE'))],
+    ['deleted', (id) => memory.remove(requestKey(id))],
+  ])('goes to the next within a minute: the request is %s', (_, end) =>
+    at({ maxRunning: 2 }, async (route) => {
+      await route.take('a1');
+      await route.take('a2');
+      await route.wait('b1');
+      end('a1');
+      await route.tick(29);
+      expect(route.woken).toEqual([]);
+      await route.tick(30);
+
+      expect(route.woken).toEqual(['b1']);
+      expect(await route.holders()).toEqual(['a2', 'b1']);
+    }),
+  );
+
+  test.each<[string, (id: string) => unknown]>([
+    ['is processing', (id) => memory.patch(requestKey(id), { status: 'processing' })],
+    ['is being closed', (id) => memory.patch(requestKey(id), LISTED('CHECK'))],
+    ['cannot be read', (id) => memory.patch(requestKey(id), { images: 'two' })],
+  ])('stays where the request %s', (_, change) =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      change('a1');
+      await route.tick(0);
+
+      expect(route.woken).toEqual([]);
+      expect(await route.holders()).toEqual(['a1']);
+    }),
+  );
+});
 
 test('a request that ended leaves the routes before its last one, though its model has them no more', () =>
   at({ maxRunning: 1 }, async (route) => {

@@ -59,7 +59,7 @@ test('a request that waits again after its first call is due as before', () =>
     expect(position()).toEqual(placeAt('START', 45));
   }));
 
-test('a request whose wait dies before the queue knows of it is looked at as soon as before: nothing else finds it', () =>
+test('a request whose wait dies before the queue knows of it is checked as soon as before: nothing else finds it', () =>
   withEnvironment(LIMITED, async () => {
     memory.client.on(PutCommand).rejects(new Error('died'));
 

@@ -102,9 +102,9 @@ describe('a permit', () => {
 
   test('is not given before the pause that the provider asked for is over', () =>
     at({ maxRunning: 2 }, async (route) => {
-      await postponeStarts(route.limit.name, route.clock.now().getTime() + 500);
-      await postponeStarts(route.limit.name, route.clock.now().getTime() + 3_000);
-      await postponeStarts(route.limit.name, route.clock.now().getTime() + 1_000);
+      await postponeStarts(route.limit, route.clock.now().getTime() + 500, route.clock.now());
+      await postponeStarts(route.limit, route.clock.now().getTime() + 3_000, route.clock.now());
+      await postponeStarts(route.limit, route.clock.now().getTime() + 1_000, route.clock.now());
       route.clock.advance(2.9);
 
       expect(await route.take('a1')).toBe('refused');
@@ -112,6 +112,45 @@ describe('a permit', () => {
       expect(await route.take('a1')).toBe('taken');
     }));
 });
+
+describe.each([[{ maxRunning: 2 }], [{ requestsPerSecond: 1 }], [{ requestsPerSecond: 0.1 }]])(
+  'a start that a clock an hour ahead has set, with %j',
+  (limits) => {
+    const ahead = async (route: RouteUnderTest): Promise<void> => {
+      const nextStartMs = route.clock.now().getTime() + 3_600_000;
+      memory.put(routeLimitKey(route.limit.name), { used: 0, nextStartMs });
+    };
+
+    test('counts as past for a newcomer', () =>
+      at(limits, async (route) => {
+        await ahead(route);
+
+        expect(await route.take('a1')).toBe('taken');
+      }));
+
+    test('counts as past for a request that waits', () =>
+      at(limits, async (route) => {
+        await route.wait('b1');
+        memory.patch(routeLimitKey(route.limit.name), {
+          nextStartMs: route.clock.now().getTime() + 3_600_000,
+        });
+        const state = await route.state();
+
+        expect(hasRoom(route.limit, state, 1, route.clock.now().getTime())).toBe(true);
+        const taken = await takePermitFor(route.limit, route.queued('b1'), state, route.clock.now());
+        expect(taken?.permits.get('b1')?.startMs).toBeUndefined();
+      }));
+
+    test('gives way to a pause that the provider asks for', () =>
+      at(limits, async (route) => {
+        await ahead(route);
+        const untilMs = route.clock.now().getTime() + 30_000;
+        await postponeStarts(route.limit, untilMs, route.clock.now());
+
+        expect((await route.state()).nextStartMs).toBe(untilMs);
+      }));
+  },
+);
 
 describe('where starts are limited', () => {
   const entrant = (id: string, starts = 1) => ({ requestId: id, accountId: 'a', weight: 1, starts });
@@ -187,7 +226,7 @@ describe('where starts are limited', () => {
       await route.wait('b1');
       const seen = await route.state();
       const untilMs = route.clock.now().getTime() + 60_000;
-      await postponeStarts(route.limit.name, untilMs);
+      await postponeStarts(route.limit, untilMs, route.clock.now());
 
       expect(await takePermitFor(route.limit, route.queued('b1'), seen, route.clock.now())).toBeUndefined();
       expect((await route.state()).nextStartMs).toBe(untilMs);

@@ -4,7 +4,6 @@ import {
   chooseAccount,
   HORIZON_MS,
   hasRoom,
-  outlivedPermits,
   type Permit,
   type RouteLimit,
   type RouteLimitSettings,
@@ -91,14 +90,4 @@ describe('the next account', () => {
 
     expect(runningOf({ permits })).toEqual(running({ a: 5, b: 1 }));
   });
-});
-
-test('a permit is a lease of six hours', () => {
-  const permits = new Map<string, Permit>([
-    ['old', { accountId: 'a', weight: 1, takenMs: 0 }],
-    ['new', { accountId: 'a', weight: 1, takenMs: 1 }],
-  ]);
-
-  expect(outlivedPermits({ permits }, 6 * 3_600_000)).toEqual([]);
-  expect(outlivedPermits({ permits }, 6 * 3_600_000 + 1)).toEqual(['old']);
 });

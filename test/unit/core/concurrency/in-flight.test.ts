@@ -3,27 +3,27 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import {
   accountLimit,
-  freePlace,
+  freeSlot,
   hostDigest,
   hostLimit,
-  takePlace,
+  takeSlot,
   withinLimits,
 } from '../../../../core/concurrency/in-flight.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
-const SIZE = { places: 3, leaseSeconds: 15 };
+const SIZE = { slots: 3, leaseSeconds: 15 };
 const ofAccount = accountLimit('clips', 'acc_1', SIZE);
 const SLOW = 'https://slow.example.com/hook';
-const ofHost = hostLimit('clips', 'acc_1', SLOW, { ...SIZE, places: 1 });
+const ofHost = hostLimit('clips', 'acc_1', SLOW, { ...SIZE, slots: 1 });
 const clock = { now: () => NOW };
 const fill = async (limit = ofAccount, now = NOW) => {
   const held = [];
-  for (let place = await takePlace(limit, now); place; place = await takePlace(limit, now)) held.push(place);
+  for (let slot = await takeSlot(limit, now); slot; slot = await takeSlot(limit, now)) held.push(slot);
   return held;
 };
 
-describe('places that a clock ahead of time has taken', () => {
+describe('slots that a clock ahead of time has taken', () => {
   test.each([30, 3_600, 60 * 86_400])('by %p s are free for a right clock', async (seconds) => {
     await fill(ofAccount, atSeconds(seconds));
 
@@ -46,24 +46,24 @@ describe('places that a clock ahead of time has taken', () => {
   });
 });
 
-describe('the places of a limit', () => {
+describe('the slots of a limit', () => {
   test('are as many as it says', async () => {
     expect(await fill()).toHaveLength(3);
   });
 
   test('are never held by more than it says at once, however many take them at once', async () => {
-    const taken = await Promise.all(Array.from({ length: 20 }, () => takePlace(ofAccount, NOW)));
-    const held = taken.filter((place) => place !== undefined);
+    const taken = await Promise.all(Array.from({ length: 20 }, () => takeSlot(ofAccount, NOW)));
+    const held = taken.filter((slot) => slot !== undefined);
 
     expect(new Set(held.map(({ attribute }) => attribute)).size).toBe(held.length);
     expect(held.length + (await fill()).length).toBe(3);
   });
 
-  test('count as full when others take the place that was found free, ten times', async () => {
+  test('count as full when others take the slot that was found free, ten times', async () => {
     const refused = { message: 'The conditional request failed', $metadata: {}, Item: {} };
     memory.client.on(UpdateCommand).rejects(new ConditionalCheckFailedException(refused));
 
-    expect(await takePlace(ofAccount, NOW)).toBeUndefined();
+    expect(await takeSlot(ofAccount, NOW)).toBeUndefined();
     expect(memory.client.commandCalls(UpdateCommand)).toHaveLength(10);
   });
 
@@ -79,9 +79,9 @@ describe('the places of a limit', () => {
 
   test('are free again once freed, and freeing twice changes nothing', async () => {
     const [first] = await fill();
-    if (!first) throw new Error('No place was taken.');
-    await freePlace(first);
-    await freePlace(first);
+    if (!first) throw new Error('No slot was taken.');
+    await freeSlot(first);
+    await freeSlot(first);
 
     expect(await fill()).toHaveLength(1);
   });
@@ -95,11 +95,11 @@ describe('the places of a limit', () => {
     expect(await fill(ofAccount, atSeconds(300_000))).toHaveLength(3);
   });
 
-  test('are not freed by a holder whose lease has ended and whose place another has taken', async () => {
+  test('are not freed by a holder whose lease has ended and whose slot another has taken', async () => {
     const [late] = await fill();
-    if (!late) throw new Error('No place was taken.');
+    if (!late) throw new Error('No slot was taken.');
     await fill(ofAccount, atSeconds(15));
-    await freePlace(late);
+    await freeSlot(late);
 
     expect(await fill(ofAccount, atSeconds(16))).toHaveLength(0);
   });
@@ -111,19 +111,19 @@ describe('the places of a limit', () => {
       memory.update(input);
       return memory.update(input);
     });
-    expect(await takePlace(ofAccount, NOW)).toBeDefined();
+    expect(await takeSlot(ofAccount, NOW)).toBeDefined();
 
     expect(inputs).toHaveLength(1);
     const item = memory.get(ofAccount.key as { PK: string; SK: string });
-    expect(Object.keys(item ?? {}).filter((name) => name.startsWith('place'))).toHaveLength(1);
+    expect(Object.keys(item ?? {}).filter((name) => name.startsWith('slot'))).toHaveLength(1);
   });
 
   test('cost one call when there is one, and two when there is none', async () => {
-    await takePlace(ofAccount, NOW);
+    await takeSlot(ofAccount, NOW);
     expect(memory.calls().UpdateCommand).toBeLessThanOrEqual(2);
     await fill();
     memory.client.resetHistory();
-    await takePlace(ofAccount, NOW);
+    await takeSlot(ofAccount, NOW);
 
     expect(memory.calls()).toEqual({ UpdateCommand: 1 });
   });
@@ -138,14 +138,14 @@ describe('the places of a limit', () => {
 });
 
 describe('work within limits', () => {
-  test('holds a place of every limit, and none afterwards', async () => {
-    const { places } = SIZE;
+  test('holds a slot of every limit, and none afterwards', async () => {
+    const { slots } = SIZE;
     const outcome = await withinLimits([ofAccount, ofHost], clock, async () => [
       (await fill()).length,
       (await fill(ofHost)).length,
     ]);
 
-    expect(outcome).toEqual({ result: [places - 1, 0] });
+    expect(outcome).toEqual({ result: [slots - 1, 0] });
     expect(await fill(ofHost)).toHaveLength(1);
   });
 
@@ -167,7 +167,7 @@ describe('work within limits', () => {
     expect(await fill()).toHaveLength(3);
   });
 
-  test('is done even if its place cannot be freed', async () => {
+  test('is done even if its slot cannot be freed', async () => {
     let calls = 0;
     memory.beforeCall = () => {
       if (++calls > 1) throw new Error('no table');

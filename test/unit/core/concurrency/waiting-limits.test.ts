@@ -9,7 +9,7 @@ import { MemoryFunctions } from '../../fakes/memory-functions.ts';
 const functions = new MemoryFunctions();
 beforeEach(() => functions.reset());
 
-const LIMIT = { places: 10, leaseSeconds: 300 };
+const LIMIT = { slots: 10, leaseSeconds: 300 };
 const never = new Promise<never>(() => undefined);
 
 /** How many of each account's calls wait, when each makes 40, one account after the other. */
@@ -54,7 +54,7 @@ describe('calls that wait for work of other functions', () => {
     ['of an account are at most half of all', [2, 2, 0], {}, 4],
     ['are at least one', [1, 0], {}, 1],
     ['of all accounts are as many as there are, in many items of the table', [10, 10, 5, 0], {}, 25],
-    ['are more where an operator allows more', [20, 20], { places: 20 }, 40],
+    ['are more where an operator allows more', [20, 20], { slots: 20 }, 40],
   ])('%s', async (_, expected, limit, inAll) => {
     expect(await waiting(expected.length, limit, inAll)).toEqual(expected);
   });

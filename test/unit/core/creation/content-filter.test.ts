@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { FILTER_PLACES, screenPrompt } from '../../../../core/creation/content-filter.ts';
+import { FILTER_SLOTS, screenPrompt } from '../../../../core/creation/content-filter.ts';
 import { ServiceError } from '../../../../core/errors.ts';
 import { table } from '../../../../core/table/table.ts';
 import { anAccount } from '../../builders/entities.ts';
@@ -121,11 +121,11 @@ describe('the content filter', () => {
       );
     const judge = () => screenPrompt(anAccount(), 'a lighthouse');
     await withEnvironment(CONFIGURED, async () => {
-      const judged = Array.from({ length: FILTER_PLACES }, judge);
-      while (held.length < FILTER_PLACES) await new Promise(setImmediate);
+      const judged = Array.from({ length: FILTER_SLOTS }, judge);
+      while (held.length < FILTER_SLOTS) await new Promise(setImmediate);
 
       await expect(judge()).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 });
-      expect(bedrock.calls()).toHaveLength(FILTER_PLACES);
+      expect(bedrock.calls()).toHaveLength(FILTER_SLOTS);
       for (const answer of held) answer();
       await Promise.all(judged);
     });
@@ -142,9 +142,9 @@ describe('the content filter', () => {
     expect(JSON.stringify(client?.config.customUserAgent)).toContain('generation-service/1.2.3');
   });
 
-  test('that fails frees its place', async () => {
+  test('that fails frees its slot', async () => {
     bedrock.on(ApplyGuardrailCommand).rejects(new Error('no guardrail'));
-    for (let call = 0; call < FILTER_PLACES + 5; call++) {
+    for (let call = 0; call < FILTER_SLOTS + 5; call++) {
       await expect(screen()).rejects.toThrow('no guardrail');
     }
   });

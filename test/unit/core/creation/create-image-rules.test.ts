@@ -166,6 +166,8 @@ describe('the prompt', () => {
     ['spaces only', ' \n\t\u2003', 'must not be empty'],
     ['invisible characters only', '\u200b\u200d\ufeff\u2060\u00ad', 'must not be empty'],
     ['fillers and blanks only', '\u3164\u115f\u2800 \u180e', 'must not be empty'],
+    ['blanks of other scripts only', '\u{1d159}\u{16fe4}\uffa0\u1680\u3000', 'must not be empty'],
+    ['noncharacters only', '\uffff\ufdd0\u{10ffff}', 'must not be empty'],
     ['tags and selectors only', '\u{e0041}\ufe0f\u202e\u0000', 'must not be empty'],
     ['4,001 characters', 'x'.repeat(4001), 'must be at most 4000 characters'],
     ['4,001 characters of two code units each', '🌊'.repeat(4001), 'must be at most 4000 characters'],

@@ -1,7 +1,7 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { InputMeasure, InputsToMeasure } from '../../../../core/creation/input-measuring.ts';
-import { MEASURING_PLACES } from '../../../../core/creation/measured-creation.ts';
+import { MEASURING_SLOTS } from '../../../../core/creation/measured-creation.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
 import { urlsOf } from '../../builders/bodies.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
@@ -99,29 +99,29 @@ describe('clips that are being measured', () => {
 
   test('are few of an account: a further creation is 429, and nothing of it is fetched or written', async () => {
     const { measure, ends } = holding();
-    const first = Array.from({ length: MEASURING_PLACES }, (_, index) =>
+    const first = Array.from({ length: MEASURING_SLOTS }, (_, index) =>
       attempt(ACCOUNT_ID, `host-${index}.example.com`, measure),
     );
-    await until(() => ends.length === MEASURING_PLACES);
+    await until(() => ends.length === MEASURING_SLOTS);
 
     const refused = await attempt(ACCOUNT_ID, 'another.example.com', measure);
 
     expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
-    expect(measure).toHaveBeenCalledTimes(MEASURING_PLACES);
+    expect(measure).toHaveBeenCalledTimes(MEASURING_SLOTS);
     expect(memory.transactions).toEqual([]);
     for (const end of ends) end();
     await Promise.all(first);
     const next = attempt(ACCOUNT_ID, 'another.example.com', measure);
-    await until(() => ends.length === MEASURING_PLACES + 1);
+    await until(() => ends.length === MEASURING_SLOTS + 1);
     ends.at(-1)?.();
     await next;
   });
 
-  test('leave other accounts their places, on the same host too', async () => {
+  test('leave other accounts their slots, on the same host too', async () => {
     const { measure, ends } = holding();
     const accounts = ['acc_1', 'acc_2', 'acc_3'];
     const all = accounts.flatMap((accountId) =>
-      Array.from({ length: MEASURING_PLACES }, () => attempt(accountId, 'shared.example.com', measure)),
+      Array.from({ length: MEASURING_SLOTS }, () => attempt(accountId, 'shared.example.com', measure)),
     );
     await until(() => ends.length === all.length);
 

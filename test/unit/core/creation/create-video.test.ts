@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
-import { MEASURING_PLACES } from '../../../../core/creation/measured-creation.ts';
+import { MEASURING_SLOTS } from '../../../../core/creation/measured-creation.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
@@ -116,7 +116,7 @@ describe('a video from reference videos', () => {
   test('is not accepted when measuring fails, and the next one can be measured', async () => {
     const failing = jest.fn(() => Promise.reject(new Error('No answer.')));
 
-    for (let attempt = 0; attempt <= MEASURING_PLACES; attempt++) {
+    for (let attempt = 0; attempt <= MEASURING_SLOTS; attempt++) {
       await expect(create(body, failing as never)).rejects.toThrow('No answer.');
     }
     nothingWritten();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { itemBytes } from '../../../../bench/costs/table-units.ts';
-import { setKeyBudget } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
+import { setKeyBudget } from '../../../../core/accounts/debit-settings.ts';
 import type { Budget } from '../../../../core/budgets/budget-rules.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { toEndUser } from '../../../../core/end-users/end-users.ts';

@@ -59,6 +59,9 @@ describe('a URL given by a caller', () => {
     'http://127.0.0.1:3000/',
     'http://127.8.9.1/',
     'http://[::1]:3000/',
+    'http://localhost.:3000/',
+    'http://files.localhost/',
+    'http://[::ffff:127.0.0.1]/',
   ])('may be %s only where private targets are allowed', (url) => {
     expect(urlProblem(url, false)).toBe(HTTPS_ONLY);
     expect(urlProblem(url, true)).toBeUndefined();
@@ -67,6 +70,7 @@ describe('a URL given by a caller', () => {
   test.each([
     ...['http://example.com/', 'http://10.0.0.1/', 'http://192.168.1.1/', 'http://169.254.169.254/'],
     ...['http://0.0.0.0/', 'http://128.0.0.1/', 'http://127.0.0.1.example.com/', 'http://[::2]/'],
+    ...['http://[::ffff:10.0.0.1]/', 'http://mylocalhost/'],
     ...['http://localhost.example.com/', 'ftp://localhost/', 'ftp://example.com/', 'file:///etc/passwd'],
     ...['data:image/png;base64,AAAA', 'javascript:alert(1)', '//example.com/', '/a.png', 'example.com', ''],
     ...['https://', 'https://exa mple.com/', ' https://example.com/', 'https://example.com/\n'],

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CreateMultipartUploadCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { CreateMultipartUploadCommand, PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measureInputs } from '../../../../core/creation/measure-inputs.ts';
 import { anImage } from '../../../../packages/media/test/images.ts';
@@ -360,6 +360,38 @@ describe('the problem of a reference video', () => {
     expect(Object.keys(stored())).toEqual(['clips/vid_1/0.mp4']);
     await slow.isClosed.promise;
   });
+
+  test.each([
+    ['in one call', () => clip, PutObjectCommand, []],
+    ['in parts', () => aLargeClip, UploadPartCommand, ['clips/vid_1/0.mp4']],
+  ])(
+    'that the bucket does not take in time, %s, is measured once no call is under way',
+    async (_, fileOf, kind, removed) => {
+      const stop = new AbortController();
+      const calls: Promise<unknown>[] = [];
+      bucket.client.on(kind as typeof PutObjectCommand).callsFake(() => {
+        const call = Promise.withResolvers<never>();
+        stop.signal.addEventListener('abort', () => setImmediate(() => call.reject(stop.signal.reason)));
+        calls.push(call.promise);
+        return call.promise;
+      });
+      let over = 0;
+      serve({ '/a': whole(fileOf()) });
+      const measured = measure(['/a'], stop.signal);
+      // As long as the test may take.
+      while (calls.length === 0) await nextTurn();
+      for (const call of calls) call.catch(() => over++);
+
+      stop.abort();
+
+      expect(await measured).toEqual([{ problem: 'could not be measured in time' }]);
+      expect(over).toBe(calls.length);
+      const sent = bucket.client.commandCalls(kind as typeof PutObjectCommand);
+      for (const { args } of sent) expect((args as unknown[])[1]).toEqual({ abortSignal: stop.signal });
+      expect(bucket.abortedUploads).toEqual(removed);
+      expect(bucket.objects.size).toBe(0);
+    },
+  );
 
   test('is known at once when the time is already over', async () => {
     serve({ '/a': whole(clip) });

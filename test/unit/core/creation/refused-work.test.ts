@@ -1,7 +1,7 @@
 import { ApplyGuardrailCommand, type ApplyGuardrailCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Account, getAccount } from '../../../../core/accounts/accounts.ts';
-import { FILTER_PLACES } from '../../../../core/creation/content-filter.ts';
+import { FILTER_SLOTS } from '../../../../core/creation/content-filter.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { tooManyInputs } from '../../../../core/creation/input-measuring.ts';
 import { accountKey, inFlightKey } from '../../../../core/table/keys.ts';
@@ -66,12 +66,12 @@ beforeEach(() => {
 });
 
 describe('clips measured for creations', () => {
-  test('use nothing of the allowance when there is no place for them', async () => {
-    const place = inFlightKey('clips', 'ALL#0');
+  test('use nothing of the allowance when there is no slot for them', async () => {
+    const slot = inFlightKey('clips', 'ALL#0');
     const held = { holder: 'another', heldUntil: at.getTime() + 20_000 };
-    const isAnyFull = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`place${index}`, held]));
+    const isAnyFull = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`slot${index}`, held]));
     for (let index = 0; index < 20; index++)
-      memory.put({ ...place, PK: `IN_FLIGHT#clips#ALL#${index}` }, isAnyFull);
+      memory.put({ ...slot, PK: `IN_FLIGHT#clips#ALL#${index}` }, isAnyFull);
 
     expect(await codes(1, () => createFromClips(measuring(1, 1)))).toEqual(['rate_limited']);
     expect(memory.get(inFlightKey('clips', `ACCOUNT#${ACCOUNT_ID}`))).toMatchObject({ spent: 0 });
@@ -116,7 +116,7 @@ describe('prompts judged for creations that are refused', () => {
     }
 
     expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(FILTER_PLACES);
+    expect(most).toBeLessThanOrEqual(FILTER_SLOTS);
     expect(bedrock.calls()).toHaveLength(60);
   });
 

@@ -67,7 +67,7 @@ describe('deleting many requests', () => {
     expect(attempts).toBe(2);
   });
 
-  test('counts one that committed although neither its answer nor the look-up came', async () => {
+  test('counts one that committed although neither its answer nor the check-up came', async () => {
     given();
     memory.afterTransaction = () => {
       memory.client.on(GetCommand).rejectsOnce(tableError('TimeoutError')).callsFake(readAgain);

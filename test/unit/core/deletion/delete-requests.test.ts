@@ -52,7 +52,7 @@ describe('deleting a request', () => {
 
   test('removes the record before the files, so that no read returns the URL of a removed file', async () => {
     given();
-    let recordAtRemoval: unknown = 'not looked at';
+    let recordAtRemoval: unknown = 'not read';
     bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
       recordAtRemoval = memory.get(requestKey(REQUEST_ID));
       return {};

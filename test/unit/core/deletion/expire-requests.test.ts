@@ -137,9 +137,9 @@ describe('a request of a batch is left alone', () => {
     ['when it is queued', 200, { status: 'queued' }, {}],
     ['when it is processing', 200, { status: 'processing' }, {}],
     ['when it failed', 200, { status: 'failed' }, {}],
-  ])('%s', async (_, seconds, overrides, place) => {
+  ])('%s', async (_, seconds, overrides, dueKey) => {
     given(REQUEST_ID, overrides);
-    memory.patch(requestKey(REQUEST_ID), place);
+    memory.patch(requestKey(REQUEST_ID), dueKey);
     const before = structuredClone(record());
 
     await expire(seconds);

@@ -2,9 +2,9 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';
 import {
   keepAttemptAlive,
-  noteRefusal,
   recordCancellation,
   recordOutcome,
+  recordRefusal,
   suspectAttempt,
 } from '../../../../core/provider-calls/provider-attempts.ts';
 import {
@@ -13,14 +13,14 @@ import {
   claimQuery,
   holdOffQueries,
   keepTaskToken,
-  noteQuery,
+  recordQuery,
 } from '../../../../core/provider-calls/provider-waits.ts';
 import { closeDeletion, toDeletedRequest } from '../../../../core/requests/deleted-requests.ts';
 import { type DueItem, reschedule } from '../../../../core/requests/due-items.ts';
 import {
   checkQueuedAt,
   closeWork,
-  keepStoredOutputs,
+  keepStoring,
   markExpired,
   markProcessing,
   postponeExpiry,
@@ -58,8 +58,8 @@ describe('a request that was deleted leaves nothing, and nothing comes back by',
     ['the token of an execution that was held up', () => keepTaskToken(REQUEST_ID, 'token', ENTERED, NOW)],
     ['a callback', () => claimCallbackQuery(REQUEST_ID, 2, NOW)],
     ['the query that a callback planned', () => beginCallbackQuery(REQUEST_ID, at(0), NOW)],
-    ['a query', () => noteQuery(REQUEST_ID, NOW, false)],
-    ['the last query before its deadline', () => noteQuery(REQUEST_ID, NOW, true)],
+    ['a query', () => recordQuery(REQUEST_ID, NOW, false)],
+    ['the last query before its deadline', () => recordQuery(REQUEST_ID, NOW, true)],
     ['a read', () => claimQuery(REQUEST_ID, 10, NOW)],
     ['a Retry-After of its provider', () => holdOffQueries(REQUEST_ID, at(60), NOW)],
     [
@@ -74,18 +74,18 @@ describe('a request that was deleted leaves nothing, and nothing comes back by',
     ],
     ['a sign of life of a call', () => keepAttemptAlive(attempt, NOW)],
     ['a suspicion of a call', () => suspectAttempt(attempt, NOW)],
-    ['a refusal of its provider', () => noteRefusal(attempt, at(0))],
-    ['the end of such a refusal', () => noteRefusal({ ...attempt, refusedAt: at(0) }, undefined)],
+    ['a refusal of its provider', () => recordRefusal(attempt, at(0))],
+    ['the end of such a refusal', () => recordRefusal({ ...attempt, refusedAt: at(0) }, undefined)],
     ['a cancellation', () => recordCancellation(attempt, { kind: 'cancelled' }, NOW)],
     ['an outcome', () => recordOutcome(attempt, aDone('a'), NOW)],
     ['its processing', () => markProcessing(aSucceeded(), at(60))],
-    ['a look at its place in a queue', () => checkQueuedAt(REQUEST_ID, at(60))],
+    ['a later due key', () => checkQueuedAt(REQUEST_ID, at(60))],
     ['its outputs', () => recordOutputs(REQUEST_ID, [])],
-    ['some of its outputs', () => keepStoredOutputs(REQUEST_ID, [])],
+    ['some of its outputs', () => keepStoring(REQUEST_ID, { storedSoFar: [], storingSince: at(0) })],
     ['its expiry', () => markExpired(REQUEST_ID, NOW)],
     ['another attempt at its expiry', () => postponeExpiry(EXPIRING, at(60), 1)],
     ['its closing', () => closeWork(aSucceeded())],
-    ['a look at what is due', () => reschedule(DUE, 'CHECK', at(60))],
+    ['a check of what is due', () => reschedule(DUE, 'CHECK', at(60))],
   ])('%s', async (_, write) => {
     given(aSucceeded({ webhookUrl: 'https://hooks.example.com' }));
     await remove();

@@ -21,7 +21,7 @@ import {
 } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
-import { lookAtDue } from '../../builders/runs.ts';
+import { checkDueItems } from '../../builders/runs.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import '../../fakes/fresh-bucket.ts';
@@ -35,7 +35,7 @@ const id = { accountId: ACCOUNT_ID, email: EMAIL };
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const remove = (seconds = 0) => deleteEndUser(id, new StoppedClock(atSeconds(seconds)));
 const reconcileAt = (seconds: number, keepGoing = () => true) =>
-  lookAtDue(seconds, leadingTo(answering({ kind: 'waiting' })), keepGoing);
+  checkDueItems(seconds, leadingTo(answering({ kind: 'waiting' })), keepGoing);
 /** Puts a failed request of the end-user; returns its id. */
 const given = (overrides: Partial<ImageRequest> = {}, createdAt = NOW): string => {
   const requestId = aRequestId(createdAt);

@@ -5,7 +5,7 @@ import { closeWork, findRequest } from '../../../../core/requests/requests.ts';
 import { deletedRequestKey, dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { leadingTo } from '../../builders/providers.ts';
-import { lookAtDue } from '../../builders/runs.ts';
+import { checkDueItems } from '../../builders/runs.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import '../../fakes/fresh-bucket.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -13,7 +13,7 @@ import { at, type RouteUnderTest, waitInTurn } from '../admission/a-route.ts';
 
 const ACCOUNT = 'a';
 const provider = leadingTo(answering({ kind: 'waiting' }));
-const reconcile = (seconds: number) => lookAtDue(seconds, provider);
+const reconcile = (seconds: number) => checkDueItems(seconds, provider);
 const remove = (id: string) => deleteRequest(ACCOUNT, id, atSeconds(0));
 const mark = (id: string) => memory.get(deletedRequestKey(ACCOUNT, id));
 

@@ -60,12 +60,12 @@ describe('a call', () => {
     const attempt = { aliveAt: at(-20) };
     givenAttempt(attempt);
     const provider = aProvider('synchronous', 1);
-    const look = (seconds: number) => run(provider, clockAt(seconds));
-    await expect(look(0)).rejects.toThrow(ProviderCallInFlightError);
+    const check = (seconds: number) => run(provider, clockAt(seconds));
+    await expect(check(0)).rejects.toThrow(ProviderCallInFlightError);
 
     await keepAttemptAlive(anAttempt(attempt), atSeconds(3));
 
-    await expect(look(10)).rejects.toThrow(ProviderCallInFlightError);
+    await expect(check(10)).rejects.toThrow(ProviderCallInFlightError);
     expect(attempts()[0]).not.toHaveProperty('outcome');
     expect(attempts()[0]).not.toHaveProperty('suspectedAt');
   });
@@ -186,14 +186,14 @@ describe('a call', () => {
   });
 
   test.each([
-    ['waited for its turn is looked at in 5 min, though its provider stays busy', 3_600, 300],
-    ['is looked at sooner leaves that so', 120, 120],
+    ['waited for its turn is checked in 5 min, though its provider stays busy', 3_600, 300],
+    ['is checked sooner leaves that so', 120, 120],
   ])('of a request that %s', async (_, before, after) => {
     memory.patch(requestKey(REQUEST_ID), dueListing('CHECK', REQUEST_ID, at(before)));
     await run(aProvider('asynchronous', 1, async () => BUSY));
 
-    const place = dueListing('CHECK', REQUEST_ID, at(after));
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...place });
+    const dueKey = dueListing('CHECK', REQUEST_ID, at(after));
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...dueKey });
   });
 
   test('that was busy is not made again before the provider’s Retry-After', async () => {

@@ -83,13 +83,13 @@ describe('dispatching a request', () => {
   test.each([
     ['after the shortest pause between two queries', false, 2],
     ['after five minutes when its provider calls back', true, 300],
-  ])('lists an accepted one for its first look %s', async (_, callsBack, seconds) => {
+  ])('lists an accepted one for its first check %s', async (_, callsBack, seconds) => {
     const provider = aProvider('asynchronous', 1, async () => ACCEPTED);
     provider.callsBack.mockReturnValue(callsBack);
     await run(provider);
 
-    const place = dueListing('CHECK', REQUEST_ID, atSeconds(seconds).toISOString());
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(place);
+    const dueKey = dueListing('CHECK', REQUEST_ID, atSeconds(seconds).toISOString());
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(dueKey);
   });
 
   test.each<[string, ProviderAnswer[], string]>([
@@ -126,20 +126,20 @@ describe('dispatching a request', () => {
     given({ status: ended });
     const provider = aProvider('synchronous', 1);
 
-    expect(await run(provider)).toEqual({ next: 'stop' });
+    expect(await run(provider)).toMatchObject({ next: ended === 'failed' ? 'fail' : 'stop' });
     expect(provider.submit).not.toHaveBeenCalled();
     expect(attempts()).toEqual([]);
   });
 
-  test.each<[string, () => void]>([
-    ['is failed by an operator', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
-    ['is deleted', () => memory.remove(requestKey(REQUEST_ID))],
-  ])('makes no call when it %s after it was loaded', async (_, end) => {
+  test.each<[string, 'fail' | 'stop', () => void]>([
+    ['is failed by an operator', 'fail', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
+    ['is deleted', 'stop', () => memory.remove(requestKey(REQUEST_ID))],
+  ])('makes no call when it %s after it was loaded, and says %s', async (_, next, end) => {
     given({ images: 4 });
     memory.beforeTransaction = end;
     const provider = aProvider('synchronous', 4);
 
-    expect(await run(provider)).toEqual({ next: 'stop' });
+    expect(await run(provider)).toMatchObject({ next });
     expect(provider.submit).not.toHaveBeenCalled();
     expect(attempts()).toEqual([]);
   });

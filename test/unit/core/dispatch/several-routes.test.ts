@@ -96,7 +96,7 @@ describe('a request of a model with two routes', () => {
     await expect(two.dispatch()).rejects.toThrow('No provider of xQI3Pro has a key.');
   });
 
-  test('is dispatched again when a route cannot be looked up for another reason than a missing key', async () => {
+  test('is dispatched again when a route cannot be checked up for another reason than a missing key', async () => {
     const two = new TwoRoutes();
     two.errors[FIRST] = new Error('no adapter');
 

@@ -49,7 +49,7 @@ export class TwoRoutes {
   readonly answers: Record<string, ProviderAnswer> = { [FIRST]: ACCEPTED, [SECOND]: ACCEPTED };
   /** Providers without a key. */
   readonly keyless = new Set<string>();
-  /** Routes that cannot be looked up, each with the error. */
+  /** Routes that cannot be checked up, each with the error. */
   readonly errors: Record<string, Error> = {};
   /** The field that each route's model is not sent. */
   readonly untaken: Record<string, string> = {};

@@ -40,7 +40,7 @@ export const account = () => memory.get(accountKey(ACCOUNT_ID));
 export const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 export const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
 /** Where a request is listed; undefined when it is in no list. */
-export const placeOf = (requestId = REQUEST_ID) => {
+export const dueKeyOf = (requestId = REQUEST_ID) => {
   const { GSI1PK, GSI1SK } = memory.get(requestKey(requestId)) ?? {};
   return GSI1PK === undefined ? undefined : { GSI1PK, GSI1SK };
 };

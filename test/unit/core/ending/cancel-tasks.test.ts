@@ -17,13 +17,13 @@ import {
   at,
   clockAt,
   dueAt,
+  dueKeyOf,
   executions,
   listed,
   memory,
-  placeOf,
   request,
 } from '../../builders/reconciling.ts';
-import { lookAtDue } from '../../builders/runs.ts';
+import { checkDueItems } from '../../builders/runs.ts';
 import { accepted, answering } from '../../builders/waiting-request.ts';
 
 const LATE = { code: 'provider_timeout', message: 'late' } as const;
@@ -41,7 +41,7 @@ const aCanceller = (answer: CancelAnswer | (() => Promise<CancelAnswer>) = { kin
   return provider;
 };
 const reconcile = (provider: Provider, seconds: number, routes: ProviderRouteOf = leadingTo(provider)) =>
-  lookAtDue(seconds, routes);
+  checkDueItems(seconds, routes);
 const cancelled = ({ cancel }: ReturnType<typeof aCanceller>) => cancel.mock.calls.map(([taskId]) => taskId);
 const NOT_LISTED = { GSI1PK: undefined, GSI1SK: undefined };
 
@@ -51,7 +51,7 @@ describe('the task of a request that failed', () => {
     ['by an operator', () => failStoredRequest(VIDEO_ID, LATE, clockAt(30), 'stuck')],
   ])('%s is cancelled by the next run of the reconciler, once', async (_, fail) => {
     await fail();
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 30));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 30));
     const provider = aCanceller();
 
     await reconcile(provider, 30);
@@ -61,7 +61,7 @@ describe('the task of a request that failed', () => {
     expect(provider.query).not.toHaveBeenCalled();
     expect(request.attempt()).toMatchObject({ ...accepted(), cancellation: { at: at(30) } });
     expect(request.record()).toMatchObject({ status: 'failed', error: LATE, finishedAt: at(30) });
-    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+    expect(dueKeyOf(VIDEO_ID)).toEqual(NOT_LISTED);
     expect(info.mock.calls).toContainEqual([
       'provider task cancelled',
       { provider: 'modelstudio', taskId: 'task-1' },
@@ -92,7 +92,7 @@ describe('the task of a request that failed', () => {
 
     await reconcile(provider, 600);
     expect(cancelled(provider)).toEqual(['task-1']);
-    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+    expect(dueKeyOf(VIDEO_ID)).toEqual(NOT_LISTED);
   });
 
   const noRoute: ProviderRouteOf = () => Promise.reject(new Error('No upstream is configured.'));
@@ -115,7 +115,7 @@ describe('the task of a request that failed', () => {
         'provider task not cancelled',
         { provider: 'modelstudio', taskId: 'task-1', reason },
       ]);
-      expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+      expect(dueKeyOf(VIDEO_ID)).toEqual(NOT_LISTED);
     },
   );
 
@@ -123,7 +123,7 @@ describe('the task of a request that failed', () => {
     request.withAttempt({ taskId: 'task-1', outcome: { kind: 'failed', failure: LATE } });
     await failRequest(VIDEO_ID, LATE, clockAt(30));
 
-    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+    expect(dueKeyOf(VIDEO_ID)).toEqual(NOT_LISTED);
   });
 
   test('that a call under way may still create is waited for, for as long as that may take', async () => {
@@ -142,7 +142,7 @@ describe('the task of a request that failed', () => {
     await failRequest(VIDEO_ID, LATE, clockAt(30));
     await reconcile(aCanceller(), 90);
 
-    expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
+    expect(dueKeyOf(VIDEO_ID)).toEqual(NOT_LISTED);
   });
 
   test('has its webhook sent at once, before its task is cancelled', async () => {
@@ -150,7 +150,7 @@ describe('the task of a request that failed', () => {
     await failRequest(VIDEO_ID, LATE, clockAt(30));
 
     expect(executions.names('webhook-delivery')).toEqual([VIDEO_ID]);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 30));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 30));
   });
 });
 
@@ -183,14 +183,14 @@ describe('the tasks of a request that was delivered in part', () => {
     givenParts(2);
     await settleRequest(REQUEST_ID, clockAt(30));
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'succeeded', outputs });
-    expect(placeOf(REQUEST_ID)).toEqual(listed('CHECK', 30, REQUEST_ID));
+    expect(dueKeyOf(REQUEST_ID)).toEqual(listed('CHECK', 30, REQUEST_ID));
     const provider = aCanceller();
 
     await reconcile(provider, 30);
 
     expect(cancelled(provider)).toEqual(['task-2']);
     const { expiresAt } = memory.get(requestKey(REQUEST_ID)) as { expiresAt: string };
-    expect(placeOf(REQUEST_ID)).toEqual(dueListing('EXPIRE', REQUEST_ID, expiresAt));
+    expect(dueKeyOf(REQUEST_ID)).toEqual(dueListing('EXPIRE', REQUEST_ID, expiresAt));
   });
 
   test('take no read of their own when it got all that it asked for', async () => {
@@ -200,6 +200,6 @@ describe('the tasks of a request that was delivered in part', () => {
 
     // The account is read for its refund.
     expect(memory.calls()).toEqual({ QueryCommand: 1, GetCommand: 1, TransactWriteCommand: 1 });
-    expect(placeOf(REQUEST_ID)).toMatchObject({ GSI1PK: expect.stringContaining('EXPIRE') });
+    expect(dueKeyOf(REQUEST_ID)).toMatchObject({ GSI1PK: expect.stringContaining('EXPIRE') });
   });
 });

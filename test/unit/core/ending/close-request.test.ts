@@ -6,17 +6,17 @@ import { atSeconds } from '../../builders/clocks.ts';
 import { anImageRequest, aVideoRequest, putRequest } from '../../builders/entities.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-import { placeOf, webhookUrl } from './an-ending.ts';
+import { dueKeyOf, webhookUrl } from './an-ending.ts';
 
 const expiresAt = atSeconds(82_800).toISOString();
 const succeeded = { status: 'succeeded', expiresAt } as const;
-/** Puts a request that has work left, or is at another place; returns its id. */
+/** Puts a request that has work left, or has another due key; returns its id. */
 const given = (
   request: StoredRequest,
-  place: object = dueListing('CHECK', request.requestId, request.createdAt),
+  dueKey: object = dueListing('CHECK', request.requestId, request.createdAt),
 ): string => {
   putRequest(memory, request);
-  memory.patch(requestKey(request.requestId), place);
+  memory.patch(requestKey(request.requestId), dueKey);
   return request.requestId;
 };
 /** Closes a request without files. */
@@ -40,7 +40,7 @@ describe('closing a request', () => {
     await closeRequest(requestId);
 
     expect(executions.started).toEqual(request.webhookUrl ? [started(requestId)] : []);
-    expect(placeOf(requestId)).toEqual(
+    expect(dueKeyOf(requestId)).toEqual(
       request.status === 'succeeded' ? dueListing('EXPIRE', requestId, expiresAt) : undefined,
     );
   });
@@ -56,14 +56,14 @@ describe('closing a request', () => {
     ],
     ['was closed and is in no list', anImageRequest({ ...succeeded, webhookUrl }), {}],
     ['was deleted', undefined, undefined],
-  ])('does nothing, at the cost of one read, for one that %s', async (_, request, place) => {
-    if (request) given(request, place);
+  ])('does nothing, at the cost of one read, for one that %s', async (_, request, dueKey) => {
+    if (request) given(request, dueKey);
     else memory.remove(requestKey(id));
-    const before = structuredClone(placeOf(id));
+    const before = structuredClone(dueKeyOf(id));
 
     await closeRequest(id);
 
-    expect(placeOf(id)).toEqual(before);
+    expect(dueKeyOf(id)).toEqual(before);
     expect(memory.calls()).toEqual({ GetCommand: 1 });
     expect(executions.client.calls()).toHaveLength(0);
   });

@@ -38,7 +38,10 @@ describe('a request whose execution never started', () => {
     expect(await reconcile()).toBe(false);
 
     expect(executions.started).toEqual([
-      { machine: 'generation', name: VIDEO_ID, input: { requestId: VIDEO_ID }, status: 'RUNNING' },
+      {
+        ...{ machine: 'generation', name: VIDEO_ID, status: 'RUNNING' },
+        input: { requestId: VIDEO_ID, model: 'xW3.0s', accountId: ACCOUNT_ID },
+      },
     ]);
     expect(request.record()).toMatchObject({ status });
     expect(entries()).toEqual([]);
@@ -147,3 +150,19 @@ test('a terminal request that was not closed is closed with its files, whatever 
   });
   expect(bucket.objects.size).toBe(1);
 });
+
+test.each([
+  ['FAILED', 1],
+  ['TIMED_OUT', 1],
+  ['ABORTED', 0],
+  [undefined, 0],
+] as const)(
+  'an execution that is reported %s after its request had ended counts %i as lost',
+  async (reported, times) => {
+    givenStopped(ended);
+
+    await reconcileRequest(VIDEO_ID, clockAt(100), reported);
+
+    expect(counted()).toEqual(Array(times).fill(['ExecutionLost', {}]));
+  },
+);

@@ -8,7 +8,7 @@ import {
   settleOrFailRequest,
 } from '../../../../core/ending/fail-request.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
+import { keepStoring, recordOutputs } from '../../../../core/requests/requests.ts';
 import { countName } from '../../../../core/route-pauses/pause-rules.ts';
 import {
   dueListing,
@@ -166,10 +166,13 @@ describe('giving up a request that a run of the storing step still works for', (
   const outputs = [aStoredOutput(0)];
 
   test.each([
-    ['records its outputs', recordOutputs],
-    ['keeps what it has stored so far', keepStoredOutputs],
+    ['records its outputs', () => recordOutputs(REQUEST_ID, outputs)],
+    [
+      'keeps what it has stored so far',
+      () => keepStoring(REQUEST_ID, { storedSoFar: outputs, storingSince: clock.now().toISOString() }),
+    ],
   ])('which %s meanwhile, delivers them', async (_, write) => {
-    memory.beforeTransaction = (attempt) => attempt === 1 && write(REQUEST_ID, outputs);
+    memory.beforeTransaction = (attempt) => attempt === 1 && write();
 
     await settleOrFailRequest(REQUEST_ID, FAILURE, clock);
 

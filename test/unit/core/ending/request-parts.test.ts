@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { partsOf } from '../../../../core/ending/end-rules.ts';
+import { requestParts } from '../../../../core/ending/end-rules.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
@@ -11,7 +11,7 @@ describe('the parts of a request that ended', () => {
     const request = { createdAt, dispatchedAt: at(3) };
     const attempts = [{ finishedAt: at(9) }, { finishedAt: at(15.5) }];
 
-    expect(partsOf(request, attempts, atSeconds(17))).toEqual({
+    expect(requestParts(request, attempts, atSeconds(17))).toEqual({
       totalSeconds: 17,
       queueSeconds: 3,
       providerSeconds: 12.5,
@@ -20,13 +20,16 @@ describe('the parts of a request that ended', () => {
   });
 
   test('are the queue alone when no provider was called', () => {
-    expect(partsOf({ createdAt }, [], atSeconds(3600))).toEqual({ totalSeconds: 3600, queueSeconds: 3600 });
+    expect(requestParts({ createdAt }, [], atSeconds(3600))).toEqual({
+      totalSeconds: 3600,
+      queueSeconds: 3600,
+    });
   });
 
   test.each([[[{}]], [[{ finishedAt: at(4) }, {}]], [[]]])(
     'end at the provider while a call is open: %j',
     (attempts) => {
-      expect(partsOf({ createdAt, dispatchedAt: at(2) }, attempts, atSeconds(602))).toEqual({
+      expect(requestParts({ createdAt, dispatchedAt: at(2) }, attempts, atSeconds(602))).toEqual({
         totalSeconds: 602,
         queueSeconds: 2,
         providerSeconds: 600,
@@ -38,7 +41,7 @@ describe('the parts of a request that ended', () => {
     const seconds = fc.integer({ min: 0, max: 5_000_000 }).map((milliseconds) => milliseconds / 1000);
     fc.assert(
       fc.property(seconds, seconds, seconds, (queue, provider, storing) => {
-        const parts = partsOf(
+        const parts = requestParts(
           { createdAt, dispatchedAt: at(queue) },
           [{ finishedAt: at(queue + provider) }],
           atSeconds(queue + provider + storing),

@@ -23,6 +23,7 @@ import { memory } from '../../fakes/fresh-table.ts';
 import {
   account,
   clock,
+  dueKeyOf,
   EXPIRE,
   endUser,
   entries,
@@ -30,7 +31,6 @@ import {
   given,
   LOOK,
   outputs,
-  placeOf,
   request,
   webhookUrl,
 } from './an-ending.ts';
@@ -168,7 +168,7 @@ describe('failing a request', () => {
     });
     expect(entries()).toMatchObject([{ amountThousandths: 12_000, balanceAfterThousandths: 112_000 }]);
     expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 48_000 });
-    expect([executions.started, placeOf()]).toEqual([[], undefined]);
+    expect([executions.started, dueKeyOf()]).toEqual([[], undefined]);
   });
 
   test('works when the end-user or the account has been blocked', async () => {
@@ -222,5 +222,5 @@ test('A request stays open while its webhook cannot be started, and the next run
   executions.reset();
   await settleRequest(REQUEST_ID, clock);
   expect(executions.names('webhook-delivery')).toEqual([REQUEST_ID]);
-  expect(placeOf()).toEqual(EXPIRE);
+  expect(dueKeyOf()).toEqual(EXPIRE);
 });

@@ -15,6 +15,7 @@ import {
   startWorkflow,
   wakeExecution,
 } from '../../../../core/executions/executions.ts';
+import { ACCOUNT_ID, anImageRequest } from '../../builders/entities.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 
 const GENERATION = 'arn:aws:states:us-east-1:111122223333:stateMachine:generation';
@@ -25,11 +26,15 @@ const inputs = (command: typeof StartExecutionCommand) =>
   executions.client.commandCalls(command).map(({ args }) => args[0].input);
 
 describe('starting an execution', () => {
-  test('of a request names it by the request and passes the id alone', async () => {
-    await startWorkflow('img_1');
+  test('of a request names it by the request and shows whose it is, and nothing personal', async () => {
+    await startWorkflow(anImageRequest({ requestId: 'img_1' }));
 
     expect(inputs(StartExecutionCommand)).toEqual([
-      { stateMachineArn: GENERATION, name: 'img_1', input: '{"requestId":"img_1"}' },
+      {
+        stateMachineArn: GENERATION,
+        name: 'img_1',
+        input: `{"requestId":"img_1","model":"xQI3Pro","accountId":"${ACCOUNT_ID}"}`,
+      },
     ]);
   });
 
@@ -52,7 +57,7 @@ describe('starting an execution', () => {
   });
 
   const starts = [
-    ['a request', () => startWorkflow('img_1')],
+    ['a request', () => startWorkflow(anImageRequest({ requestId: 'img_1' }))],
     ['an expiry', () => startExpiry(AT, { pages: 0 })],
     ['a webhook delivery', () => startWebhookDelivery('img_1')],
   ] as const;

@@ -24,17 +24,18 @@ describe('the URL of a file of ours', () => {
     for (const key of [UPLOAD, OUTPUT]) expect(toHandle(urlOf(key))).toBe(key);
   });
 
-  test.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', '127.1', '127.0.0.2', '2130706433'])(
-    'is a handle of a local run by each name of this machine: %s',
-    async (host) => {
-      await withEnvironment({ FILE_DELIVERY_BASE_URL: 'http://127.0.0.1:3000/files' }, () => {
-        expect(toHandle(`http://${host}:3000/files/${UPLOAD}?Expires=1`)).toBe(UPLOAD);
-        expect(isOwnAddress(`http://${host}:3000/files/docs`)).toBe(true);
-        expect(isOwnAddress(`http://${host}:3001/files/${UPLOAD}`)).toBe(false);
-        expect(isOwnAddress(`http://${host}:3000/${UPLOAD}`)).toBe(false);
-      });
-    },
-  );
+  test.each([
+    ...['127.0.0.1', '127.1', '127.0.0.2', '2130706433', '0x7f.1', '0177.0.0.1', '127.0.0.1.'],
+    ...['localhost', 'LOCALHOST', 'localhost.', 'files.localhost', '１２７.0.0.1'],
+    ...['[::1]', '[0:0::0:1]', '[::ffff:127.0.0.1]', '[::FFFF:7f00:1]'],
+  ])('is a handle of a local run by each name of this machine: %s', async (host) => {
+    await withEnvironment({ FILE_DELIVERY_BASE_URL: 'http://127.0.0.1:3000/files' }, () => {
+      expect(toHandle(`http://${host}:3000/files/${UPLOAD}?Expires=1`)).toBe(UPLOAD);
+      expect(isOwnAddress(`http://${host}:3000/files/docs`)).toBe(true);
+      expect(isOwnAddress(`http://${host}:3001/files/${UPLOAD}`)).toBe(false);
+      expect(isOwnAddress(`http://${host}:3000/${UPLOAD}`)).toBe(false);
+    });
+  });
 
   test('is a handle at the distribution’s own name too, where the files have another address', async () => {
     const own = { FILE_DELIVERY_DOMAIN: 'd111111abcdef8.cloudfront.net' };

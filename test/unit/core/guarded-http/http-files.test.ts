@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type FileFault, openFile } from '../../../../core/guarded-http/http-files.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -118,6 +118,16 @@ describe('a redirected file', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  test('is followed to an address written in UTF-8, as browsers do', async () => {
+    server.respond = ({ path }, response) => {
+      const location = Buffer.from('/fünf?a=“1”').toString('latin1');
+      if (path === '/0') response.writeHead(302, { location }).end();
+      else response.end(path);
+    };
+
+    expect((await buffer(await open(`${server.url}/0`))).toString()).toBe(encodeURI('/fünf?a=“1”'));
+  });
+
   test('without a target is given up', async () => {
     server.answer(302, '');
 
@@ -132,39 +142,59 @@ describe('a file in an encoding that was not asked for', () => {
     ['x-gzip', gzipSync(content)],
     ['GZIP', gzipSync(content)],
     ['deflate', deflateSync(content)],
+    ['deflate', deflateRawSync(content)],
+    ['gzip, deflate', deflateRawSync(gzipSync(content))],
     ['br', brotliCompressSync(content)],
     ['zstd', zstdCompressSync(content)],
     ['gzip, br', brotliCompressSync(gzipSync(content))],
     ['identity', content],
     ['aws-chunked', content],
+    ...['none', 'binary', 'UTF-8'].map((name): [string, Buffer] => [name, content]),
   ])('is decoded: %s', async (encoding, bytes) => {
     server.respond = (_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes);
 
     expect((await buffer(await open(server.url))).equals(content)).toBe(true);
   });
 
-  test('that is unknown is given up', async () => {
-    server.respond = (_, response) => response.writeHead(200, { 'content-encoding': 'rot13' }).end('abc');
+  test.each(['rot13', 'compress', 'constructor', 'toString', Array(4).fill('gzip').join()])(
+    'that is unknown is given up: %s',
+    async (encoding) => {
+      server.respond = (_, response) => response.writeHead(200, { 'content-encoding': encoding }).end('abc');
 
-    await expect(open(server.url)).rejects.toMatchObject(unavailable('final'));
-  });
+      await expect(open(server.url)).rejects.toMatchObject({
+        ...unavailable('final'),
+        cause: { name: 'UnknownEncodingError' },
+      });
+    },
+  );
 
-  test('that ends early, as a whole answer, broke off', async () => {
-    const half = gzipSync(content).subarray(0, 100);
-    server.respond = (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(half);
+  test.each<[string, Buffer]>([
+    ['gzip', gzipSync(content)],
+    ['deflate', deflateSync(content)],
+    ['deflate', deflateRawSync(content)],
+    ['br', brotliCompressSync(content)],
+  ])('that ends early, as a whole answer, broke off: %s', async (encoding, whole) => {
+    const half = whole.subarray(0, whole.byteLength >> 1);
+    server.respond = (_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(half);
 
     await expect(open(server.url).then(buffer)).rejects.toMatchObject(unavailable('out-of-order'));
   });
 
-  test('is no more read than its reader takes, however much it grows', async () => {
-    const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024));
-    server.respond = (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateRawSync],
+  ] as const)(
+    'is no more read than its reader takes, however much it grows: %s',
+    async (encoding, encode) => {
+      const bomb = encode(Buffer.alloc(200 * 1024 * 1024));
+      server.respond = (_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bomb);
 
-    let taken = 0;
-    for await (const chunk of await open(server.url)) {
-      taken += chunk.byteLength;
-      if (taken > 1024 * 1024) break;
-    }
-    expect(taken).toBeLessThan(2 * 1024 * 1024);
-  });
+      let taken = 0;
+      for await (const chunk of await open(server.url)) {
+        taken += chunk.byteLength;
+        if (taken > 1024 * 1024) break;
+      }
+      expect(taken).toBeLessThan(2 * 1024 * 1024);
+    },
+  );
 });

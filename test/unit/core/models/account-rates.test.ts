@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { putAccountRate } from '../../../../core/accounts/account-terms.ts';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
+import { putAccountRate } from '../../../../core/accounts/debit-settings.ts';
 import { auditWrite } from '../../../../core/audit/audit.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { NotFoundError, ValidationError } from '../../../../core/errors.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CATALOG, type CatalogModel, DEFAULT_RATES, findModel } from '../../../../core/models/catalog.ts';
+import { rateProblem } from '../../../../core/models/rate-problem.ts';
 import type { ImageRate, Rate } from '../../../../core/models/rate-schemas.ts';
 import { imagePrice, rateOf } from '../../../../core/models/rates.ts';
-import { rateProblem } from '../../../../ops/rate-problem.ts';
 
 const model = (id: string): CatalogModel => {
   const found = findModel(id);

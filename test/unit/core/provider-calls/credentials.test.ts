@@ -51,7 +51,7 @@ describe('the providers that have a credential', () => {
     expect(await listCredentials(later(300))).toEqual(new Set(['modelark', 'modelstudio']));
   });
 
-  test('are not reported as none when the look-up fails', async () => {
+  test('are not reported as none when the check-up fails', async () => {
     secrets.client.rejects(new Error('no secrets'));
 
     await expect(listCredentials(later(0))).rejects.toThrow('no secrets');

@@ -83,15 +83,15 @@ describe('claiming attempts', () => {
     });
   });
 
-  const noted = (attempt: number, options: Partial<ClaimOptions>) =>
+  const recorded = (attempt: number, options: Partial<ClaimOptions>) =>
     claimAttempts(REQUEST_ID, [{ call: 0, attempt }], {
       ...CLAIM,
       ...{ now: atSeconds(attempt), claimId: `${attempt}`, ...options },
     });
 
   test('records the first claim on the request, and the id of the last', async () => {
-    await noted(0, {});
-    await noted(1, {});
+    await recorded(0, {});
+    await recorded(1, {});
 
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
       dispatchedAt: NOW.toISOString(),
@@ -100,7 +100,7 @@ describe('claiming attempts', () => {
   });
 
   test('is refused when another run has assigned its request a route', async () => {
-    expect(await noted(0, { assignment: 2 })).toEqual({ kind: 'taken' });
+    expect(await recorded(0, { assignment: 2 })).toEqual({ kind: 'taken' });
     expect(stored()).toBeUndefined();
   });
 
@@ -110,10 +110,10 @@ describe('claiming attempts', () => {
       memory.get(providerWaitKey(REQUEST_ID)),
     ];
 
-    await noted(0, { beginsProcessing: true });
+    await recorded(0, { beginsProcessing: true });
     expect(written()).toEqual(['processing', undefined]);
     memory.put(requestKey(REQUEST_ID), anImageRequest({ assignment }));
-    await noted(1, { beginsProcessing: false });
+    await recorded(1, { beginsProcessing: false });
     expect(written()).toEqual([
       'queued',
       expect.objectContaining({ requestId: REQUEST_ID, ttl: atSeconds(1).getTime() / 1000 + 100 * 86_400 }),
@@ -253,7 +253,7 @@ describe('the outcome of a call', () => {
 });
 
 describe('suspecting the process that makes a call', () => {
-  test('is noted once, until it marks the call alive', async () => {
+  test('is recorded once, until it marks the call alive', async () => {
     memory.put(key, anAttempt());
 
     await suspectAttempt(anAttempt(), atSeconds(20));

@@ -7,9 +7,9 @@ import {
   findProviderWait,
   holdOffQueries,
   keepTaskToken,
-  noteQuery,
   openWaitWrite,
   queriedWithin,
+  recordQuery,
 } from '../../../../core/provider-calls/provider-waits.ts';
 import { providerWaitKey } from '../../../../core/table/keys.ts';
 import { transact } from '../../../../core/table/transactions.ts';
@@ -58,28 +58,28 @@ describe('the wait of a request', () => {
     expect(stored()).toMatchObject({ ttl: atSeconds(60).getTime() / 1000 + 100 * 86_400 });
   });
 
-  test('that was never opened stays so: its queries are made and not noted', async () => {
+  test('that was never opened stays so: its queries are made and not recorded', async () => {
     memory.reset();
 
     expect(await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW)).toEqual({ requestId: VIDEO_ID });
-    expect(await noteQuery(VIDEO_ID, NOW, false)).toEqual({ requestId: VIDEO_ID });
+    expect(await recordQuery(VIDEO_ID, NOW, false)).toEqual({ requestId: VIDEO_ID });
     expect(await claimQuery(VIDEO_ID, 10, NOW)).toBeUndefined();
     expect(await findProviderWait(VIDEO_ID)).toBeUndefined();
   });
 
   test('collects events in any order, and every write returns the whole item', async () => {
-    const noted = {
+    const recorded = {
       requestId: VIDEO_ID,
       calledBackAt: at(1),
       callbackQueryAt: at(1),
       callbackQueryIsPlanned: false,
     };
-    expect(await claimCallbackQuery(VIDEO_ID, 2, atSeconds(1))).toEqual(noted);
-    await noteQuery(VIDEO_ID, atSeconds(2), false);
+    expect(await claimCallbackQuery(VIDEO_ID, 2, atSeconds(1))).toEqual(recorded);
+    await recordQuery(VIDEO_ID, atSeconds(2), false);
     const all = await keepTaskToken(VIDEO_ID, 'token-1', entered(3), atSeconds(3));
 
     expect(all).toEqual({
-      ...noted,
+      ...recorded,
       queriedAt: at(2),
       taskToken: 'token-1',
       tokenOrder: `${at(3)}#0000`,
@@ -117,7 +117,7 @@ describe('claiming the query of a callback', () => {
     (await claimCallbackQuery(VIDEO_ID, 2, atSeconds(seconds)))?.callbackQueryAt;
 
   test('is for now when no callback caused one lately, whatever else was queried', async () => {
-    await noteQuery(VIDEO_ID, atSeconds(0), false);
+    await recordQuery(VIDEO_ID, atSeconds(0), false);
 
     expect(await claim(0)).toBe(at(0));
     expect(await claim(2)).toBe(at(2));
@@ -141,6 +141,12 @@ describe('claiming the query of a callback', () => {
     expect(await beginCallbackQuery(VIDEO_ID, at(7), atSeconds(7))).toBeUndefined();
   });
 
+  test('is for now when a clock an hour ahead claimed the last one', async () => {
+    await claim(3_600);
+
+    expect(await claim(1)).toBe(at(1));
+  });
+
   test('is given to two of any number at once: for now and for the end of the interval', async () => {
     const claims = await Promise.all(Array.from({ length: 20 }, () => claim(5)));
 
@@ -149,7 +155,7 @@ describe('claiming the query of a callback', () => {
 });
 
 describe('claiming a query', () => {
-  test('succeeds the first time, and notes the query', async () => {
+  test('succeeds the first time, and records the query', async () => {
     await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW);
 
     expect(await claimQuery(VIDEO_ID, 10, atSeconds(1))).toMatchObject({
@@ -164,7 +170,7 @@ describe('claiming a query', () => {
     [10, true],
     [600, true],
   ])('succeeds %p s after the last query: %p', async (seconds, given) => {
-    await noteQuery(VIDEO_ID, NOW, false);
+    await recordQuery(VIDEO_ID, NOW, false);
 
     expect((await claimQuery(VIDEO_ID, 10, atSeconds(seconds))) !== undefined).toBe(given);
     expect(stored()).toMatchObject({ queriedAt: at(given ? seconds : 0) });
@@ -177,8 +183,19 @@ describe('claiming a query', () => {
     await holdOffQueries(VIDEO_ID, at(30), NOW);
 
     expect((await claimQuery(VIDEO_ID, 10, atSeconds(seconds))) !== undefined).toBe(given);
-    expect((await noteQuery(VIDEO_ID, atSeconds(seconds), false)) !== undefined).toBe(given);
-    expect(await noteQuery(VIDEO_ID, atSeconds(seconds), true)).toMatchObject({ queriedAt: at(seconds) });
+    expect((await recordQuery(VIDEO_ID, atSeconds(seconds), false)) !== undefined).toBe(given);
+    expect(await recordQuery(VIDEO_ID, atSeconds(seconds), true)).toMatchObject({ queriedAt: at(seconds) });
+  });
+
+  test('succeeds when a clock an hour ahead has set what would refuse it', async () => {
+    const ahead = 3_600;
+    await recordQuery(VIDEO_ID, atSeconds(ahead), false);
+    await holdOffQueries(VIDEO_ID, at(ahead + 45), atSeconds(ahead));
+
+    expect(queriedWithin(await findProviderWait(VIDEO_ID), 10, atSeconds(1))).toBe(false);
+    expect(await recordQuery(VIDEO_ID, atSeconds(1), false)).toMatchObject({ queriedAt: at(1) });
+    await recordQuery(VIDEO_ID, atSeconds(ahead), true);
+    expect(await claimQuery(VIDEO_ID, 10, atSeconds(1))).toMatchObject({ queriedAt: at(1) });
   });
 
   test('succeeds for one of many at once', async () => {

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 /**
- * A provider whose answers take so many seconds: `answer` by default, and that a task is done from a second on. It notes when each task was
+ * A provider whose answers take so many seconds: `answer` by default, and that a task is done from a second on. It records when each task was
  * queried, and the most queries at once.
  */
 export const aTaskProvider = ({
@@ -24,18 +24,18 @@ export const aTaskProvider = ({
   answer = { kind: 'waiting' } as ProviderAnswer,
   takes = 0,
 } = {}) => {
-  const noted = { queriedAt: [] as number[], taskIds: [] as string[], most: 0 };
+  const recorded = { queriedAt: [] as number[], taskIds: [] as string[], most: 0 };
   let underWay = 0;
   const provider = answering(answer);
   provider.query.mockImplementation(async (taskId) => {
-    noted.queriedAt.push(elapsed());
-    noted.taskIds.push(taskId);
-    noted.most = Math.max(noted.most, ++underWay);
+    recorded.queriedAt.push(elapsed());
+    recorded.taskIds.push(taskId);
+    recorded.most = Math.max(recorded.most, ++underWay);
     if (takes > 0) await wait(takes);
     underWay--;
     return elapsed() < finishesAt ? answer : aDone('a');
   });
-  return { provider, noted, routes: leadingTo(provider) };
+  return { provider, recorded, routes: leadingTo(provider) };
 };
 
 /** Routes for a run whose tasks do not finish. */

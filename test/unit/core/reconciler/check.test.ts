@@ -24,70 +24,70 @@ import {
   clockAt,
   commands,
   dueAt,
+  dueKeyOf,
   ended,
   executions,
   given,
   listed,
   memory,
-  placeOf,
   request,
 } from '../../builders/reconciling.ts';
-import { lookAtDue } from '../../builders/runs.ts';
+import { checkDueItems } from '../../builders/runs.ts';
 import { accepted, answering } from '../../builders/waiting-request.ts';
 
 const WAITING: ProviderAnswer = { kind: 'waiting' };
 const BUSY: ProviderAnswer = { kind: 'busy', reason: 'down' };
 /** Looks at what is due, with a provider that calls back or not and gives this answer to every query. */
-const look = async (seconds: number, answer: ProviderAnswer = WAITING, callsBack = false) => {
+const check = async (seconds: number, answer: ProviderAnswer = WAITING, callsBack = false) => {
   const provider = answering(answer);
   provider.callsBack.mockReturnValue(callsBack);
-  const looks = await lookAtDue(seconds, leadingTo(provider));
-  return { provider, looks };
+  const checks = await checkDueItems(seconds, leadingTo(provider));
+  return { provider, checks };
 };
 const later = { kind: 'done' };
 const openUntil = (seconds: number) => ({ kind: 'open', nextMs: Date.parse(at(seconds)) });
 
-describe('a look at a request that may have no execution', () => {
-  test('starts it once it is 45 s old, and looks again', async () => {
+describe('a check of a request that may have no execution', () => {
+  test('starts it once it is 45 s old, and checks it again', async () => {
     const old = [given(-100), given(-45)];
     given(-44.999);
 
-    const { looks } = await look(0);
+    const { checks } = await check(0);
 
     expect(executions.names('generation')).toEqual(old);
-    expect(looks).toEqual([openUntil(45), openUntil(45)]);
+    expect(checks).toEqual([openUntil(45), openUntil(45)]);
   });
 
-  test('leaves it alone when it has one, and looks at it like all others', async () => {
+  test('leaves it alone when it has one, and checks it like all others', async () => {
     const requestId = given(-60);
     executions.put('generation', requestId, 'RUNNING');
 
-    expect((await look(0)).looks).toEqual([later]);
+    expect((await check(0)).checks).toEqual([later]);
     expect(commands()).toEqual(['DescribeExecutionCommand']);
-    expect(placeOf(requestId)).toEqual(listed('CHECK', 300, requestId));
+    expect(dueKeyOf(requestId)).toEqual(listed('CHECK', 300, requestId));
   });
 
   test('does not even describe it when it was dispatched', async () => {
     const requestId = given(-60);
     await markProcessing(anImageRequest({ requestId }));
 
-    await look(0);
+    await check(0);
 
     expect(commands()).toEqual([]);
     // Five minutes after its creation.
-    expect(placeOf(requestId)).toEqual(listed('CHECK', 240, requestId));
+    expect(dueKeyOf(requestId)).toEqual(listed('CHECK', 240, requestId));
   });
 
-  test('keeps the place that its dispatch gives it during the look', async () => {
+  test('keeps the due key that its dispatch gives it during the check', async () => {
     const requestId = given(-60);
     executions.client.on(DescribeExecutionCommand).callsFake(async () => {
       await markProcessing(anImageRequest({ requestId }), at(301));
       return { status: 'RUNNING' };
     });
 
-    await look(0);
+    await check(0);
 
-    expect(placeOf(requestId)).toEqual(listed('CHECK', 301, requestId));
+    expect(dueKeyOf(requestId)).toEqual(listed('CHECK', 301, requestId));
   });
 });
 
@@ -99,7 +99,7 @@ const waiting = (wait: object = {}) => {
   dueAt(0);
 };
 
-describe('a look at an unfinished task', () => {
+describe('a check of an unfinished task', () => {
   test.each([
     [
       'leaves it to its execution until half a minute after its deadline',
@@ -113,7 +113,7 @@ describe('a look at an unfinished task', () => {
     withEnvironment({ VIDEO_DEADLINE_SECONDS: '600' }, async () => {
       waiting();
 
-      await look(seconds, answer);
+      await check(seconds, answer);
 
       expect(memory.get(requestKey(VIDEO_ID))).toMatchObject({ status });
     }),
@@ -122,11 +122,11 @@ describe('a look at an unfinished task', () => {
   test('queries it, writes nothing, and says when to query it next', async () => {
     waiting();
 
-    const { provider, looks } = await look(4);
+    const { provider, checks } = await check(4);
 
     expect(provider.query).toHaveBeenCalledTimes(1);
     // A task younger than 40 s is queried every 2 s.
-    expect(looks).toEqual([{ ...openUntil(6), rest: expect.anything(), isTold: true }]);
+    expect(checks).toEqual([{ ...openUntil(6), rest: expect.anything(), isReported: true }]);
     expect(memory.calls()).not.toHaveProperty('UpdateCommand');
     expect(commands()).toEqual([]);
   });
@@ -134,10 +134,10 @@ describe('a look at an unfinished task', () => {
   test('wakes the execution once when it has finished, and lists the request for later', async () => {
     waiting();
 
-    expect((await look(4, aDone('a'))).looks).toEqual([later]);
+    expect((await check(4, aDone('a'))).checks).toEqual([later]);
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
-    await look(5);
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
+    await check(5);
     expect(executions.woken).toHaveLength(1);
   });
 
@@ -145,9 +145,9 @@ describe('a look at an unfinished task', () => {
     waiting();
     request.withAttempt({ outcome: aDone('a') });
 
-    expect((await look(4)).provider.query).not.toHaveBeenCalled();
+    expect((await check(4)).provider.query).not.toHaveBeenCalled();
     expect(executions.woken).toHaveLength(1);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 304));
   });
 
   test('queries only the tasks that are still open the next time, and wakes the execution after the last', async () => {
@@ -157,9 +157,9 @@ describe('a look at an unfinished task', () => {
     const provider = answering(aDone('a'));
     provider.query.mockResolvedValueOnce(WAITING);
 
-    const [looked] = await lookAtDue(4, leadingTo(provider));
+    const [checked] = await checkDueItems(4, leadingTo(provider));
     expect(executions.woken).toEqual([]);
-    if (looked?.kind === 'open') await looked.rest?.act((query) => query());
+    if (checked?.kind === 'open') await checked.rest?.act((query) => query());
 
     expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1', 'task-2', 'task-1']);
     expect(executions.woken).toHaveLength(1);
@@ -169,29 +169,29 @@ describe('a look at an unfinished task', () => {
     waiting();
     request.withAttempt({ call: 1, taskId: undefined, outcome: undefined });
 
-    const { provider, looks } = await look(4, aDone('a'));
+    const { provider, checks } = await check(4, aDone('a'));
 
     expect(provider.query).not.toHaveBeenCalled();
-    expect(looks).toEqual([openUntil(6)]);
+    expect(checks).toEqual([openUntil(6)]);
   });
 
   test('makes no query before the provider’s Retry-After, its own or an earlier one', async () => {
     waiting({ notBefore: at(90) });
 
-    const held = await look(4, aDone('a'));
+    const held = await check(30, aDone('a'));
     expect(held.provider.query).not.toHaveBeenCalled();
-    expect(held.looks).toMatchObject([openUntil(90)]);
+    expect(held.checks).toMatchObject([openUntil(90)]);
 
-    const { provider, looks } = await look(90, { ...BUSY, retryAfterSeconds: 60 });
-    expect(looks).toMatchObject([openUntil(150)]);
-    const [looked] = looks;
-    if (looked?.kind === 'open') await looked.rest?.act((query) => query());
+    const { provider, checks } = await check(90, { ...BUSY, retryAfterSeconds: 60 });
+    expect(checks).toMatchObject([openUntil(150)]);
+    const [checked] = checks;
+    if (checked?.kind === 'open') await checked.rest?.act((query) => query());
     expect(provider.query).toHaveBeenCalledTimes(1);
     expect(request.wait()).toMatchObject({ notBefore: at(150) });
   });
 });
 
-describe('a look at the task of a provider that calls back', () => {
+describe('a check of the task of a provider that calls back', () => {
   test.each<[string, object, number, boolean, number]>([
     ['waits for less than the limit', {}, 299.999, false, 300],
     ['waits for as long as the limit', {}, 300, true, 600],
@@ -203,20 +203,20 @@ describe('a look at the task of a provider that calls back', () => {
   ])('that %s (%j): at %p s queries it: %p; then due at %p s', async (_, wait, seconds, queried, next) => {
     waiting(wait);
 
-    const { provider } = await look(seconds, aDone('a'), true);
+    const { provider } = await check(seconds, aDone('a'), true);
 
     expect(provider.query).toHaveBeenCalledTimes(queried ? 1 : 0);
     expect(executions.woken).toHaveLength(queried ? 1 : 0);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', next));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', next));
   });
 
   test('queries an unfinished one again only after the limit that the deployment configures', async () => {
     waiting();
 
     await withEnvironment({ CALLBACK_WAIT_SECONDS: '40' }, async () => {
-      expect((await look(39, WAITING, true)).provider.query).not.toHaveBeenCalled();
-      expect((await look(40, WAITING, true)).provider.query).toHaveBeenCalledTimes(1);
-      expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 80));
+      expect((await check(39, WAITING, true)).provider.query).not.toHaveBeenCalled();
+      expect((await check(40, WAITING, true)).provider.query).toHaveBeenCalledTimes(1);
+      expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 80));
     });
   });
 });
@@ -231,7 +231,7 @@ describe('the execution of an unfinished task', () => {
   ])('after %p s of waiting is checked: %p', async (seconds, isChecked) => {
     waiting();
 
-    await look(seconds);
+    await check(seconds);
 
     expect(commands()).toEqual(isChecked ? ['DescribeExecutionCommand'] : []);
   });
@@ -247,13 +247,13 @@ describe('the execution of an unfinished task', () => {
     change();
     dueAt(0);
 
-    expect((await look(300)).provider.query).not.toHaveBeenCalled();
+    expect((await check(300)).provider.query).not.toHaveBeenCalled();
     expect(commands()).toContain('DescribeExecutionCommand');
-    expect(placeOf(VIDEO_ID)).toEqual(listed('CHECK', 600));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 600));
   });
 });
 
-describe('a look at a request whose execution stopped, unreported', () => {
+describe('a check of a request whose execution stopped, unreported', () => {
   beforeEach(() => {
     request.given().waiting({ taskToken: 'gone', waitingSince: at(0) });
     executions.put('generation', VIDEO_ID, 'TIMED_OUT');
@@ -265,13 +265,13 @@ describe('a look at a request whose execution stopped, unreported', () => {
     ['its provider works', () => undefined, again],
     ['its task had finished', () => request.withAttempt({ outcome: aDone('a') }), () => ({})],
     ['it is still queued', () => request.given({ status: 'queued' }) && dueAt(0), again],
-  ])('ends it when %s, and a task that is left is then cancelled', async (_, change, place) => {
+  ])('ends it when %s, and a task that is left is then cancelled', async (_, change, dueKey) => {
     change();
 
-    await look(300, aDone('a'));
+    await check(300, aDone('a'));
 
     expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
-    expect(placeOf(VIDEO_ID)).toEqual(place());
+    expect(dueKeyOf(VIDEO_ID)).toEqual(dueKey());
   });
 
   test.each<[ProviderAnswer, boolean]>([
@@ -281,7 +281,7 @@ describe('a look at a request whose execution stopped, unreported', () => {
   ])('ends it after a query that is answered %j', async (answer, callsBack) => {
     request.waiting({ taskToken: 'gone', waitingSince: at(-100) });
 
-    expect((await look(300, answer, callsBack)).provider.query).toHaveBeenCalledTimes(1);
+    expect((await check(300, answer, callsBack)).provider.query).toHaveBeenCalledTimes(1);
     expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
   });
 
@@ -289,14 +289,14 @@ describe('a look at a request whose execution stopped, unreported', () => {
     request.given({ outputs: [aStoredVideo()] }).withAttempt({ outcome: aDone('a') });
     dueAt(0);
 
-    await look(300);
+    await check(300);
 
     expect(request.record()).toMatchObject({ status: 'succeeded' });
-    expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, String(request.record()?.expiresAt)));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, String(request.record()?.expiresAt)));
   });
 });
 
-describe('a look at other work', () => {
+describe('a check of other work', () => {
   test.each([
     ['tells where an item has moved since it was listed', listed('CHECK', 20), 'moved'],
     [
@@ -305,26 +305,26 @@ describe('a look at other work', () => {
       'done',
     ],
     ['is done with a request that is in no list any more', { GSI1PK: undefined, GSI1SK: undefined }, 'done'],
-  ] as const)('%s, and does nothing else', async (_, place, kind) => {
+  ] as const)('%s, and does nothing else', async (_, dueKey, kind) => {
     waiting();
     const [due] = (await listDue('CHECK', at(0), 10)).items;
-    memory.patch(requestKey(VIDEO_ID), place);
+    memory.patch(requestKey(VIDEO_ID), dueKey);
     const provider = answering(aDone('a'));
     const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
 
-    const looked = due && (await checkDue(due, options));
-    expect(looked).toEqual(kind === 'moved' ? { kind, due: { ...due, dueKey: place } } : { kind });
+    const checked = due && (await checkDue(due, options));
+    expect(checked).toEqual(kind === 'moved' ? { kind, due: { ...due, dueKey: dueKey } } : { kind });
     expect(provider.query).not.toHaveBeenCalled();
-    expect(placeOf(VIDEO_ID)).toEqual(place);
+    expect(dueKeyOf(VIDEO_ID)).toEqual(dueKey);
   });
 
   test('closes a terminal request', async () => {
     putRequest(memory, aVideoRequest(ended));
     dueAt(60);
 
-    expect((await look(100)).looks).toEqual([later]);
+    expect((await check(100)).checks).toEqual([later]);
 
-    expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
+    expect(dueKeyOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
   });
 
   test('resumes an interrupted deletion, and closes it once everything is removed', async () => {
@@ -337,9 +337,9 @@ describe('a look at other work', () => {
     bucket.client.on(DeleteObjectsCommand).rejectsOnce(new Error('no bucket')).resolves({});
     const left = () => memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID));
 
-    await look(100);
+    await check(100);
     expect(left()).toMatchObject({ files, ...listed('CHECK', 145) });
-    await look(145);
+    await check(145);
 
     expect(left()).toEqual({ ...deletedRequestKey(ACCOUNT_ID, VIDEO_ID), ...mark });
     expect(memory.get(requestKey(VIDEO_ID))).toBeUndefined();
@@ -353,7 +353,7 @@ describe('a look at other work', () => {
     const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), accounted, files };
     memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('CHECK', 60), ...mark });
 
-    await Promise.all([look(100), look(100), look(100)]);
+    await Promise.all([check(100), check(100), check(100)]);
 
     expect(bucket.client.commandCalls(DeleteObjectsCommand)).toHaveLength(1);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DueWork, type Kept } from '../../../../core/reconciler/due-work.ts';
 import type { DueItem } from '../../../../core/requests/due-items.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
-import { at, given, listed, memory, placeOf } from '../../builders/reconciling.ts';
+import { at, dueKeyOf, given, listed, memory } from '../../builders/reconciling.ts';
 
 /** A request due at this second. */
 const item = (requestId: string, seconds: number): DueItem => ({
@@ -22,7 +22,7 @@ const workOf = (...items: DueItem[]): DueWork => {
 const only = (work: DueWork): Kept => work.dueBy(Number.POSITIVE_INFINITY)[0] as Kept;
 
 describe('the work of a run', () => {
-  test('is what is due, longest due first, and not being looked at', () => {
+  test('is what is due, longest due first, and not being checked', () => {
     const work = workOf(item('b', 2), item('a', 1), item('c', 30));
     expect(idsAt(work, 29)).toEqual(['a', 'b']);
 
@@ -30,14 +30,14 @@ describe('the work of a run', () => {
     expect(idsAt(work, 30)).toEqual(['b', 'c']);
   });
 
-  test('is due at once when its time cannot be read: the look lists it anew', () => {
+  test('is due at once when its time cannot be read: the check lists it anew', () => {
     const broken = item('a', 1);
     const work = workOf({ ...broken, dueKey: { ...broken.dueKey, GSI1SK: '2026-soon' } }, item('b', 2));
 
     expect(idsAt(work, 2)).toEqual(['a', 'b']);
   });
 
-  test('forgets an item that the index does not show any more, unless it is being looked at', () => {
+  test('forgets an item that the index does not show any more, unless it is being checked', () => {
     const work = workOf(item('a', 1), item('b', 2), item('c', 3));
     only(work).isBeingChecked = true;
     work.keepListed([item('c', 3)]);
@@ -48,7 +48,7 @@ describe('the work of a run', () => {
     expect(idsAt(work, 9)).toEqual(['b', 'c']);
   });
 
-  test('keeps the time of an item’s next look when the index shows it again', () => {
+  test('keeps the time of an item’s next check when the index shows it again', () => {
     const work = workOf(item('a', 1));
     only(work).nextMs = ms(20);
     work.add([item('a', 1)]);
@@ -67,7 +67,7 @@ describe('the work of a run', () => {
     expect(idsAt(work, 40)).toEqual(['a']);
   });
 
-  test('follows an item that was listed elsewhere, except during a look at it', () => {
+  test('follows an item that was listed under another due key, except during a check of it', () => {
     const work = workOf(item('a', 1));
     const kept = only(work);
     Object.assign(kept, { nextMs: ms(50), isBeingChecked: true });
@@ -92,7 +92,7 @@ describe('the work of a run', () => {
 });
 
 describe('the end of a run', () => {
-  test('lists every item for its next look, unless it was listed elsewhere since', async () => {
+  test('lists every item for its next check, unless it was listed under another due key since', async () => {
     const [one, moved] = [given(0), given(0)];
     const work = new DueWork();
     const startOf = (requestId: string): DueItem => ({
@@ -106,8 +106,8 @@ describe('the end of a run', () => {
 
     await work.writeBack();
 
-    expect(placeOf(one)).toEqual(listed('START', 90, one));
-    expect(placeOf(moved)).toEqual(listed('CHECK', 300, moved));
+    expect(dueKeyOf(one)).toEqual(listed('START', 90, one));
+    expect(dueKeyOf(moved)).toEqual(listed('CHECK', 300, moved));
   });
 
   test('writes nothing for an item that it did not get to', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import type { InTurn, ProviderAnswer, TaskListing } from '../../../../core/provider-calls/providers.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { at, executions, givenWaiting, placeOf } from '../../builders/reconciling.ts';
+import { at, dueKeyOf, executions, givenWaiting } from '../../builders/reconciling.ts';
 import { elapsed, run, wait } from '../../builders/runs.ts';
 import { aTaskProvider } from './a-run.ts';
 
@@ -10,7 +10,7 @@ import { aTaskProvider } from './a-run.ts';
 type Told = (second: number, unfinished: string[]) => Partial<TaskListing & { kind: 'listed' }> | TaskListing;
 
 /**
- * A provider that lists its tasks, and calls nobody back. Tasks end at their second, or never. It notes when each task was queried, and when
+ * A provider that lists its tasks, and calls nobody back. Tasks end at their second, or never. It records when each task was queried, and when
  * lists were asked for.
  */
 const aListingProvider = ({
@@ -77,7 +77,7 @@ describe('tasks of a provider that lists them', () => {
 
     await run(routes);
 
-    expect(String(placeOf(id).GSI1SK) > at(58)).toBe(true);
+    expect(String(dueKeyOf(id).GSI1SK) > at(58)).toBe(true);
   });
 
   test('that no list names are queried alone, and then every 15 s', async () => {

@@ -8,13 +8,13 @@ import { leadingTo } from '../../builders/providers.ts';
 import {
   at,
   dueAt,
+  dueKeyOf,
   ended,
   executions,
   given,
   givenWaiting,
   listed,
   memory,
-  placeOf,
 } from '../../builders/reconciling.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
 import { elapsed, run, wait } from '../../builders/runs.ts';
@@ -22,7 +22,7 @@ import { accepted, answering } from '../../builders/waiting-request.ts';
 import { aTaskProvider, counted, idle, logged } from './a-run.ts';
 
 describe('what is due', () => {
-  test('is looked at 40 items at a time', async () => {
+  test('is checked 40 items at a time', async () => {
     for (let count = 0; count < 90; count++) given(-100);
     let [atOnce, most] = [0, 0];
     executions.client.on(DescribeExecutionCommand).callsFake(async () => {
@@ -32,7 +32,7 @@ describe('what is due', () => {
       return { status: 'RUNNING' };
     });
 
-    // It ends once all have been looked at.
+    // It ends once all have been checked.
     expect(await run(idle)).toBeLessThan(10);
 
     expect(most).toBe(40);
@@ -88,7 +88,7 @@ describe('what is due', () => {
 });
 
 describe('an error', () => {
-  test('of an item is logged and counted, does not stop others, and the item is looked at again', async () => {
+  test('of an item is logged and counted, does not stop others, and the item is checked again', async () => {
     const ids = [given(-100), given(-90), given(-80)];
     const bad = ids[1] ?? '';
     memory.patch(requestKey(bad), { images: 'none' });
@@ -103,12 +103,12 @@ describe('an error', () => {
     // At 0 and 44 s.
     expect(logged.mock.calls).toEqual([error, error]);
     expect(counted()).toContainEqual(['ReconcileFailed', {}]);
-    expect(placeOf(bad)).toEqual(listed('START', 89, bad));
+    expect(dueKeyOf(bad)).toEqual(listed('START', 89, bad));
   });
 
   test('of a tick is logged and counted, and the next tick goes on', async () => {
     givenWaiting(-1);
-    const { noted, routes } = aTaskProvider({ finishesAt: 5 });
+    const { recorded, routes } = aTaskProvider({ finishesAt: 5 });
     const original = memory.beforeCall;
     memory.beforeCall = () => {
       if (elapsed() === 2) throw new Error('throttled');
@@ -117,7 +117,7 @@ describe('an error', () => {
     expect(await run(routes)).toBe(14);
 
     memory.beforeCall = original;
-    expect(noted.queriedAt).toEqual([0, 4, 6]);
+    expect(recorded.queriedAt).toEqual([0, 4, 6]);
     expect(logged).toHaveBeenCalledWith('the reconciler failed at something', {
       error: new Error('throttled'),
     });
@@ -131,6 +131,6 @@ describe('an error', () => {
 
     await run(idle);
 
-    expect(placeOf(ids[1] ?? '').GSI1SK).not.toBe(at(-1));
+    expect(dueKeyOf(ids[1] ?? '').GSI1SK).not.toBe(at(-1));
   });
 });

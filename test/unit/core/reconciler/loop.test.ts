@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';
 import { duePartition, RECONCILER_RUN_KEY } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
-import { at, executions, given, givenWaiting, listed, memory, placeOf } from '../../builders/reconciling.ts';
+import { at, dueKeyOf, executions, given, givenWaiting, listed, memory } from '../../builders/reconciling.ts';
 import { beginRun, elapsed, passing, run, wait } from '../../builders/runs.ts';
 import { aTaskProvider, idle } from './a-run.ts';
 
@@ -33,28 +33,28 @@ describe('a run', () => {
 
   test('goes on while a task is open, and ends once it has finished', async () => {
     const id = givenWaiting(5);
-    const { noted, routes } = aTaskProvider({ finishesAt: 20 });
+    const { recorded, routes } = aTaskProvider({ finishesAt: 20 });
 
     // Two ticks without open work come after the end of the last.
     expect(await run(routes)).toBe(28);
 
-    expect(noted.queriedAt).toEqual([4, 6, 8, 10, 12, 14, 16, 18, 20]);
+    expect(recorded.queriedAt).toEqual([4, 6, 8, 10, 12, 14, 16, 18, 20]);
     expect(executions.woken.map(({ taskToken }) => taskToken)).toEqual([id]);
-    expect(placeOf(id)).toEqual(listed('CHECK', 320, id));
+    expect(dueKeyOf(id)).toEqual(listed('CHECK', 320, id));
   });
 
   test('lists an open request once, at its end, and writes nothing else than that it is alive', async () => {
     const id = givenWaiting(-1);
-    const { noted, routes } = aTaskProvider();
-    const places = new Set<unknown>();
-    memory.beforeCall = () => places.add(placeOf(id).GSI1SK);
+    const { recorded, routes } = aTaskProvider();
+    const dueKeys = new Set<unknown>();
+    memory.beforeCall = () => dueKeys.add(dueKeyOf(id).GSI1SK);
 
     expect(await run(routes)).toBe(END);
 
     // At this age the pause is 2.9 s.
-    expect(noted.queriedAt.at(-1)).toBe(58);
-    expect([...places]).toEqual([at(-1)]);
-    expect(placeOf(id)).toEqual(listed('CHECK', 60.9, id));
+    expect(recorded.queriedAt.at(-1)).toBe(58);
+    expect([...dueKeys]).toEqual([at(-1)]);
+    expect(dueKeyOf(id)).toEqual(listed('CHECK', 60.9, id));
     // The name, the start, 29 ticks, the end, and the request.
     expect(memory.calls()).toMatchObject({ UpdateCommand: 1 + 1 + 29 + 1 + 1 });
     expect(memory.calls()).not.toHaveProperty('PutCommand');
@@ -119,28 +119,28 @@ describe('a run', () => {
 describe('two runs', () => {
   test('follow each other: the newer takes over, and the older ends at its next tick and lists nothing', async () => {
     const id = givenWaiting(-1);
-    const { noted, routes } = aTaskProvider();
-    const places: unknown[] = [];
-    const older = beginRun(routes).finally(() => places.push(placeOf(id)));
+    const { recorded, routes } = aTaskProvider();
+    const dueKeys: unknown[] = [];
+    const older = beginRun(routes).finally(() => dueKeys.push(dueKeyOf(id)));
     const newer = wait(31).then(() => beginRun(routes));
 
     const ends = await passing(Promise.all([older, newer]));
 
     expect(ends).toEqual([32, 90]);
-    expect(places).toEqual([listed('CHECK', -1, id)]);
+    expect(dueKeys).toEqual([listed('CHECK', -1, id)]);
     // The older's last query is at 30 s. The newer does not query in its first tick, at 31 s.
-    expect(noted.queriedAt.slice(14, 18)).toEqual([28, 30, 33, 35]);
-    expect(placeOf(id).GSI1SK).toBe(at(93.45));
+    expect(recorded.queriedAt.slice(14, 18)).toEqual([28, 30, 33, 35]);
+    expect(dueKeyOf(id).GSI1SK).toBe(at(93.45));
   });
 
   test('that begin at once leave the work to the newer one', async () => {
     givenWaiting(-1);
-    const { noted, routes } = aTaskProvider({ finishesAt: 10 });
+    const { recorded, routes } = aTaskProvider({ finishesAt: 10 });
 
     const ends = await passing(Promise.all([beginRun(routes), beginRun(routes)]));
 
     expect(ends.toSorted((one, other) => one - other)[0]).toBe(2);
-    expect(noted.queriedAt.length).toBeLessThanOrEqual(7);
+    expect(recorded.queriedAt.length).toBeLessThanOrEqual(7);
     expect(executions.woken).toHaveLength(1);
   });
 
@@ -155,6 +155,6 @@ describe('two runs', () => {
     });
 
     expect((await passing(Promise.all([older, newer])))[0]).toBe(4);
-    expect(second.noted.queriedAt[0]).toBe(3);
+    expect(second.recorded.queriedAt[0]).toBe(3);
   });
 });

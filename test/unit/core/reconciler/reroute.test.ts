@@ -5,8 +5,9 @@ import { type RouteLimit, routeLimitOf } from '../../../../core/admission/route-
 import { readRouteLimits, takePermit } from '../../../../core/admission/route-limits.ts';
 import { isQueued, rerouteWaiting } from '../../../../core/reconciler/admit.ts';
 import { type RouteState, UNPAUSED } from '../../../../core/route-pauses/pause-rules.ts';
-import { routeLimitPartition } from '../../../../core/table/keys.ts';
+import { requestKey, routeLimitPartition } from '../../../../core/table/keys.ts';
 import { at, StoppedClock } from '../../builders/clocks.ts';
+import { anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
@@ -145,6 +146,7 @@ describe('at a paused route, the control loop', () => {
 
   test('wakes one to try another route while it is full itself', async () => {
     const permit = { requestId: 'img_99', accountId: 'acc_9', weight: 2, starts: 2 };
+    memory.put(requestKey('img_99'), anImageRequest({ requestId: 'img_99' }));
     await takePermit(LIMITED, permit, new StoppedClock().now());
     await wait(LIMITED, 2);
 

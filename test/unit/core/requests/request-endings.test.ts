@@ -137,7 +137,7 @@ describe('marking a request as expired', () => {
     memory.patch(requestKey(REQUEST_ID), dueListing(list, REQUEST_ID, expiresAt));
   };
 
-  test('notes when its files were removed, once, and takes it off the list', async () => {
+  test('records when its files were removed, once, and takes it off the list', async () => {
     expiring('EXPIRE', { removalFailures: 2 });
 
     expect(await expire()).toBe(true);
@@ -209,7 +209,7 @@ describe('the due lists', () => {
     expect(await closeWork(succeeded)).toBe(false);
   });
 
-  test('keep the place of a request whose expiry was put off', async () => {
+  test('keep the due key of a request whose expiry was put off', async () => {
     putRequest(memory, succeeded);
     listFor('EXPIRE');
 

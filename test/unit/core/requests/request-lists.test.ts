@@ -40,6 +40,16 @@ describe('a list of requests', () => {
   const endUserEmail = EMAIL;
   const createdAfter = NOW.toISOString();
 
+  test('goes on after any of its requests, also with ids of the same millisecond', async () => {
+    const ids = [0, 0, 0, 1, 2]
+      .map((at) => given(at))
+      .toSorted()
+      .reverse();
+
+    for (const [index, afterRequest] of ids.entries())
+      expect(await idsOf({ afterRequest })).toEqual(ids.slice(index + 1));
+  });
+
   test.each<[string, RequestFilter, string, string, string]>([
     ['nothing', {}, 'GSI2', ACCOUNT_ID, ALL],
     ['the status', { status }, 'GSI2', ACCOUNT_ID, ALL],

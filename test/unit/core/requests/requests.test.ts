@@ -32,9 +32,9 @@ describe('a request', () => {
   test('is read by its id, consistently, without its keys', async () => {
     given({ references: ['https://images.example.com/0.png'] });
 
-    const place = dueListing('START', REQUEST_ID, addSeconds(NOW.toISOString(), 45));
+    const dueKey = dueListing('START', REQUEST_ID, addSeconds(NOW.toISOString(), 45));
     expect(await findRequest(REQUEST_ID)).toStrictEqual(
-      anImageRequest({ references: ['https://images.example.com/0.png'], ...place }),
+      anImageRequest({ references: ['https://images.example.com/0.png'], ...dueKey }),
     );
     expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
   });
@@ -166,7 +166,7 @@ describe('marking a request as processing', () => {
     });
   });
 
-  test('says when to look at it next, in the same update', async () => {
+  test('says when to check it next, in the same update', async () => {
     given({});
     await markProcessing(anImageRequest(), atSeconds(300).toISOString());
 

@@ -79,10 +79,10 @@ describe('a request that is unfinished in a status of another version', () => {
 });
 
 describe('a request that ended in a status of another version', () => {
-  const look = dueListing('CHECK', REQUEST_ID, NOW.toISOString());
+  const check = dueListing('CHECK', REQUEST_ID, NOW.toISOString());
 
   test('stays due with its files and webhook until that version is back', async () => {
-    given({ ...ENDED, ...look, outputs: [aStoredOutput(0)] });
+    given({ ...ENDED, ...check, outputs: [aStoredOutput(0)] });
     bucket.put(String(aStoredOutput(0).objectKey));
     const before = everything();
 

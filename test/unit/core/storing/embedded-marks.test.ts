@@ -36,8 +36,20 @@ test.each([
 
     expectWhole(keyOf(name), signed);
     expect(produced.recorded()).toMatchObject([
-      { width: 64, height: 48, sizeBytes: signed.bytes.byteLength },
+      { width: 64, height: 48, sizeBytes: signed.bytes.byteLength, provenance: { c2pa: true } },
     ]);
+  },
+);
+
+test.each(['png', 'jpeg', 'webp'] as const)(
+  'A %s without marks is recorded without provenance',
+  async (format) => {
+    produced.serve({ '/a': file(await anImage(64, 48, format)) });
+    produced.given(['/a']);
+
+    await storeOutputs(REQUEST_ID, new StoppedClock());
+
+    expect(produced.recorded()).toEqual([expect.not.objectContaining({ provenance: expect.anything() })]);
   },
 );
 
@@ -46,9 +58,10 @@ test.each(['index-first', 'index-last'] as const)(
   async (layout) => {
     const signed = signedMp4(Buffer.from(await aVideo({ layout, seconds: 2, width: 320, height: 240 })));
 
-    await storeVideo(Readable.from([signed.bytes]), () => keyOf('0.mp4'));
+    const stored = await storeVideo(Readable.from([signed.bytes]), () => keyOf('0.mp4'));
 
     expectWhole(keyOf('0.mp4'), signed);
+    expect(stored.hasManifest).toBe(true);
   },
 );
 

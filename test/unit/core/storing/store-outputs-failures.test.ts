@@ -181,6 +181,37 @@ describe('an output that cannot be stored', () => {
     });
   });
 
+  describe('first fetched hours after it was made, since a function was refused until then', () => {
+    const late = (seconds: number) => storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(9_000 + seconds)));
+    beforeEach(() => produced.given(['/a', '/b']));
+
+    test.each<[string, Answer, number]>([
+      ['that is out of order', status(503), 629],
+      ['that has no file yet', status(404), 74],
+      ['that breaks off', breaking(png.byteLength, png.subarray(0, 100)), 629],
+    ])('from a server %s, has as much time as any other', async (_, answer, seconds) => {
+      produced.serve({ '/a': answer, '/b': answer });
+      for (const time of [0, seconds])
+        await expect(late(time)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      produced.serve({ '/a': file(png), '/b': file(png) });
+      await late(899);
+
+      expect(produced.recorded()).toMatchObject([
+        { index: 0, objectKey: keyOf('0.png') },
+        { index: 1, objectKey: keyOf('1.png') },
+      ]);
+    });
+
+    test('is not fetched for ever', async () => {
+      produced.serve({ '/a': file(png), '/b': status(503) });
+      for (const time of [0, 300, 629])
+        await expect(late(time)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      await late(630);
+
+      expect(produced.recorded()).toMatchObject([{ objectKey: keyOf('0.png') }, {}]);
+    });
+  });
+
   test('because its server always breaks off ends within the 15 min that storing has', async () => {
     produced.serve({ '/a': breaking(png.byteLength, png.subarray(0, 100)) });
     produced.given(['/a']);

@@ -99,6 +99,26 @@ describe('a video that is not stored', () => {
     nothingStored();
   });
 
+  test.each([
+    [
+      'a box is shorter than its head',
+      (file: Buffer) => {
+        file.writeUInt32BE(7, file.indexOf('mdat') - 4);
+        return file;
+      },
+    ],
+    ['it has two indexes', (file: Buffer) => Buffer.concat([file, file.subarray(file.indexOf('moov') - 4)])],
+  ])('because %s is fetched again: the way may have damaged it', async (_, harm) => {
+    const file = harm(await aVideo({ layout: 'index-last', seconds: 2 }));
+
+    await expect(store(file)).rejects.toMatchObject({
+      name: 'FileUnavailableError',
+      message: 'The video is damaged.',
+      fault: 'cut-off',
+    });
+    nothingStored();
+  });
+
   test('because the download broke off may be retried', async () => {
     const file = await aVideo();
     const breaking = Readable.from(

@@ -54,7 +54,11 @@ describe('an execution that begins to wait', () => {
 
   test.each<[string, () => void, object]>([
     ['is gone', () => memory.reset(), { next: 'stop' }],
-    ['was failed', () => request.given({ status: 'failed' }), { next: 'stop' }],
+    [
+      'was failed',
+      () => request.given({ status: 'failed', error: FAILURE }),
+      { next: 'fail', error: FAILURE },
+    ],
     ['succeeded', () => request.given({ status: 'succeeded' }), { next: 'stop' }],
     ['was produced', () => request.withAttempt({ taskId: 'task-1', outcome: aDone('a') }), { next: 'store' }],
     [

@@ -30,13 +30,13 @@ const query = async (
     { request: aVideoRequest(), providerRouteOf, clock: clockAt(seconds), timeoutMs },
     options,
   );
-const look = (provider: Provider, timeoutMs = 1000) => query(leadingTo(provider), 20, { timeoutMs });
+const check = (provider: Provider, timeoutMs = 1000) => query(leadingTo(provider), 20, { timeoutMs });
 
 describe('querying the tasks of a request', () => {
   test.each<[ProviderAnswer]>([[aDone('a')], [{ kind: 'failed', failure: FAILURE }]])(
     'records the final answer %j',
     async (answer) => {
-      const found = await look(answering(answer));
+      const found = await check(answering(answer));
 
       expect(found).toMatchObject({ answered: true, attempts: [{ call: 0, outcome: answer }] });
       expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: at(20) });
@@ -47,8 +47,8 @@ describe('querying the tasks of a request', () => {
     const info = jest.spyOn(logger, 'info').mockClear();
     const answer = { ...aDone('a'), providerRequestId: 'call-7' };
 
-    await Promise.all([look(answering(answer)), look(answering({ kind: 'waiting' }))]);
-    await look(answering(answer));
+    await Promise.all([check(answering(answer)), check(answering({ kind: 'waiting' }))]);
+    await check(answering(answer));
 
     const { requestId, provider, upstreamModel, call, taskId } = request.attempt() ?? {};
     const task = { requestId, provider, upstreamModel, call, taskId };
@@ -65,7 +65,7 @@ describe('querying the tasks of a request', () => {
       failedTask('modelark', { code: 'Full' }, { rows: [], places: [] }, { kind: 'timed-out' }),
     );
 
-    await look(refusing);
+    await check(refusing);
 
     const { requestId } = request.attempt() ?? {};
     expect(warn.mock.calls).toEqual([
@@ -78,7 +78,7 @@ describe('querying the tasks of a request', () => {
     [{ kind: 'accepted', taskId: 'other' }, true],
     [{ kind: 'busy', reason: 'down' }, false],
   ])('changes nothing for %j; it counts as answered: %p', async (answer, answered) => {
-    const found = await look(answering(answer));
+    const found = await check(answering(answer));
 
     expect(found).toMatchObject({ answered, attempts: [accepted()] });
     expect(request.attempt()).toMatchObject(accepted());
@@ -110,17 +110,17 @@ describe('querying the tasks of a request', () => {
     });
   });
 
-  test('notes the query before it is made', async () => {
+  test('records the query before it is made', async () => {
     const provider = answering(async () => {
       expect(request.wait()).toMatchObject({ queriedAt: at(20) });
       return { kind: 'waiting' };
     });
-    await look(provider);
+    await check(provider);
 
     expect(provider.query).toHaveBeenCalledTimes(1);
   });
 
-  test('needs no route, and notes no query, when no task is open', async () => {
+  test('needs no route, and records no query, when no task is open', async () => {
     request.withAttempt({ outcome: aDone('a'), taskId: 'task-1' });
     const none = async () => {
       throw new Error('No upstream is configured.');
@@ -134,7 +134,7 @@ describe('querying the tasks of a request', () => {
     request.withAttempt({ outcome: undefined, taskId: undefined });
     const provider = answering({ kind: 'waiting' });
 
-    expect(await look(provider)).toMatchObject({ answered: true, attempts: [{ call: 0 }] });
+    expect(await check(provider)).toMatchObject({ answered: true, attempts: [{ call: 0 }] });
     expect(provider.query).not.toHaveBeenCalled();
   });
 
@@ -145,7 +145,7 @@ describe('querying the tasks of a request', () => {
     const provider = answering({ kind: 'waiting' });
     provider.query.mockResolvedValueOnce(aDone('a')).mockResolvedValueOnce({ kind: 'busy', reason: 'down' });
 
-    const found = await look(provider);
+    const found = await check(provider);
 
     expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-2', 'task-3']);
     expect(found).toMatchObject({
@@ -178,54 +178,60 @@ describe('querying the tasks of a request', () => {
       return { kind: 'failed', failure: FAILURE };
     });
 
-    expect(await look(provider)).toMatchObject({ attempts: [{ outcome: aDone('first') }] });
+    expect(await check(provider)).toMatchObject({ attempts: [{ outcome: aDone('first') }] });
     expect(request.attempt()).toMatchObject({ outcome: aDone('first') });
   });
 
   describe('that the provider refuses to tell', () => {
     const REFUSED: ProviderAnswer = { kind: 'refused' };
-    const lookAt = (seconds: number, answer: ProviderAnswer) => query(leadingTo(answering(answer)), seconds);
+    const readHeld = (seconds: number, answer: ProviderAnswer) =>
+      query(leadingTo(answering(answer)), seconds);
 
-    test('changes nothing at the first look, which may be a rotation of the key', async () => {
-      expect(await lookAt(20, REFUSED)).toMatchObject({ answered: false, attempts: [{ refusedAt: at(20) }] });
-      expect(await lookAt(319, REFUSED)).toMatchObject({
+    test('changes nothing at the first check, which may be a rotation of the key', async () => {
+      expect(await readHeld(20, REFUSED)).toMatchObject({
+        answered: false,
+        attempts: [{ refusedAt: at(20) }],
+      });
+      expect(await readHeld(319, REFUSED)).toMatchObject({
         answered: false,
         attempts: [{ refusedAt: at(20) }],
       });
       expect(request.attempt()).toMatchObject({ ...accepted(), refusedAt: at(20) });
     });
 
-    test('fails the task at a look that every function makes with the key of today', async () => {
-      await lookAt(20, REFUSED);
+    test('fails the task at a check that every function makes with the key of today', async () => {
+      await readHeld(20, REFUSED);
       const failed = { kind: 'failed', failure: TASK_REFUSED };
 
-      expect(await lookAt(320, REFUSED)).toMatchObject({ answered: true, attempts: [{ outcome: failed }] });
+      expect(await readHeld(320, REFUSED)).toMatchObject({ answered: true, attempts: [{ outcome: failed }] });
       expect(request.attempt()).toMatchObject({ outcome: failed, finishedAt: at(320) });
       expect(TASK_REFUSED.code).toBe('provider_error');
     });
 
     test('fails the task with the failure of an answer that cannot be read', async () => {
-      await lookAt(20, { kind: 'refused', failure: FAILURE });
+      await readHeld(20, { kind: 'refused', failure: FAILURE });
 
-      expect(await lookAt(320, { kind: 'refused', failure: FAILURE })).toMatchObject({
+      expect(await readHeld(320, { kind: 'refused', failure: FAILURE })).toMatchObject({
         attempts: [{ outcome: { kind: 'failed', failure: FAILURE } }],
       });
     });
 
     test('is forgotten when the provider tells it again', async () => {
-      await lookAt(20, REFUSED);
-      expect((await lookAt(40, { kind: 'waiting' })).attempts[0]).not.toHaveProperty('refusedAt');
+      await readHeld(20, REFUSED);
+      expect((await readHeld(40, { kind: 'waiting' })).attempts[0]).not.toHaveProperty('refusedAt');
       expect(request.attempt()).not.toHaveProperty('refusedAt');
 
-      await lookAt(310, REFUSED);
-      expect(await lookAt(330, REFUSED)).toMatchObject({ attempts: [{ ...accepted(), refusedAt: at(310) }] });
+      await readHeld(310, REFUSED);
+      expect(await readHeld(330, REFUSED)).toMatchObject({
+        attempts: [{ ...accepted(), refusedAt: at(310) }],
+      });
     });
 
-    test('is still so after a look without an answer', async () => {
-      await lookAt(20, REFUSED);
-      await lookAt(200, { kind: 'busy', reason: 'down' });
+    test('is still so after a check without an answer', async () => {
+      await readHeld(20, REFUSED);
+      await readHeld(200, { kind: 'busy', reason: 'down' });
 
-      expect(await lookAt(320, REFUSED)).toMatchObject({ attempts: [{ outcome: { kind: 'failed' } }] });
+      expect(await readHeld(320, REFUSED)).toMatchObject({ attempts: [{ outcome: { kind: 'failed' } }] });
     });
 
     test('does not take back an outcome that was recorded meanwhile', async () => {
@@ -233,7 +239,7 @@ describe('querying the tasks of a request', () => {
         request.withAttempt({ ...accepted(), outcome: aDone('first') });
         return REFUSED;
       });
-      await look(provider);
+      await check(provider);
 
       expect(request.attempt()).toMatchObject({ outcome: aDone('first') });
       expect(request.attempt()).not.toHaveProperty('refusedAt');
@@ -241,29 +247,29 @@ describe('querying the tasks of a request', () => {
   });
 
   describe('whose provider asks to be queried later', () => {
-    const lookAt = (seconds: number, provider: Provider, isLast = false) =>
+    const readHeld = (seconds: number, provider: Provider, isLast = false) =>
       query(leadingTo(provider), seconds, { isLast });
     const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 55 };
 
     test('makes no query until then, whoever wants one', async () => {
       const notBefore = at(75);
-      expect(await lookAt(20, answering(throttled))).toMatchObject({ answered: false, notBefore });
+      expect(await readHeld(20, answering(throttled))).toMatchObject({ answered: false, notBefore });
       const provider = answering(aDone('a'));
 
-      expect(await lookAt(74.999, provider)).toMatchObject({ answered: false, attempts: [accepted()] });
+      expect(await readHeld(74.999, provider)).toMatchObject({ answered: false, attempts: [accepted()] });
       expect(provider.query).not.toHaveBeenCalled();
       expect(request.wait()).toMatchObject({ queriedAt: at(20), notBefore });
 
-      expect(await lookAt(75, provider)).toMatchObject({
+      expect(await readHeld(75, provider)).toMatchObject({
         answered: true,
         attempts: [{ outcome: aDone('a') }],
       });
     });
 
     test('is queried a last time nevertheless: what it produced is delivered', async () => {
-      await lookAt(20, answering(throttled));
+      await readHeld(20, answering(throttled));
 
-      const last = await lookAt(59, answering(aDone('a')), true);
+      const last = await readHeld(59, answering(aDone('a')), true);
       expect(last).toMatchObject({ attempts: [{ outcome: aDone('a') }] });
     });
 
@@ -272,7 +278,7 @@ describe('querying the tasks of a request', () => {
       const provider = answering(throttled);
       provider.query.mockResolvedValueOnce({ ...throttled, retryAfterSeconds: 30 } as ProviderAnswer);
 
-      expect(await lookAt(0, provider)).toMatchObject({ notBefore: at(55) });
+      expect(await readHeld(0, provider)).toMatchObject({ notBefore: at(55) });
     });
   });
 
@@ -283,6 +289,6 @@ describe('querying the tasks of a request', () => {
       return { kind: 'busy', reason: 'late' };
     });
 
-    expect(await look(provider, 5)).toMatchObject({ answered: false });
+    expect(await check(provider, 5)).toMatchObject({ answered: false });
   });
 });

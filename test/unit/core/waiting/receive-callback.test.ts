@@ -70,7 +70,7 @@ describe('a callback', () => {
     expect(request.wait()).toBeUndefined();
   });
 
-  test('has its signature checked after its token, so strangers cause no look-up of keys', async () => {
+  test('has its signature checked after its token, so strangers cause no check-up of keys', async () => {
     const check = jest.fn(async () => 'genuine' as const);
     const provider = answering(aDone('a'));
 
@@ -240,7 +240,7 @@ describe('a callback', () => {
     },
   );
 
-  test('that comes before the task id is stored is noted, and read once the execution waits', async () => {
+  test('that comes before the task id is stored is recorded, and read once the execution waits', async () => {
     request.withAttempt({ outcome: undefined, taskId: undefined });
     await receive(answering(aDone('a')), {}, 1);
     expect(request.attempt()?.outcome).toBeUndefined();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { accountLimit, hostLimit, takePlace } from '../../../../core/concurrency/in-flight.ts';
+import { accountLimit, hostLimit, takeSlot } from '../../../../core/concurrency/in-flight.ts';
 import { accountKey, webhookAttemptKey, webhookAttemptPartition } from '../../../../core/table/keys.ts';
-import { deliverWebhook, WEBHOOK_PLACES } from '../../../../core/webhooks/deliver-webhook.ts';
+import { deliverWebhook, WEBHOOK_SLOTS } from '../../../../core/webhooks/deliver-webhook.ts';
 import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
 import { findHostBackOff } from '../../../../core/webhooks/webhook-hosts.ts';
 import { backOffSeconds, isHanging, stepWhenPostponed } from '../../../../core/webhooks/webhook-rules.ts';
@@ -32,21 +32,21 @@ const slowly = (seconds: number) => {
     answering(200)(webhook, response);
   };
 };
-const limitOf = (places: number) => ({ leaseSeconds: 30, places });
-const OF_ACCOUNT = accountLimit('webhooks', ACCOUNT_ID, limitOf(WEBHOOK_PLACES.account));
-const OF_HOST = hostLimit('webhooks', ACCOUNT_ID, receiver.url, limitOf(WEBHOOK_PLACES.host));
+const limitOf = (slots: number) => ({ leaseSeconds: 30, slots });
+const OF_ACCOUNT = accountLimit('webhooks', ACCOUNT_ID, limitOf(WEBHOOK_SLOTS.account));
+const OF_HOST = hostLimit('webhooks', ACCOUNT_ID, receiver.url, limitOf(WEBHOOK_SLOTS.host));
 const OTHER = 'acc_01JD4KXQ8M0000000000000009';
 const backOff = (accountId = ACCOUNT_ID) => findHostBackOff(accountId, receiver.url, clock.now());
 const fill = async (limit: typeof OF_ACCOUNT) => {
   let taken = 0;
-  while (await takePlace(limit, clock.now())) taken += 1;
+  while (await takeSlot(limit, clock.now())) taken += 1;
   return taken;
 };
 
 describe('webhooks under way', () => {
   test.each([
-    ['account', OF_ACCOUNT, WEBHOOK_PLACES.account],
-    ['account to a host', OF_HOST, WEBHOOK_PLACES.host],
+    ['account', OF_ACCOUNT, WEBHOOK_SLOTS.account],
+    ['account to a host', OF_HOST, WEBHOOK_SLOTS.host],
   ])('are few of an %s: a further attempt is put off, neither made nor counted', async (_, limit, most) => {
     expect(await fill(limit)).toBe(most);
     const { deliver, attempts } = aDelivery();

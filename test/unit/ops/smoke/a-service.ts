@@ -54,6 +54,7 @@ export const noFile = (status: number): ServedFile => ({
 const OPTIONS: SmokeOptions = {
   webhookUrl: 'https://example.com/webhooks',
   minConcurrency: 100,
+  waitingInAll: undefined,
   patienceSeconds: 4,
   metricPatienceSeconds: 30,
 };
@@ -140,6 +141,7 @@ export const aService = async (): Promise<FakeService> => {
     },
   };
   const aws: AwsAccount = {
+    region: 'eu-west-1',
     concurrency: async () => ({ quota: 1000, unreserved: 1000 }),
     openExecutions: async () => 1_000_000,
     subscriptions: async () => ({ confirmed: 1, pending: 0 }),

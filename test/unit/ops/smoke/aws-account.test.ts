@@ -32,6 +32,7 @@ describe('quotas', () => {
     lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit });
 
     expect(await aws.concurrency()).toEqual({ quota: 1000, unreserved: 600 });
+    expect(aws.region).toBe('us-east-1');
   });
 
   test('of open executions are found by their name, on any page', async () => {

@@ -208,7 +208,15 @@ const AWS_ACCOUNT: Case[] = [
   [
     'Lambda concurrency',
     aws({ concurrency: async () => ({ quota: 10, unreserved: 10 }) }),
-    /quota is 10 functions at once, and 100 are wanted/,
+    /quota in eu-west-1 is 10 functions at once, and 100 are wanted.*increase --region eu-west-1 /,
+  ],
+  [
+    'Lambda concurrency',
+    (service) => {
+      service.aws.concurrency = async () => ({ quota: 200, unreserved: 99 });
+      service.smoke.options.waitingInAll = 50;
+    },
+    /openaiWaitingInAll lets 50 calls wait, and eu-west-1 runs 99 functions.*give 49 at most/,
   ],
   ['open executions', aws({ openExecutions: async () => 1000 }), /quota is 1000 open executions/],
   [

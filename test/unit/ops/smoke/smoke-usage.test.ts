@@ -22,7 +22,14 @@ describe('npm run smoke', () => {
     const { status, out } = await smoke('--help');
 
     expect(status).toBe(0);
-    for (const option of ['--stack', '--data-dir', '--webhook-url', '--min-concurrency', '--patience'])
+    for (const option of [
+      '--stack',
+      '--region',
+      '--data-dir',
+      '--webhook-url',
+      '--min-concurrency',
+      '--patience',
+    ])
       expect(out).toContain(`${option} <`);
   });
 
@@ -59,5 +66,6 @@ describe('npm run smoke', () => {
 
     expect(status).toBe(1);
     expect(err).toMatch(/^No local run is up in .*, and stack GenerationService cannot be used: /);
+    expect(err).toMatch(/by --stack and --region\.\n$/);
   });
 });

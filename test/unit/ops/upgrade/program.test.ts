@@ -33,7 +33,7 @@ describe('npm run rehearse:upgrade', () => {
     expect(err).toBe('Stack Shop exists. The rehearsal makes its own, and destroys it.\n');
   });
 
-  test('does not take a refused look for a stack that does not exist', async () => {
+  test('does not take a refused check for a stack that does not exist', async () => {
     refuse('AccessDenied');
 
     expect(await rehearsal('--from', 'v1')).toEqual({ status: 1, out: '', err: 'Error: AccessDenied\n' });

@@ -78,11 +78,11 @@ export const describeTasks = (wire: Wire): void => {
       expect(withoutUpstream(await query())).toEqual(withoutUpstream(expected));
     });
 
-    test('in an unknown state is waited for, and counted for the operator', async () => {
+    test('in an unknown state is lost if that goes on, and counted for the operator', async () => {
       const counted = metricsCounted();
       answerWith(tasks.unheardOf);
 
-      expect(await query()).toEqual({ kind: 'waiting' });
+      expect(await query()).toEqual({ kind: 'refused', failure: FAILURE.lost });
       expect(counted()).toEqual([['UnknownProviderState', { provider }]]);
     });
 
@@ -124,8 +124,8 @@ export const describeTasks = (wire: Wire): void => {
     );
 
     test.each([
-      [302, ''],
-      [400, '<html></html>'],
+      [408, ''],
+      [425, '<html></html>'],
       [429, JSON.stringify(errors.throttled.body)],
       [500, JSON.stringify(errors.broken.body)],
       [502, '<html></html>'],
@@ -141,6 +141,9 @@ export const describeTasks = (wire: Wire): void => {
       [200, '{}'],
       [200, '[]'],
       [200, 'null'],
+      [302, ''],
+      [400, '<html></html>'],
+      [409, '{}'],
       [400, JSON.stringify(errors.invalid.body)],
     ])('whose query is answered with %p %s is lost if that goes on', async (status, body) => {
       server.answer(status, body);

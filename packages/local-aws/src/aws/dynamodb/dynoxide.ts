@@ -1,18 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { accessSync, chmodSync, constants } from 'node:fs';
 import { request } from 'node:http';
-import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
-import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { messageOf } from '../errors.ts';
+import { obtainDynoxide } from './engine-package.ts';
 
 /** A running DynamoDB engine. */
 export interface DynamoDbEngine {
   /**
-   * `http://127.a.b.c:port`. The engine answers every host, origin and signature, so the address is random and must
+   * `http://127.a.b.c:port`. The engine answers every host, origin and signature, so address (on Linux) and port are random and must
    * stay secret. Other callers use the AWS endpoint, which checks them.
    */
   url: string;
@@ -31,35 +29,11 @@ const STOP_GRACE_MILLIS = 1_000;
 const GUARD =
   'exec 3<&0; "$@" 3<&- & child=$!; (read -r _ <&3; kill -9 "$child" 2>/dev/null) & wait "$child"';
 
-/** Dynoxide is not installed, and no other DynamoDB endpoint was given. */
-export class NoDynamoDbEngineError extends Error {
-  override readonly name = 'NoDynamoDbEngineError';
-}
-
-/** The path of dynoxide's binary. Throws `NoDynamoDbEngineError` where its package is not installed. */
-export const findDynoxide = (): string => {
-  const platform = `${process.platform}-${process.arch}`;
-  let manifest: string;
-  try {
-    manifest = createRequire(import.meta.url).resolve(`@dynoxide/${platform}/package.json`);
-  } catch (cause) {
-    throw new NoDynamoDbEngineError(
-      `There is no built-in DynamoDB for ${platform}: set DYNAMODB_ENDPOINT to any DynamoDB-compatible endpoint, such as DynamoDB Local.`,
-      { cause },
-    );
-  }
-  const binary = join(dirname(manifest), 'dynoxide');
-  try {
-    accessSync(binary, constants.X_OK);
-  } catch {
-    // Some package managers drop the executable bit.
-    chmodSync(binary, 0o755);
-  }
-  return binary;
-};
-
-/** An address of loopback that no web page can guess: Linux answers on all of 127.0.0.0/8. */
-const randomLoopback = (): string => ['127', randomInt(1, 255), randomInt(256), randomInt(1, 255)].join('.');
+/** An address of loopback that no web page can guess, on Linux, which answers on all of 127.0.0.0/8. Others have one. */
+const loopback = (): string =>
+  process.platform === 'linux'
+    ? ['127', randomInt(1, 255), randomInt(256), randomInt(1, 255)].join('.')
+    : '127.0.0.1';
 
 const findFreePort = async (host: string): Promise<number> => {
   const server = createServer();
@@ -94,7 +68,7 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
 };
 
 const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> => {
-  const host = randomLoopback();
+  const host = loopback();
   const port = await findFreePort(host);
   const url = `http://${host}:${port}`;
   // Its own process group: Ctrl-C must not stop the engine before the functions that still write to it.
@@ -137,10 +111,10 @@ const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> =
 
 /**
  * Starts dynoxide on `file` (created when absent; `:memory:` keeps nothing) and resolves once it answers. Another process may take the
- * free port before the engine binds it, so a failed start is retried. Throws `NoDynamoDbEngineError`.
+ * free port before the engine binds it, so a failed start is retried. Throws as `obtainDynoxide`.
  */
 export const startDynoxide = async (file: string): Promise<DynamoDbEngine> => {
-  const binary = findDynoxide();
+  const binary = await obtainDynoxide();
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await tryStart(binary, file);

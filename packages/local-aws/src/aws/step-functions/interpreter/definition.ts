@@ -25,7 +25,9 @@ export interface Fields {
   Choices?: Rule[];
   Default?: string;
   Error?: string;
+  ErrorPath?: string;
   Cause?: string;
+  CausePath?: string;
   ItemsPath?: string;
   MaxConcurrency?: number;
   Retry?: Retrier[];
@@ -43,7 +45,7 @@ const FIELDS = {
   Wait: ['Seconds', 'SecondsPath', 'Next', 'End'],
   Pass: ['Next', 'End'],
   Succeed: ['OutputPath'],
-  Fail: ['Error', 'Cause'],
+  Fail: ['Error', 'ErrorPath', 'Cause', 'CausePath'],
   Map: [
     ...['ItemProcessor', 'ItemsPath', 'MaxConcurrency', 'Label', 'ToleratedFailurePercentage'],
     ...['ResultSelector', 'ResultPath', 'OutputPath', 'Retry', 'Catch', 'Next', 'End'],
@@ -115,6 +117,8 @@ const check = ({ Type, ItemProcessor, ...state }: Json, names: ReadonlySet<strin
   if (!fields) throw new Error(`a state of type ${Type} cannot be run locally`);
   checkFields(state, fields);
   for (const rule of listIn(state.Choices)) checkFields(rule, RULE_FIELDS);
+  const twice = ['Error', 'Cause'].find((field) => field in state && `${field}Path` in state);
+  if (twice !== undefined) throw new Error(`it has both ${twice} and ${twice}Path`);
   const missing = targetsOf(state).find((target) => !names.has(String(target)));
   if (missing !== undefined) throw new Error(`it leads to "${missing}", which is not there`);
   checkPaths(state);

@@ -73,7 +73,10 @@ class Interpreter {
       case 'Succeed':
         return this.leave(state, raw, scope);
       case 'Fail':
-        throw new TaskError(fields.Error ?? '', fields.Cause ?? '');
+        throw new TaskError(
+          textOf(fields.ErrorPath, fields.Error, scope),
+          textOf(fields.CausePath, fields.Cause, scope),
+        );
     }
   }
 
@@ -236,6 +239,14 @@ const holds = ({ Variable, StringEquals }: Rule, scope: Scope): boolean => {
   throw runtimeError(
     `Invalid path '${Variable}': The choice state's condition path references an invalid value.`,
   );
+};
+
+/** The error or cause of a Fail state. Throws `States.Runtime` where a path leads to no text. */
+const textOf = (path: string | undefined, text: string | undefined, scope: Scope): string => {
+  if (path === undefined) return text ?? '';
+  const value = evaluate(path, scope);
+  if (typeof value === 'string') return value;
+  throw runtimeError(`The value at the path '${path}' is not a string`);
 };
 
 /** The time of a Wait state. Throws `States.Runtime`. */

@@ -73,7 +73,7 @@ describe('an account that sends 300 calls at once', () => {
   });
 });
 
-test('thirty accounts have no more that wait than all places, and what waits is debited once each', async () => {
+test('thirty accounts have no more that wait than all slots, and what waits is debited once each', async () => {
   await withEnvironment({ OPENAI_WAITING_IN_ALL: '40' }, async () => {
     for (let index = 0; index < 30; index++)
       await attack(accountOf(index), 30, (call) => ({ body: bodyOf(call) }));

@@ -3,19 +3,23 @@ import { ConflictError } from '../errors.ts';
 import { accountKey } from '../table/keys.ts';
 import { updateExisting } from '../table/outcomes.ts';
 import { setAll, type UpdateParts } from '../table/table.ts';
-import type { Beside } from '../table/transactions.ts';
+import type { ExtraWrites } from '../table/transactions.ts';
 import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount } from './accounts.ts';
 
 /**
- * Access pattern 4: sets where an account is told of its balance; undefined: nowhere. It is told anew that the balance does not suffice.
+ * Access pattern 4: sets where the events of an account's balance are sent; undefined: nowhere. The next event reports anew that the balance does not suffice.
  * Throws `NotFoundError`.
  */
 export const setBalanceWebhook = (
   accountId: string,
   webhook: BalanceWebhook | undefined,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> =>
-  changeTerms(accountId, setAll({ balanceWebhook: webhook, exhaustedTold: undefined }), beside);
+  changeDebitSettings(
+    accountId,
+    setAll({ balanceWebhook: webhook, exhaustedReported: undefined }),
+    extraWrites,
+  );
 
 /** Each creation writes the account: 100 budgets are some 10 KB of it. */
 const MAX_KEY_BUDGETS = 100;
@@ -27,13 +31,13 @@ const MAX_KEY_BUDGETS = 100;
 export const setKeyBudget = async (
   { accountId, keyId }: { accountId: string; keyId: string },
   budget: Budget | undefined,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> => {
   const { keyBudgets = {} } = await getAccount(accountId);
   if (budget && !(keyId in keyBudgets) && Object.keys(keyBudgets).length >= MAX_KEY_BUDGETS) {
     throw new ConflictError(`${MAX_KEY_BUDGETS} keys of this account have a budget: lift one with --none.`);
   }
-  return setEntry(accountId, 'keyBudgets', keyId, budget, beside);
+  return setEntry(accountId, 'keyBudgets', keyId, budget, extraWrites);
 };
 
 /**
@@ -44,8 +48,8 @@ export const putAccountRate = (
   accountId: string,
   modelId: string,
   rate: object | undefined,
-  beside?: Beside,
-): Promise<Account> => setEntry(accountId, 'rates', modelId, rate, beside);
+  extraWrites?: ExtraWrites,
+): Promise<Account> => setEntry(accountId, 'rates', modelId, rate, extraWrites);
 
 /** Sets one entry of a map of an account, or removes it. */
 const setEntry = async (
@@ -53,10 +57,10 @@ const setEntry = async (
   map: 'keyBudgets' | 'rates',
   id: string,
   value: object | undefined,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> => {
   // An update of an entry needs the map to be there.
-  await changeTerms(accountId, {
+  await changeDebitSettings(accountId, {
     UpdateExpression: `SET ${map} = if_not_exists(${map}, :none)`,
     ExpressionAttributeValues: { ':none': {} },
   });
@@ -65,20 +69,20 @@ const setEntry = async (
     ExpressionAttributeNames: { '#id': id },
     ExpressionAttributeValues: value && { ':value': value },
   };
-  return changeTerms(accountId, update, beside);
+  return changeDebitSettings(accountId, update, extraWrites);
 };
 
-/** Changes the terms of an account's debits: each debit planned before is refused, and planned again. */
-const changeTerms = async (
+/** Changes settings that an account's debits depend on: each debit planned before is refused, and planned again. */
+const changeDebitSettings = async (
   accountId: string,
   { UpdateExpression, ExpressionAttributeValues, ...rest }: UpdateParts,
-  beside?: Beside,
+  extraWrites?: ExtraWrites,
 ): Promise<Account> => {
-  const ofTerms = {
-    UpdateExpression: `${UpdateExpression} ADD terms :one`,
+  const withVersion = {
+    UpdateExpression: `${UpdateExpression} ADD settingsVersion :one`,
     ExpressionAttributeValues: { ...ExpressionAttributeValues, ':one': 1 },
   };
-  const item = await updateExisting(accountKey(accountId), { ...rest, ...ofTerms }, beside);
+  const item = await updateExisting(accountKey(accountId), { ...rest, ...withVersion }, extraWrites);
   if (!item) throw noSuchAccount(accountId);
   return toAccount(item);
 };

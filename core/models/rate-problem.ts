@@ -1,6 +1,6 @@
-import type { CatalogModel } from '../core/models/catalog.ts';
-import type { ImageRate, Rate } from '../core/models/rate-schemas.ts';
-import { MAX_THOUSANDTHS, toThousandths, toXTokens } from '../core/money.ts';
+import { MAX_THOUSANDTHS, toThousandths, toXTokens } from '../money.ts';
+import type { CatalogModel } from './catalog.ts';
+import type { ImageRate, Rate } from './rate-schemas.ts';
 
 /**
  * Why a rate does not fit a model, or undefined when it does. Prices are above 0, so that every request has a

@@ -1,0 +1,82 @@
+import * as z from 'zod/mini';
+import { ImageRate, VideoRate } from './rate-schemas.ts';
+import { PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
+
+/** The inputs of a video besides the prompt. */
+export const INPUT_MODES = [
+  'first_frame',
+  'last_frame',
+  'reference_images',
+  'reference_videos',
+  'reference_audios',
+] as const;
+
+/** Most files and images of a request: what the service's steps and stored items are tested with. */
+const MAX_FILES = 15;
+/** Longest video of a model. */
+const MAX_SECONDS = 120;
+/** Widest and highest image of an explicit size, as requests name it. */
+const MAX_PIXELS = 100_000_000;
+
+const whole = (least: number, most: number) => z.int().check(z.gte(least), z.lte(most));
+const distinct = <Item extends z.ZodMiniType>(item: Item) =>
+  z.array(item).check(
+    z.minLength(1),
+    z.refine((items) => new Set(items).size === items.length, { error: 'Expected different values' }),
+  );
+/** A part of keys, metrics and names of alarms. */
+const modelId = () =>
+  z.string().check(
+    z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/, {
+      error: 'Expected at most 40 letters, digits, dots, hyphens and underscores, a letter or digit first',
+    }),
+  );
+/** A resolution or ratio, as a request names it. */
+const label = () => z.string().check(z.regex(/^[a-z0-9:]{1,12}$/, { error: 'Expected a short name' }));
+const preset = () => z.enum(Object.keys(PRESET_SIDE_PIXELS) as [SizePreset, ...SizePreset[]]);
+const ratio = () => z.number().check(z.gte(0.01), z.lte(100));
+
+/** A model that makes images, as the catalog's data file has it: its limits, and the rate in force until an operator sets one. */
+export const ImageModelData = z.strictObject({
+  id: modelId(),
+  type: z.literal('image'),
+  sizePresets: distinct(preset()),
+  defaultSize: preset(),
+  explicitSize: z.strictObject({
+    minTotalPixels: whole(1, MAX_PIXELS),
+    maxTotalPixels: whole(1, MAX_PIXELS),
+    minAspectRatio: ratio(),
+    maxAspectRatio: ratio(),
+    minSide: z.optional(whole(1, MAX_PIXELS)),
+    maxSide: z.optional(whole(1, MAX_PIXELS)),
+  }),
+  maxReferences: whole(0, MAX_FILES),
+  maxImagesPerRequest: whole(1, MAX_FILES),
+  capabilities: z.strictObject({ sequential: z.boolean() }),
+  rate: ImageRate,
+});
+
+/** A model that makes videos, as the data file has it. */
+export const VideoModelData = z.strictObject({
+  id: modelId(),
+  type: z.literal('video'),
+  resolutions: distinct(label()),
+  defaultResolution: label(),
+  durationSec: z.strictObject({
+    min: whole(1, MAX_SECONDS),
+    max: whole(1, MAX_SECONDS),
+    default: whole(1, MAX_SECONDS),
+  }),
+  requiresImage: z.boolean(),
+  inputModes: z.optional(distinct(z.enum(INPUT_MODES))),
+  maxReferenceImages: z.optional(whole(1, MAX_FILES)),
+  maxReferenceVideos: z.optional(whole(1, MAX_FILES)),
+  maxReferenceAudios: z.optional(whole(1, MAX_FILES)),
+  ratios: z.optional(distinct(label())),
+  defaultRatio: z.optional(label()),
+  referenceVideoMaxSeconds: z.optional(whole(1, MAX_SECONDS)),
+  maxCombinedSeconds: z.optional(whole(1, 2 * MAX_SECONDS)),
+  rate: VideoRate,
+});
+
+export type ModelData = z.infer<typeof ImageModelData> | z.infer<typeof VideoModelData>;
