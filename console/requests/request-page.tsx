@@ -9,7 +9,7 @@ import { messageOf, readOne, recordOf } from '../state/records.ts';
 import { client, operatorToken } from '../state/session.ts';
 import { DeleteButton } from './delete-button.tsx';
 import { Story } from './story.tsx';
-import { Summary } from './summary.tsx';
+import { Reuse, Summary } from './summary.tsx';
 
 /** A request: what was asked and made, and for an operator its story. */
 export const RequestPage = ({ requestId }: { requestId: string }) => {
@@ -37,16 +37,19 @@ export const RequestPage = ({ requestId }: { requestId: string }) => {
   const record = own ?? seenByOperator.value;
   return (
     <>
-      <Heading title={`${requestId} · Requests`}>
-        {isVideoId(requestId) ? 'Request for a video' : 'Request for images'}
-      </Heading>
+      <div class="page-head">
+        <Heading title={`${requestId} · Requests`}>
+          {isVideoId(requestId) ? 'Request for a video' : 'Request for images'}
+        </Heading>
+        {own && <Reuse record={own} />}
+      </div>
       <p class="copied">
         <code>{requestId}</code> <CopyButton text={requestId} label="Copy the ID" />{' '}
         {record && <StatusBadge status={statusAt(record, now.value)} />}
       </p>
       <Problem text={problem.value} />
       {!record && problem.value === undefined && <Skeleton />}
-      {record && <Summary record={record} isOwn={own !== undefined} />}
+      {record && <Summary record={record} />}
       {own && (
         <p>
           <DeleteButton record={own} />

@@ -38,7 +38,7 @@ export const RequestsPage = () => {
           <Views isTable={isTable} />
           <a class="button primary" href={hrefOf('make')}>
             <Icon name="make" />
-            New request
+            New<span class="word"> request</span>
           </a>
         </div>
       </div>

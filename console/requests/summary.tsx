@@ -10,7 +10,7 @@ import { hrefOf } from '../state/route.ts';
 import { Outputs } from './outputs.tsx';
 
 /** What was asked, and what came of it. */
-export const Summary = ({ record, isOwn }: { record: AnyRecord; isOwn: boolean }) => {
+export const Summary = ({ record }: { record: AnyRecord }) => {
   const loss = lossText(record);
   const model = models.value?.find(({ id }) => id === record.model);
   const labels = new Map(
@@ -24,8 +24,7 @@ export const Summary = ({ record, isOwn }: { record: AnyRecord; isOwn: boolean }
         </p>
       )}
       <div class="copied asked">
-        <p class="prompt">{record.prompt}</p> <CopyButton text={record.prompt} label="Copy the prompt" />{' '}
-        {isOwn && <Reuse record={record} />}
+        <p class="prompt">{record.prompt}</p> <CopyButton text={record.prompt} label="Copy the prompt" />
       </div>
       {record.status !== 'failed' && <Outputs record={record} isLarge />}
       <dl class="summary panel">
@@ -70,7 +69,7 @@ const inputText = (value: unknown): string => {
 };
 
 /** The link to the form, filled in as this request was. */
-const Reuse = ({ record }: { record: AnyRecord }) => {
+export const Reuse = ({ record }: { record: AnyRecord }) => {
   useEffect(() => {
     if (!models.peek()) readModels();
   }, []);
@@ -80,7 +79,7 @@ const Reuse = ({ record }: { record: AnyRecord }) => {
   const body = { ...input, prompt, endUserEmail };
   const values: FormValues = model ? valuesOf(model, body) : { model: id, prompt, endUserEmail };
   return (
-    <a class="button" href={hrefOf('make', { ...values, reused: '1' })}>
+    <a class="button primary" href={hrefOf('make', { ...values, reused: '1' })}>
       <Icon name="again" />
       Reuse these settings
     </a>
