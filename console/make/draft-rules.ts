@@ -32,8 +32,8 @@ export const urlsIn = (values: FormValues): string[] =>
 const ALWAYS = ['prompt', 'endUserEmail', 'webhookUrl'];
 
 /**
- * The values of a model's form after another model's was shown. The prompt, the end-user and the webhook are those that were shown; other
- * fields are those of the model's own draft, and where that has none, what was shown, as far as the model takes it.
+ * The values of a model's form after another model's was shown. Prompt, end-user and webhook are the shown ones. Other
+ * fields come from the model's own draft, else from the shown form, as far as the model takes them.
  */
 export const carriedValues = (shown: FormValues, model: Model, own: FormValues): FormValues => {
   const merged: Record<string, string> = { ...own };

@@ -12,7 +12,7 @@ export const draggedOver = signal<string | undefined>(undefined);
 const pathAt = ({ target }: Event): string | undefined =>
   target instanceof Element ? target.closest<HTMLElement>('[data-takes-file]')?.dataset.takesFile : undefined;
 
-/** The field that gets the files of an event: the one it happens in, else the first that takes such a file. */
+/** The field that gets the files of an event: the field under the pointer or focus, else the first one of the file's medium. */
 const fieldFor = (model: Model, path: string | undefined, file: File): FormField | undefined => {
   const fields = fieldsOf(model).filter(({ isTaken, medium }) => isTaken && medium !== undefined);
   const medium = contentTypeOf(file).split('/')[0];

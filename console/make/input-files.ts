@@ -6,7 +6,7 @@ import { readOne, recordOf } from '../state/records.ts';
 import { requestOfOutput, uploadExpiry, withoutQuery } from './file-rules.ts';
 import { type FormValues, fieldsOf } from './form-rules.ts';
 
-/** Requests that were read for their outputs: whether they are there, undefined while it is not known. */
+/** Requests that were read for their outputs, and whether each exists. Undefined: the answer is not there yet. */
 const asked = new Map<string, boolean | undefined>();
 
 /** The output that the URL of an input names, with its signed URL, once its request has been read. Undefined for other URLs. */
@@ -35,7 +35,7 @@ const recordNamed = (url: string) => {
 
 const AGAIN = 'give the file again';
 
-/** Why a file of this service cannot be used any more; undefined for a file that can, as far as is known, and for files elsewhere. */
+/** Why a file of this service cannot be used any more. Undefined for usable files and for URLs of other hosts. */
 const goneProblem = (url: string): string | undefined => {
   const expiry = uploadExpiry(url);
   if (expiry) return expiry <= now.peek() ? `is an upload that has expired: ${AGAIN}` : undefined;

@@ -34,7 +34,7 @@ export const pendingUploads = signal<readonly PendingUpload[]>([]);
 const aborts = new Map<number, AbortController>();
 let lastId = 0;
 
-/** What is known of a file that was given in this page: its name, and an address of its bytes. */
+/** A file that was given in this page: its name, and an address of its bytes. */
 export interface GivenFile {
   name: string;
   preview: string;

@@ -24,7 +24,7 @@ const askedRatio = ({ requestId, input }: AnyRecord): number => {
 export const ratioOfOutput = (record: AnyRecord, { size }: Output): number =>
   ratioOfSize(size, 'x') ?? askedRatio(record);
 
-/** The ratio of a request's outputs beside each other; while there are none, of one of them. */
+/** The ratio of a request's outputs beside each other. Without outputs, the ratio of one that was asked for. */
 export const ratioOf = (record: AnyRecord): number => {
   const outputs = outputsOf(record);
   const sum = outputs.reduce((total, output) => total + ratioOfOutput(record, output), 0);

@@ -1,6 +1,6 @@
 interface Click {
   requestId: string;
-  /** Where a range begins that ends with this request; undefined: it is one request only. */
+  /** The other end of a range. Undefined: a single request was clicked. */
   anchor: string | undefined;
   /** The list as it is shown. */
   shown: readonly string[];

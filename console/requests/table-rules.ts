@@ -45,7 +45,7 @@ const sortValue = (record: AnyRecord, key: SortKey, now: Date): string | number 
   return values[key]();
 };
 
-/** Requests in this order. Those without a value come last in both directions; equal ones keep their order. */
+/** Requests in this order. Requests without a value come last in both directions; equal values keep their order. */
 export const sorted = (records: readonly AnyRecord[], { key, isDescending }: Sort, now: Date): AnyRecord[] =>
   records
     .map((record) => ({ record, value: sortValue(record, key, now) }))
