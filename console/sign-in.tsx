@@ -23,6 +23,9 @@ export const SignIn = () => (
   </main>
 );
 
+const WRONG_KEY =
+  'This API key is not valid. Check that it was copied whole, from gsk_ to its end, and that it was not revoked.';
+
 /** Proves a key by a read before it is kept. */
 const KeyForm = () => {
   const problem = useSignal<string | undefined>(undefined);
@@ -39,6 +42,7 @@ const KeyForm = () => {
     } catch (error) {
       // A key that lacks a scope is a key.
       if (error instanceof ApiError && error.status === 403) signIn(given.trim());
+      else if (error instanceof ApiError && error.status === 401) problem.value = WRONG_KEY;
       else problem.value = messageOf(error);
     }
   };
@@ -59,7 +63,7 @@ const KeyForm = () => {
     <>
       <p>
         Make images and videos, follow their requests, and manage balance and end-users. The API key stays in
-        this tab.
+        this tab, and in those that you open from it.
       </p>
       <form
         noValidate

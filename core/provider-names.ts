@@ -59,7 +59,7 @@ type Label = (typeof PROVIDERS)[Maker]['label'];
 
 /**
  * An account at a provider, as in model routes, stored calls, metrics and alarms: the maker's name for the default account,
- * `modelstudio@eu` for another one. Each account has its own key, address, limits and runs of the control loop.
+ * `modelstudio@eu` for another one. Each account has its own key, address and limits, and its own pace in the control loop.
  */
 export type ProviderId = Maker | `${Maker}@${string}`;
 

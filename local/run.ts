@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -128,7 +128,7 @@ export const startLocalRun = async (
   const givenContext = withoutProviders(options.context ?? {}, environment);
   const data = takeDataDirectory(options.dataDir, { reset: options.reset ?? false });
   const commands = createCommands(data.path);
-  const operatorToken = randomBytes(24).toString('base64url');
+  const operatorToken = data.operatorToken();
   const hasConsole = String(givenContext.console ?? true) === 'true';
   let description: LocalRunFile | undefined;
   const described = (): LocalRunFile => {

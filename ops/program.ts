@@ -40,12 +40,12 @@ export const run = async (
   } catch (error) {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    streams.err(`${escapedLine(describe(error))}\n`);
+    streams.err(`${escapedLine(describe(error, streams.hints ?? true))}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.refused;
   }
 };
 
-/** Runs one command as `run` does, and returns what it printed. */
+/** Runs one command as `run` does for a page of the console, and returns what it printed. */
 export const runToText = async (
   args: readonly string[],
   connectTo: typeof connect = connect,
@@ -57,7 +57,7 @@ export const runToText = async (
   const err = (text: string) => {
     said.stderr += text;
   };
-  return { status: await run(args, { out, err }, connectTo), ...said };
+  return { status: await run(args, { out, err, hints: false }, connectTo), ...said };
 };
 
 const help = new Help();
@@ -120,13 +120,13 @@ const createProgram = (streams: Streams, connectTo: typeof connect): Command => 
 const OPERATOR_ERRORS = [ServiceError, TargetError, UsageError, FailureFoundError];
 
 /** One line on what went wrong. Unexpected errors include their name, which often says more than their message. */
-const describe = (error: unknown): string => {
+const describe = (error: unknown, hasHint: boolean): string => {
   if (!(error instanceof Error)) return String(error);
   const isExpected = OPERATOR_ERRORS.some((kind) => error instanceof kind);
   const { code } = error as NodeJS.ErrnoException;
   const message = error.message || String(code ?? 'no message');
   const line = isExpected ? message : `${error.name}: ${message}`;
-  const hint = hintFor(error);
+  const hint = hasHint ? hintFor(error) : '';
   return `${hint === '' || /[.!?]$/.test(line) ? line : `${line}.`} ${hint}`
     .replaceAll(/[ \t\n\r]+/g, ' ')
     .trim();

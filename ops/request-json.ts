@@ -32,11 +32,12 @@ export const renderFailed = (request: StoredRequest, now: Date) => ({
 
 /** A report as `--json` prints it. It leaves out the task token, which could wake the execution. */
 export const renderReport = (report: RequestReport, now: Date) => {
-  const { request, account, entries, executions, attempts, wait, webhooks } = report;
+  const { request, account, entries, executions, attempts, wait, webhooks, outlook } = report;
   const { accountId, name, balanceThousandths, blockedAt = null } = account;
   const { waitingSince = null, queriedAt = null, calledBackAt = null } = wait ?? {};
   return {
     record: renderUnsigned(request, now),
+    ...(outlook && { outlook }),
     operatorNote: request.operatorNote ?? null,
     webhookUrl: request.webhookUrl ?? null,
     input: request.kind === 'image' ? imageInput(request, asStored) : videoInput(request, asStored),

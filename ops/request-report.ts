@@ -12,6 +12,8 @@ import { entryNumbersOf, isRemoved, type StoredRequest } from '../core/requests/
 import { findRequest } from '../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from './execution-history.ts';
+import { findOutlook } from './request-outlook.ts';
+import type { Outlook } from './story-span.ts';
 
 /** The service's settings that say when something comes next. */
 interface Timings {
@@ -32,6 +34,8 @@ export interface RequestReport {
   /** The files in the bucket. Those that should be there are in the record. */
   files: StoredFile[];
   timings: Timings;
+  /** How it goes on; absent once the request has ended. */
+  outlook?: Outlook | undefined;
 }
 
 /** A request that is within its retention at `now`. Throws `NotFoundError`, which says whether it was deleted, and when. */
@@ -62,7 +66,7 @@ export const loadRequestReport = async (requestId: string, now: Date): Promise<R
     listWebhookAttempts(requestId),
   ]);
   const deliveries = new Set([requestId, ...webhooks.map(({ delivery }) => delivery)]);
-  const [entries, executions, attempts, wait, files] = await Promise.all([
+  const [entries, executions, attempts, wait, files, outlook] = await Promise.all([
     findLedgerEntries(request.accountId, entryNumbersOf(request)),
     Promise.all([
       findExecutionHistory('generation', requestId),
@@ -71,6 +75,7 @@ export const loadRequestReport = async (requestId: string, now: Date): Promise<R
     listAttempts(requestId),
     findProviderWait(requestId),
     listStoredFiles(request),
+    findOutlook(request, now),
   ]);
   const known = executions.filter((execution) => execution !== undefined);
   return {
@@ -83,6 +88,7 @@ export const loadRequestReport = async (requestId: string, now: Date): Promise<R
     webhooks,
     files,
     timings: readTimings(),
+    outlook,
   };
 };
 

@@ -3,6 +3,7 @@ import { SETTLED_ERRORS } from '../core/executions/execution-statuses.ts';
 import { formatEntries } from './ledger-text.ts';
 import { type Cell, formatFields, formatTable } from './output.ts';
 import type { renderReport } from './request-json.ts';
+import type { Outlook } from './story-span.ts';
 import { formatTimeline } from './timeline.ts';
 
 /** The end of an execution, for people. That of a failed request fails with the request's error. */
@@ -24,7 +25,7 @@ const describeInput = ({
     Object.entries(input).flatMap(([field, value]): [string, Cell][] => {
       if (Array.isArray(value)) return value.length === 0 ? [] : [[field, value.join(' ')]];
       if (typeof value === 'object') return Object.entries(value);
-      return [[field, value]];
+      return [[field, typeof value === 'boolean' ? String(value) : value]];
     }),
   );
 
@@ -35,10 +36,20 @@ const costText = ({
 }: NonNullable<ReturnType<typeof renderReport>['providerCosts']>[number]): string =>
   `${cost ?? 'not known'} at ${route}${reported === null ? '' : `, ${reported} by its usage`}`;
 
+/** The seconds that something takes, roughly. */
+const aboutText = (seconds: number): string => (seconds === 0 ? 'longer than usual' : `about ${seconds} s`);
+
+/** An outlook for people: `its turn at …, 5 of 5 running: 3 of 12, about 40 s`. */
+export const outlookText = ({ waitsFor, position, queued, aboutSeconds }: Outlook): string => {
+  const place = position === null ? waitsFor : `${waitsFor}: ${position} of ${queued}`;
+  return aboutSeconds === null ? place : `${place}, ${aboutText(aboutSeconds)}`;
+};
+
 /** A report for people: its fields, the timeline and its details, the ledger entries, the executions, and the files. */
 export const formatReport = (
   {
     record,
+    outlook,
     account,
     operatorNote,
     webhookUrl,
@@ -56,6 +67,7 @@ export const formatReport = (
     {
       request: record.requestId,
       status: record.status,
+      ...(outlook && { waitsFor: outlookText(outlook) }),
       model: record.model,
       account: `${account.accountId} (${account.name})`,
       endUser: record.endUserEmail,

@@ -8,6 +8,7 @@ import {
 } from '../core/requests/request-rules.ts';
 import { findRequests } from '../core/requests/requests.ts';
 import { addSeconds, toInstant } from '../core/time.ts';
+import { queuePositions } from './request-outlook.ts';
 
 /** A request as a watch shows it. */
 export interface WatchedRequest {
@@ -16,6 +17,8 @@ export interface WatchedRequest {
   model: string;
   createdAt: string;
   status: RecordStatus;
+  /** Its position where it queues: `3 of 12`. */
+  position?: string | undefined;
 }
 
 /** Number of accounts read in parallel. */
@@ -57,9 +60,17 @@ export const watchRequests = (
     lookedAt = now;
     const rows = [...known.values()].sort((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1));
     for (const { requestId } of rows.filter(isTerminal).slice(MAX_ENDED)) known.delete(requestId);
+    const positions = await queuePositions(rows);
     return rows.map((request) => {
       const { requestId, accountId, model, createdAt } = request;
-      return { requestId, accountId, model, createdAt, status: statusAt(request, now) };
+      return {
+        requestId,
+        accountId,
+        model,
+        createdAt,
+        status: statusAt(request, now),
+        position: positions.get(requestId),
+      };
     });
   };
 };

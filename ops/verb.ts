@@ -49,6 +49,8 @@ export interface Said {
 export interface Streams {
   out(text: string): void;
   err(text: string): void;
+  /** False for readers who give no commands: errors then come without advice on commands. */
+  hints?: false;
   /** Size of the terminal behind `out`; absent when it is none. */
   columns?: number | undefined;
   rows?: number | undefined;

@@ -159,6 +159,10 @@ export const numberOf = (value: unknown, name: string): number | undefined => {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
 
+/** A seed as an answer has one, if it is any: some say -1 where they chose none. */
+export const reportedSeed = (seed: number | undefined): { seed?: number } =>
+  seed !== undefined && Number.isSafeInteger(seed) && seed >= 0 ? { seed } : {};
+
 export const requiredText = () => z.string().check(z.minLength(1));
 
 /** A body as the schema reads it; undefined when it is not of that form. */

@@ -1,3 +1,5 @@
+import type { Parameter } from '../core/models/model-parameters.ts';
+import { knownLimits } from '../core/provider-calls/upstream-limits.ts';
 import type {
   AskedOfImages,
   AskedOfVideo,
@@ -16,18 +18,18 @@ type Sent = 'sent' | 'not taken';
 export type ImageFields = Readonly<Record<ImageField, Sent>>;
 export type VideoFields = Readonly<Record<VideoField, Sent>>;
 
-/** An image model that takes every field. */
-export const ALL_OF_IMAGES: ImageFields = {
+/** An image model that takes every field; its parameters stand beside these. */
+export const ALL_OF_IMAGES = {
   prompt: 'sent',
   size: 'sent',
   aspectRatio: 'sent',
   references: 'sent',
   images: 'sent',
   sequential: 'sent',
-};
+} as const satisfies Omit<ImageFields, Parameter>;
 
-/** A video model that takes every field. */
-export const ALL_OF_VIDEO: VideoFields = {
+/** A video model that takes every field; its parameters stand beside these. */
+export const ALL_OF_VIDEO = {
   prompt: 'sent',
   resolution: 'sent',
   durationSec: 'sent',
@@ -37,21 +39,39 @@ export const ALL_OF_VIDEO: VideoFields = {
   referenceImages: 'sent',
   referenceVideos: 'sent',
   referenceAudios: 'sent',
-};
+} as const satisfies Omit<VideoFields, Parameter>;
 
 /** Wan 2.7: its frames give the shape, and it takes no references. */
-export const FRAMES_ALONE: VideoFields = {
+export const FRAMES_ALONE = {
   ...ALL_OF_VIDEO,
   ratio: 'not taken',
   referenceImages: 'not taken',
   referenceVideos: 'not taken',
   referenceAudios: 'not taken',
+} as const satisfies Omit<VideoFields, Parameter>;
+
+/**
+ * The parameters of an upstream model at a maker whose API has words for these: of a model that we know those that it takes, of another one
+ * all, as its route says that it takes them.
+ */
+export const parametersAt = <Words extends Readonly<Partial<Record<Parameter, Sent>>>>(
+  upstreamModel: string,
+  words: Words,
+): Words => {
+  const known = knownLimits(upstreamModel);
+  if (!known) return words;
+  const { parameters = [] } = known;
+  const sent = Object.entries(words).map(([name, word]) => [
+    name,
+    parameters.includes(name as Parameter) ? word : 'not taken',
+  ]);
+  return Object.fromEntries(sent) as Words;
 };
 
 /** Values by which a request asks for nothing. */
 const isNeutral = (field: string, value: unknown): boolean =>
   value === undefined ||
-  value === false ||
+  (field === 'sequential' && value === false) ||
   (Array.isArray(value) && value.length === 0) ||
   (field === 'images' && value === 1) ||
   (field === 'ratio' && value === 'adaptive');

@@ -112,6 +112,33 @@ const videoFields = (model: VideoModel): FormField[] => {
 /** The media of files that fields take, as the modes of their fields name them. */
 const MEDIA = ['image', 'video', 'audio'] as const;
 
+const DECIDED = 'the model decides';
+
+/** The fields of parameters, which some models have. */
+const parameterFields = ({ type, parameters = [] }: Model): FormField[] => {
+  const found = (name: string) => parameters.find((one) => one.name === name);
+  const flag = (path: string, label: string): FormField =>
+    field(path, label, 'tiles', {
+      ...{ options: [DECIDED, 'true', 'false'], byDefault: DECIDED, isRare: true },
+      isTaken: found(path) !== undefined,
+    });
+  const [seed, negative] = [found('seed'), found('negativePrompt')];
+  return [
+    field('seed', 'Seed', 'whole', {
+      hint: `A whole number up to ${pixels(seed?.max ?? 0)}, to make something similar again.`,
+      isTaken: seed !== undefined,
+      isRare: true,
+    }),
+    field('negativePrompt', 'Not to be seen', 'line', {
+      hint: `At most ${negative?.maxCharacters ?? 0} characters.`,
+      isTaken: negative !== undefined,
+      isRare: true,
+    }),
+    ...(type === 'video' ? [flag('generateAudio', 'Sound')] : []),
+    flag('promptExtend', 'Extend the prompt'),
+  ];
+};
+
 /** The fields of a model's form, in their order, without the model itself. */
 export const fieldsOf = (model: Model): FormField[] => [
   field('prompt', 'Prompt', 'lines', {
@@ -123,6 +150,7 @@ export const fieldsOf = (model: Model): FormField[] => [
     hint: 'The email address of your own user.',
   }),
   ...(model.type === 'image' ? imageFields(model) : videoFields(model)),
+  ...parameterFields(model),
   field('webhookUrl', 'Webhook', 'line', { hint: 'URL that is called when the request ends.', isRare: true }),
 ];
 
@@ -130,7 +158,11 @@ export const fieldsOf = (model: Model): FormField[] => [
 export const shownFields = (model: Model, values: FormValues): FormField[] =>
   fieldsOf(model).filter(({ path, isTaken }) => isTaken || (values[path] ?? '') !== '');
 
-const inputOf = (control: Control, text: string): unknown => {
+/** Fields whose values are true or false. */
+const FLAGS = ['generateAudio', 'promptExtend'];
+
+const inputOf = ({ path, control }: Pick<FormField, 'path' | 'control'>, text: string): unknown => {
+  if (FLAGS.includes(path) && (text === 'true' || text === 'false')) return text === 'true';
   // Text that is not a number is sent unchanged: the rules report the error.
   if (control === 'whole') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   return control === 'files' ? text.replace(/\n+$/, '').split('\n') : text;
@@ -142,7 +174,7 @@ export const bodyOf = (model: Model, values: FormValues): Record<string, unknown
   for (const { path, control } of fieldsOf(model)) {
     const text = values[path] ?? '';
     if (control === 'files' ? text.replaceAll('\n', '') === '' : text === '') continue;
-    const value = inputOf(control, text);
+    const value = inputOf({ path, control }, text);
     const [parent = '', child] = path.split('.');
     body[parent] = child === undefined ? value : { [child]: value };
   }

@@ -1,65 +1,55 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { ConfirmDialog } from '../parts/dialog.tsx';
-import { CopyButton, Time } from '../parts/parts.tsx';
+import { CopyButton, Problem, Time } from '../parts/parts.tsx';
+import { Skeleton } from '../parts/placeholders.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { show } from '../state/notices.ts';
 import { apiKey, keyIdOf, signOut } from '../state/session.ts';
-import {
-  type AccountListing,
-  createKey,
-  type KeyListing,
-  listKeys,
-  OperatorError,
-  revokeKey,
-} from './operator.ts';
+import { type AccountListing, createKey, type KeyListing, listKeys, revokeKey } from './operator.ts';
+import { useAction, useReading } from './use-operator.ts';
 
 interface KeysProps {
   account: AccountListing;
-  /** Does something that the endpoint may refuse, and shows why. */
-  attempt: (work: () => Promise<void>) => Promise<void>;
+  /** Called after a key was created or revoked. */
+  onChange: () => void;
 }
 
+/** A key for people: by its label, where there is one, and its last four characters. */
+const keyName = ({ label, last4 }: Pick<KeyListing, 'label' | 'last4'>): string =>
+  label === '' ? `without a label, …${last4}` : `“${label}” (…${last4})`;
+
 /** The keys of an account, to create and to revoke. */
-export const Keys = ({ account, attempt }: KeysProps) => {
+export const Keys = ({ account, onChange }: KeysProps) => {
   const { accountId } = account;
-  const keys = useSignal<readonly KeyListing[]>([]);
+  const keyInUse = useSignal<string | undefined>(undefined);
+  const { value, problem, reload } = useReading(async () => {
+    if (apiKey.peek() !== undefined) keyInUse.value = await keyIdOf(apiKey.peek() ?? '');
+    return listKeys(accountId);
+  }, [accountId]);
   const created = useSignal<string | undefined>(undefined);
   const label = useSignal('');
-  const asked = useSignal<string | undefined>(undefined);
-  const keyInUse = useSignal<string | undefined>(undefined);
-  const read = async () => {
-    keys.value = await listKeys(accountId);
-    if (apiKey.peek() !== undefined) keyInUse.value = await keyIdOf(apiKey.peek() ?? '');
-  };
-  useEffect(() => {
-    attempt(read);
-  }, [accountId]);
-
+  const asked = useSignal<KeyListing | undefined>(undefined);
+  const creation = useAction();
   const create = (event: Event) => {
     event.preventDefault();
-    attempt(async () => {
+    creation.run(async () => {
       created.value = (await createKey(accountId, { label: label.value })).key;
       label.value = '';
       show('A key is created.');
-      await read();
+      onChange();
+      await reload();
     });
   };
-  const revoke = async (keyId: string): Promise<string | undefined> => {
-    try {
-      await revokeKey(keyId);
-    } catch (error) {
-      if (error instanceof OperatorError) return error.message;
-      throw error;
-    }
-    asked.value = undefined;
-    if (keyId === keyInUse.peek()) signOut();
-    else {
-      show(`The key ${keyId} is revoked.`);
-      await attempt(read);
-    }
-    return undefined;
-  };
+  const revocation = useAction();
+  const revoke = (key: KeyListing): Promise<string | undefined> =>
+    revocation.run(async () => {
+      await revokeKey(key.keyId);
+      asked.value = undefined;
+      if (key.keyId === keyInUse.peek()) return signOut();
+      show(`The key ${keyName(key)} is revoked.`);
+      onChange();
+      await reload();
+    });
   const columns: readonly Column<KeyListing>[] = [
     {
       head: 'Key',
@@ -78,26 +68,26 @@ export const Keys = ({ account, attempt }: KeysProps) => {
     },
     {
       head: 'Actions',
-      cell: ({ keyId, revokedAt }) =>
-        revokedAt === null ? (
+      cell: (key) =>
+        key.revokedAt === null ? (
           <button
             type="button"
             class="dangerous"
             onClick={() => {
-              asked.value = keyId;
+              asked.value = key;
             }}
           >
-            Revoke<span class="unseen"> {keyId}</span> …
+            Revoke<span class="unseen"> the key {keyName(key)}</span> …
           </button>
         ) : (
           <>
-            revoked <Time at={revokedAt} />
+            revoked <Time at={key.revokedAt} />
           </>
         ),
     },
   ];
   return (
-    <section aria-labelledby="keys-heading">
+    <section class="panel" aria-labelledby="keys-heading">
       <h2 id="keys-heading">Keys of {account.name}</h2>
       <form class="filters" onSubmit={create}>
         <label>
@@ -110,19 +100,27 @@ export const Keys = ({ account, attempt }: KeysProps) => {
             }}
           />
         </label>
-        <button type="submit">Create a key</button>
+        <button type="submit" aria-busy={creation.isBusy.value}>
+          Create a key
+        </button>
       </form>
+      <Problem text={creation.problem.value} />
+      <Problem text={problem.value} />
       {created.value !== undefined && (
         <p class="copied">
           <code>{created.value}</code> <CopyButton text={created.value} label="Copy the key" />{' '}
           <span class="quiet">Store it now: it is not shown again.</span>
         </p>
       )}
-      <Table name="Keys" columns={columns} rows={keys.value} keyOf={({ keyId }) => keyId} />
+      {value.value ? (
+        <Table name="Keys" columns={columns} rows={value.value} keyOf={({ keyId }) => keyId} />
+      ) : (
+        problem.value === undefined && <Skeleton />
+      )}
       {asked.value !== undefined && (
         <RevokeDialog
-          keyId={asked.value}
-          isInUse={asked.value === keyInUse.value}
+          of={asked.value}
+          isInUse={asked.value.keyId === keyInUse.value}
           onRevoke={revoke}
           onClose={() => {
             asked.value = undefined;
@@ -134,16 +132,16 @@ export const Keys = ({ account, attempt }: KeysProps) => {
 };
 
 interface RevokeDialogProps {
-  keyId: string;
+  of: KeyListing;
   isInUse: boolean;
-  onRevoke: (keyId: string) => Promise<string | undefined>;
+  onRevoke: (key: KeyListing) => Promise<string | undefined>;
   onClose: () => void;
 }
 
-const RevokeDialog = ({ keyId, isInUse, onRevoke, onClose }: RevokeDialogProps) => (
-  <ConfirmDialog name="Revoke a key" verb="Revoke" onConfirm={() => onRevoke(keyId)} onClose={onClose}>
+const RevokeDialog = ({ of: key, isInUse, onRevoke, onClose }: RevokeDialogProps) => (
+  <ConfirmDialog name="Revoke a key" verb="Revoke" onConfirm={() => onRevoke(key)} onClose={onClose}>
     <p>
-      Every call with the key <code>{keyId}</code> will be refused, for good.
+      Every call with the key <strong>{keyName(key)}</strong> will be refused, for good.
     </p>
     {isInUse && (
       <p class="problem">

@@ -1,40 +1,59 @@
 import { useSignal } from '@preact/signals';
 import { ConfirmDialog } from '../parts/dialog.tsx';
+import { Problem } from '../parts/parts.tsx';
+import { Skeleton } from '../parts/placeholders.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import type { ModelRate } from './operator.ts';
+import { readRates } from '../state/account.ts';
+import { show } from '../state/notices.ts';
+import { type ModelRate, setRate } from './operator.ts';
+import { useAction } from './use-operator.ts';
 
 /** A rate to set; `yes`: a person has confirmed a price above twice the former. */
 export type NewRate = Pick<ModelRate, 'perImage' | 'perSecond'> & { yes?: true };
 
 interface RatesProps {
-  rates: readonly ModelRate[];
-  onChange: (model: string, rate: NewRate) => void;
+  /** Undefined until they are read. */
+  rates: readonly ModelRate[] | undefined;
+  problem: string | undefined;
+  /** Called with a rate that was set. */
+  onChange: (rate: ModelRate) => void;
 }
 
 /** The price of each model. A row for each size or resolution. */
-export const Rates = ({ rates, onChange }: RatesProps) => {
+export const Rates = ({ rates, problem, onChange }: RatesProps) => {
   const steep = useSignal<SteepChange | undefined>(undefined);
-  const save = (model: string, part: Part, value: number) => {
-    const rate = part.withValue(value);
-    if (value <= part.xTokens * STEEPEST_FACTOR) onChange(model, rate);
-    else steep.value = { model, part, value, confirm: () => onChange(model, { ...rate, yes: true }) };
+  const set = async (model: string, rate: NewRate): Promise<void> => {
+    onChange(await setRate(model, rate));
+    await readRates();
+    show(`The rate of ${model} is saved.`);
   };
+  const save = async (model: string, part: Part, value: number): Promise<void> => {
+    const rate = part.withValue(value);
+    if (value <= part.xTokens * STEEPEST_FACTOR) return set(model, rate);
+    steep.value = { model, part, value, confirm: () => set(model, { ...rate, yes: true }) };
+  };
+  const rows = (rates ?? []).flatMap((rate) =>
+    rateParts(rate).map((part) => ({
+      ...part,
+      model: rate.model,
+      onSave: (value: number) => save(rate.model, part, value),
+    })),
+  );
   return (
-    <section aria-labelledby="rates-heading">
+    <section class="panel" aria-labelledby="rates-heading">
       <h2 id="rates-heading">Rates</h2>
       <p class="hint">In xTokens for an image or a second. Accepted requests keep their price.</p>
-      <Table
-        name="Rates"
-        columns={COLUMNS}
-        rows={rates.flatMap((rate) =>
-          rateParts(rate).map((part) => ({
-            ...part,
-            model: rate.model,
-            onSave: (value: number) => save(rate.model, part, value),
-          })),
-        )}
-        keyOf={({ model, unit, xTokens }) => `${model} ${unit} ${xTokens}`}
-      />
+      <Problem text={problem} />
+      {rates ? (
+        <Table
+          name="Rates"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ model, unit, xTokens }) => `${model} ${unit} ${xTokens}`}
+        />
+      ) : (
+        problem === undefined && <Skeleton />
+      )}
       {steep.value && (
         <SteepDialog
           change={steep.value}
@@ -55,7 +74,7 @@ interface SteepChange {
   model: string;
   part: Part;
   value: number;
-  confirm: () => void;
+  confirm: () => Promise<void>;
 }
 
 const SteepDialog = ({
@@ -64,23 +83,27 @@ const SteepDialog = ({
 }: {
   change: SteepChange;
   onClose: () => void;
-}) => (
-  <ConfirmDialog
-    name={`Set the rate of ${model}?`}
-    verb="Set the rate"
-    onClose={onClose}
-    onConfirm={async () => {
-      confirm();
-      onClose();
-      return undefined;
-    }}
-  >
-    <p>
-      The price for {part.unit} would be {value} instead of {part.xTokens} xTokens:{' '}
-      {Number((value / part.xTokens).toPrecision(3))} times as much.
-    </p>
-  </ConfirmDialog>
-);
+}) => {
+  const { run } = useAction();
+  return (
+    <ConfirmDialog
+      name={`Set the rate of ${model}?`}
+      verb="Set the rate"
+      onClose={onClose}
+      onConfirm={() =>
+        run(async () => {
+          await confirm();
+          onClose();
+        })
+      }
+    >
+      <p>
+        The price for {part.unit} would be {value} instead of {part.xTokens} xTokens:{' '}
+        {Number((value / part.xTokens).toPrecision(3))} times as much.
+      </p>
+    </ConfirmDialog>
+  );
+};
 
 interface Part {
   unit: string;
@@ -105,17 +128,18 @@ const rateParts = ({ perImage = [], perSecond = {} }: ModelRate): Part[] => [
 
 interface Row extends Part {
   model: string;
-  onSave: (xTokens: number) => void;
+  onSave: (xTokens: number) => Promise<void>;
 }
 
 const RateForm = ({ model, unit, xTokens, onSave }: Row) => {
   const typed = useSignal(String(xTokens));
+  const { run, isBusy, problem } = useAction();
   const isChanged = typed.value !== String(xTokens) && Number(typed.value) >= 0 && typed.value.trim() !== '';
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (isChanged) onSave(Number(typed.value));
+        if (isChanged) run(() => onSave(Number(typed.value)));
       }}
     >
       <input
@@ -128,13 +152,14 @@ const RateForm = ({ model, unit, xTokens, onSave }: Row) => {
           typed.value = event.currentTarget.value;
         }}
       />{' '}
-      <button type="submit" aria-disabled={!isChanged}>
+      <button type="submit" aria-disabled={!isChanged} aria-busy={isBusy.value}>
         Save
         <span class="unseen">
           {' '}
           the rate of {model} for {unit}
         </span>
       </button>
+      <Problem text={problem.value} />
     </form>
   );
 };

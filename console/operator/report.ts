@@ -1,4 +1,4 @@
-import type { StorySpan } from '../../ops/story-span.ts';
+import type { Outlook, StorySpan } from '../../ops/story-span.ts';
 import type { BalanceHistoryEntry } from '../../packages/client/src/types.ts';
 import type { AnyRecord } from '../state/record-rules.ts';
 
@@ -6,6 +6,8 @@ import type { AnyRecord } from '../state/record-rules.ts';
 export interface RequestReport {
   /** The record, without signed URLs. */
   record: AnyRecord;
+  /** How it goes on; absent once it has ended. */
+  outlook?: Outlook;
   account: { accountId: string; name: string };
   webhookUrl: string | null;
   ledgerEntries: BalanceHistoryEntry[];

@@ -10,6 +10,7 @@ import { client, operatorToken } from '../state/session.ts';
 import { DeleteButton } from './delete-button.tsx';
 import { Story } from './story.tsx';
 import { Reuse, Summary } from './summary.tsx';
+import { Waiting } from './waiting.tsx';
 
 /** A request: what was asked and made, and for an operator its story. */
 export const RequestPage = ({ requestId }: { requestId: string }) => {
@@ -50,6 +51,7 @@ export const RequestPage = ({ requestId }: { requestId: string }) => {
       <Problem text={problem.value} />
       {!record && problem.value === undefined && <Skeleton />}
       {record && <Summary record={record} />}
+      {own && !isFinished(own) && <Waiting record={own} />}
       {own && (
         <p>
           <DeleteButton record={own} />

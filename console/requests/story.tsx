@@ -1,8 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Outlook } from '../../ops/story-span.ts';
+import { lostConnection } from '../operator/connection.ts';
 import { OperatorError, readReport } from '../operator/operator.ts';
 import type { RequestReport } from '../operator/report.ts';
 import { Problem } from '../parts/parts.tsx';
+import { durationText } from '../parts/texts.ts';
 import { now } from '../state/clock.ts';
 import { useLive } from '../state/live.ts';
 import { type AnyRecord, isFinished, outputsOf, statusAt } from '../state/record-rules.ts';
@@ -36,7 +39,7 @@ export const Story = ({ requestId, record, onRecord }: StoryProps) => {
   };
   useEffect(() => {
     read();
-  }, [requestId, record?.status]);
+  }, [requestId, record?.status, lostConnection.value]);
   useLive(async () => {
     if (isGoingOn(report.peek())) await read();
   }, [requestId]);
@@ -52,6 +55,7 @@ export const Story = ({ requestId, record, onRecord }: StoryProps) => {
       <p class="quiet">
         Account: {told.account.name} ({told.account.accountId})
       </p>
+      {told.outlook && <OutlookText outlook={told.outlook} />}
       <Timeline spans={told.spans} now={now.value} />
       <StateGraph way={way} />
       <Attempts attempts={told.providerAttempts} />
@@ -60,6 +64,18 @@ export const Story = ({ requestId, record, onRecord }: StoryProps) => {
     </>
   );
 };
+
+/** How it goes on, as operators see it. */
+const OutlookText = ({ outlook: { waitsFor, position, queued, aboutSeconds } }: { outlook: Outlook }) => (
+  <p>
+    <strong>Waits for {waitsFor}.</strong>
+    {position !== null && ` Position ${position} of ${queued} in the queue.`}
+    {aboutSeconds !== null &&
+      (aboutSeconds === 0
+        ? ' It takes longer than usual.'
+        : ` About ${durationText(aboutSeconds * 1_000)} are left.`)}
+  </p>
+);
 
 /** Whether something is still to come: the request is unfinished, or an execution runs, its webhook's too. */
 const isGoingOn = (report: RequestReport | undefined): boolean =>

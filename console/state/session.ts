@@ -65,6 +65,35 @@ addEventListener('hashchange', () => {
   operatorToken.value = takeOperatorToken();
 });
 
+/** What tabs of this console hand to one that was opened from a link of theirs. */
+interface Session {
+  apiKey: string | undefined;
+  operatorToken: string | undefined;
+  operatorOnly: string | null;
+}
+const tabs = new BroadcastChannel('session');
+let hasAsked = false;
+
+const takeSession = (session: Session): void => {
+  for (const [name, value] of Object.entries(session)) if (value) sessionStorage.setItem(name, value);
+  isOperatorOnly.value = session.operatorOnly !== null;
+  operatorToken.value = session.operatorToken;
+  apiKey.value = session.apiKey;
+};
+
+const isSignedIn = (): boolean => apiKey.peek() !== undefined || operatorToken.peek() !== undefined;
+
+tabs.addEventListener('message', ({ data }: MessageEvent<'asked' | Session>) => {
+  if (data !== 'asked') {
+    // The first tab that answers.
+    if (hasAsked && !isSignedIn()) takeSession(data);
+  } else if (isSignedIn()) {
+    const operatorOnly = sessionStorage.getItem(OPERATOR_ONLY);
+    const session: Session = { apiKey: apiKey.peek(), operatorToken: operatorToken.peek(), operatorOnly };
+    tabs.postMessage(session);
+  }
+});
+
 /** Whether an operator goes on without a key: the pages of callers are not shown. */
 export const isOperatorOnly = signal(sessionStorage.getItem(OPERATOR_ONLY) !== null);
 
@@ -88,3 +117,9 @@ export const forgetOperator = (): void => {
  * operator, whose callers learn of it when they send.
  */
 export const allowsPrivateTargets = ['127.0.0.1', 'localhost'].includes(location.hostname);
+
+// A link was opened in a new tab, which has no storage of its own yet: the address leads to a page. Whoever signs out is at none.
+if (!isSignedIn() && location.hash.startsWith('#/')) {
+  hasAsked = true;
+  tabs.postMessage('asked');
+}

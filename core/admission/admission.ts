@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { logger } from '../observability.ts';
 import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
 import { listRouteNames } from '../provider-calls/model-routes.ts';
-import { routesOfRequest, type StoredRequest } from '../requests/request-rules.ts';
+import { routesOfRequest, type StoredRequest, type StoredStatus } from '../requests/request-rules.ts';
 import type { Clock } from '../time.ts';
 import { keepTrying } from '../transient-errors.ts';
 import {
@@ -92,14 +92,18 @@ export const releasePermit = async (
   !keepsPermits(route) ||
   quietly(request.requestId, clock, () => returnPermit(route, request, clock, takenMs));
 
-/** Whether the closing of a request that succeeds has to release a permit. */
+/** Whether a request may have a permit that is not known to be released. */
 export const mayHavePermit = (request: StoredRequest): boolean =>
   routesOfRequest(request).some(
     (route) => keepsPermits(route) && !(request.permitReleased && route === request.assignment?.route),
   );
 
-/** Whether the closing of a request that fails has to leave a route: it may have a permit there, or queue. */
-export const mayBeAtRoute = (request: StoredRequest): boolean => routesOfRequest(request).some(hasQueue);
+/**
+ * Whether the closing of an ended request has to leave a route: the request may have a permit there or, unless it succeeded, queue. It left the
+ * queue before its calls.
+ */
+export const mayBeAtRoute = (request: StoredRequest, status: StoredStatus): boolean =>
+  status === 'succeeded' ? mayHavePermit(request) : routesOfRequest(request).some(hasQueue);
 
 const hasQueue = (route: string): boolean => findRouteLimit(route) !== undefined || isFormer(route);
 

@@ -7,10 +7,12 @@ import { ASPECT_RATIOS } from '../models/size-presets.ts';
 import type { AskedOfImages } from '../requests/request-rules.ts';
 import {
   COMMON_FIELDS,
+  checkParameters,
   checkUrls,
   givenOf,
   type NewCreation,
   optionalUrls,
+  PARAMETER_FIELDS,
   type ParsedCreation,
   tooManyUrls,
 } from './creation-fields.ts';
@@ -23,6 +25,8 @@ export type NewImageRequest = NewCreation<ImageModel> &
     sequential: boolean;
   };
 
+const { generateAudio: _, ...IMAGE_PARAMETER_FIELDS } = PARAMETER_FIELDS;
+
 /** The body of a creation of images. Rules across fields and those of a model are checked after it. */
 export const IMAGE_BODY = {
   ...COMMON_FIELDS,
@@ -34,6 +38,7 @@ export const IMAGE_BODY = {
   sequentialOptions: z.optional(
     z.strictObject({ maxImages: optionalCount() }, { error: 'must be an object' }),
   ),
+  ...IMAGE_PARAMETER_FIELDS,
 };
 
 type Given = Partial<Values<typeof IMAGE_BODY>>;
@@ -75,6 +80,7 @@ const checkAgainstModel = (
     fields.references = maxReferences === 0 ? `${id} takes no references` : tooManyUrls(maxReferences);
   }
 
+  checkParameters(model, values, fields);
   if (sequential && !capabilities.sequential) fields.sequential ??= `${id} makes no sequences`;
   if (n !== undefined && sequential && n !== 1) fields.n ??= 'must be 1 with sequential';
   else if (n !== undefined && n > maxImagesPerRequest) fields.n ??= `must be at most ${maxImagesPerRequest}`;

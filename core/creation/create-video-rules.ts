@@ -5,10 +5,12 @@ import { lasts, rangeOf, togetherProblem } from '../provider-calls/input-limits.
 import type { AskedOfVideo } from '../requests/request-rules.ts';
 import {
   COMMON_FIELDS,
+  checkParameters,
   checkUrls,
   givenOf,
   type NewCreation,
   optionalUrls,
+  PARAMETER_FIELDS,
   type ParsedCreation,
   tooManyUrls,
 } from './creation-fields.ts';
@@ -27,6 +29,7 @@ export const VIDEO_BODY = {
   referenceVideos: optionalUrls(),
   referenceAudios: optionalUrls(),
   ratio: optionalText(),
+  ...PARAMETER_FIELDS,
 };
 
 type Given = Partial<Values<typeof VIDEO_BODY>>;
@@ -84,6 +87,7 @@ const checkAgainstModel = (
       ? `must be one of ${model.ratios.join(', ')}`
       : `${model.id} takes no ratio`;
   }
+  checkParameters(model, values, fields);
   checkFrames(model, values, fields);
   for (const field of REFERENCE_FIELDS)
     checkReferences(model, field, { ...values, given: listLength(body[field]) }, fields);

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { emailField } from '../end-users/email-rules.ts';
 import type { FieldErrors, ValidationError } from '../errors.ts';
-import { optionalText, shortList, text } from '../fields.ts';
+import { optionalText, shortList, text, type Values } from '../fields.ts';
 import { hostProblem, isBadPort, isThisMachine } from '../guarded-http/target-rules.ts';
 import { CATALOG, type CatalogModel } from '../models/catalog.ts';
+import { givenParameters } from '../models/model-parameters.ts';
 
 /** Longest prompt, in characters (code points) after trimming. */
 export const MAX_PROMPT_CHARACTERS = 4000;
@@ -43,6 +44,34 @@ const promptField = () =>
       z.refine((prompt) => prompt.isWellFormed(), { error: 'must be well-formed Unicode' }),
     ),
   );
+
+const optionalFlag = () => z.optional(z.boolean({ error: 'must be true or false' }));
+
+/** The fields of parameters. `checkParameters` checks them against a model. */
+export const PARAMETER_FIELDS = {
+  seed: z.optional(z.int({ error: 'must be a whole number' })),
+  negativePrompt: z.optional(promptField()),
+  generateAudio: optionalFlag(),
+  promptExtend: optionalFlag(),
+};
+
+/** Adds to `fields` the parameters that the model does not take, and values out of their ranges. */
+export const checkParameters = (
+  { id, parameters = [] }: Pick<CatalogModel, 'id' | 'parameters'>,
+  values: Partial<Values<typeof PARAMETER_FIELDS>>,
+  fields: FieldErrors,
+): void => {
+  for (const name of givenParameters(values)) {
+    const taken = parameters.find((one) => one.name === name);
+    const { seed, negativePrompt = '' } = values;
+    const { min = 0, max = min, maxCharacters = 0 } = taken ?? {};
+    if (!taken) fields[name] ??= `${id} takes none`;
+    else if (name === 'seed' && seed !== undefined && (seed < min || seed > max))
+      fields.seed ??= `must be from ${min} to ${max}`;
+    else if (name === 'negativePrompt' && [...negativePrompt].length > maxCharacters)
+      fields.negativePrompt ??= `must be at most ${maxCharacters} characters`;
+  }
+};
 
 /** The fields of every creation. */
 export const COMMON_FIELDS = {

@@ -4,6 +4,7 @@ import { pauseSecondsLeft } from '../end-users/pauses.ts';
 import { ConflictError, type FieldErrors, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
 import type { CatalogModel } from '../models/catalog.ts';
 import { dimensionsOf } from '../models/image-sizes.ts';
+import type { Parameter } from '../models/model-parameters.ts';
 import {
   currentModelSettings,
   leftRoutesIn,
@@ -21,7 +22,7 @@ import {
   type RouteFacts,
   routesOf,
 } from '../provider-calls/model-routes.ts';
-import { pixelsProblem, type UpstreamLimits } from '../provider-calls/upstream-limits.ts';
+import { pixelsProblem, type UpstreamLimits, untakenParameters } from '../provider-calls/upstream-limits.ts';
 import type { ProviderId } from '../provider-names.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -180,9 +181,16 @@ const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldError
   const isTooLong = promptCharacters !== undefined && [...creation.prompt].length > promptCharacters;
   return {
     ...(isTooLong && { prompt: `must be at most ${promptCharacters} characters long` }),
+    ...Object.fromEntries(
+      untakenBy(limits, creation).map((name) => [name, 'is taken by no route of the model']),
+    ),
     ...('size' in creation ? imageProblems(creation, limits) : videoProblems(creation, limits)),
   };
 };
+
+/** The parameters of a creation that a route does not take. Limits without a list say nothing of them. */
+const untakenBy = (limits: UpstreamLimits, creation: NewRequest): Parameter[] =>
+  limits.parameters ? untakenParameters(limits, creation) : [];
 
 const imageProblems = (
   { model, size, aspectRatio, sequential, images, references }: NewImageRequest,

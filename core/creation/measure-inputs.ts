@@ -1,6 +1,6 @@
-import { ImageEnd } from '@generation-service/media/image-end';
 import { measureAudio, UnreadableAudioError } from '@generation-service/media/measure-audio';
 import { measurePicture } from '@generation-service/media/measure-picture';
+import { hasPictureEnd } from '@generation-service/media/picture-end';
 import { UnreadableVideoError } from '@generation-service/media/video-type';
 import { allEnded } from '../concurrency/in-parallel.ts';
 import type { Medium } from '../errors.ts';
@@ -94,19 +94,8 @@ const measureWhole = async (
   }
   const picture = measurePicture(bytes);
   if (!picture) throw new UnreadableImageError('is not an image that can be read');
-  if (!isWhole(picture.contentType, bytes)) throw new UnreadableImageError('is cut off');
+  if (!hasPictureEnd(picture.contentType, bytes)) throw new UnreadableImageError('is cut off');
   return { ...picture, sizeBytes };
-};
-
-/** The types of images whose end is looked for, by the extension of their files. */
-const ENDS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
-
-/** Whether an image has its end, where its type shows one. */
-const isWhole = (contentType: string, bytes: Uint8Array): boolean => {
-  if (!(contentType in ENDS)) return true;
-  const end = new ImageEnd(ENDS[contentType as keyof typeof ENDS]);
-  end.take(bytes);
-  return end.isWhole();
 };
 
 const toMilliseconds = (seconds: number): number => Math.round(seconds * 1_000);

@@ -62,7 +62,7 @@ export const newRequest = (
 export const withFirstRoute = (request: StoredRequest, routes?: RouteFacts): StoredRequest => {
   const [first] = routesFor(request, routes).routes;
   if (!first) return request;
-  return { ...request, assignment: { route: routeNameOf(first), number: 1, at: request.createdAt } };
+  return { ...request, assignment: { route: routeNameOf(first), number: 1 } };
 };
 
 /** The record of a video with the keys of the copies of its reference videos, whose length is billed as well. */

@@ -121,7 +121,7 @@ export const assignDestination = async (
   const { assignment } = request;
   const isAnew = currentAttempts(request, all).some(isFailed);
   if (assignment && (isFixed || (assignment.route === choice.route && !isAnew))) return assignment;
-  const assigned = await assignRoute(request, choice.route, clock.now());
+  const assigned = await assignRoute(request, choice.route);
   if (assigned && assignment && assignment.route !== choice.route)
     await releasePermit(request, assignment.route, clock);
   return assigned;

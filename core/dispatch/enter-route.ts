@@ -26,6 +26,7 @@ import {
 } from './assign-route.ts';
 import { leavesAt, NO_ROUTE, notTaken, retryAt } from './dispatch-rules.ts';
 import { withSignedInputs } from './sign-inputs.ts';
+import { withSound } from './sound.ts';
 
 /** What a dispatch begins with. */
 export interface Beginning {
@@ -100,7 +101,8 @@ const throughPause = ({ request, all, deadline, clock }: Beginning, until: Insta
 /** The calls of a request at a provider. */
 const planAt = async ({ request, deadline }: Beginning, { provider, upstreamModel }: ProviderRoute) => {
   const planned = await withSignedInputs(request, deadline);
-  return provider.plan(planned, upstreamModel, await callbackUrl(provider.id, request.requestId));
+  const said = withSound(planned, { provider: provider.id, upstreamModel });
+  return provider.plan(said, upstreamModel, await callbackUrl(provider.id, request.requestId));
 };
 
 interface Assigned extends Beginning {

@@ -1,4 +1,4 @@
-import { leaveRoutes } from '../admission/admission.ts';
+import { leaveRoutes, mayBeAtRoute } from '../admission/admission.ts';
 import { startWebhookDelivery } from '../executions/executions.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
@@ -41,7 +41,8 @@ export const closeRequest = async (
   checkStatus(request);
   if (request.webhookUrl !== undefined) await startWebhookDelivery(requestId);
   // After the end, so that nothing is called without a permit.
-  const settled = [await leaveRoutes(request, clock), await tasks(request), await files(request)];
+  const hasLeft = !mayBeAtRoute(request, request.status) || (await leaveRoutes(request, clock));
+  const settled = [hasLeft, await tasks(request), await files(request)];
   if (!settled.every((isSettled) => isSettled)) return false;
   await closeWork(request);
   return true;

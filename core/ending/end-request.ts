@@ -83,7 +83,7 @@ export const endRequest = async (
     request.webhookUrl !== undefined ||
     (state.status === 'failed' && (mayHaveFiles || clipsOf(request).length > 0)) ||
     mayHaveTasks ||
-    (state.status === 'failed' ? mayBeAtRoute(request) : mayHavePermit(request));
+    mayBeAtRoute(request, state.status);
   const settledSeconds = mayHavePermit(request) ? RELEASE_WITHIN_SECONDS : CLOSE_WITHIN_SECONDS;
   const closeWithinSeconds = mayHaveTasks ? 0 : settledSeconds;
   const follows = isToBeClosed

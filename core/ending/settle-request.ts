@@ -1,7 +1,7 @@
 import { requiredNumberEnv } from '../environment.ts';
 import type { Failure } from '../errors.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
-import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { costOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import type { TerminalState } from '../requests/requests.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
@@ -28,9 +28,10 @@ export const settleRequest = async (
   const now = clock.now();
   let status = request?.status;
   if (request && !isTerminal(request)) {
-    const state = terminalStateOf(request, now);
+    const latest = latestAttempts(attempts);
+    const state = terminalStateOf(request, latest, now);
     status = state.status;
-    const ending = await endRequest(request, latestAttempts(attempts), state, now);
+    const ending = await endRequest(request, latest, state, now);
     if (ending === 'closed') return status;
   }
   // A failed request may have files from another run. The reconciler removes them and closes it.
@@ -43,9 +44,23 @@ export const settleRequest = async (
   return status;
 };
 
-const terminalStateOf = (request: StoredRequest, now: Date): TerminalState => {
+const terminalStateOf = (
+  request: StoredRequest,
+  attempts: readonly ProviderAttempt[],
+  now: Date,
+): TerminalState => {
   const delivered = (request.outputs ?? []).filter(({ objectKey }) => objectKey !== undefined).length;
   if (delivered === 0) return { status: 'failed', error: NOTHING_STORED };
   const expiresAt = addSeconds(toInstant(now), requiredNumberEnv('OUTPUT_TTL_SECONDS'));
-  return { status: 'succeeded', costThousandths: costOf(request, delivered), expiresAt };
+  const seed = seedOf(attempts);
+  return {
+    ...{ status: 'succeeded', costThousandths: costOf(request, delivered), expiresAt },
+    ...(seed !== undefined && { reportedSeed: seed }),
+  };
 };
+
+/** The seed that the provider reports for the first call of a request that has one. */
+const seedOf = (attempts: readonly ProviderAttempt[]): number | undefined =>
+  attempts
+    .toSorted((one, other) => one.call - other.call)
+    .flatMap(({ outcome }) => (outcome?.kind === 'done' ? (outcome.seed ?? []) : []))[0];

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { described, named } from '../answers.ts';
+import { PARAMETERS } from './model-parameters.ts';
 import { ImageRate, VideoRate } from './rate-schemas.ts';
 import { ASPECT_RATIOS, PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
 
@@ -61,6 +62,18 @@ const inputs = () =>
     ),
   );
 
+const ModelParameter = named(
+  'ModelParameter',
+  'A field of a creation that the model takes and others do not, with the range of its values: of a number `min` to `max`, of a text its characters.',
+  z.object({
+    name: z.enum(PARAMETERS),
+    min: z.optional(z.int()),
+    max: z.optional(z.int()),
+    maxCharacters: z.optional(z.int()),
+  }),
+);
+const parameters = () => z.optional(described(z.array(ModelParameter), 'Absent: it takes none of them.'));
+
 const ImageModel = named(
   'ImageModel',
   'A model that makes images, with every limit it enforces.',
@@ -77,6 +90,7 @@ const ImageModel = named(
     maxImagesPerRequest: limit('Most images in a request.'),
     capabilities: z.object({ sequential: described(z.boolean(), 'Whether it takes `sequential`.') }),
     inputs: inputs(),
+    parameters: parameters(),
     rate: z.optional(
       described(
         ImageRate,
@@ -114,6 +128,7 @@ const VideoModel = named(
     referenceVideoMaxSeconds: z.optional(limit('Longest reference video.')),
     maxCombinedSeconds: z.optional(limit('Longest output and reference videos together.')),
     inputs: inputs(),
+    parameters: parameters(),
     rate: z.optional(
       described(VideoRate, 'Only where the operator publishes rates: xTokens a second, by resolution.'),
     ),

@@ -36,6 +36,32 @@ const label = () => z.string().check(z.regex(/^[a-z0-9:]{1,12}$/, { error: 'Expe
 const preset = () => z.enum(Object.keys(PRESET_SIDE_PIXELS) as [SizePreset, ...SizePreset[]]);
 const ratio = () => z.number().check(z.gte(0.01), z.lte(100));
 
+const seed = z.strictObject({
+  name: z.literal('seed'),
+  min: z.int().check(z.gte(0)),
+  max: z.int().check(z.gte(0)),
+});
+const negativePrompt = z.strictObject({
+  name: z.literal('negativePrompt'),
+  maxCharacters: z.int().check(z.gte(1), z.lte(4000)),
+});
+const promptExtend = z.strictObject({ name: z.literal('promptExtend') });
+const generateAudio = z.strictObject({ name: z.literal('generateAudio') });
+
+const listOf = <Schema extends z.ZodMiniType<{ name: string }>>(schema: Schema) =>
+  z.optional(
+    z.array(schema).check(
+      z.refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
+        error: 'Expected each parameter once',
+      }),
+    ),
+  );
+/** The `parameters` of a model in the catalog's data file. */
+const ImageParameters = listOf(z.discriminatedUnion('name', [seed, negativePrompt, promptExtend]));
+const VideoParameters = listOf(
+  z.discriminatedUnion('name', [seed, negativePrompt, promptExtend, generateAudio]),
+);
+
 /** A model that makes images, as the catalog's data file has it: its limits, and the rate in force until an operator sets one. */
 export const ImageModelData = z.strictObject({
   id: modelId(),
@@ -53,6 +79,7 @@ export const ImageModelData = z.strictObject({
   maxReferences: whole(0, MAX_FILES),
   maxImagesPerRequest: whole(1, MAX_FILES),
   capabilities: z.strictObject({ sequential: z.boolean() }),
+  parameters: ImageParameters,
   rate: ImageRate,
 });
 
@@ -76,6 +103,7 @@ export const VideoModelData = z.strictObject({
   defaultRatio: z.optional(label()),
   referenceVideoMaxSeconds: z.optional(whole(1, MAX_SECONDS)),
   maxCombinedSeconds: z.optional(whole(1, 2 * MAX_SECONDS)),
+  parameters: VideoParameters,
   rate: VideoRate,
 });
 

@@ -10,7 +10,12 @@ type VideoData = ModelData & { type: 'video' };
 
 /** The contradictions between the fields of a model, each of which is valid alone. */
 export const modelProblems = (model: ModelData): ModelProblem[] => {
-  const own = model.type === 'image' ? imageProblems(model) : videoProblems(model);
+  const own = [
+    ...(model.type === 'image' ? imageProblems(model) : videoProblems(model)),
+    ...(model.parameters ?? []).flatMap((one) =>
+      when(one.name === 'seed' && one.min > one.max, 'parameters', 'Expected a seed from min to max'),
+    ),
+  ];
   const price = rateProblem(entryOf(model), model.rate);
   return price === undefined ? own : [...own, [['rate'], price]];
 };

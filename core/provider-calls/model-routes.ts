@@ -34,6 +34,7 @@ const ConfiguredRoute = z.strictObject({
   upstreamModel: z.string().check(z.minLength(1)),
   limits: z.optional(UpstreamLimits),
   refusesEarly: z.optional(z.boolean()),
+  generateAudio: z.optional(z.boolean()),
   maxRunning: z.optional(z.nullable(z.int().check(z.minimum(1), z.maximum(MAX_RUNNING)))),
   requestsPerSecond: z.optional(
     z.nullable(z.number().check(z.minimum(0.01), z.maximum(MAX_REQUESTS_PER_SECOND))),
@@ -43,7 +44,8 @@ const ConfiguredRoute = z.strictObject({
 });
 /**
  * One way to a model. `provider` is an account at a provider. `limits` replaces the built-in limits of its upstream: a request beyond them goes to another route, if one takes it.
- * With `refusesEarly`, a creation that no route takes is refused with 400, although the catalog allows it. `maxRunning` is the most calls and
+ * `generateAudio` is whether a video has sound
+ * that its caller says nothing of; absent: it has. With `refusesEarly`, a creation that no route takes is refused with 400, although the catalog allows it. `maxRunning` is the most calls and
  * tasks under way at once, `requestsPerSecond` the most creations; null or absent: no limit. `queriesAtOnce` and
  * `queriesPerSecond` are how fast the reconciler queries and lists the tasks of the account, for all its models together.
  */
@@ -96,7 +98,7 @@ const hostOf = ({ provider }: ConfiguredRoute): string =>
 
 /**
  * The limits by which a creation of this model is refused before it is debited, one for each route with a credential. It is refused when
- * it is beyond all of them; a route that does not refuse early has none. While an operator leaves a route of the model, all others refuse
+ * it is beyond all of them; a route that does not refuse early has none but its parameters. While an operator leaves a route of the model, all others refuse
  * early: a request that no route in use takes would wait until it fails.
  */
 export const earlyLimitsOf = (
@@ -109,7 +111,11 @@ export const earlyLimitsOf = (
   const isAnyLeft = used.length < routes.length;
   return used
     .filter((route) => !isAnyLeft || !lacksHost(route, hostOf(route)))
-    .map((route) => (route.refusesEarly || isAnyLeft ? limitsOf(route) : {}));
+    .map((route) => {
+      const limits = limitsOf(route);
+      const { parameters = [] } = limits;
+      return route.refusesEarly || isAnyLeft ? { ...limits, parameters } : { parameters };
+    });
 };
 
 /** The routes of a model with a credential that are in use, by name, each with its limits on input files. */

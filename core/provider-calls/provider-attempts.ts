@@ -39,6 +39,7 @@ const KnownOutcome = z.discriminatedUnion('kind', [
     kind: z.literal('done'),
     outputs: z.array(z.union([z.object({ url: z.string() }), z.object({ failure: StoredFailure })])),
     usage: z.optional(Usage),
+    seed: z.optional(z.number()),
   }),
   z.object({
     kind: z.literal('failed'),

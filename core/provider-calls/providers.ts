@@ -38,8 +38,8 @@ export interface UpstreamError {
 export type ProviderAnswer = ProviderMeaning & { providerRequestId?: string | undefined };
 
 type ProviderMeaning =
-  /** Finished; at least one output has a URL. */
-  | { kind: 'done'; outputs: ProviderOutput[]; usage?: ProviderUsage | undefined }
+  /** Finished; at least one output has a URL. `seed` is the one that the provider reports. */
+  | { kind: 'done'; outputs: ProviderOutput[]; usage?: ProviderUsage | undefined; seed?: number | undefined }
   /** A task was created; query it by this id. */
   | { kind: 'accepted'; taskId: string }
   | { kind: 'waiting' }

@@ -12,7 +12,10 @@ export const routeProblems = (model: ModelData, routes: readonly LimitedRoute[])
   const limits = routes.map(limitsOf);
   const names = routes.map(({ upstreamModel }) => upstreamModel).join(' or ');
   const unmade = unmadeOf(entryOf(model), limits);
-  const found = model.type === 'image' ? imageProblems(model, limits) : videoProblems(model, limits);
+  const found = [
+    ...(model.type === 'image' ? imageProblems(model, limits) : videoProblems(model, limits)),
+    ...parameterProblems(model, limits),
+  ];
   const fields = found.map(([field, message]): ModelProblem => [field.split('.'), `${names} ${message}`]);
   // The ends of a range are named above, each for itself.
   const isNamed = unmade === undefined || found.some(([field]) => field.startsWith('durationSec'));
@@ -65,4 +68,12 @@ const videoProblems = (model: VideoData, limits: readonly UpstreamLimits[]): Fou
     ...beyond('referenceVideoMaxSeconds', model.referenceVideoMaxSeconds, { most: clips }),
     ...(unmade.length > 0 ? [['ratios', `makes no ${unmade.join(', ')}`] as Found] : []),
   ];
+};
+
+/** The parameters that none of the routes takes. */
+const parameterProblems = ({ parameters = [] }: ModelData, limits: readonly UpstreamLimits[]): Found[] => {
+  const untaken = parameters.filter(({ name }) => !limits.some((each) => each.parameters?.includes(name)));
+  return untaken.length > 0
+    ? [['parameters', `takes no ${untaken.map(({ name }) => name).join(', ')}, by its limits`]]
+    : [];
 };

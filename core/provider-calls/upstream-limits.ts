@@ -7,6 +7,7 @@ import {
   figure,
   knownDimensions,
 } from '../models/image-sizes.ts';
+import { givenParameters, PARAMETERS, type Parameter } from '../models/model-parameters.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { type FileLimits, INPUT_TYPES, InputLimits } from './input-limits.ts';
 
@@ -31,6 +32,8 @@ export const UpstreamLimits = z.strictObject({
   maxSeconds: count(),
   /** Seconds of all reference videos together. */
   referenceVideosSeconds: count(),
+  /** The parameters that it takes; absent: none. */
+  parameters: z.optional(z.array(z.enum(PARAMETERS))),
   /** Input files. A file that no route of its model takes is refused before any debit. */
   inputs: z.optional(InputLimits),
   /** It is served at hosts of a Model Studio workspace only, not at the hosts that all share. */
@@ -56,11 +59,16 @@ const QWEN_INPUTS: InputLimits = {
   },
 };
 
+const QWEN_PARAMETERS: Parameter[] = ['seed', 'negativePrompt', 'promptExtend'];
+
 const WAN_IMAGES: FileLimits = {
   types: ['image/jpeg', 'image/png', 'image/bmp', 'image/webp'],
   ...{ maxBytes: 20 * MEGABYTE, minSide: 240, maxSide: 8_000, maxRatio: 8, alpha: false },
 };
-const WAN_2_7: UpstreamLimits = { inputs: { image: WAN_IMAGES } };
+const WAN_2_7: UpstreamLimits = {
+  parameters: ['seed', 'negativePrompt', 'promptExtend'],
+  inputs: { image: WAN_IMAGES },
+};
 
 const WAN_3_INPUTS: InputLimits = {
   image: WAN_IMAGES,
@@ -92,6 +100,7 @@ const SEEDANCE_INPUTS: InputLimits = {
 const WAN_3: UpstreamLimits = {
   resolutions: ['480p', '720p', '1080p'],
   referenceVideosSeconds: 15,
+  parameters: ['seed', 'generateAudio', 'promptExtend'],
   workspaceHost: true,
   inputs: WAN_3_INPUTS,
 };
@@ -102,6 +111,7 @@ const FAL_WAN_3: UpstreamLimits = {
   minSeconds: 2,
   maxSeconds: 30,
   referenceVideosSeconds: 15,
+  parameters: ['seed', 'generateAudio', 'promptExtend'],
   inputs: WAN_3_INPUTS,
 };
 
@@ -109,10 +119,14 @@ const FAL_WAN_3: UpstreamLimits = {
 export const KNOWN_LIMITS: Readonly<Record<string, UpstreamLimits>> = {
   'seedream-4-5-251128': { inputs: SEEDREAM_INPUTS },
   'dola-seedream-5-0-pro-260628': { inputs: SEEDREAM_INPUTS },
-  'qwen-image-3.0-pro': { inputs: QWEN_INPUTS },
+  'qwen-image-3.0-pro': { parameters: QWEN_PARAMETERS, inputs: QWEN_INPUTS },
   'wan2.7-i2v': WAN_2_7,
   // https://help.aliyun.com/zh/model-studio/z-image-api-reference
-  'z-image-turbo': { promptCharacters: 800, minPixels: 512 * 512, maxPixels: 2048 * 2048 },
+  // A longer prompt of its own making is dearer, so `promptExtend` is not taken.
+  'z-image-turbo': {
+    ...{ promptCharacters: 800, minPixels: 512 * 512, maxPixels: 2048 * 2048 },
+    parameters: ['seed'],
+  },
   'wan3.0-video': WAN_3,
   'wan3.0-video-prime': WAN_3,
   'dreamina-seedance-2-0-260128': {
@@ -120,32 +134,45 @@ export const KNOWN_LIMITS: Readonly<Record<string, UpstreamLimits>> = {
     minSeconds: 4,
     maxSeconds: 15,
     referenceVideosSeconds: 15,
+    // It documents that it takes no seed.
+    parameters: ['generateAudio'],
     inputs: SEEDANCE_INPUTS,
   },
   // https://fal.ai/models/<endpoint>/api
-  'fal-ai/bytedance/seedream/v4.5': { groupImages: 6, inputs: SEEDREAM_INPUTS },
+  'fal-ai/bytedance/seedream/v4.5': { groupImages: 6, parameters: ['seed'], inputs: SEEDREAM_INPUTS },
   'bytedance/seedream/v5/pro': {
     ...{ minPixels: 1024 * 1024, maxPixels: 2048 * 2048 },
     inputs: SEEDREAM_INPUTS,
   },
-  'alibaba/qwen-image-3': { minPixels: 512 * 512, maxPixels: 2048 * 2048, inputs: QWEN_INPUTS },
-  'fal-ai/z-image/turbo': { maxPixels: 2048 * 2048 },
+  'alibaba/qwen-image-3': {
+    ...{ minPixels: 512 * 512, maxPixels: 2048 * 2048 },
+    parameters: QWEN_PARAMETERS,
+    inputs: QWEN_INPUTS,
+  },
+  'fal-ai/z-image/turbo': { maxPixels: 2048 * 2048, parameters: ['seed'] },
   'fal-ai/wan/v2.7': { ...WAN_2_7, resolutions: ['720p', '1080p'], minSeconds: 2, maxSeconds: 15 },
   'alibaba/wan-3.0': FAL_WAN_3,
   'alibaba/wan-3.0-prime': FAL_WAN_3,
   // Of the sandbox alone: it takes the files that Wan 3.0 takes.
-  'sandbox-xw3-pro': { inputs: WAN_3_INPUTS },
+  'sandbox-xw3-pro': { parameters: ['generateAudio'], inputs: WAN_3_INPUTS },
 };
 
 /** A route as far as its limits go. */
 export interface LimitedRoute {
   upstreamModel: string;
-  /** Replace the known ones. */
+  /** Replace the known ones; the known parameters stay, unless these name any. */
   limits?: UpstreamLimits | undefined;
 }
 
-export const limitsOf = ({ upstreamModel, limits }: LimitedRoute): UpstreamLimits =>
-  limits ?? (Object.hasOwn(KNOWN_LIMITS, upstreamModel) ? KNOWN_LIMITS[upstreamModel] : undefined) ?? {};
+/** The limits of an upstream that we know; undefined for another one. */
+export const knownLimits = (upstreamModel: string): UpstreamLimits | undefined =>
+  Object.hasOwn(KNOWN_LIMITS, upstreamModel) ? KNOWN_LIMITS[upstreamModel] : undefined;
+
+export const limitsOf = ({ upstreamModel, limits }: LimitedRoute): UpstreamLimits => {
+  const known = knownLimits(upstreamModel);
+  if (!limits) return known ?? {};
+  return known?.parameters ? { parameters: known.parameters, ...limits } : limits;
+};
 
 /** The hosts of Model Studio that all workspaces share. */
 const SHARED_HOST = /^dashscope(-[a-z]+)?\.aliyuncs\.com$/;
@@ -211,6 +238,7 @@ const takesSeconds = (
 export const takesRequest = (limits: UpstreamLimits, request: StoredRequest): boolean => {
   const within = (value: number, most = Number.POSITIVE_INFINITY): boolean => value <= most;
   if (!within([...request.prompt].length, limits.promptCharacters)) return false;
+  if (untakenParameters(limits, request).length > 0) return false;
   if (request.kind === 'image') {
     const { size, aspectRatio, images, sequential, references } = request;
     const { width, height } = knownDimensions(size, aspectRatio) ?? {};
@@ -229,6 +257,12 @@ export const takesRequest = (limits: UpstreamLimits, request: StoredRequest): bo
     within(referenceImages.length, limits.references)
   );
 };
+
+/** The parameters of a request or creation that an upstream does not take. */
+export const untakenParameters = (
+  { parameters = [] }: UpstreamLimits,
+  values: Partial<Record<Parameter, unknown>>,
+): Parameter[] => givenParameters(values).filter((name) => !parameters.includes(name));
 
 const takesPixels = ({ minPixels = 0, maxPixels }: UpstreamLimits, pixels: number): boolean =>
   pixels >= minPixels && pixels <= (maxPixels ?? Number.POSITIVE_INFINITY);

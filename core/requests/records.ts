@@ -105,6 +105,14 @@ const processing = { status: z.literal('processing') };
 const cost = {
   cost: xTokens('The debit less refunds, in xTokens. Undelivered outputs are refunded.'),
 };
+const seed = {
+  seed: z.optional(
+    described(
+      z.number(),
+      'The seed that the maker of the model reports, where it does; of several calls that of the first.',
+    ),
+  ),
+};
 const succeeded = { status: z.literal('succeeded') };
 const failed = { status: z.literal('failed'), error: FailureAnswer, ...finished };
 const expired = { status: z.literal('expired'), ...finished };
@@ -120,7 +128,7 @@ const ProcessingImages = named('ProcessingImages', PROCESSING, z.object({ ...ima
 const SucceededImages = named(
   'SucceededImages',
   SUCCEEDED,
-  z.object({ ...image, ...succeeded, images: z.array(ImageItem), ...cost, ...finished }),
+  z.object({ ...image, ...succeeded, images: z.array(ImageItem), ...cost, ...seed, ...finished }),
 );
 const FailedImages = named('FailedImages', FAILED, z.object({ ...image, ...failed }));
 const ExpiredImages = named('ExpiredImages', EXPIRED, z.object({ ...image, ...expired }));
@@ -130,7 +138,7 @@ const ProcessingVideo = named('ProcessingVideo', PROCESSING, z.object({ ...video
 const SucceededVideo = named(
   'SucceededVideo',
   SUCCEEDED,
-  z.object({ ...video, ...succeeded, videos: z.array(VideoItem), ...cost, ...finished }),
+  z.object({ ...video, ...succeeded, videos: z.array(VideoItem), ...cost, ...seed, ...finished }),
 );
 const FailedVideo = named('FailedVideo', FAILED, z.object({ ...video, ...failed }));
 const ExpiredVideo = named('ExpiredVideo', EXPIRED, z.object({ ...video, ...expired }));

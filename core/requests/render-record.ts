@@ -79,7 +79,7 @@ const stateOf = <Outputs extends object>(
   outputsOf: (itemOf: (output: StoredOutput) => RecordItem) => Outputs,
 ) => {
   const status = statusAt(request, now);
-  const { requestId, costThousandths, finishedAt, expiresAt, error } = request;
+  const { requestId, costThousandths, finishedAt, expiresAt, reportedSeed, error } = request;
   switch (status) {
     case 'queued':
       return { status, pollUrl: recordUrl(publicBaseUrl, request) };
@@ -94,7 +94,8 @@ const stateOf = <Outputs extends object>(
           ? { ...item, url: signUrl(objectKey, expiresAt), ...(provenance && { provenance }) }
           : { ...item, error: { code: STORAGE_FAILED } };
       });
-      return { status, ...outputs, cost: toXTokens(costThousandths), finishedAt };
+      const seed = reportedSeed === undefined ? {} : { seed: reportedSeed };
+      return { status, ...outputs, cost: toXTokens(costThousandths), ...seed, finishedAt };
     }
     case 'failed':
       if (!error || !finishedAt) throw incomplete(request);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { StoredFailure, UNEXPECTED_ERROR } from '../errors.ts';
+import { PARAMETER_VALUES } from '../models/model-parameters.ts';
 import type { Thousandths } from '../money.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
@@ -38,7 +39,6 @@ export type ProviderCost = z.infer<typeof ProviderCost>;
 export const Assignment = z.object({
   route: z.string(),
   number: z.number(),
-  at: z.string(),
   claimId: z.optional(z.string()),
 });
 export type Assignment = z.infer<typeof Assignment>;
@@ -92,6 +92,8 @@ const common = {
   /** How often that was attempted and failed, until it is done. */
   removalFailures: z.optional(z.number()),
   costThousandths: z.optional(z.number()),
+  /** The seed that its provider reports. */
+  reportedSeed: z.optional(z.number()),
   refundThousandths: z.optional(z.number()),
   /** The numbers of its debit and refund in the ledger. */
   debitEntryNumber: z.optional(z.number()),
@@ -112,6 +114,8 @@ const common = {
   ttl: z.optional(z.number()),
 };
 
+const { generateAudio: _, ...imageParameters } = PARAMETER_VALUES;
+
 const urls = () => z._default(z.array(z.string()), []);
 
 /**
@@ -122,6 +126,7 @@ export const ASKED_OF_IMAGES = {
   size: z.string(),
   aspectRatio: z.string(),
   references: urls(),
+  ...imageParameters,
   webhookUrl: common.webhookUrl,
 };
 export type AskedOfImages = z.infer<z.ZodMiniObject<typeof ASKED_OF_IMAGES>>;
@@ -136,6 +141,7 @@ export const ASKED_OF_VIDEO = {
   referenceImages: urls(),
   referenceVideos: urls(),
   referenceAudios: urls(),
+  ...PARAMETER_VALUES,
   webhookUrl: common.webhookUrl,
 };
 export type AskedOfVideo = z.infer<z.ZodMiniObject<typeof ASKED_OF_VIDEO>>;

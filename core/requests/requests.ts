@@ -130,9 +130,8 @@ export const checkQueuedAt = (requestId: string, checkAt: Instant): Promise<bool
 export const assignRoute = async (
   { requestId, assignment: before, formerRoutes = [] }: StoredRequest,
   route: string,
-  now: Date,
 ): Promise<Assignment | undefined> => {
-  const assignment = { route, number: (before?.number ?? 0) + 1, at: toInstant(now) };
+  const assignment = { route, number: (before?.number ?? 0) + 1 };
   const former = before ? [...new Set([...formerRoutes, before.route])].filter((one) => one !== route) : [];
   const update = setAll(
     { assignment, formerRoutes: former },
@@ -193,7 +192,7 @@ const NOTHING_STORED = `${NO_OUTPUTS} AND attribute_not_exists(storedSoFar)`;
 const NEVER_ENDED = ' AND attribute_not_exists(refundThousandths)';
 
 export type TerminalState =
-  | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
+  | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant; reportedSeed?: number }
   | { status: 'failed'; error: Failure };
 
 interface Settlement {
@@ -222,9 +221,14 @@ export const endRequestWrite = (
   const unfinished = { ':queued': 'queued', ':processing': 'processing' };
   const due = follows ? dueListing(follows.list, request.requestId, follows.dueAt) : {};
   const update = setAll({ status, ...own, ...settlement, ...due }, unfinished);
+  // No claim of an ended request is compared any more, and every write of the item pays for its size.
+  const removed = [
+    ...(request.assignment ? ['assignment.claimId'] : []),
+    ...(follows ? [] : ['GSI1PK', 'GSI1SK']),
+  ];
   return updateWrite(requestKey(request.requestId), {
     ...update,
-    UpdateExpression: `${update.UpdateExpression}${follows ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
+    UpdateExpression: `${update.UpdateExpression}${removed.length > 0 ? ` REMOVE ${removed.join(', ')}` : ''}`,
     ConditionExpression: `#status IN (:queued, :processing)${NEVER_ENDED}${unlessStored ? NOTHING_STORED : ''}`,
     ...(unlessStored && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
   });

@@ -50,6 +50,29 @@ const common: FieldNotes = {
   },
 };
 
+/** The fields of parameters, which some models have. */
+const parameterNotes: FieldNotes = {
+  seed: {
+    description:
+      'Where `parameters` of the model has it: makes a repetition similar. Of several calls to the provider, each gets the next one.',
+    minimum: 0,
+  },
+  negativePrompt: {
+    description: 'Where `parameters` of the model has it: what shall not be seen.',
+    pattern: '\\S',
+  },
+  promptExtend: {
+    description:
+      "Where `parameters` of the model has it: whether its maker rewrites the prompt first. Default: the maker's.",
+  },
+};
+const soundNote = {
+  generateAudio: {
+    description:
+      'Where `parameters` of the model has it: whether the video has sound. Default: what the operator set.',
+  },
+};
+
 const modelNote = (id: keyof typeof MODEL_ID_SCHEMAS) => ({
   description: 'A model that `GET /v1/models` lists now.',
   ...schemaRef(id),
@@ -61,6 +84,7 @@ const urls = (description: string) => ({ description, items: url });
 /** The fields of a creation of images. */
 export const IMAGE_NOTES: FieldNotes = {
   ...common,
+  ...parameterNotes,
   model: modelNote('ImageModelId'),
   size: {
     description:
@@ -88,6 +112,8 @@ export const IMAGE_NOTES: FieldNotes = {
 /** The fields of a creation of a video. */
 export const VIDEO_NOTES: FieldNotes = {
   ...common,
+  ...parameterNotes,
+  ...soundNote,
   model: modelNote('VideoModelId'),
   resolution: { description: 'One of the `resolutions` of the model. Default: its `defaultResolution`.' },
   durationSec: {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DATA_FILES } from '@generation-service/local-aws';
@@ -43,6 +44,8 @@ export interface DataDirectory {
   file(name: string): string;
   readAccount(): FirstAccount | undefined;
   writeAccount(account: FirstAccount): void;
+  /** The token of the operator's endpoint, made at the first call: pages that are open go on after a restart. */
+  operatorToken(): string;
   /** Writes `local.json` to this directory or a folder of it, atomically, readable by its owner only. */
   writeRunFile(content: LocalRunFile, folder?: string): void;
   removeRunFile(): void;
@@ -50,7 +53,7 @@ export interface DataDirectory {
 }
 
 /** Everything a run keeps. `--reset` removes these and nothing else in the directory. */
-const CONTENT = [...DATA_FILES, 'account.json', 'cdk.out', 'local.json', 'starting'];
+const CONTENT = [...DATA_FILES, 'account.json', 'cdk.out', 'local.json', 'operator.json', 'starting'];
 
 const LOCK = 'run.lock';
 
@@ -128,6 +131,13 @@ export const takeDataDirectory = (directory: string, { reset = false } = {}): Da
     readAccount: () =>
       existsSync(file('account.json')) ? JSON.parse(readFileSync(file('account.json'), 'utf8')) : undefined,
     writeAccount: (account) => writeWhole(file('account.json'), account),
+    operatorToken: () => {
+      if (existsSync(file('operator.json')))
+        return JSON.parse(readFileSync(file('operator.json'), 'utf8')).token;
+      const token = randomBytes(24).toString('base64url');
+      writeWhole(file('operator.json'), { token });
+      return token;
+    },
     writeRunFile: (content, folder = '') => {
       mkdirSync(file(folder), { recursive: true });
       writeWhole(join(path, folder, 'local.json'), content);

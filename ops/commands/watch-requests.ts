@@ -7,6 +7,7 @@ import { recordStatus, seconds, text } from '../options.ts';
 import { formatTable } from '../output.ts';
 import { loadRequestReport, type RequestReport } from '../request-report.ts';
 import { tellSpans } from '../request-spans.ts';
+import { outlookText } from '../request-text.ts';
 import { type WatchedRequest, watchRequests } from '../request-watch.ts';
 import { createScreen } from '../screen.ts';
 import { about } from '../subject.ts';
@@ -104,11 +105,20 @@ const formatList = (
   const more = rows.length > shown.length ? `, the newest ${shown.length} shown` : '';
   // One line a row: where the account finds no room, requests show says it.
   const hasRoom = columns === undefined || columns >= COLUMNS_WITH_ACCOUNT;
+  // Requests queue at a full route only.
+  const hasQueue = shown.some(({ position }) => position !== undefined);
   const table = formatTable(
-    ['created', { id: 'request' }, ...(hasRoom ? [{ id: 'account' }] : []), 'status', 'model'],
+    [
+      'created',
+      { id: 'request' },
+      ...(hasRoom ? [{ id: 'account' }] : []),
+      'status',
+      ...(hasQueue ? ['queue'] : []),
+      'model',
+    ],
     shown.map((row) => [
       ...[row.createdAt, row.requestId, ...(hasRoom ? [row.accountId] : [])],
-      ...[row.status, row.model],
+      ...[row.status, ...(hasQueue ? [row.position] : []), row.model],
     ]),
     columns,
   );
@@ -134,10 +144,16 @@ const requestChecks = (requestId: string, streams: Streams): Check => {
     const spans = tellSpans(report, now);
     if (screen) {
       const { status, model } = report.request;
-      const head = `${requestId}, ${model}: ${status}. Ctrl-C ends.`;
+      const waits = report.outlook ? `, waits for ${outlookText(report.outlook)}` : '';
+      const goesOn = isTerminal(report.request) ? '' : ' the watch; a request cannot be cancelled';
+      const head = `${requestId}, ${model}: ${status}${waits}. Ctrl-C ends${goesOn}.`;
       screen(`${head}\n\n${formatTimeline(spans, now, streams.columns)}`);
     }
-    for (const line of screen ? [] : spans.map(formatSpan)) {
+    // The time left changes with each look.
+    const waits = report.outlook
+      ? [`waits for ${outlookText({ ...report.outlook, aboutSeconds: null })}`]
+      : [];
+    for (const line of screen ? [] : [...spans.map(formatSpan), ...waits]) {
       if (!shown.has(line)) streams.out(`${line}\n`);
       shown.add(line);
     }

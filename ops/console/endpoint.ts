@@ -63,14 +63,28 @@ const readBody = async (request: IncomingMessage): Promise<unknown> => {
   }
 };
 
-const labelOf = (body: unknown): string => {
-  const { label } = (body ?? {}) as { label?: unknown };
-  return typeof label === 'string' ? label : '';
-};
-
 const rateOf = (body: unknown): unknown => {
   const { perImage, perSecond } = (body ?? {}) as { perImage?: unknown; perSecond?: unknown };
   return perImage ?? perSecond;
+};
+
+/** A text of a body; empty where there is none. */
+const textOf = (body: unknown, name: string): string => {
+  const value = ((body ?? {}) as Record<string, unknown>)[name];
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+};
+
+/** The options of a list that are given in a query, each as it is for the command. */
+const optionsIn = (query: URLSearchParams, names: readonly string[]): string[] =>
+  names.flatMap((name) => {
+    const value = query.get(name) ?? '';
+    return value === '' ? [] : [`--${name}=${value}`];
+  });
+
+/** The words for a person in what a command printed: a refused option says what its value must be. */
+const wordsOf = (stderr: string): string => {
+  const [line = ''] = stderr.trim().split('\n');
+  return /^error: option .* is invalid\. (.+)$/.exec(line)?.[1] ?? line;
 };
 
 /** Whether a person confirmed the change on the page. */
@@ -80,8 +94,16 @@ const isConfirmed = (body: unknown): boolean => ((body ?? {}) as { yes?: unknown
 const ROUTES: {
   method: string;
   path: RegExp;
-  command: (id: string, body: unknown) => string[];
+  command: (id: string, body: unknown, query: URLSearchParams) => string[];
 }[] = [
+  {
+    method: 'GET',
+    path: /^requests$/,
+    command: (_id, _body, query) => [
+      ...['requests', 'list'],
+      ...optionsIn(query, ['account', 'status', 'model', 'end-user', 'page']),
+    ],
+  },
   { method: 'GET', path: /^requests\/([^/]+)$/, command: (id) => ['requests', 'show', `--id=${id}`] },
   {
     method: 'POST',
@@ -91,6 +113,27 @@ const ROUTES: {
   { method: 'GET', path: /^accounts$/, command: () => ['accounts', 'list'] },
   { method: 'GET', path: /^accounts\/([^/]+)\/keys$/, command: (id) => ['keys', 'list', `--account=${id}`] },
   {
+    method: 'POST',
+    path: /^accounts\/([^/]+)\/topups$/,
+    command: (id, body) => [
+      ...['balance', 'topup', `--account=${id}`, `--amount=${textOf(body, 'amount')}`],
+      ...[`--note=${textOf(body, 'note')}`, `--idempotency-key=${textOf(body, 'idempotencyKey')}`],
+    ],
+  },
+  {
+    method: 'GET',
+    path: /^accounts\/([^/]+)\/end-users$/,
+    command: (id, _body, query) => [
+      ...['end-users', 'list', `--account=${id}`],
+      ...optionsIn(query, ['search', 'page']),
+    ],
+  },
+  {
+    method: 'GET',
+    path: /^audit$/,
+    command: (_id, _body, query) => ['audit', 'list', ...optionsIn(query, ['account', 'limit'])],
+  },
+  {
     method: 'GET',
     path: /^accounts\/([^/]+)\/rates$/,
     command: (id) => ['rates', 'list', `--account=${id}`],
@@ -98,7 +141,7 @@ const ROUTES: {
   {
     method: 'POST',
     path: /^accounts\/([^/]+)\/keys$/,
-    command: (id, body) => ['keys', 'create', `--account=${id}`, `--label=${labelOf(body)}`],
+    command: (id, body) => ['keys', 'create', `--account=${id}`, `--label=${textOf(body, 'label')}`],
   },
   { method: 'DELETE', path: /^keys\/([^/]+)$/, command: (id) => ['keys', 'revoke', `--key-id=${id}`] },
   { method: 'GET', path: /^rates$/, command: () => ['rates', 'list'] },
@@ -126,14 +169,14 @@ export const createOperatorEndpoint = ({ baseUrl, token, run, account }: Operato
     if (!timingSafeEqual(digest(given), digest(token))) {
       throw new RefusedError(401, 'The address that the terminal shows has the token.');
     }
-    const [pathname = ''] = (request.url ?? '').split('?', 1);
+    const [pathname = '', query] = (request.url ?? '').split('?', 2);
     const path = pathname.slice(OPERATOR_PREFIX.length);
     if (account && request.method === 'GET' && path === 'key') return { apiKey: account().apiKey };
     const route = ROUTES.find((one) => one.method === request.method && one.path.test(path));
     if (!route) throw new RefusedError(404, 'There is no such route.');
     const id = decodeURIComponent(route.path.exec(path)?.[1] ?? '');
-    const said = await run(route.command(id, await readBody(request)));
-    if (said.status !== 0) throw new RefusedError(400, said.stderr.trim());
+    const said = await run(route.command(id, await readBody(request), new URLSearchParams(query)));
+    if (said.status !== 0) throw new RefusedError(400, wordsOf(said.stderr));
     return JSON.parse(said.stdout);
   };
 

@@ -22,6 +22,7 @@ import {
   ALL_OF_VIDEO,
   FRAMES_ALONE,
   type ImageFields,
+  parametersAt,
   type VideoFields,
 } from '../taken-fields.ts';
 import { taskStateOf } from '../task-states.ts';
@@ -44,6 +45,9 @@ const SUBMIT_HEADERS = {
   'x-fal-object-lifecycle-preference': JSON.stringify({ expiration_duration_seconds: FILES_KEPT_SECONDS }),
 };
 
+const IMAGE_WORDS = { seed: 'sent', negativePrompt: 'sent', promptExtend: 'sent' } as const;
+const VIDEO_WORDS = { ...IMAGE_WORDS, generateAudio: 'sent' } as const;
+
 /**
  * fal.ai, by its queue. All calls are tasks that call back, once, at the end. A task's id is its application and its request's id:
  * `alibaba/wan-3.0/<request id>`. Its input is checked when it runs: a wrong field is accepted and fails.
@@ -56,13 +60,15 @@ export class Fal extends HttpProvider {
 
   /** Seedream 4.5 alone makes groups; Z-Image has no endpoint for references. */
   imageFields(upstreamModel: string): ImageFields {
-    if (upstreamModel.includes('/seedream/v4')) return ALL_OF_IMAGES;
-    const group = { ...ALL_OF_IMAGES, sequential: 'not taken' } as const;
+    const all = { ...ALL_OF_IMAGES, ...parametersAt(upstreamModel, IMAGE_WORDS) };
+    if (upstreamModel.includes('/seedream/v4')) return all;
+    const group = { ...all, sequential: 'not taken' } as const;
     return upstreamModel.includes('z-image') ? { ...group, references: 'not taken' } : group;
   }
 
   videoFields(upstreamModel: string): VideoFields {
-    return upstreamModel.endsWith('/wan/v2.7') ? FRAMES_ALONE : ALL_OF_VIDEO;
+    const fields = upstreamModel.endsWith('/wan/v2.7') ? FRAMES_ALONE : ALL_OF_VIDEO;
+    return { ...fields, ...parametersAt(upstreamModel, VIDEO_WORDS) };
   }
 
   protected planTaken(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {

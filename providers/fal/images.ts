@@ -1,5 +1,6 @@
 import { dimensionsOf } from '../../core/models/image-sizes.ts';
 import type { ImageRequest } from '../../core/requests/request-rules.ts';
+import { seedOfCall } from '../seeds.ts';
 
 /** A call's endpoint below `queue.fal.run` and its body. */
 export interface FalInput {
@@ -35,7 +36,7 @@ const AUTO_SIZES = [
  * references: `fal-ai/bytedance/seedream/v4.5`. Z-Image has one endpoint. More images than a call makes are several calls.
  */
 export const falImageInputs = (request: ImageRequest, upstreamModel: string): FalInput[] => {
-  const { prompt, references, images, sequential } = request;
+  const { prompt, references, images, sequential, negativePrompt, promptExtend } = request;
   const isZImage = upstreamModel.includes('z-image');
   const route = references.length > 0 ? '/edit' : '/text-to-image';
   const endpoint = isZImage ? upstreamModel : upstreamModel + route;
@@ -43,12 +44,15 @@ export const falImageInputs = (request: ImageRequest, upstreamModel: string): Fa
     prompt,
     image_size: imageSize(request, upstreamModel),
     ...(references.length > 0 && { image_urls: references }),
+    ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
     ...expansionOf(upstreamModel),
+    ...(promptExtend !== undefined && { enable_prompt_expansion: promptExtend }),
   };
-  if (sequential) return [{ endpoint, body: { ...body, num_images: 1, max_images: images } }];
-  return shares(images, Math.min(MAX_IMAGES, MAX_FILES - references.length)).map((count) => ({
+  if (sequential)
+    return [{ endpoint, body: { ...body, ...seedOfCall(request, 0), num_images: 1, max_images: images } }];
+  return shares(images, Math.min(MAX_IMAGES, MAX_FILES - references.length)).map((count, index) => ({
     endpoint,
-    body: { ...body, num_images: count },
+    body: { ...body, ...seedOfCall(request, index), num_images: count },
   }));
 };
 

@@ -16,6 +16,7 @@ import {
   numberOf,
   optionalNumber,
   readBody,
+  reportedSeed,
   requiredText,
   saidText,
   urlOf,
@@ -61,6 +62,7 @@ const Output = z.object({
   has_nsfw_concepts: z.optional(z.unknown()),
   video: z.optional(z.unknown()),
   duration: optionalNumber(),
+  seed: optionalNumber(),
 });
 
 /** Statuses about our key or the number of our queries. They say nothing of the task. */
@@ -96,12 +98,13 @@ const mediaOf = ({
   video,
   has_nsfw_concepts: flags,
   duration,
+  seed,
 }: z.output<typeof Output>): ProviderAnswer => {
   const videoUrl = urlOf(video);
   if (videoUrl !== undefined) {
     const outputSeconds = duration ?? numberOf(video, 'duration');
     const usage = outputSeconds === undefined ? {} : { usage: { outputSeconds } };
-    return { kind: 'done', outputs: [{ url: videoUrl }], ...usage };
+    return { kind: 'done', outputs: [{ url: videoUrl }], ...usage, ...reportedSeed(seed) };
   }
   // Z-Image does not fail for content: it flags the image, which may be black.
   const outputs = listOf(images ?? image).map((file, index): ProviderOutput => {
@@ -109,6 +112,6 @@ const mediaOf = ({
     const url = urlOf(file);
     return url === undefined ? { failure: failureOf('error') } : { url };
   });
-  if (outputs.some((output) => 'url' in output)) return { kind: 'done', outputs };
+  if (outputs.some((output) => 'url' in output)) return { kind: 'done', outputs, ...reportedSeed(seed) };
   return { kind: 'failed', failure: failureOfAll(outputs) };
 };

@@ -7,6 +7,7 @@ const listed = (name: string, urls: readonly string[]) => (urls.length > 0 ? { [
 export const falVideoInput = (request: VideoRequest, upstreamModel: string): FalInput => {
   const { prompt, resolution, durationSec, ratio, image, lastFrame } = request;
   const { referenceImages, referenceVideos, referenceAudios } = request;
+  const { seed, negativePrompt, generateAudio, promptExtend = true } = request;
   const isWan27 = upstreamModel.endsWith('/wan/v2.7');
   const hasReferences = [referenceImages, referenceVideos, referenceAudios].some(({ length }) => length > 0);
   const route = hasReferences
@@ -24,8 +25,11 @@ export const falVideoInput = (request: VideoRequest, upstreamModel: string): Fal
     ...listed('reference_image_urls', referenceImages),
     ...listed('reference_video_urls', referenceVideos),
     ...listed('reference_audio_urls', referenceAudios),
+    ...(seed !== undefined && { seed }),
+    ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+    ...(generateAudio !== undefined && { audio: generateAudio }),
     // Rewriting the prompt is as at the model's maker.
-    enable_prompt_expansion: true,
+    enable_prompt_expansion: promptExtend,
   };
   return { endpoint: `${upstreamModel}/${route}`, body };
 };

@@ -1,6 +1,7 @@
 import { dimensionsOf } from '../../core/models/image-sizes.ts';
 import type { ProviderCall, ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../core/requests/request-rules.ts';
+import { seedOfCall } from '../seeds.ts';
 
 /**
  * The calls for an image request. The API takes no image count: independent images are identical calls, one
@@ -22,10 +23,13 @@ export const planArkImages = (request: ImageRequest, upstreamModel: string): Pro
         }
       : {}),
   };
-  const call: ProviderCall = { path: '/images/generations', headers: {}, body };
+  const callOf = (index: number): ProviderCall => ({
+    ...{ path: '/images/generations', headers: {} },
+    body: { ...body, ...seedOfCall(request, index) },
+  });
   return {
     mode: 'synchronous',
-    calls: Array.from({ length: request.sequential ? 1 : request.images }, () => call),
+    calls: Array.from({ length: request.sequential ? 1 : request.images }, (_, index) => callOf(index)),
   };
 };
 

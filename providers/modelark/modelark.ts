@@ -29,10 +29,17 @@ import {
   optionalNumber,
   optionalText,
   readBody,
+  reportedSeed,
   requiredText,
 } from '../http.ts';
 import { type Connection, HttpProvider } from '../http-provider.ts';
-import { ALL_OF_IMAGES, ALL_OF_VIDEO, type ImageFields, type VideoFields } from '../taken-fields.ts';
+import {
+  ALL_OF_IMAGES,
+  ALL_OF_VIDEO,
+  type ImageFields,
+  parametersAt,
+  type VideoFields,
+} from '../taken-fields.ts';
 import { taskStateOf } from '../task-states.ts';
 import { ARK_ERRORS } from './errors.ts';
 import { planArkImages } from './images.ts';
@@ -52,7 +59,12 @@ const TaskBody = z.object({
   error: z.optional(z.unknown()),
   content: z.catch(z.optional(z.nullable(z.object({ video_url: optionalText() }))), undefined),
   duration: optionalNumber(),
+  seed: optionalNumber(),
 });
+
+/** It has no word for what an image or video shall not show, and its `optimize_prompt_options` turn nothing off. */
+const IMAGE_WORDS = { seed: 'sent', negativePrompt: 'not taken', promptExtend: 'not taken' } as const;
+const VIDEO_WORDS = { ...IMAGE_WORDS, generateAudio: 'sent' } as const;
 
 /** BytePlus ModelArk. Images are synchronous calls, videos are tasks that call back. Its base URL ends with the API's version. */
 export class ModelArk extends HttpProvider {
@@ -60,12 +72,12 @@ export class ModelArk extends HttpProvider {
     super(connection, 'modelark');
   }
 
-  imageFields(): ImageFields {
-    return ALL_OF_IMAGES;
+  imageFields(upstreamModel: string): ImageFields {
+    return { ...ALL_OF_IMAGES, ...parametersAt(upstreamModel, IMAGE_WORDS) };
   }
 
-  videoFields(): VideoFields {
-    return ALL_OF_VIDEO;
+  videoFields(upstreamModel: string): VideoFields {
+    return { ...ALL_OF_VIDEO, ...parametersAt(upstreamModel, VIDEO_WORDS) };
   }
 
   protected planTaken(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {
@@ -145,7 +157,7 @@ const readTaskOf = (answer: HttpAnswer): ProviderAnswer | undefined => {
   if (answer.status === 404 && errorOf(answer)) return unknownTask();
   const task = answer.status === 200 ? readBody(TaskBody, answer.body) : undefined;
   if (!task) return undefined;
-  const { status, error, content, duration: outputSeconds } = task;
+  const { status, error, content, duration: outputSeconds, seed } = task;
   switch (taskStateOf(status)) {
     case 'unfinished':
       return { kind: 'waiting' };
@@ -153,7 +165,7 @@ const readTaskOf = (answer: HttpAnswer): ProviderAnswer | undefined => {
       const url = content?.video_url;
       if (!url) return { kind: 'failed', failure: failureOf('error') };
       const usage = outputSeconds === undefined ? {} : { usage: { outputSeconds } };
-      return { kind: 'done', outputs: [{ url }], ...usage };
+      return { kind: 'done', outputs: [{ url }], ...usage, ...reportedSeed(seed) };
     }
     case 'timed-out':
       return { kind: 'failed', failure: failureOf('timeout') };

@@ -12,9 +12,9 @@ export const planArkVideo = (
   upstreamModel: string,
   callbackUrl: string,
 ): ProviderPlan => {
-  const { prompt, resolution, durationSec, ratio } = request;
+  const { resolution, durationSec, ratio, seed, generateAudio } = request;
   const content = [
-    { type: 'text', text: prompt },
+    { type: 'text', text: withoutFlags(request.prompt) },
     ...(request.image === undefined ? [] : [image(request.image, 'first_frame')]),
     ...(request.lastFrame === undefined ? [] : [image(request.lastFrame, 'last_frame')]),
     ...request.referenceImages.map((url) => image(url, 'reference_image')),
@@ -35,8 +35,16 @@ export const planArkVideo = (
     resolution,
     duration: durationSec,
     ...(ratio === undefined ? {} : { ratio }),
+    ...(seed !== undefined && { seed }),
+    ...(generateAudio !== undefined && { generate_audio: generateAudio }),
     watermark: false,
     callback_url: callbackUrl,
   };
   return { mode: 'asynchronous', calls: [{ path: TASKS_PATH, headers: {}, body }] };
 };
+
+/**
+ * A prompt in which nothing reads as a parameter. ModelArk still takes `--rs 1080p --dur 12` at the end of a text for the resolution and
+ * the length (https://docs.byteplus.com/en/docs/ModelArk/1520757), which decide the price. A dash says the same to the model.
+ */
+const withoutFlags = (prompt: string): string => prompt.replace(/-{2,}/g, '–');

@@ -14,12 +14,19 @@ export const hasTasks = (upstreamModel: string): boolean => upstreamModel.starts
  */
 export const planModelStudioImages = (request: ImageRequest, upstreamModel: string): ProviderPlan => {
   const { width, height } = dimensionsOf(request.size, request.aspectRatio);
+  const { seed, negativePrompt, promptExtend } = request;
   const tasks = hasTasks(upstreamModel);
   const content = [...request.references.map((image) => ({ image })), { text: request.prompt }];
   const body = {
     model: upstreamModel,
     input: { messages: [{ role: 'user', content }] },
-    parameters: { size: `${width}*${height}`, ...(tasks ? { n: request.images, watermark: false } : {}) },
+    parameters: {
+      size: `${width}*${height}`,
+      ...(tasks ? { n: request.images, watermark: false } : {}),
+      ...(seed !== undefined && { seed }),
+      ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+      ...(promptExtend !== undefined && { prompt_extend: promptExtend }),
+    },
   };
   return tasks
     ? {

@@ -33,6 +33,7 @@ import {
   ALL_OF_VIDEO,
   FRAMES_ALONE,
   type ImageFields,
+  parametersAt,
   type VideoFields,
 } from '../taken-fields.ts';
 import { taskStateOf } from '../task-states.ts';
@@ -71,6 +72,9 @@ const TaskBody = z.object({
   usage: z.optional(z.unknown()),
 });
 
+const IMAGE_WORDS = { seed: 'sent', negativePrompt: 'sent', promptExtend: 'sent' } as const;
+const VIDEO_WORDS = { ...IMAGE_WORDS, generateAudio: 'sent' } as const;
+
 /**
  * Alibaba Cloud Model Studio. Images are synchronous or tasks, by model; videos are tasks. It never calls back. Its base URL is the
  * workspace's host: `https://<WorkspaceId>.<region>.maas.aliyuncs.com`.
@@ -82,13 +86,15 @@ export class ModelStudio extends HttpProvider {
 
   /** Qwen-Image makes no groups, Z-Image one image of a text. */
   imageFields(upstreamModel: string): ImageFields {
-    const group = { ...ALL_OF_IMAGES, sequential: 'not taken' } as const;
+    const parameters = parametersAt(upstreamModel, IMAGE_WORDS);
+    const group = { ...ALL_OF_IMAGES, ...parameters, sequential: 'not taken' } as const;
     return hasTasks(upstreamModel) ? group : { ...group, images: 'not taken', references: 'not taken' };
   }
 
   /** Wan 2.7 follows the shape of its first frame, and takes no references. */
   videoFields(upstreamModel: string): VideoFields {
-    return upstreamModel.startsWith('wan2.7-i2v') ? FRAMES_ALONE : ALL_OF_VIDEO;
+    const fields = upstreamModel.startsWith('wan2.7-i2v') ? FRAMES_ALONE : ALL_OF_VIDEO;
+    return { ...fields, ...parametersAt(upstreamModel, VIDEO_WORDS) };
   }
 
   protected planTaken(request: StoredRequest, upstreamModel: string): ProviderPlan {

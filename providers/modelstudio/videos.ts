@@ -6,6 +6,7 @@ const PATH = '/api/v1/services/aigc/video-generation/video-synthesis';
 /** The one call for a video request. Model Studio has no callbacks, so the task is polled. */
 export const planModelStudioVideo = (request: VideoRequest, upstreamModel: string): ProviderPlan => {
   const { prompt, resolution, durationSec, ratio } = request;
+  const { seed, negativePrompt, generateAudio, promptExtend } = request;
   const media = [
     ...(request.image === undefined ? [] : [{ type: 'first_frame', url: request.image }]),
     ...(request.lastFrame === undefined ? [] : [{ type: 'last_frame', url: request.lastFrame }]),
@@ -15,12 +16,19 @@ export const planModelStudioVideo = (request: VideoRequest, upstreamModel: strin
   ];
   const body = {
     model: upstreamModel,
-    input: { prompt, ...(media.length > 0 ? { media } : {}) },
+    input: {
+      prompt,
+      ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+      ...(media.length > 0 ? { media } : {}),
+    },
     parameters: {
       resolution: resolution.toUpperCase(),
       duration: durationSec,
       ...(ratio === undefined ? {} : { ratio }),
       watermark: false,
+      ...(seed !== undefined && { seed }),
+      ...(generateAudio !== undefined && { audio: generateAudio }),
+      ...(promptExtend !== undefined && { prompt_extend: promptExtend }),
     },
   };
   return {

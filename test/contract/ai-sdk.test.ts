@@ -51,7 +51,7 @@ test('generateImage makes images of a size, from files and from text, each debit
   const [model, prompt] = [provider.image('xZI1.0Pro'), { text: unique(), images: [picture] }];
   const { images, warnings } = await generateImage({ ...call, model, prompt, seed: 1 });
   expect(images).toHaveLength(1);
-  expect(warnings).toMatchObject([{ feature: 'seed' }, { feature: 'files' }]);
+  expect(warnings).toMatchObject([{ feature: 'files' }]);
 });
 
 test('generateVideo makes a video by reads', async () => {

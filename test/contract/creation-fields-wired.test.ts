@@ -39,7 +39,9 @@ describe('A creation takes every field', () => {
       'image',
       { model: 'xSD4.5', sequential: 'auto', sequentialOptions: { maxImages: 5 }, references: urls(10) },
     ],
+    ['image', { model: 'xQI3Pro', seed: 2_147_483_647, negativePrompt: 'fog', promptExtend: false }],
     ['video', { model: 'xW2.7S', durationSec: 15, resolution: '1080p' }],
+    ['video', { model: 'xW3.0s', seed: 0, generateAudio: false, promptExtend: true }],
     ['video', { model: 'xW3.0s', ratio: '9:16', image: urls(1)[0], lastFrame: urls(1)[0] }],
     ['video', { model: 'xW3.0sPro', referenceImages: urls(10), referenceAudios: urls(5) }],
     // A local run allows loopback targets, so that developers can use servers on their own machine.
@@ -71,7 +73,7 @@ describe('A creation takes every field', () => {
 describe('A creation names every wrong field at once, by its path', () => {
   const text = { prompt: ' ', endUserEmail: 'ada', webhookUrl: NOT_HTTPS };
   // A computed name: a literal one would set the prototype.
-  const unknown = { seed: 1, ['__proto__']: 1, 'a.b[0]': 1 };
+  const unknown = { mood: 1, ['__proto__']: 1, 'a.b[0]': 1 };
   const WRONG = [...Object.keys(text), ...Object.keys(unknown)];
 
   test.each<[Kind, Record<string, unknown>, string[]]>([

@@ -104,8 +104,23 @@ describe('ops console', () => {
   test('says why a command is refused', async () => {
     expect(await call('/operator/requests/img_none')).toMatchObject({
       status: 400,
-      body: expect.stringContaining('There is no request img_none'),
+      body: JSON.stringify({ error: { message: 'There is no request img_none.' } }),
     });
+  });
+
+  test('tops an account up once for each idempotency key, and shows the audit', async () => {
+    const topUp = { method: 'POST', body: '{"amount":"2.5","note":"by card","idempotencyKey":"once"}' };
+    for (const path of [`/operator/accounts/${accountId}/topups`, `/operator/accounts/${accountId}/topups`])
+      expect(await json(path, topUp)).toMatchObject({ amount: 2.5, balanceAfter: 2.5 });
+    expect(await json('/operator/audit')).toMatchObject([
+      { action: 'balance topup' },
+      { action: 'accounts create' },
+    ]);
+
+    const wrong = { method: 'POST', body: '{"amount":"-1","idempotencyKey":"twice"}' };
+    expect((await call(`/operator/accounts/${accountId}/topups`, wrong)).body).toBe(
+      JSON.stringify({ error: { message: 'It must be more than 0.' } }),
+    );
   });
 
   test('makes changes that are recorded with who made them', async () => {

@@ -16,6 +16,8 @@ const BUGS: MutationName[] = [
   'debit outside the transaction',
   'settle that ignores the claim',
   'reconciler that starts nothing',
+  'waiting call that keeps its slot',
+  'waiting call that knows no other',
 ];
 /** At most this many runs to find a bug. */
 const RUNS_TO_FIND = '400';

@@ -33,8 +33,9 @@ const REPEAT_AFTER_MS = 1_000;
 const LOW_BUDGET = 6;
 /** How long after the deadline it is ours again. */
 const AFTER_DEADLINE_MS = 60_000;
-/** The credit of an account before its crowd, and the behaviours of the crowd's requests at their provider. */
+/** The credit of an account for so many requests of its crowd, and the behaviours of these at their provider. */
 const CROWD_AMOUNT = 200;
+const CROWD_SIZE = 6;
 const CROWD_BEHAVIOURS = ['instant', 'instant', 'works'] as const;
 
 /** A key is kept from the beginning of its call, which a disturbed table answers this much later at most. */
@@ -99,7 +100,12 @@ export class Creations extends Part {
   /** Begins several creations that end soon, so often that some begin to wait just as others end. */
   async crowd({ account, user, model, count, everyMs }: Crowd): Promise<void> {
     const { random, scheduler } = this.world;
-    this.around.begin({ do: 'top-up', account, amount: CROWD_AMOUNT, repeats: 0 });
+    this.around.begin({
+      do: 'top-up',
+      account,
+      amount: CROWD_AMOUNT * Math.ceil(count / CROWD_SIZE),
+      repeats: 0,
+    });
     for (let index = 0; index < count; index++) {
       await scheduler.sleep(random.whole(0, 2 * everyMs));
       const behaviour = random.pick(CROWD_BEHAVIOURS);

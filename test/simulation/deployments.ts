@@ -106,19 +106,26 @@ export const beginBeforeUpgrades = (world: World): void => {
 };
 
 /** What deployments change: as it is when a run begins. */
-const DEPLOYED = ['MODEL_ROUTES', 'RETENTION_DAYS', 'QUEUE_DEADLINE_SECONDS'] as const;
+const DEPLOYED = [
+  ...(['MODEL_ROUTES', 'RETENTION_DAYS', 'QUEUE_DEADLINE_SECONDS'] as const),
+  ...(['OPENAI_WAITING', 'OPENAI_WAITING_IN_ALL'] as const),
+] as const;
 let deployed: Record<string, string | undefined> | undefined;
 
 /** How long a request may wait for its turn, in the runs in which that is not long. */
 const SHORT_QUEUE_SECONDS = '90';
 
+/** The slots of calls that wait, of an account and in all, in the runs in which they are few. */
+const FEW_SLOTS = { OPENAI_WAITING: '2', OPENAI_WAITING_IN_ALL: '4' };
+
 /**
  * Undoes what the deployments of another run changed. `kind` is any number: in three of four runs the providers have
- * little capacity, and in a third of these a request waits for its turn for a short time only. In two of five, each model has two routes.
+ * little capacity, and in a third of these a request waits for its turn for a short time only. In two of five, each model has two routes. In half,
+ * few calls of OpenAI's clients may wait at once.
  */
 export const resetDeployment = (kind: number): void => {
   deployed ??= Object.fromEntries(DEPLOYED.map((name) => [name, process.env[name]]));
-  Object.assign(process.env, deployed);
+  Object.assign(process.env, deployed, kind % 2 === 0 && FEW_SLOTS);
   if (kind % 4 !== 0) {
     if (kind % 3 === 0) process.env.QUEUE_DEADLINE_SECONDS = SHORT_QUEUE_SECONDS;
     writeRoutes({ ...readRoutes(), ...TIGHT_ROUTES[kind % TIGHT_ROUTES.length] });

@@ -33,6 +33,14 @@ const throttleFunction: fc.Arbitrary<Action> = fc.record({
   lengthMs: fc.oneof(between(60_000, 600_000), between(600_000, 5_400_000)),
 });
 
+/** Up to 200 creations within a minute or two, at a route with little room or much. */
+const largeCrowd: fc.Arbitrary<Action> = fc.record({
+  ...{ do: fc.constant('crowd'), account: fc.nat(1), user: fc.nat(1) },
+  model: fc.constantFrom('xSD4.5', 'xQI3Pro', 'xW3.0s'),
+  count: between(100, 200),
+  everyMs: between(50, 600),
+});
+
 /**
  * The focus of a run's steps, and how often it is drawn. Most runs do everything; the others repeat one kind of step
  * so often that it meets itself and every fault.
@@ -226,6 +234,22 @@ export const FOCUSES: Weighted<Step> = [
     [3, MOMENTS],
     [4, SECONDS],
     [1, fc.constantFrom(180_000, 900_000)],
+  ),
+  // Crowds: some 200 requests at once, in one of some runs, while things go wrong.
+  focus(
+    1,
+    [
+      [2, largeCrowd],
+      [32, some.createOf({ isCrowd: true, behaviour: 'slow' })],
+      [12, some.fault],
+      [8, some.providerOutage],
+      [4, some.crash],
+      [4, some.reconciler],
+      [4, some.outageOf('table', 'functions', 'step-functions')],
+      [4, some.onRequest],
+    ],
+    [3, MOMENTS],
+    [4, SECONDS],
   ),
   // Silence: tasks whose end nobody may hear of, since functions of the wait are refused for up to 90 minutes.
   focus(

@@ -24,6 +24,9 @@ const isOfChange = (writes: readonly Write[], reason: string) => {
 const isEnding = ({ Key, UpdateExpression = '' }: Write): boolean =>
   Key?.SK === 'REQUEST' && UpdateExpression.includes('finishedAt');
 
+/** The waiter that each run of a function read first. */
+const firstWaiters = new WeakMap<object, unknown>();
+
 /** Bugs the simulation must find, each made where functions meet the world: their answers, calls and transactions. */
 export const MUTATIONS = {
   /** A refund that does not look whether the ledger is still where it was read. */
@@ -60,6 +63,23 @@ export const MUTATIONS = {
       functionName.startsWith('events/reconcile') &&
       command === 'StartExecutionCommand' &&
       stateMachineArn === machineArn('generation'),
+  },
+  /** A call of OpenAI's clients that gives its slot back to nobody. */
+  'waiting call that keeps its slot': {
+    drops: (functionName, command, { Key, UpdateExpression }) =>
+      functionName === 'api/create-openai-image' &&
+      command === 'UpdateCommand' &&
+      String((Key as { PK?: string }).PK).startsWith('IN_FLIGHT#openai#') &&
+      String(UpdateExpression).startsWith('REMOVE'),
+  },
+  /** A call of OpenAI's clients that never learns that another one has taken its request. */
+  'waiting call that knows no other': {
+    reads: (item, reader) => {
+      if (item.waiter === undefined || !reader) return item;
+      const first = firstWaiters.get(reader) ?? item.waiter;
+      firstWaiters.set(reader, first);
+      return { ...item, waiter: first };
+    },
   },
 } satisfies Record<string, Mutation>;
 

@@ -22,6 +22,7 @@ import { Permits } from './permit-rules.ts';
 import { Schedule } from './schedule.ts';
 import { Standing } from './standing.ts';
 import { Verification } from './verification.ts';
+import { Waiting } from './waiting-rules.ts';
 import type { Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -62,6 +63,7 @@ export class Simulation {
     this.witness = world.witness;
     this.admission = new Admission(world);
     new Permits(world);
+    new Waiting(world);
     new Failover(world);
     this.clips = new Clips(world);
     this.verification = new Verification(world);

@@ -25,6 +25,8 @@ export interface Mutation {
   answers?: Readonly<Record<string, unknown>>;
   /** Whether a call of a function's never leaves it, and is answered with nothing. */
   drops?: (functionName: string, command: string, input: Record<string, unknown>) => boolean;
+  /** What a run of a function reads in place of an item, in a read of several. */
+  reads?: (item: Item, reader: object | undefined) => Item;
 }
 
 export interface WorldOptions {
@@ -75,6 +77,8 @@ export class World {
   readonly receivers: Receivers;
   readonly evidence = new Evidence();
   readonly witness: Witness;
+  /** Told of the keys of each read of several items, as it begins. */
+  readonly onBatchRead: ((keys: readonly Item[]) => void)[] = [];
   /** Told of each creation call that is sent. */
   onSend: ((call: CreationCall) => void) | undefined;
   /** The sum of each metric that functions counted, by its name. */

@@ -13,6 +13,7 @@ import type {
   WithFiles,
 } from '@generation-service/client';
 import { fileOf } from './files.ts';
+import { hasParameter } from './parameters.ts';
 import { idempotencyKeyOf, OPTIONS_KEY, type Service } from './service.ts';
 
 /** Fields of a creation that the AI SDK has no settings for, under `providerOptions.generationService`. They win over its settings. */
@@ -74,7 +75,8 @@ const fieldsOf = (
     return named ?? leaveOut('aspectRatio', `It is one of ${known}. Give a size for another.`);
   };
   const ratio = ratioOf();
-  if (seed !== undefined) leaveOut('seed', 'No model takes one.');
+  const takesSeed = seed !== undefined && hasParameter(model, 'seed');
+  if (seed !== undefined && !takesSeed) leaveOut('seed', `${model.id} takes none.`);
   if (mask) leaveOut('mask', 'No model takes one: say in the prompt what to change.');
   const takesFiles = files.length > 0 && model.maxReferences > 0;
   if (files.length > 0 && !takesFiles) leaveOut('files', `${model.id} makes images from text alone.`);
@@ -82,6 +84,7 @@ const fieldsOf = (
     n,
     ...(taken !== undefined && { size: taken }),
     ...(ratio !== undefined && { aspectRatio: ratio }),
+    ...(takesSeed && { seed }),
     ...(takesFiles && { references: files.map(fileOf) }),
   };
   return { fields, warnings };

@@ -5,6 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { NewVideo, VideoModel, WithFiles } from '@generation-service/client';
 import { fileOf } from './files.ts';
+import { hasParameter } from './parameters.ts';
 
 /** How far the ratio of a size may be from the one it is taken for: 854x480 is 16:9. */
 const RATIO_TOLERANCE = 0.02;
@@ -38,9 +39,12 @@ export const videoFieldsOf = (
   };
 
   if (options.n > 1) leaveOut('n', 'A request makes one video.');
-  if (options.seed !== undefined) leaveOut('seed', 'No model takes one.');
   if (options.fps !== undefined) leaveOut('fps', 'The model says it.');
-  if (options.generateAudio !== undefined) leaveOut('generateAudio', 'The model says it.');
+  for (const name of ['seed', 'generateAudio'] as const) {
+    if (options[name] === undefined) continue;
+    if (hasParameter(model, name)) Object.assign(fields, { [name]: options[name] });
+    else leaveOut(name, `${model.id} takes none.`);
+  }
   if (options.duration !== undefined) fields.durationSec = options.duration;
   addShape(model, options, fields, leaveOut);
   addFrames(model, options, fields, leaveOut);

@@ -28,7 +28,9 @@ const VIDEO_MODEL = {
 export const MODELS = [
   { id: 'xSD4.5', ...IMAGE_MODEL },
   { id: 'xZI1.0Pro', ...IMAGE_MODEL, maxReferences: 0, maxImagesPerRequest: 1 },
+  { id: 'seeded', ...IMAGE_MODEL, parameters: [{ name: 'seed', min: 0, max: 9999 }] },
   { id: 'xW3.0s', ...VIDEO_MODEL },
+  { id: 'with-sound', ...VIDEO_MODEL, parameters: [{ name: 'seed' }, { name: 'generateAudio' }] },
   { ...VIDEO_MODEL, id: 'xW2.7S', requiresImage: true, ratios: undefined, inputModes: undefined },
   {
     ...{ ...VIDEO_MODEL, id: 'text-only', inputModes: undefined },

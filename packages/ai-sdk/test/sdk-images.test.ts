@@ -91,6 +91,19 @@ describe('generateImage', () => {
     ]);
   });
 
+  test('passes a seed to a model that has the parameter', async () => {
+    answer();
+    const { warnings } = await generateImage({
+      model: model('seeded'),
+      prompt,
+      seed: 4711,
+      providerOptions: QUICK,
+    });
+
+    expect(warnings).toEqual([]);
+    expect(created()).toMatchObject({ model: 'seeded', seed: 4711 });
+  });
+
   test('leaves out what the model does not take, and warns', async () => {
     answer();
     const { warnings } = await generateImage({

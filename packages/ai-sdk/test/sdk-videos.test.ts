@@ -134,6 +134,16 @@ describe('The settings of a video', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('that are parameters go to a model that has them', async () => {
+    answer();
+    const { warnings } = await generateVideo({
+      ...{ model: model('with-sound'), prompt, poll, seed: 4711, generateAudio: false },
+    });
+
+    expect(warnings).toEqual([]);
+    expect(created()).toMatchObject({ model: 'with-sound', seed: 4711, generateAudio: false });
+  });
+
   test('that the model does not take are left out with a warning each', async () => {
     answer();
     const { warnings } = await generateVideo({
@@ -144,7 +154,7 @@ describe('The settings of a video', () => {
     });
 
     expect(warnings.map((warning) => 'feature' in warning && warning.feature)).toEqual([
-      ...['n', 'seed', 'fps', 'generateAudio', 'aspectRatio', 'resolution', 'image'],
+      ...['n', 'fps', 'seed', 'generateAudio', 'aspectRatio', 'resolution', 'image'],
       ...['inputReferences', 'inputReferences'],
     ]);
     expect(created()).toEqual({ model: 'text-only', prompt, endUserEmail: 'ada@example.com' });

@@ -303,6 +303,12 @@ export interface ImageInput {
   readonly aspectRatio: string;
   /** URLs of reference images, at most `maxReferences` of the model. */
   readonly references: readonly string[];
+  /** Where `parameters` of the model has it: makes a repetition similar. Of several calls to the provider, each gets the next one. */
+  readonly seed?: number | undefined;
+  /** Where `parameters` of the model has it: what shall not be seen. */
+  readonly negativePrompt?: string | undefined;
+  /** Where `parameters` of the model has it: whether its maker rewrites the prompt first. Default: the maker's. */
+  readonly promptExtend?: boolean | undefined;
   /** Where to send the result. An absolute `https:` URL on a public host, without user information. */
   readonly webhookUrl?: string | undefined;
   /** Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`. Default: 1. */
@@ -345,6 +351,8 @@ export interface ImageModel {
     readonly video?: InputFileLimits | undefined;
     readonly audio?: InputFileLimits | undefined;
   } | undefined;
+  /** Absent: it takes none of them. */
+  readonly parameters?: readonly ModelParameter[] | undefined;
   /** Only where the operator publishes rates: xTokens an image, by the first tier whose `maxPixels` its size does not exceed; null is any size. */
   readonly rate?: {
     readonly perImage: readonly ({
@@ -410,6 +418,14 @@ export interface LostVideo {
 /** A model with every limit it enforces. */
 export type Model = ImageModel | VideoModel;
 
+/** A field of a creation that the model takes and others do not, with the range of its values: of a number `min` to `max`, of a text its characters. */
+export interface ModelParameter {
+  readonly name: "seed" | "negativePrompt" | "generateAudio" | "promptExtend";
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly maxCharacters?: number | undefined;
+}
+
 /** The models that can be used right now. */
 export interface Models {
   readonly data: readonly Model[];
@@ -440,6 +456,12 @@ export interface NewGeneration {
     /** Most images of the series: with the number of references at most `maxImagesPerRequest` of the model, which is the default. */
     readonly maxImages?: number | undefined;
   } | undefined;
+  /** Where `parameters` of the model has it: makes a repetition similar. Of several calls to the provider, each gets the next one. */
+  readonly seed?: number | undefined;
+  /** Where `parameters` of the model has it: what shall not be seen. */
+  readonly negativePrompt?: string | undefined;
+  /** Where `parameters` of the model has it: whether its maker rewrites the prompt first. Default: the maker's. */
+  readonly promptExtend?: boolean | undefined;
 }
 
 /** A file to upload. */
@@ -476,6 +498,14 @@ export interface NewVideo {
   readonly referenceAudios?: readonly string[] | undefined;
   /** One of the `ratios` of the model; refused on a model without them. */
   readonly ratio?: string | undefined;
+  /** Where `parameters` of the model has it: makes a repetition similar. Of several calls to the provider, each gets the next one. */
+  readonly seed?: number | undefined;
+  /** Where `parameters` of the model has it: what shall not be seen. */
+  readonly negativePrompt?: string | undefined;
+  /** Where `parameters` of the model has it: whether the video has sound. Default: what the operator set. */
+  readonly generateAudio?: boolean | undefined;
+  /** Where `parameters` of the model has it: whether its maker rewrites the prompt first. Default: the maker's. */
+  readonly promptExtend?: boolean | undefined;
 }
 
 /** A provider is working on it. */
@@ -608,6 +638,8 @@ export interface SucceededImages {
   readonly images: readonly ImageItem[];
   /** The debit less refunds, in xTokens. Undelivered outputs are refunded. */
   readonly cost: number;
+  /** The seed that the maker of the model reports, where it does; of several calls that of the first. */
+  readonly seed?: number | undefined;
   /** When the request ended. */
   readonly finishedAt: string;
 }
@@ -629,6 +661,8 @@ export interface SucceededVideo {
   readonly videos: readonly VideoItem[];
   /** The debit less refunds, in xTokens. Undelivered outputs are refunded. */
   readonly cost: number;
+  /** The seed that the maker of the model reports, where it does; of several calls that of the first. */
+  readonly seed?: number | undefined;
   /** When the request ended. */
   readonly finishedAt: string;
 }
@@ -716,6 +750,14 @@ export interface VideoInput {
   readonly referenceVideos: readonly string[];
   /** URLs, at most `maxReferenceAudios` of the model; not with `image` or `lastFrame`. */
   readonly referenceAudios: readonly string[];
+  /** Where `parameters` of the model has it: makes a repetition similar. Of several calls to the provider, each gets the next one. */
+  readonly seed?: number | undefined;
+  /** Where `parameters` of the model has it: what shall not be seen. */
+  readonly negativePrompt?: string | undefined;
+  /** Where `parameters` of the model has it: whether the video has sound. Default: what the operator set. */
+  readonly generateAudio?: boolean | undefined;
+  /** Where `parameters` of the model has it: whether its maker rewrites the prompt first. Default: the maker's. */
+  readonly promptExtend?: boolean | undefined;
   /** Where to send the result. An absolute `https:` URL on a public host, without user information. */
   readonly webhookUrl?: string | undefined;
 }
@@ -761,6 +803,8 @@ export interface VideoModel {
     readonly video?: InputFileLimits | undefined;
     readonly audio?: InputFileLimits | undefined;
   } | undefined;
+  /** Absent: it takes none of them. */
+  readonly parameters?: readonly ModelParameter[] | undefined;
   /** Only where the operator publishes rates: xTokens a second, by resolution. */
   readonly rate?: {
     readonly perSecond: Readonly<Record<string, number>>;

@@ -23,7 +23,8 @@ const CONTENT_TYPES: Record<string, string> = {
 /** Measures an image by its bytes; undefined for a file of no type that a provider takes, or whose header is damaged. */
 export const measurePicture = (bytes: Uint8Array): PictureMeasurement | undefined => {
   try {
-    const { width, height, type = '' } = imageSize(bytes);
+    // A copy, because the library reads past the end of a view into a larger buffer.
+    const { width, height, type = '' } = imageSize(new Uint8Array(bytes));
     const contentType = Object.hasOwn(CONTENT_TYPES, type) ? CONTENT_TYPES[type] : undefined;
     if (contentType === undefined || !(width > 0 && height > 0)) return undefined;
     return { contentType, width, height, hasAlpha: type === 'png' && hasAlphaIn(Buffer.from(bytes)) };

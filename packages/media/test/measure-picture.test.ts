@@ -47,6 +47,16 @@ describe('an image that is an input', () => {
     expect(measurePicture(await make())).toBeUndefined();
   });
 
+  test.each(['BM', 'II*\0', 'GIF89a', '\xff\xd8\xff', 'RIFF'])(
+    'is measured by its own bytes, not by those beside it in memory: %j',
+    (start) => {
+      const memory = Buffer.alloc(1_000, 7);
+      memory.write(start, 500, 'latin1');
+
+      expect(measurePicture(memory.subarray(500, 500 + start.length))).toBeUndefined();
+    },
+  );
+
   test('of any bytes is measured, or is none', async () => {
     const starts = await Promise.all([
       pixels().png().toBuffer(),

@@ -44,6 +44,21 @@ describe('the data directory', () => {
     expect(statSync(path).mode & 0o777).toBe(0o700);
   });
 
+  test('keeps the operator’s token over restarts, for its owner only, and has another one after a reset', () => {
+    const first = takeDataDirectory(path);
+    const token = first.operatorToken();
+    first.release();
+    const second = takeDataDirectory(path);
+
+    expect(token).toMatch(/^[\w-]{32}$/);
+    expect(second.operatorToken()).toBe(token);
+    expect(statSync(join(path, 'operator.json')).mode & 0o777).toBe(0o600);
+    second.release();
+    const third = takeDataDirectory(path, { reset: true });
+    expect(third.operatorToken()).not.toBe(token);
+    third.release();
+  });
+
   test.each(['run.lock', 'local.json'])('is taken over from a run that died: %s', (name) => {
     mkdirSync(path);
     writeFileSync(join(path, name), JSON.stringify({ pid: NO_PROCESS }));

@@ -29,14 +29,14 @@ export const ADMISSION = bugs('admission', [
   [
     'a request that ended keeps its permit',
     'core/ending/close-request.ts',
-    'await leaveRoutes(request, clock)',
+    '(await leaveRoutes(request, clock))',
     'true',
   ],
   [
     'a permit whose release was lost is not released by the closing',
     'core/ending/end-request.ts',
-    'mayBeAtRoute(request) : mayHavePermit(request)',
-    'false : false',
+    'mayBeAtRoute(request, state.status);',
+    'false;',
   ],
   [
     'a permit of a route before the last is never released',

@@ -1,6 +1,7 @@
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { type Call, makeCall } from '../engine/effects.ts';
+import { invocations } from '../engine/invocation.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
 import type { Write } from './table.ts';
@@ -16,6 +17,8 @@ export const sendToTable = (
   limits: ClientLimits,
 ): Promise<unknown> => {
   const { table } = world;
+  const { functionName = '' } = invocations.getStore() ?? {};
+  if (world.mutation?.drops?.(functionName, command, input)) return Promise.resolve({});
   const call = <T>(perform: () => T, more: Partial<Call<T>> = {}) =>
     makeCall<T>(world, {
       unheard: () => noteUnheard(world, [(input.Item ?? {}) as Item]),
@@ -131,6 +134,7 @@ const shareOf = (items: number, all: boolean): number => (all ? items : Math.max
 const batchGet = async (world: World, input: Input, limits: ClientLimits): Promise<unknown> => {
   const [[name, { Keys }] = ['', { Keys: [] }]] = Object.entries(input.RequestItems as BatchGet);
   const { table, random } = world;
+  for (const tell of world.onBatchRead) tell(Keys);
   const share = shareOf(Keys.length, false);
   const whole = { reads: tornBatch(table, random, Keys), rest: [] as Item[] };
   const part = { reads: tornBatch(table, random, Keys.slice(0, share)), rest: Keys.slice(share) };
@@ -144,7 +148,9 @@ const batchGet = async (world: World, input: Input, limits: ClientLimits): Promi
     readOn: (answer) => ({ ...answer, found: answer.reads.readOn(answer.found) }),
   });
   const UnprocessedKeys = rest.length > 0 ? { [name]: { Keys: rest } } : {};
-  return { Responses: { [name]: found.toReversed() }, UnprocessedKeys };
+  const reader = invocations.getStore();
+  const read = found.map((item) => world.mutation?.reads?.(item, reader) ?? item);
+  return { Responses: { [name]: read.toReversed() }, UnprocessedKeys };
 };
 
 const batchWrite = (world: World, request: BatchWrite, all: boolean) => {

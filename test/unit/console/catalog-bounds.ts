@@ -18,6 +18,8 @@ const urls = (count: number): string =>
 const NO_BOUNDS = ['id', 'type', 'endpoint', 'billing', 'defaultSize', 'defaultResolution', 'defaultRatio'];
 /** Bounds of the length of reference videos, which takes the videos to judge. */
 const MEASURED_BOUNDS = ['referenceVideoMaxSeconds', 'maxCombinedSeconds'];
+/** Bounds that a model without them has, too. */
+const BOUNDS_OF_ALL = ['parameters'];
 
 type Breaking = [bound: string, field: string, values: Record<string, string>];
 
@@ -121,6 +123,30 @@ const ofVideo = (model: VideoModel): Breaking[] => {
   ];
 };
 
+/** A value of each parameter that no range excludes. */
+const PARAMETER_VALUES: Record<string, string> = {
+  seed: '1',
+  negativePrompt: 'fog',
+  generateAudio: 'false',
+  promptExtend: 'true',
+};
+
+/** A parameter that the model has not, and the ranges of those that it has. */
+const ofParameters = ({ type, parameters = [] }: CatalogModel): Breaking[] => [
+  ...Object.entries(PARAMETER_VALUES).flatMap(([name, value]): Breaking[] => {
+    const isKnown = type === 'video' || name !== 'generateAudio';
+    return !isKnown || parameters.some((one) => one.name === name)
+      ? []
+      : [[`no ${name}`, name, { [name]: value }]];
+  }),
+  ...parameters.flatMap(({ name, max, maxCharacters }): Breaking[] => [
+    ...(max === undefined ? [] : [[`most of ${name}`, name, { [name]: String(max + 1) }] satisfies Breaking]),
+    ...(maxCharacters === undefined
+      ? []
+      : [[`length of ${name}`, name, { [name]: 'x'.repeat(maxCharacters + 1) }] satisfies Breaking]),
+  ]),
+];
+
 /** Every bound of a catalog entry, broken on its own in a form that is otherwise complete. Throws for one that it does not know. */
 export const brokenBounds = (model: CatalogModel): BrokenBound[] => {
   const known = (model.type === 'image' ? OF_IMAGES : OF_VIDEOS) as Record<
@@ -128,7 +154,7 @@ export const brokenBounds = (model: CatalogModel): BrokenBound[] => {
     ((model: CatalogModel) => Breaking[]) | undefined
   >;
   const breakings = Object.keys(model).flatMap((name) => {
-    if (NO_BOUNDS.includes(name) || MEASURED_BOUNDS.includes(name)) return [];
+    if ([...NO_BOUNDS, ...MEASURED_BOUNDS, ...BOUNDS_OF_ALL].includes(name)) return [];
     const breaking = known[name];
     if (!breaking) throw new Error(`Nothing says how to break ${name} of ${model.id}.`);
     return breaking(model);
@@ -137,7 +163,8 @@ export const brokenBounds = (model: CatalogModel): BrokenBound[] => {
     ...{ model: model.id, prompt: 'a lighthouse', endUserEmail: 'ada@example.com' },
     ...(model.type === 'video' && model.requiresImage && { image: urls(1) }),
   };
-  return [...breakings, ...(model.type === 'video' ? ofVideo(model) : [])].map(([bound, field, values]) => ({
+  const ofAll = [...ofParameters(model), ...(model.type === 'video' ? ofVideo(model) : [])];
+  return [...breakings, ...ofAll].map(([bound, field, values]) => ({
     model: model.id,
     bound,
     field,

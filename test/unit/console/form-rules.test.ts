@@ -73,6 +73,15 @@ describe('the body of a form', () => {
     expect(bodyOf(modelOf('xSD4.5'), { ...COMPLETE, references: '\n\n' })).not.toHaveProperty('references');
   });
 
+  test('has parameters that are true or false as such, and none that the model decides', () => {
+    const values = { ...COMPLETE, seed: '7', generateAudio: 'false', promptExtend: '' };
+    const body = bodyOf(modelOf('xW3.0s'), values);
+
+    expect(body).toMatchObject({ seed: 7, generateAudio: false });
+    expect(body).not.toHaveProperty('promptExtend');
+    expect(valuesOf(modelOf('xW3.0s'), body)).toMatchObject({ seed: '7', generateAudio: 'false' });
+  });
+
   test('has what is no number as it was typed, so that the service’s own rule refuses it', () => {
     expect(shownAt('xSD4.5', { ...COMPLETE, n: 'two' }, 'n')).toEqual(['Images must be a whole number']);
     expect(shownAt('xW3.0s', { ...COMPLETE, durationSec: '2.5' }, 'durationSec')).toEqual([
@@ -152,10 +161,13 @@ test('A field shows what it is by default, and ratios as people write them', () 
   expect(byDefault(image)).toEqual([
     ['aspectRatio', 'auto'],
     ['size', '2K'],
+    ['promptExtend', 'the model decides'],
   ]);
   expect(byDefault(video)).toEqual([
     ['ratio', 'adaptive'],
     ['resolution', '1080p'],
+    ['generateAudio', 'the model decides'],
+    ['promptExtend', 'the model decides'],
   ]);
   expect(image.find(({ path }) => path === 'size')?.hint).toBe(
     'A custom size is <width>x<height>: 3,686,400 to 16,777,216 pixels, ratio 1:16 to 16:1.',
@@ -167,7 +179,7 @@ describe('a field', () => {
     const paths = (values: FormValues) => shownFields(modelOf('xZI1.0Pro'), values).map(({ path }) => path);
 
     expect(paths(COMPLETE)).toEqual([
-      ...['prompt', 'endUserEmail', 'aspectRatio', 'size', 'n', 'webhookUrl'],
+      ...['prompt', 'endUserEmail', 'aspectRatio', 'size', 'n', 'seed', 'webhookUrl'],
     ]);
     expect(paths({ ...COMPLETE, references: 'https://example.com/a' })).toContain('references');
   });

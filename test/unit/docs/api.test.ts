@@ -16,6 +16,9 @@ const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');
 const defaultFirst = (byDefault: string, all: readonly string[]): string =>
   [byDefault, ...all.filter((one) => one !== byDefault)].join(', ');
 
+const parametersOf = ({ parameters = [] }: ImageModel | VideoModel): string =>
+  parameters.map(({ name }) => `\`${name}\``).join(', ');
+
 describe('the API document', () => {
   test('has every route of the callers', () => {
     const names = (Object.keys(ROUTES) as EndpointName[]).filter((name) => name !== 'receive-callback');
@@ -70,6 +73,7 @@ describe('the API document', () => {
         String(model.maxReferences),
         String(model.maxImagesPerRequest),
         yesOrNo(model.capabilities.sequential),
+        parametersOf(model),
       ]),
     );
   });
@@ -84,6 +88,7 @@ describe('the API document', () => {
         `${model.durationSec.min} to ${model.durationSec.max}`,
         model.requiresImage ? 'required' : 'optional',
         yesOrNo((model.maxReferenceImages ?? 0) > 0),
+        parametersOf(model),
       ]),
     );
   });

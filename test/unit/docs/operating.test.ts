@@ -33,7 +33,8 @@ describe('the guide to configuring', () => {
     const declared = Object.entries(context.modelRoutes).flatMap(([model, route]) =>
       // Those of input files have a table of their own.
       Object.entries({ ...limitsOf(route), inputs: [] as string[] }).flatMap(([limit, value]) =>
-        limit === 'inputs'
+        // Parameters are in the reference of the API, by model.
+        limit === 'inputs' || limit === 'parameters'
           ? []
           : [
               [

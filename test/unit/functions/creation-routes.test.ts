@@ -76,14 +76,14 @@ describe.each([IMAGES, VIDEO])('$route', ({ handler, path, id, body: sent, recor
   });
 
   test('answers 400 to a wrong body and a wrong query, naming all wrong fields', async () => {
-    const body = { ...sent, prompt: 7, seed: 1 };
+    const body = { ...sent, prompt: 7, mood: 1 };
     const answer = await world.call(handler, { body, query: { page: ['1'] } });
 
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({
       code: 'validation_error',
       fields: {
-        ...{ prompt: 'must be a string', seed: 'is not a known field', page: 'is not a known field' },
+        ...{ prompt: 'must be a string', mood: 'is not a known field', page: 'is not a known field' },
       },
     });
     nothingWritten();

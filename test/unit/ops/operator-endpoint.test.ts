@@ -61,6 +61,24 @@ describe('The operator’s endpoint', () => {
     ['GET', KEYS, undefined, ['keys', 'list', '--account=acc_1']],
     ['POST', KEYS, '{"label":"a b"}', ['keys', 'create', '--account=acc_1', '--label=a b']],
     ['POST', KEYS, undefined, ['keys', 'create', '--account=acc_1', '--label=']],
+    ['GET', '/operator/requests', undefined, ['requests', 'list']],
+    [
+      ...(['GET', '/operator/requests?account=acc_1&status=failed&page=2&limit=9&json=', undefined] as const),
+      ['requests', 'list', '--account=acc_1', '--status=failed', '--page=2'],
+    ],
+    [
+      ...([
+        'POST',
+        '/operator/accounts/acc_1/topups',
+        '{"amount":"5","note":"a","idempotencyKey":"k"}',
+      ] as const),
+      ['balance', 'topup', '--account=acc_1', '--amount=5', '--note=a', '--idempotency-key=k'],
+    ],
+    [
+      ...(['GET', '/operator/accounts/acc_1/end-users?search=ada%2Bx', undefined] as const),
+      ['end-users', 'list', '--account=acc_1', '--search=ada+x'],
+    ],
+    ['GET', '/operator/audit', undefined, ['audit', 'list']],
     ['GET', '/operator/routes', undefined, ['routes', 'list']],
     ['GET', '/operator/version', undefined, ['version']],
     ['DELETE', '/operator/keys/key_1', undefined, ['keys', 'revoke', '--key-id=key_1']],
@@ -92,6 +110,16 @@ describe('The operator’s endpoint', () => {
     expect(await call('GET', '/operator/requests/img_1')).toMatchObject({
       status: 400,
       body: { error: { message: 'There is no request img_1.' } },
+    });
+  });
+
+  test('says what a refused value must be, and nothing of the command line', async () => {
+    const refused = "error: option '--amount <xTokens>' argument 'x' is invalid. It must be more than 0.";
+    said = { stdout: '', stderr: `${refused}\nAdd --help to see what can be given.\n`, status: 2 };
+
+    expect(await call('POST', '/operator/accounts/acc_1/topups', { body: '{"amount":"x"}' })).toMatchObject({
+      status: 400,
+      body: { error: { message: 'It must be more than 0.' } },
     });
   });
 

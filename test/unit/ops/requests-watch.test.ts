@@ -1,5 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { putQueueEntry } from '../../../core/admission/queue-entries.ts';
 import { newRequestId } from '../../../core/ids.ts';
 import { requestKey } from '../../../core/table/keys.ts';
 import { systemClock } from '../../../core/time.ts';
@@ -196,6 +197,25 @@ describe('requests watch of one request', () => {
     expect(stdout).toContain(`${at(0)} queued (10s): xQI3Pro`);
     expect(stdout).toContain(`settling (1.0s): succeeded`);
     expect(new Set(stdout.split('\n')).size).toBe(stdout.split('\n').length);
+  });
+
+  test('says what the request waits for, and where it is in the queue', async () => {
+    const assignment = { route: 'fal/qwen', number: 1, at: at(0) };
+    put(REQUEST_ID, 0, { assignment });
+    const token = { taskToken: 't', tokenOrder: '1', weight: 1, starts: 1 };
+    const entry = { requestId: REQUEST_ID, accountId: ACCOUNT_ID, createdAt: at(0), ...token };
+    await putQueueEntry('fal/qwen', entry, atSeconds(60));
+    const out = () => put(REQUEST_ID, 0, { ...ended, assignment });
+
+    expect((await opsOn({ out }, ...one)).stdout).toContain('\nwaits for its turn at fal/qwen: 1 of 1\n');
+
+    put(REQUEST_ID, 0, { assignment });
+    const { stdout } = await opsOn({ columns: 120, rows: 40, out }, ...one);
+    expect(stdout).toContain(': queued, waits for its turn at fal/qwen: 1 of 1. Ctrl-C ends the watch;');
+
+    put(REQUEST_ID, 0, { assignment });
+    const list = await opsOn({ columns: 120, rows: 40 }, ...watch, '--for', '0s');
+    expect(list.stdout).toMatch(/QUEUE +MODEL\n.* queued +1 of 1 +xQI3Pro/);
   });
 
   test('draws its timeline in place on a terminal', async () => {

@@ -319,7 +319,7 @@ describe('a permit that a dispatch took after its request was closed, and died',
 test('a request that ended leaves the routes before its last one, though its model has them no more', () =>
   at({ maxRunning: 1 }, async (route) => {
     await route.take('a1');
-    const assignment = { route: 'fal/other', number: 2, at: atSeconds(0).toISOString() };
+    const assignment = { route: 'fal/other', number: 2 };
     const formerRoutes = [route.limit.name];
     const request = anImageRequest({ model: 'xQI3Pro', status: 'failed', assignment, formerRoutes });
     await leaveRoutes({ ...request, requestId: 'a1', accountId: 'a' }, route.clock);
@@ -332,7 +332,7 @@ test('a request that failed leaves the queue, and gives its permit back', () =>
     await waitInTurn(route, 'b1');
     const ended = (id: string) => ({
       ...anImageRequest({ model: MODEL, status: 'failed' }),
-      assignment: { route: route.limit.name, number: 1, at: atSeconds(0).toISOString() },
+      assignment: { route: route.limit.name, number: 1 },
       ...route.queued(id),
     });
     await leaveRoutes(ended('b1'), route.clock);

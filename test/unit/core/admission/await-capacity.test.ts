@@ -13,7 +13,7 @@ import { memory } from '../../fakes/fresh-table.ts';
 import { MemoryFunctions } from '../../fakes/memory-functions.ts';
 
 const functions = new MemoryFunctions();
-const ASSIGNED = { route: 'modelstudio/qwen-image', number: 1, at: at(0) };
+const ASSIGNED = { route: 'modelstudio/qwen-image', number: 1 };
 const request = anImageRequest({ assignment: ASSIGNED });
 beforeEach(async () => {
   functions.reset();

@@ -40,7 +40,7 @@ test.each(['xQI3Pro', 'xSD4.5'])(
   'a request of %s leaves the queue of a route that two models share',
   (model) =>
     withEnvironment(shared, async () => {
-      const assignment = { route: SHARED, number: 1, at: at(0) };
+      const assignment = { route: SHARED, number: 1 };
       const request = anImageRequest({ model, assignment });
       const entry = { ...request, taskToken: 't', tokenOrder: '1', weight: 1, starts: 1, createdAt: at(0) };
       await putQueueEntry(SHARED, entry, NOW);

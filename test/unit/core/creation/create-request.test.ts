@@ -57,7 +57,7 @@ describe('an accepted creation', () => {
       createdAt: NOW.toISOString(),
       retentionDays: 90,
       status: 'queued',
-      assignment: { route: 'modelstudio/qwen-image', number: 1, at: NOW.toISOString() },
+      assignment: { route: 'modelstudio/qwen-image', number: 1 },
     });
     expect(memory.transactions).toHaveLength(1);
     expect(memory.transactions[0]?.TransactItems).toHaveLength(4);

@@ -42,7 +42,7 @@ describe('an accepted video', () => {
       createdAt: NOW.toISOString(),
       retentionDays: 90,
       status: 'queued',
-      assignment: { route: 'modelstudio/wan-video', number: 1, at: NOW.toISOString() },
+      assignment: { route: 'modelstudio/wan-video', number: 1 },
     });
     expect(memory.get(requestKey(request.requestId))).toMatchObject(request);
     expect(entries()).toMatchObject([{ amountThousandths: 21_000, reference: request.requestId }]);

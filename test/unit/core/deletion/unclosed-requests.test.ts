@@ -22,7 +22,7 @@ const fail = (route: RouteUnderTest, id: string, isFormer = false): void => {
   const here = route.limit.name;
   memory.patch(requestKey(id), {
     status: 'failed',
-    assignment: { route: isFormer ? 'fal/other' : here, number: 2, at: atSeconds(0).toISOString() },
+    assignment: { route: isFormer ? 'fal/other' : here, number: 2 },
     ...(isFormer && { formerRoutes: [here] }),
     ...dueListing('CHECK', id, atSeconds(60).toISOString()),
   });

@@ -22,7 +22,7 @@ beforeEach(() => {
 export const given = (request: Partial<ImageRequest>) =>
   memory.put(requestKey(REQUEST_ID), anImageRequest({ assignment: ASSIGNED, ...request }));
 /** The assignment of the request to the route of its model. */
-export const ASSIGNED = { route: 'modelstudio/qwen-image', number: 1, at: at(0) };
+export const ASSIGNED = { route: 'modelstudio/qwen-image', number: 1 };
 /** Puts an attempt of one of its calls. */
 export const givenAttempt = (attempt: Partial<ProviderAttempt>) => {
   const whole = anAttempt(attempt);

@@ -262,7 +262,7 @@ describe('a request of a model with two routes', () => {
 
   test('goes on at the route where it waited', async () => {
     const two = new TwoRoutes();
-    two.given({ assignment: { route: SECOND, number: 2, at: two.in(-9) } });
+    two.given({ assignment: { route: SECOND, number: 2 } });
 
     await two.dispatch();
 

@@ -45,7 +45,7 @@ export const dueKeyOf = (requestId = REQUEST_ID) => {
   return GSI1PK === undefined ? undefined : { GSI1PK, GSI1SK };
 };
 /** Where the request is listed once `clock` has ended it, for what is left to do and for its expiry. */
-export const LOOK = dueListing('CHECK', REQUEST_ID, atSeconds(90).toISOString());
+export const CHECK = dueListing('CHECK', REQUEST_ID, atSeconds(90).toISOString());
 export const EXPIRE = dueListing('EXPIRE', REQUEST_ID, atSeconds(30 + 82_800).toISOString());
 /** The first outputs have a file, the others do not. */
 export const outputs = (stored: number, failed: number): StoredOutput[] =>

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { closeRequest as closeSettled } from '../../../../core/ending/close-request.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
-import { dueListing, requestKey } from '../../../../core/table/keys.ts';
+import { dueListing, permitAttribute, requestKey, routeLimitKey } from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
-import { anImageRequest, aVideoRequest, putRequest } from '../../builders/entities.ts';
+import { anImageRequest, aVideoRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
+import { MODEL, withLimits } from '../admission/a-route.ts';
 import { dueKeyOf, webhookUrl } from './an-ending.ts';
 
 const expiresAt = atSeconds(82_800).toISOString();
@@ -66,5 +67,39 @@ describe('closing a request', () => {
     expect(dueKeyOf(id)).toEqual(before);
     expect(memory.calls()).toEqual({ GetCommand: 1 });
     expect(executions.client.calls()).toHaveLength(0);
+  });
+});
+
+describe('closing a request of a route with a limit', () => {
+  const ROUTE = 'modelark/seedream';
+  const atRoute = {
+    ...succeeded,
+    model: MODEL,
+    webhookUrl,
+    assignment: { route: ROUTE, number: 1 },
+  } as const;
+  const close = (more: object): Promise<boolean> =>
+    withLimits({ maxRunning: 2 }, () => closeRequest(given(anImageRequest({ ...atRoute, ...more }))));
+
+  test.each([
+    ['releases the permit of one whose release was lost', {}],
+    [
+      'releases the permit of one that failed, though an earlier one was released',
+      { status: 'failed', permitReleased: true },
+    ],
+  ])('%s', async (_, more) => {
+    const permit = { accountId: 'a', weight: 1, takenMs: 1 };
+    memory.put(routeLimitKey(ROUTE), { used: 1, [permitAttribute(REQUEST_ID)]: permit });
+
+    expect(await close(more)).toBe(true);
+
+    expect(memory.get(routeLimitKey(ROUTE))).toEqual(expect.objectContaining({ used: 0 }));
+  });
+
+  test('writes nothing at the route once the permit is known to be released', async () => {
+    await close({ permitReleased: true });
+
+    // The attempts are read for tasks to cancel; the one write takes the request off the list.
+    expect(memory.calls()).toEqual({ GetCommand: 1, QueryCommand: 1, UpdateCommand: 1 });
   });
 });

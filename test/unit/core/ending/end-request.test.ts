@@ -120,3 +120,13 @@ describe('a request that was refunded and then set back to processing', () => {
     expect(request()).toMatchObject({ status: 'processing' });
   });
 });
+
+test('the claim of an ended request is forgotten, and its route is kept', async () => {
+  const assignment = { route: 'modelstudio/qwen-image', number: 1 };
+  given({ assignment: { ...assignment, claimId: 'claim' } });
+
+  await failRequest(REQUEST_ID, FAILURE, clock);
+
+  expect(request()).toMatchObject({ status: 'failed', assignment });
+  expect(request()?.assignment).toEqual(assignment);
+});

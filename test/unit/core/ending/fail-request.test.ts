@@ -49,7 +49,7 @@ describe('failing a request that has no files', () => {
 
 describe('failing a request that has a permit', () => {
   const route = 'modelstudio/qwen-image';
-  const assignment = { route, number: 1, at: NOW.toISOString() };
+  const assignment = { route, number: 1 };
   const routes = [
     { provider: 'modelstudio', upstreamModel: 'qwen-image', maxRunning: 1 },
     { provider: 'fal', upstreamModel: 'two' },

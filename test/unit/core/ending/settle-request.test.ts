@@ -22,6 +22,7 @@ import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import {
   account,
+  CHECK,
   clock,
   dueKeyOf,
   EXPIRE,
@@ -29,7 +30,6 @@ import {
   entries,
   FAILURE,
   given,
-  LOOK,
   outputs,
   request,
   webhookUrl,
@@ -114,7 +114,7 @@ describe('settling a request', () => {
 
     await settleRequest(REQUEST_ID, clock);
 
-    expect(request()).toMatchObject({ status: 'failed', ...LOOK });
+    expect(request()).toMatchObject({ status: 'failed', ...CHECK });
   });
 
   test('keeps debit = cost + refund, with at most one refund, whatever was delivered', async () => {
@@ -217,7 +217,7 @@ test('A request stays open while its webhook cannot be started, and the next run
   executions.refuseStarts(new Error('throttled'));
 
   await expect(settleRequest(REQUEST_ID, clock)).rejects.toThrow('throttled');
-  expect(request()).toMatchObject({ status: 'succeeded', ...LOOK });
+  expect(request()).toMatchObject({ status: 'succeeded', ...CHECK });
 
   executions.reset();
   await settleRequest(REQUEST_ID, clock);

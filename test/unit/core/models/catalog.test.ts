@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { CATALOG, findImageModel, findModel } from '../../../../core/models/catalog.ts';
+import { ImageModelData, VideoModelData } from '../../../../core/models/model-data.ts';
+import { modelProblems } from '../../../../core/models/model-problems.ts';
 
 const imageEntry = {
   type: 'image',
@@ -100,7 +103,9 @@ describe('the catalog', () => {
   test.each(PUBLISHED.map((entry) => [entry.id, entry] as const))(
     'publishes %s with exactly the fields and limits of the contract',
     (id, entry) => {
-      const published = JSON.parse(JSON.stringify(CATALOG.find((model) => model.id === id)));
+      const { parameters: _, ...published } = JSON.parse(
+        JSON.stringify(CATALOG.find((model) => model.id === id)),
+      );
 
       expect(published).toStrictEqual(entry);
     },
@@ -110,8 +115,36 @@ describe('the catalog', () => {
     expect(CATALOG.map(({ id }) => id)).toEqual(PUBLISHED.map(({ id }) => id));
   });
 
+  test('says which parameters a model has, with their ranges, beside the contract', () => {
+    const parameters = CATALOG.map((model) => [
+      model.id,
+      (model.parameters ?? []).map(({ name, max, maxCharacters }) =>
+        [name, max ?? maxCharacters].filter((part) => part !== undefined).join(' '),
+      ),
+    ]);
+
+    expect(Object.fromEntries(parameters)).toEqual({
+      'xSD4.5': [],
+      xSD5Pro: [],
+      xQI3Pro: ['seed 2147483647', 'negativePrompt 500', 'promptExtend'],
+      'xZI1.0Pro': ['seed 2147483647'],
+      'xW2.7S': ['seed 2147483647', 'negativePrompt 500', 'promptExtend'],
+      'xW3.0s': ['seed 2147483647', 'generateAudio', 'promptExtend'],
+      'xW3.0sPro': ['seed 2147483647', 'generateAudio', 'promptExtend'],
+    });
+  });
+
+  test('is data of the form that an operator gives models in', () => {
+    const text = readFileSync(new URL('../../../../core/models/catalog.json', import.meta.url), 'utf8');
+
+    for (const model of JSON.parse(text)) {
+      const schema = model.type === 'image' ? ImageModelData : VideoModelData;
+      expect(modelProblems(schema.parse(model))).toEqual([]);
+    }
+  });
+
   test('never states a rate', () => {
-    expect(JSON.stringify(CATALOG)).not.toMatch(/rate|price|cost|token/i);
+    expect(JSON.stringify(CATALOG)).not.toMatch(/rate"|price|cost|token/i);
   });
 
   test.each(PUBLISHED)('finds $id by its id, and as an image model only when it is one', ({ id, type }) => {

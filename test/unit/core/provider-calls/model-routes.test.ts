@@ -124,11 +124,15 @@ describe('a list of routes', () => {
   });
 
   test.each<[object, ('modelark' | 'fal')[], unknown[]]>([
-    [{}, ['modelark'], [{}]],
-    [{ limits: { groupImages: 6 } }, ['modelark'], [{}]],
+    [{}, ['modelark'], [{ parameters: ['seed'] }]],
+    [{ limits: { groupImages: 6 } }, ['modelark'], [{ parameters: ['seed'] }]],
+    [{ limits: { groupImages: 6, parameters: [] } }, ['modelark'], [{ parameters: [] }]],
     [{ refusesEarly: true }, ['modelark'], [KNOWN_LIMITS['z-image-turbo']]],
-    [{ refusesEarly: true, limits: { groupImages: 6 } }, ['modelark'], [{ groupImages: 6 }]],
-    [{ refusesEarly: true, limits: { groupImages: 6 } }, ['modelark', 'fal'], [{ groupImages: 6 }, {}]],
+    [
+      { refusesEarly: true, limits: { groupImages: 6 } },
+      ['modelark', 'fal'],
+      [{ groupImages: 6, parameters: ['seed'] }, { parameters: [] }],
+    ],
     [{ refusesEarly: true }, [], []],
   ])('with %j and the credentials of %j refuses early beyond %j', async (more, credentials, limits) => {
     const routes = [{ ...ROUTE, upstreamModel: 'z-image-turbo', ...more }, SECOND];

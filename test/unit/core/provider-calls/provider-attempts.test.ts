@@ -59,7 +59,7 @@ describe('claiming attempts', () => {
   const ORIGIN = { provider: 'modelark', upstreamModel: 'up', baseUrl: 'https://up.example' } as const;
   const CLAIM = { origin: ORIGIN, now: NOW, assignment: 1 };
   const FIRST = { call: 0, attempt: 0 };
-  const assignment = { route: 'modelark/up', number: 1, at: NOW.toISOString() };
+  const assignment = { route: 'modelark/up', number: 1 };
   beforeEach(() => memory.put(requestKey(REQUEST_ID), anImageRequest({ assignment })));
 
   test('stores them before the calls, unless one is claimed already or the request has ended', async () => {

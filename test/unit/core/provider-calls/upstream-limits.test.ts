@@ -54,10 +54,12 @@ describe('a route', () => {
     expect(problemOf(id, [{ upstreamModel }])).toBe(problem);
   });
 
-  test('has limits of its own in place of those we know', () => {
+  test('has limits of its own in place of those we know, but for the parameters', () => {
     const route = { upstreamModel: 'wan3.0-video', limits: { resolutions: ['1080p', '2k', '4k'] } };
 
-    expect(limitsOf(route)).toEqual({ resolutions: ['1080p', '2k', '4k'] });
+    const parameters = ['seed', 'generateAudio', 'promptExtend'];
+    expect(limitsOf(route)).toEqual({ resolutions: ['1080p', '2k', '4k'], parameters });
+    expect(limitsOf({ ...route, limits: { parameters: ['seed'] } })).toEqual({ parameters: ['seed'] });
     expect(problemOf('xW3.0sPro', [route], 'https://dashscope.aliyuncs.com')).toBeUndefined();
   });
 });

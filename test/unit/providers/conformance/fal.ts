@@ -70,7 +70,7 @@ export const FAL_WIRE: Wire = {
   taskPath: (id) => [`/creations/new/requests/${id}/status`, `/creations/new/requests/${id}`],
   tasks: {
     waiting: [state('IN_QUEUE', { queue_position: 3 }), state('IN_PROGRESS', { logs: [] })],
-    done: (...urls) => output({ video: video(urls[0] ?? null), seed: 7, actual_prompt: null }),
+    done: (...urls) => output({ video: video(urls[0] ?? null), seed: null, actual_prompt: null }),
     empty: output({ images: [] }),
     failed: {
       content: completed(modelError(422, 'content_policy_violation')),
