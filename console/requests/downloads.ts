@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { withoutQuery } from '../make/file-rules.ts';
 import { zipOf } from '../parts/zip.ts';
 import { type AnyRecord, type Output, outputsOf } from '../state/record-rules.ts';
 import { readOne, recordOf } from '../state/records.ts';
@@ -8,7 +9,7 @@ export const downloading = signal<{ done: number; all: number } | undefined>(und
 
 /** The name of an output's file: its id, and the end of its URL. */
 export const fileNameOf = ({ id, url = '' }: Output): string =>
-  `${id}${/\.\w+$/.exec(new URL(url, 'https://any').pathname)?.[0] ?? ''}`;
+  `${id}${/\.\w+$/.exec(withoutQuery(url))?.[0] ?? ''}`;
 
 interface StoredFile {
   record: AnyRecord;
