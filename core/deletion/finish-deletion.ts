@@ -12,15 +12,16 @@ import { deleteItems, partitionQuery, queryAll } from '../table/table.ts';
 /**
  * Access pattern 25: removes the files of a deleted request and what is stored beside it, then closes the deletion. Says
  * how many files were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays due
- * for the reconciler. So does one with routes left to leave.
+ * for the reconciler. So does one with routes left to leave, or tasks to cancel, whose attempts stay until then.
  */
 export const finishDeletion = async (
-  deleted: Pick<DeletedRequest, 'accountId' | 'requestId' | 'files' | 'routes'>,
+  deleted: Pick<DeletedRequest, 'accountId' | 'requestId' | 'files' | 'routes' | 'model'>,
   onFilesRemoved: (count: number) => void = () => undefined,
 ): Promise<void> => {
   const { files = [], routes = [], requestId } = deleted;
   const { removed, complete } = await removeFilesOf(deleted, files);
   onFilesRemoved(removed);
+  if (deleted.model !== undefined) return;
   await removeTraces(requestId);
   if (complete && routes.length === 0) await closeDeletion(deleted);
 };

@@ -9,7 +9,7 @@ import {
   recordCancellation,
 } from '../provider-calls/provider-attempts.ts';
 import type { CancelAnswer, ProviderRouteOf } from '../provider-calls/providers.ts';
-import { checkStatus, isTerminal, maxOutputs, type StoredRequest } from '../requests/request-rules.ts';
+import { checkStatus, gotAll, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { closeWork, findRequest } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { type Clock, systemClock } from '../time.ts';
@@ -61,13 +61,16 @@ export const abandonedTasks = async (request: StoredRequest): Promise<ProviderAt
 
 /** As `abandonedTasks`, and those whose creation call has no outcome yet. */
 const openAttempts = async (request: StoredRequest): Promise<ProviderAttempt[]> => {
-  const gotAll = request.status === 'succeeded' && (request.outputs?.length ?? 0) >= maxOutputs(request);
-  if (gotAll) return [];
-  return latestAttempts(await listAttempts(request.requestId)).filter(
+  if (gotAll(request)) return [];
+  return openAmong(await listAttempts(request.requestId));
+};
+
+/** The latest attempts that have no outcome, or a task that was not cancelled yet. */
+const openAmong = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
+  latestAttempts(attempts).filter(
     ({ outcome, cancellation }) =>
       cancellation === undefined && (outcome === undefined || outcome.kind === 'accepted'),
   );
-};
 
 /** Whether no task of a request that has ended is left to be cancelled, and none can appear. */
 const hasNoTasks = async (request: StoredRequest, clock: Clock): Promise<boolean> => {
@@ -86,23 +89,41 @@ export const cancelTasks = async (
   providerRouteOf: ProviderRouteOf,
   clock: Clock,
 ): Promise<boolean> => {
-  for (const attempt of await abandonedTasks(request)) {
-    const answer = await cancelTask(request, attempt, providerRouteOf);
-    const { taskId, provider } = attempt;
-    if (answer.kind === 'cancelled') logger.info('provider task cancelled', { provider, taskId });
-    else logger.warn('provider task not cancelled', { provider, taskId, reason: answer.reason });
-    await recordCancellation(attempt, answer, clock.now());
-  }
+  for (const attempt of await abandonedTasks(request))
+    await cancelAndRecord(request.model, attempt, providerRouteOf, clock);
   return hasNoTasks(request, clock);
 };
 
+/** Cancels the tasks of a deleted request of this model, as long as its attempts are there. */
+export const cancelTasksOfDeleted = async (
+  { requestId, model }: Pick<StoredRequest, 'requestId' | 'model'>,
+  providerRouteOf: ProviderRouteOf,
+  clock: Clock,
+): Promise<void> => {
+  for (const attempt of openAmong(await listAttempts(requestId)))
+    if (attempt.outcome) await cancelAndRecord(model, attempt, providerRouteOf, clock);
+};
+
+const cancelAndRecord = async (
+  model: string,
+  attempt: ProviderAttempt,
+  providerRouteOf: ProviderRouteOf,
+  clock: Clock,
+): Promise<void> => {
+  const answer = await cancelTask(model, attempt, providerRouteOf);
+  const { taskId, provider } = attempt;
+  if (answer.kind === 'cancelled') logger.info('provider task cancelled', { provider, taskId });
+  else logger.warn('provider task not cancelled', { provider, taskId, reason: answer.reason });
+  await recordCancellation(attempt, answer, clock.now());
+};
+
 const cancelTask = async (
-  request: StoredRequest,
+  model: string,
   attempt: ProviderAttempt,
   providerRouteOf: ProviderRouteOf,
 ): Promise<CancelAnswer> => {
   try {
-    const { provider } = await providerRouteOf(request.model, originOf(attempt));
+    const { provider } = await providerRouteOf(model, originOf(attempt));
     return await provider.cancel(attempt.taskId ?? '', AbortSignal.timeout(CANCEL_TIMEOUT_MS));
   } catch (error) {
     // Its provider has no route or key any more.

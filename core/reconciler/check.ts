@@ -81,12 +81,12 @@ export const checkDue = async (due: DueItem, options: CheckOptions): Promise<Che
     await closeBalanceEvent(work.accountId, work.eventId);
     return DONE;
   }
-  const { clock, keepGoing } = options;
+  const { clock, keepGoing, providerRouteOf } = options;
   // Removals take long. Rescheduled first, so that the next run continues if this one dies.
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), CHECK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
-  else await resumeDeletion(toDeletedRequest(claimed.item), clock);
+  else await resumeDeletion(toDeletedRequest(claimed.item), providerRouteOf, clock);
   return DONE;
 };
 

@@ -12,12 +12,19 @@ import { batchGet, getItem, putWrite, type StoredItem, tableName, updateOf } fro
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { filesDeletedWith } from './file-kinds.ts';
-import { AccountedRequest, routesOfRequest, type StoredRequest, withKnownStatus } from './request-rules.ts';
+import {
+  AccountedRequest,
+  gotAll,
+  routesOfRequest,
+  type StoredRequest,
+  withKnownStatus,
+} from './request-rules.ts';
 
 /**
  * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
  * against. Until the deletion is closed, `files` are those not yet known to be removed, and `deletionId` says whose deletion it is.
- * `routes` are where the request may still have a permit, or queue: only the reconciler releases it, then closes the deletion.
+ * `routes` are where the request may still have a permit, or queue: only the reconciler releases it, then closes the deletion. `model` is
+ * there while a provider may work on tasks of the request, that is of this model: only the reconciler cancels them, by their attempts.
  */
 export const DeletedRequest = z.object({
   accountId: z.string(),
@@ -27,6 +34,7 @@ export const DeletedRequest = z.object({
   deletionId: z.optional(z.string()),
   files: z.optional(z.array(z.string())),
   routes: z.optional(z.array(z.string())),
+  model: z.optional(z.string()),
 });
 export type DeletedRequest = z.infer<typeof DeletedRequest>;
 
@@ -86,15 +94,16 @@ export const closeDeletion = async ({
 }: Pick<DeletedRequest, 'accountId' | 'requestId'>): Promise<void> => {
   await writeUnlessRefused(
     updateOf(deletedRequestKey(accountId, requestId), {
-      UpdateExpression: 'REMOVE files, deletionId, routes, GSI1PK, GSI1SK',
+      UpdateExpression: 'REMOVE files, deletionId, routes, #model, GSI1PK, GSI1SK',
       ConditionExpression: 'attribute_exists(PK)',
+      ExpressionAttributeNames: { '#model': 'model' },
     }),
   );
 };
 
 /**
  * Access pattern 26: removes a terminal request, as it was read, and records its deletion, with its amounts, the files left to
- * remove and, if the request was not closed yet, the routes left to leave.
+ * remove and, if the request was not closed yet, the routes left to leave, and that tasks may be left to cancel.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
@@ -106,10 +115,12 @@ export const removeRequest = async (
   const { accountId, requestId } = request;
   const files = filesDeletedWith(request);
   const accounted = AccountedRequest.parse(request);
-  const routes = dueListOf(request.GSI1PK) === 'CHECK' ? routesOfRequest(request) : [];
+  const isClosed = dueListOf(request.GSI1PK) !== 'CHECK';
+  const routes = isClosed ? [] : routesOfRequest(request);
   const deletion = {
     ...{ accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files },
     ...(routes.length > 0 && { routes }),
+    ...(!isClosed && !gotAll(request) && { model: request.model }),
   };
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;

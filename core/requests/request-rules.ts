@@ -234,6 +234,10 @@ export type RecordStatus = (typeof RECORD_STATUSES)[number];
 
 export const maxOutputs = (request: StoredRequest): number => (request.kind === 'image' ? request.images : 1);
 
+/** Whether a request has ended with all its outputs: its provider has nothing left to do. */
+export const gotAll = (request: StoredRequest): boolean =>
+  request.status === 'succeeded' && (request.outputs?.length ?? 0) >= maxOutputs(request);
+
 /**
  * The cost of a request that delivered this many outputs. Images are billed one by one, a video as a whole.
  */

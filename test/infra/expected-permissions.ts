@@ -85,6 +85,7 @@ const DELETION = naming(
     'deletedAt',
     'accounted',
     'deletionId',
+    'model',
     'files',
     'routes',
     ...LISTING,

@@ -1,6 +1,6 @@
 import { ImageEnd } from './image-end.ts';
 
-/** Whether an image that can be measured has its end, as far as its type shows one: that of TIFF lies anywhere. */
+/** Whether a measured image has its end. That of a TIFF is not looked for: its parts lie in any order. */
 export const hasPictureEnd = (contentType: string, bytes: Uint8Array): boolean => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const ends = ENDS[contentType];

@@ -1,9 +1,15 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { closeWork, findRequest } from '../../../../core/requests/requests.ts';
-import { deletedRequestKey, dueListing, requestKey } from '../../../../core/table/keys.ts';
+import {
+  deletedRequestKey,
+  dueListing,
+  providerAttemptKey,
+  requestKey,
+} from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
+import { anAttempt } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
 import { checkDueItems } from '../../builders/runs.ts';
 import { answering } from '../../builders/waiting-request.ts';
@@ -12,7 +18,13 @@ import { memory } from '../../fakes/fresh-table.ts';
 import { at, type RouteUnderTest, waitInTurn } from '../admission/a-route.ts';
 
 const ACCOUNT = 'a';
-const provider = leadingTo(answering({ kind: 'waiting' }));
+const canceller = answering({ kind: 'waiting' });
+const provider = leadingTo(canceller);
+const CANCELLED = {
+  taskId: 'task-1',
+  outcome: { kind: 'accepted', taskId: 'task-1' },
+  cancellation: { at: atSeconds(0).toISOString() },
+};
 const reconcile = (seconds: number) => checkDueItems(seconds, provider);
 const remove = (id: string) => deleteRequest(ACCOUNT, id, atSeconds(0));
 const mark = (id: string) => memory.get(deletedRequestKey(ACCOUNT, id));
@@ -44,6 +56,28 @@ describe('a request that is deleted before it is closed', () => {
       expect(await route.holders()).toEqual([]);
       expect(mark('a1')).not.toHaveProperty('routes');
       expect(mark('a1')).not.toHaveProperty('GSI1PK');
+    }),
+  );
+
+  test.each<[string, object, boolean]>([
+    ['an unfinished task', { taskId: 'task-1', outcome: { kind: 'accepted', taskId: 'task-1' } }, true],
+    ['a call of which nothing is known', { outcome: undefined }, false],
+    ['a task that was cancelled', CANCELLED, false],
+  ])('has %s cancelled by the reconciler, and its attempts removed', (_, attempt, isCancelled) =>
+    at({ maxRunning: 1 }, async (route) => {
+      const cancel = jest.spyOn(canceller, 'cancel');
+      route.queued('a1');
+      fail(route, 'a1');
+      memory.put(providerAttemptKey('a1', 0, 0), anAttempt({ requestId: 'a1', ...attempt }));
+      await remove('a1');
+      expect(cancel).not.toHaveBeenCalled();
+      await checkDueItems(60, leadingTo(canceller));
+
+      expect(cancel).toHaveBeenCalledTimes(isCancelled ? 1 : 0);
+      expect(memory.get(providerAttemptKey('a1', 0, 0))).toBeUndefined();
+      expect(mark('a1')).not.toHaveProperty('model');
+      expect(mark('a1')).not.toHaveProperty('GSI1PK');
+      cancel.mockRestore();
     }),
   );
 
@@ -89,7 +123,7 @@ describe('a request that is deleted before it is closed', () => {
         expect(mark('a1')).not.toHaveProperty('GSI1PK');
       });
     }
-    expect(call).toBeGreaterThan(4);
+    expect(call).toBeGreaterThan(2);
   });
 });
 
