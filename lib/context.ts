@@ -10,6 +10,7 @@ import { number, numberOf, wholeNumber, wholeNumbers } from './context-numbers.t
 import { contradictionsIn, problemsOfRoutes } from './context-rules.ts';
 import { nearestName } from './nearest-name.ts';
 import { allRoutes, OwnModels, problemsOfOwnModels } from './own-models.ts';
+import { BOUNDARY_KEY, permissionsBoundary } from './permissions-boundary.ts';
 import { providerAccounts, unknownAccountsIn } from './provider-accounts.ts';
 
 const flag = z
@@ -189,6 +190,7 @@ export const StackContext = z
     modelRoutes: json(ModelRoutes),
     models: z.preprocess((given) => given ?? [], json(OwnModels)),
     maxRunning: wholeNumber(1, MAX_RUNNING).optional(),
+    [BOUNDARY_KEY]: permissionsBoundary,
   })
   .check((given) => {
     const { models, providerAccounts: accounts } = given.value;

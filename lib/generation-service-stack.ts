@@ -22,6 +22,7 @@ import {
 import { HttpApi } from './http-api.ts';
 import { LedgerVerification } from './ledger-verification.ts';
 import { Monitoring } from './monitoring.ts';
+import { BOUNDARY_KEY, boundaryOf } from './permissions-boundary.ts';
 import { ProviderSecrets } from './provider-secrets.ts';
 import { PublicPages } from './public-pages.ts';
 import { Reconciler } from './reconciler.ts';
@@ -54,10 +55,12 @@ export class GenerationServiceStack extends Stack {
     id: string,
     { context, bundleOf, commit, ...props }: GenerationServiceStackProps,
   ) {
+    const boundary = boundaryOf(context[BOUNDARY_KEY]);
     super(scope, id, {
       terminationProtection: context.removalPolicy === 'keep',
       // CloudFormation passes it on to every resource that can have tags.
       tags: { service: context.stackName },
+      ...(boundary && { permissionsBoundary: boundary }),
       ...props,
     });
     const settings = new Settings(context);

@@ -119,7 +119,7 @@ const parameterFields = ({ type, parameters = [] }: Model): FormField[] => {
       isTaken: negative !== undefined,
     }),
     ...(type === 'video' ? [flag('generateAudio', 'Sound')] : []),
-    flag('promptExtend', 'Extend the prompt'),
+    flag('promptExtend', 'Extend the text'),
   ];
 };
 

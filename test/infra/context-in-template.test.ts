@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 import { StackContext } from '../../lib/context.ts';
+import { BOUNDARY_KEY } from '../../lib/permissions-boundary.ts';
 import { VERSION } from '../../lib/release.ts';
 import { render, synthesizeService } from './service-template.ts';
 
@@ -81,6 +82,7 @@ describe('the context', () => {
       ...['stackName', 'signingKeys', 'reservedConcurrency', 'modelRoutes', 'maxRunning', 'providers'],
       ...['sandboxMaxRunning', 'reconcileIntervalSeconds', 'alarmEmail', 'canary', 'warmThroughput'],
       ...['console', 'openaiSurface', 'providerAccounts', 'reconcilerMemory'],
+      BOUNDARY_KEY,
     ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 

@@ -90,20 +90,6 @@ describe('a stack that is kept and notifies nobody', () => {
 describe('the operating guide', () => {
   const guide = readDocument('docs/alarms.md');
 
-  test('counts what is billed by the piece: secrets, metrics of alarms, dashboards', () => {
-    const count = (type: string) => ofType(service.resources, type).length;
-    // One with a band of what is expected is billed as three: the metric and the band's two edges.
-    const watched = alarms.flatMap((Properties) =>
-      ((Properties.Metrics ?? [{ MetricStat: {} }]) as MathMetric[]).flatMap(({ MetricStat }) =>
-        MetricStat ? Array(Properties.ThresholdMetricId ? 3 : 1).fill(MetricStat) : [],
-      ),
-    );
-
-    expect(readDocument('docs/configuring.md')).toContain(
-      `| secrets, metrics of alarms, dashboard | ${count('AWS::SecretsManager::Secret')}, ${watched.length} and ${count('AWS::CloudWatch::Dashboard')}: `,
-    );
-  });
-
   test('names the saved queries of the stack, which search the logs of every function that serves requests for messages that are logged', () => {
     const sources = ['core', 'functions', 'providers']
       .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: PROJECT_ROOT }))
