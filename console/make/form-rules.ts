@@ -135,7 +135,7 @@ const parameterFields = ({ type, parameters = [] }: Model): FormField[] => {
       isRare: true,
     }),
     ...(type === 'video' ? [flag('generateAudio', 'Sound')] : []),
-    flag('promptExtend', 'Extend the prompt'),
+    flag('promptExtend', 'Extend the text'),
   ];
 };
 

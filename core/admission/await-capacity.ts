@@ -26,7 +26,7 @@ export const awaitCapacity = async (
   const request = await findRequest(requestId);
   if (!request || isTerminal(request) || request.assignment?.route !== route || !findRouteLimit(route)) {
     // An earlier try may have died after it wrote the queue entry.
-    if (request) await removeQueueEntry(route, request);
+    if (request) await removeQueueEntry(route, { ...request, tokenOrder: tokenOrderOf(entry) });
     await admitToDispatch(taskToken);
     return;
   }

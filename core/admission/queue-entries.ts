@@ -111,7 +111,7 @@ export const eachQueueEntry = async function* (route: string): AsyncGenerator<Qu
   for await (const item of queryAll(query, FIRST_PAGE)) yield* readableEntries([item]);
 };
 
-/** Access pattern 69: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
+/** Access pattern 69: removes a request that waits; with `tokenOrder`, not if it waits under a newer token. */
 export const removeQueueEntry = (
   route: string,
   {
@@ -124,7 +124,7 @@ export const removeQueueEntry = (
       TableName: tableName(),
       Key: queueEntryKey(route, entry),
       ...(tokenOrder !== undefined && {
-        ConditionExpression: 'tokenOrder = :order',
+        ConditionExpression: 'tokenOrder <= :order',
         ExpressionAttributeValues: { ':order': tokenOrder },
       }),
     }),

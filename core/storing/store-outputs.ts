@@ -8,7 +8,7 @@ import { storeImage, storeVideo } from '../files/store-files.ts';
 import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
 import { outputObjectKey } from '../object-keys.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { latestAttempts, producedOutputs } from '../provider-calls/attempt-rules.ts';
+import { hasOpenTask, latestAttempts, producedOutputs } from '../provider-calls/attempt-rules.ts';
 import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { possibleClipsOf, possibleFilesOf } from '../requests/file-kinds.ts';
 import {
@@ -61,9 +61,10 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     await removeObjects(possibleFilesOf(request));
   if (!request || isTerminal(request) || request.outputs) return;
   checkStatus(request);
-  // The provider has finished: its capacity is free while the files are copied.
+  // Once the provider has finished, its capacity is free while the files are copied. A task that is open at the deadline still takes it.
   const { assignment } = request;
-  const isReleased = assignment !== undefined && (await releasePermit(request, assignment.route, clock));
+  const isFree = assignment !== undefined && !hasOpenTask(latestAttempts(attempts));
+  const isReleased = isFree && (await releasePermit(request, assignment.route, clock));
   const produced = producedOutputs(latestAttempts(attempts)).slice(0, maxOutputs(request));
   // What kept the first run from coming is no fault of a file.
   const since = request.storingSince ?? toInstant(clock.now());

@@ -108,3 +108,19 @@ test('a request that was assigned another route since is dispatched again at onc
 
     expect([woken(), entry()]).toEqual([['token-1'], undefined]);
   }));
+
+test.each([
+  ['was assigned another route', { assignment: { ...ASSIGNED, route: 'fal/other', number: 2 } }],
+  ['has ended', { status: 'failed' }],
+])(
+  'a function that was held up until its request %s leaves the entry of a newer token in the queue',
+  (_, change) =>
+    withEnvironment(LIMITED, async () => {
+      await awaitIt('token-2', 2);
+      memory.patch(requestKey(REQUEST_ID), change);
+      await awaitIt('token-1', 1);
+
+      expect(entry()).toMatchObject({ taskToken: 'token-2' });
+      expect(woken()).toEqual(['token-1']);
+    }),
+);

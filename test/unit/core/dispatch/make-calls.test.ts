@@ -153,3 +153,18 @@ describe('a creation call is one line of the log', () => {
     ]);
   });
 });
+
+test('a call that cannot be recorded ends the run only once the calls beside it are recorded', async () => {
+  const { run, answer } = await dispatch([{ kind: 'waiting' }]);
+  let isOver = false;
+  run.catch(() => {
+    isOver = true;
+  });
+
+  await pass(20);
+  expect(isOver).toBe(false);
+  answer(ACCEPTED);
+
+  await expect(run).rejects.toThrow('answered a creation with "waiting"');
+  expect(attempts()).toMatchObject([{ call: 0, taskId: 'task-1' }, { call: 1 }]);
+});
