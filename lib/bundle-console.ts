@@ -10,7 +10,7 @@ const BROWSERS = ['chrome123', 'firefox120', 'safari17.5'];
 
 /**
  * The console's page, script, style sheet, and licenses of bundled packages, by file name. Rules shared with the
- * service are bundled from `core/`; `console/node-net.ts`, `node-url.ts` and `zod-mini.ts` stand in for the modules that they import.
+ * service are bundled from `core/`; `console/node-net.ts`, `node-url.ts`, `ipaddr.ts` and `zod-mini.ts` stand in for the modules that they import.
  */
 export const bundleConsole = async (): Promise<Record<string, string | Uint8Array>> => {
   const { outputFiles, metafile } = await build({
@@ -30,6 +30,7 @@ export const bundleConsole = async (): Promise<Record<string, string | Uint8Arra
     alias: {
       'node:net': join(root, 'console/node-net.ts'),
       'node:url': join(root, 'console/node-url.ts'),
+      'ipaddr.js': join(root, 'console/ipaddr.ts'),
       'zod/mini': join(root, 'console/zod-mini.ts'),
     },
     banner: { js: '/* Licenses of the packages in it: /console/licenses.txt */' },

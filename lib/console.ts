@@ -7,18 +7,16 @@ import {
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
-import { CONSOLE_PATHS, consoleContentPolicy } from '../core/files/pages.ts';
+import { CONSOLE_PATHS, type ConsoleSources, consoleContentPolicy } from '../core/files/pages.ts';
 import { pageBehavior } from './public-pages.ts';
 
 /** Props of the console's behaviours. */
-export interface ConsoleProps {
+export interface ConsoleProps extends ConsoleSources {
   /** The bucket with its pages. */
   origin: IOrigin;
   /** The API, which the console calls at its own address. */
   apiOrigin: IOrigin;
   responseHeadersPolicyName: string;
-  /** Where the files are. Undefined: at the address of the console. */
-  filesUrl: string | undefined;
 }
 
 /**
@@ -27,12 +25,12 @@ export interface ConsoleProps {
  */
 export const consoleBehaviors = (
   scope: Construct,
-  { origin, apiOrigin, responseHeadersPolicyName, filesUrl }: ConsoleProps,
+  { origin, apiOrigin, responseHeadersPolicyName, ...sources }: ConsoleProps,
 ): Record<string, BehaviorOptions> => {
   const pages = pageBehavior(scope, 'ConsoleHeaders', {
     origin,
     responseHeadersPolicyName,
-    contentPolicy: consoleContentPolicy(filesUrl),
+    contentPolicy: consoleContentPolicy(sources),
   });
   return {
     ...Object.fromEntries(CONSOLE_PATHS.map((pattern) => [pattern, pages])),

@@ -127,6 +127,7 @@ export class FileDelivery extends Construct {
             apiOrigin: httpApi.origin(),
             responseHeadersPolicyName: this.globalName('console'),
             filesUrl: givenUrl,
+            uploadsUrl: `https://${bucket.bucketRegionalDomainName}`,
           })),
       },
       httpVersion: HttpVersion.HTTP2_AND_3,

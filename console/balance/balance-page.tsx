@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { BalanceHistoryEntry } from '../../packages/client/src/types.ts';
 import { LedgerTable } from '../parts/ledger-table.tsx';
 import { Heading, Problem, Time } from '../parts/parts.tsx';
+import { Empty, Skeleton } from '../parts/placeholders.tsx';
 import { xTokensText } from '../parts/texts.ts';
 import { balance, readBalance } from '../state/account.ts';
 import { useLive } from '../state/live.ts';
@@ -71,29 +72,41 @@ export const BalancePage = () => {
           </small>
         </p>
       )}
-      {pages.value > 0 && entries.value.length === 0 && <p class="quiet">No transactions yet</p>}
+      {pages.value === 0 && problem.value === undefined && <Skeleton lines={2} isBlock />}
+      {pages.value > 0 && entries.value.length === 0 && (
+        <Empty icon="balance">
+          <p class="quiet">No transactions yet</p>
+          <p>Your operator tops up the balance; requests are debited from it.</p>
+        </Empty>
+      )}
       {entries.value.length > 0 && (
         <>
-          <label>
-            Period{' '}
-            <select
-              value={period}
-              onInput={(event) => replaceInQuery('balance', 'period', event.currentTarget.value)}
-            >
-              {Object.keys(PERIODS).map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
-          <Chart entries={entries.value} period={period} />
-          {!coversPeriod() && (
-            <p class="quiet">The chart begins with the oldest transaction that is loaded below.</p>
-          )}
-          <UsageSection />
-          <h2>Transactions</h2>
-          <LedgerTable name="Transactions" entries={entries.value} showsReference />
+          <section class="panel">
+            <label>
+              Period{' '}
+              <select
+                value={period}
+                onInput={(event) => replaceInQuery('balance', 'period', event.currentTarget.value)}
+              >
+                {Object.keys(PERIODS).map((name) => (
+                  <option key={name} value={name}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <Chart entries={entries.value} period={period} />
+            {!coversPeriod() && (
+              <p class="quiet">The chart begins with the oldest transaction that is loaded below.</p>
+            )}
+          </section>
+          <section class="panel">
+            <UsageSection />
+          </section>
+          <section class="panel">
+            <h2>Transactions</h2>
+            <LedgerTable name="Transactions" entries={entries.value} showsReference />
+          </section>
         </>
       )}
       {hasMore.value && (

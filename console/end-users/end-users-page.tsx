@@ -3,12 +3,13 @@ import { useEffect } from 'preact/hooks';
 import type { EndUser } from '../../packages/client/src/types.ts';
 import { ConfirmDialog } from '../parts/dialog.tsx';
 import { Heading, Problem, Time } from '../parts/parts.tsx';
+import { Empty, Skeleton } from '../parts/placeholders.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { countText, xTokensText } from '../parts/texts.ts';
 import { useLive } from '../state/live.ts';
 import { show } from '../state/notices.ts';
 import { messageOf } from '../state/records.ts';
-import { replaceInQuery, route } from '../state/route.ts';
+import { hrefOf, replaceInQuery, route } from '../state/route.ts';
 import { requiredClient } from '../state/session.ts';
 
 const PAGE_SIZE = 50;
@@ -149,20 +150,25 @@ export const EndUsersPage = () => {
         </label>
       </search>
       <Problem text={problem.value} />
+      {!users.value && problem.value === undefined && <Skeleton lines={4} />}
       {users.value?.length === 0 && (
-        <p class="quiet">
-          {filters.email + filters.blocked === ''
-            ? 'None yet: an end-user appears with their first request.'
-            : 'No matches'}
-        </p>
+        <Empty icon="end-users">
+          <p class="quiet">
+            {filters.email + filters.blocked === ''
+              ? 'None yet: an end-user appears with their first request.'
+              : 'No matches'}
+          </p>
+        </Empty>
       )}
       {users.value && users.value.length > 0 && (
-        <Table
-          name="End-users"
-          columns={[...COLUMNS, actions]}
-          rows={users.value}
-          keyOf={({ email }) => email}
-        />
+        <div class="panel">
+          <Table
+            name="End-users"
+            columns={[...COLUMNS, actions]}
+            rows={users.value}
+            keyOf={({ email }) => email}
+          />
+        </div>
       )}
       {hasMore.value && (
         <button type="button" onClick={() => read(pages.value + 1)}>
@@ -186,7 +192,11 @@ interface Asked {
 }
 
 const COLUMNS: readonly Column<EndUser>[] = [
-  { head: 'Email', isName: true, cell: ({ email }) => email },
+  {
+    head: 'Email',
+    isName: true,
+    cell: ({ email }) => <a href={hrefOf('requests', { user: email })}>{email}</a>,
+  },
   {
     head: 'State',
     cell: ({ blockedAt }) =>

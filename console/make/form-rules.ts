@@ -12,7 +12,7 @@ import type { ImageModel, Model, VideoModel } from '../../packages/client/src/ty
 export type FormValues = Readonly<Record<string, string>>;
 
 /** How a field is filled in. */
-type Control = 'lines' | 'line' | 'suggest' | 'choice' | 'whole' | 'check' | 'urls';
+type Control = 'lines' | 'line' | 'sizes' | 'tiles' | 'whole' | 'check' | 'file' | 'files';
 
 /** A field of the form of a model. */
 export interface FormField {
@@ -21,13 +21,17 @@ export interface FormField {
   label: string;
   control: Control;
   hint: string;
-  /** Of `choice` and `suggest`. */
+  /** Of `tiles` and `sizes`. */
   options: readonly string[];
-  /** What the service takes where the field is empty. Of `choice`. */
+  /** What the service takes where the field is empty. Of `tiles` and `sizes`. */
   byDefault?: string;
+  /** Of `file` and `files`. */
+  medium?: 'image' | 'video' | 'audio';
   /** Whether the model takes the field. A field that it does not take is shown while it has a value. */
   isTaken: boolean;
   isRequired: boolean;
+  /** Whether few requests set it: it is folded while it is empty. */
+  isRare: boolean;
 }
 
 const field = (
@@ -35,35 +39,41 @@ const field = (
   label: string,
   control: Control,
   more: Partial<Omit<FormField, 'path' | 'label' | 'control'>> = {},
-): FormField => ({ path, label, control, hint: '', options: [], isTaken: true, isRequired: false, ...more });
+): FormField => ({
+  ...{ path, label, control, hint: '', options: [], isTaken: true, isRequired: false, isRare: false },
+  ...more,
+});
 
 const pixels = (count: number): string => count.toLocaleString('en');
 
-const sizeHint = ({ explicitSize, defaultSize }: ImageModel): string => {
+const sizeHint = ({ explicitSize }: ImageModel): string => {
   const { minTotalPixels, maxTotalPixels, minAspectRatio, maxAspectRatio, minSide, maxSide } = explicitSize;
   const sides = minSide === undefined ? '' : `, sides ${pixels(minSide)} to ${pixels(maxSide ?? minSide)}`;
-  return `${defaultSize} if empty. Or <width>x<height>: ${pixels(minTotalPixels)} to ${pixels(maxTotalPixels)} pixels, ratio ${ratioText(minAspectRatio)} to ${ratioText(maxAspectRatio)}${sides}.`;
+  return `A custom size is <width>x<height>: ${pixels(minTotalPixels)} to ${pixels(maxTotalPixels)} pixels, ratio ${ratioText(minAspectRatio)} to ${ratioText(maxAspectRatio)}${sides}.`;
 };
 
 const imageFields = (model: ImageModel): FormField[] => [
-  field('size', 'Size', 'suggest', { hint: sizeHint(model), options: model.sizePresets }),
-  field('aspectRatio', 'Aspect ratio', 'choice', {
-    hint: 'Of a preset size.',
-    options: ASPECT_RATIOS,
-    byDefault: 'auto',
+  field('aspectRatio', 'Shape', 'tiles', { options: ASPECT_RATIOS, byDefault: 'auto' }),
+  field('size', 'Size', 'sizes', {
+    hint: sizeHint(model),
+    options: model.sizePresets,
+    byDefault: model.defaultSize,
   }),
   field('n', 'Images', 'whole', { hint: `1 if empty, at most ${model.maxImagesPerRequest}.` }),
+  field('references', 'Reference images', 'files', {
+    hint: `At most ${model.maxReferences}.`,
+    medium: 'image',
+    isTaken: model.maxReferences > 0,
+  }),
   field('sequential', 'A sequence of images', 'check', {
     hint: 'The model decides how many belong together.',
     isTaken: model.capabilities.sequential,
+    isRare: true,
   }),
   field('sequentialOptions.maxImages', 'Longest sequence', 'whole', {
     hint: `At most ${model.maxImagesPerRequest} together with the references.`,
     isTaken: model.capabilities.sequential,
-  }),
-  field('references', 'Reference images', 'urls', {
-    hint: `At most ${model.maxReferences} URLs.`,
-    isTaken: model.maxReferences > 0,
+    isRare: true,
   }),
 ];
 
@@ -76,27 +86,31 @@ const videoFields = (model: VideoModel): FormField[] => {
   const frames = Object.entries(FRAMES).map(([path, mode]) => {
     const isRequired = path === 'image' && model.requiresImage;
     const isTaken = isRequired || takes(model, mode);
-    return field(path, labelOf(mode), 'line', { hint: 'URL of an image.', isTaken, isRequired });
+    return field(path, labelOf(mode), 'file', { medium: 'image', isTaken, isRequired });
   });
   const references = Object.entries(REFERENCES).map(([path, { mode, limit }]) => {
-    const hint = `At most ${model[limit] ?? 0} URLs.${path === 'referenceVideos' ? clips : ''}`;
-    return field(path, labelOf(mode), 'urls', { hint, isTaken: takes(model, mode) });
+    const hint = `At most ${model[limit] ?? 0}.${path === 'referenceVideos' ? clips : ''}`;
+    const medium = MEDIA.find((one) => mode.includes(one)) ?? 'image';
+    return field(path, labelOf(mode), 'files', { hint, medium, isTaken: takes(model, mode) });
   });
   return [
-    field('durationSec', 'Seconds', 'whole', { hint: `${min} to ${max}; ${byDefault} if empty.` }),
-    field('resolution', 'Resolution', 'choice', {
-      options: model.resolutions,
-      byDefault: model.defaultResolution,
-    }),
-    field('ratio', 'Ratio', 'choice', {
+    ...frames,
+    field('ratio', 'Shape', 'tiles', {
       options: model.ratios ?? [],
       ...(model.defaultRatio !== undefined && { byDefault: model.defaultRatio }),
       isTaken: model.ratios !== undefined,
     }),
-    ...frames,
+    field('resolution', 'Resolution', 'tiles', {
+      options: model.resolutions,
+      byDefault: model.defaultResolution,
+    }),
+    field('durationSec', 'Seconds', 'whole', { hint: `${min} to ${max}; ${byDefault} if empty.` }),
     ...references,
   ];
 };
+
+/** The media of files that fields take, as the modes of their fields name them. */
+const MEDIA = ['image', 'video', 'audio'] as const;
 
 const DECIDED = 'the model decides';
 
@@ -104,8 +118,8 @@ const DECIDED = 'the model decides';
 const parameterFields = ({ type, parameters = [] }: Model): FormField[] => {
   const found = (name: string) => parameters.find((one) => one.name === name);
   const flag = (path: string, label: string): FormField =>
-    field(path, label, 'choice', {
-      ...{ options: [DECIDED, 'true', 'false'], byDefault: DECIDED },
+    field(path, label, 'tiles', {
+      ...{ options: [DECIDED, 'true', 'false'], byDefault: DECIDED, isRare: true },
       isTaken: found(path) !== undefined,
     });
   const [seed, negative] = [found('seed'), found('negativePrompt')];
@@ -113,10 +127,12 @@ const parameterFields = ({ type, parameters = [] }: Model): FormField[] => {
     field('seed', 'Seed', 'whole', {
       hint: `A whole number up to ${pixels(seed?.max ?? 0)}, to make something similar again.`,
       isTaken: seed !== undefined,
+      isRare: true,
     }),
     field('negativePrompt', 'Not to be seen', 'line', {
       hint: `At most ${negative?.maxCharacters ?? 0} characters.`,
       isTaken: negative !== undefined,
+      isRare: true,
     }),
     ...(type === 'video' ? [flag('generateAudio', 'Sound')] : []),
     flag('promptExtend', 'Extend the text'),
@@ -135,7 +151,7 @@ export const fieldsOf = (model: Model): FormField[] => [
   }),
   ...(model.type === 'image' ? imageFields(model) : videoFields(model)),
   ...parameterFields(model),
-  field('webhookUrl', 'Webhook', 'line', { hint: 'URL that is called when the request ends.' }),
+  field('webhookUrl', 'Webhook', 'line', { hint: 'URL that is called when the request ends.', isRare: true }),
 ];
 
 /** The fields that are shown: those the model takes, and others that hold something from another model. */
@@ -149,7 +165,7 @@ const inputOf = ({ path, control }: Pick<FormField, 'path' | 'control'>, text: s
   if (FLAGS.includes(path) && (text === 'true' || text === 'false')) return text === 'true';
   // Text that is not a number is sent unchanged: the rules report the error.
   if (control === 'whole') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
-  return control === 'urls' ? text.replace(/\n+$/, '').split('\n') : text;
+  return control === 'files' ? text.replace(/\n+$/, '').split('\n') : text;
 };
 
 /** The body of the creation that a form stands for. Empty fields are left out. */
@@ -157,7 +173,7 @@ export const bodyOf = (model: Model, values: FormValues): Record<string, unknown
   const body: Record<string, unknown> = { model: model.id };
   for (const { path, control } of fieldsOf(model)) {
     const text = values[path] ?? '';
-    if (control === 'urls' ? text.replaceAll('\n', '') === '' : text === '') continue;
+    if (control === 'files' ? text.replaceAll('\n', '') === '' : text === '') continue;
     const value = inputOf({ path, control }, text);
     const [parent = '', child] = path.split('.');
     body[parent] = child === undefined ? value : { [child]: value };
@@ -202,7 +218,7 @@ export const messagesFor = (
   const own = messages[path];
   const ofEntries = Object.entries(messages).flatMap(([name, text]) => {
     const index = name.startsWith(`${path}[`) ? /^\[(\d+)\]$/.exec(name.slice(path.length))?.[1] : undefined;
-    if (control !== 'urls' || index === undefined) return [];
+    if (control !== 'files' || index === undefined) return [];
     const place = Number(index) + 1;
     return [{ text: messageText(`URL ${place}`, text), place }];
   });

@@ -10,7 +10,7 @@ interface DialogProps {
 }
 
 /** A dialog that holds the focus until it is closed. */
-const Dialog = ({ name, onClose, children }: DialogProps) => {
+export const Dialog = ({ name, onClose, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();

@@ -1,13 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { CopyButton, Heading, Problem, ScrollFrame } from '../parts/parts.tsx';
+import { CopyButton, Heading, Problem, ScrollFrame, StatusBadge } from '../parts/parts.tsx';
+import { Skeleton } from '../parts/placeholders.tsx';
+import { now } from '../state/clock.ts';
 import { useLive } from '../state/live.ts';
-import { type AnyRecord, isFinished, isVideoId } from '../state/record-rules.ts';
+import { type AnyRecord, isFinished, isVideoId, statusAt } from '../state/record-rules.ts';
 import { messageOf, readOne, recordOf } from '../state/records.ts';
 import { client, operatorToken } from '../state/session.ts';
 import { DeleteButton } from './delete-button.tsx';
 import { Story } from './story.tsx';
-import { Summary } from './summary.tsx';
+import { Reuse, Summary } from './summary.tsx';
 import { Waiting } from './waiting.tsx';
 
 /** A request: what was asked and made, and for an operator its story. */
@@ -36,14 +38,19 @@ export const RequestPage = ({ requestId }: { requestId: string }) => {
   const record = own ?? seenByOperator.value;
   return (
     <>
-      <Heading title={`${requestId} · Requests`}>
-        {isVideoId(requestId) ? 'Request for a video' : 'Request for images'}
-      </Heading>
+      <div class="page-head">
+        <Heading title={`${requestId} · Requests`}>
+          {isVideoId(requestId) ? 'Request for a video' : 'Request for images'}
+        </Heading>
+        {own && <Reuse record={own} />}
+      </div>
       <p class="copied">
-        <code>{requestId}</code> <CopyButton text={requestId} label="Copy the ID" />
+        <code>{requestId}</code> <CopyButton text={requestId} label="Copy the ID" />{' '}
+        {record && <StatusBadge status={statusAt(record, now.value)} />}
       </p>
       <Problem text={problem.value} />
-      {record && <Summary record={record} isOwn={own !== undefined} />}
+      {!record && problem.value === undefined && <Skeleton />}
+      {record && <Summary record={record} />}
       {own && !isFinished(own) && <Waiting record={own} />}
       {own && (
         <p>

@@ -1,23 +1,22 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
+import { Icon } from '../parts/icons.tsx';
 import { Choice, Heading, Problem } from '../parts/parts.tsx';
-import { countText } from '../parts/texts.ts';
 import { models, modelsProblem, readModels } from '../state/account.ts';
 import { useLive } from '../state/live.ts';
 import { fileProblem, messageOf, readOne, recordOf } from '../state/records.ts';
-import { createRequestList, type RequestList } from '../state/request-lists.ts';
 import { hrefOf, replaceInQuery, route } from '../state/route.ts';
+import { Found } from './found.tsx';
 import { RequestCard } from './request-card.tsx';
-import { type Filters, holdsText, queryOf, readSearchText } from './search-rules.ts';
+import { type Filters, readSearchText } from './search-rules.ts';
+import { readSort } from './table-rules.ts';
 
 const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'expired'];
 const TYPES = ['image', 'video'];
 /** How long a search waits for the next letter. */
 const TYPING_MILLISECONDS = 300;
 
-const typeOfModel = (model: string): string | undefined => models.value?.find(({ id }) => id === model)?.type;
-
-/** The gallery of all requests of the account, newest first. Its filters are in the address. */
+/** All requests of the account, as a gallery or a table. What is shown of them is in the address. */
 export const RequestsPage = () => {
   useEffect(() => {
     if (!models.peek()) readModels();
@@ -25,32 +24,66 @@ export const RequestsPage = () => {
   const { query } = route.value;
   const given = (name: string) => query.get(name) ?? '';
   const filters: Filters = {
-    ...{ text: given('text'), status: given('status'), type: given('type') },
+    ...{ text: given('text'), status: given('status'), type: given('type'), user: given('user') },
     ...{ model: given('model'), from: given('from'), to: given('to') },
   };
   const asked = useLater(filters);
   const search = readSearchText(asked.text);
+  const isTable = given('view') === 'table';
   return (
     <>
-      <Heading>Requests</Heading>
-      <SearchForm filters={filters} />
+      <div class="page-head">
+        <Heading>Requests</Heading>
+        <div class="toolbar">
+          <Views isTable={isTable} />
+          <a class="button primary" href={hrefOf('make')}>
+            <Icon name="make" />
+            New<span class="word"> request</span>
+          </a>
+        </div>
+      </div>
+      <SearchForm filters={filters} isTable={isTable} />
       <Problem text={fileProblem.value ?? modelsProblem.value} />
       {search.kind === 'id' ? (
         <OneRequest key={search.requestId} requestId={search.requestId} />
       ) : (
         // A filter by model waits for the models: they tell which of the two lists has it.
-        (asked.model === '' || models.value !== undefined) && <Found filters={asked} />
+        (asked.model === '' || models.value !== undefined) && (
+          <Found filters={asked} sort={isTable ? readSort(given('sort')) : undefined} />
+        )
       )}
     </>
   );
 };
+
+/** The choice between gallery and table. */
+const Views = ({ isTable }: { isTable: boolean }) => (
+  <fieldset class="choices">
+    <legend class="unseen">View</legend>
+    {(['gallery', 'table'] as const).map((name) => (
+      <label key={name} class="tile row">
+        <input
+          type="radio"
+          name="view"
+          checked={isTable === (name === 'table')}
+          onChange={() => replaceInQuery('requests', 'view', name === 'table' ? name : '')}
+        />
+        <span>
+          <Icon name={name === 'table' ? 'table' : 'requests'} />
+          <span class="word">{name === 'table' ? ' Table' : ' Gallery'}</span>
+        </span>
+      </label>
+    ))}
+  </fieldset>
+);
 
 /** The filters once no letter has been typed for a moment. */
 const useLater = (filters: Filters): Filters => {
   const later = useSignal(filters);
   const text = JSON.stringify(filters);
   useEffect(() => {
-    const isTyped = filters.text !== later.peek().text;
+    const { text: typed, user } = later.peek();
+    const isTyped = filters.text !== typed || filters.user !== user;
     const timer = setTimeout(
       () => {
         later.value = filters;
@@ -62,40 +95,34 @@ const useLater = (filters: Filters): Filters => {
   return later.value;
 };
 
-const SearchForm = ({ filters }: { filters: Filters }) => {
+const SearchForm = ({ filters, isTable }: { filters: Filters; isTable: boolean }) => {
   const set = (name: keyof Filters, value: string) => replaceInQuery('requests', name, value);
+  const text = (name: 'text' | 'user', label: string) => (
+    <label class={name === 'text' ? 'search' : undefined}>
+      {label}
+      <input type="search" value={filters[name]} onInput={(event) => set(name, event.currentTarget.value)} />
+    </label>
+  );
+  const choice = (name: 'status' | 'type' | 'model', label: string, options: readonly string[]) => (
+    <Choice label={label} value={filters[name]} options={options} onValue={(value) => set(name, value)} />
+  );
   const day = (name: 'from' | 'to', label: string) => (
     <label>
-      {label}{' '}
+      {label}
       <input type="date" value={filters[name]} onInput={(event) => set(name, event.currentTarget.value)} />
     </label>
   );
+  const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
     <search class="filters">
-      <label class="search">
-        Search prompt, ID, user{' '}
-        <input
-          type="search"
-          value={filters.text}
-          onInput={(event) => set('text', event.currentTarget.value)}
-        />
-      </label>
-      <Choice
-        label="Status"
-        value={filters.status}
-        options={STATUSES}
-        onValue={(value) => set('status', value)}
-      />
-      <Choice label="Type" value={filters.type} options={TYPES} onValue={(value) => set('type', value)} />
-      <Choice
-        label="Model"
-        value={filters.model}
-        options={models.value?.map(({ id }) => id) ?? []}
-        onValue={(value) => set('model', value)}
-      />
+      {text('text', 'Search prompt, ID, user')}
+      {text('user', 'End-user')}
+      {choice('status', 'Status', STATUSES)}
+      {choice('type', 'Type', TYPES)}
+      {choice('model', 'Model', models.value?.map(({ id }) => id) ?? [])}
       {day('from', 'From')}
       {day('to', 'To')}
-      {Object.values(filters).some((value) => value !== '') && <a href={hrefOf('requests')}>Clear filters</a>}
+      {isFiltered && <a href={hrefOf('requests', isTable ? { view: 'table' } : {})}>Clear filters</a>}
     </search>
   );
 };
@@ -124,84 +151,9 @@ const OneRequest = ({ requestId }: { requestId: string }) => {
       {isRead.value && !problem.value && <p class="quiet count">{record ? '1 request' : 'No matches'}</p>}
       {record && (
         <ul class="cards gallery">
-          <li>
-            <RequestCard record={record} />
-          </li>
+          <RequestCard record={record} />
         </ul>
       )}
     </>
-  );
-};
-
-/** From the top up to here new requests are shown at once: nothing that is being read moves. */
-const TOP_PIXELS = 200;
-
-const Found = ({ filters }: { filters: Filters }) => {
-  const query = queryOf(filters, typeOfModel);
-  const list = useMemo(() => createRequestList(query), [JSON.stringify(query)]);
-  const newest = useRef<string | undefined>(undefined);
-  const timesShown = useSignal(0);
-  useEffect(() => {
-    newest.current = undefined;
-    list.refresh();
-  }, [list]);
-  useLive(list.refresh, [list]);
-  const search = readSearchText(filters.text);
-  const ids = list.ids.value;
-  if (scrollY < TOP_PIXELS || newest.current === undefined) newest.current = ids[0];
-  const shown = ids.slice(Math.max(0, ids.indexOf(newest.current ?? '')));
-  const records = shown
-    .flatMap((id) => recordOf(id) ?? [])
-    .filter((record) => search.kind !== 'text' || holdsText(record, search.text));
-  const unseen = ids.length - shown.length;
-  const isFiltered = Object.values(filters).some((value) => value !== '');
-  timesShown.value;
-  const showNew = () => {
-    newest.current = undefined;
-    timesShown.value += 1;
-    scrollTo({ top: 0 });
-  };
-  return (
-    <>
-      <Problem text={list.problem.value} />
-      {unseen > 0 && (
-        <p class="unread">
-          <button type="button" class="primary" onClick={showNew}>
-            {unseen} new: show
-          </button>
-        </p>
-      )}
-      {records.length > 0 && (
-        <p class="quiet count">
-          {countText(records.length, 'request')}
-          {list.hasMore.value && ' so far'}
-        </p>
-      )}
-      <ul class="cards gallery">
-        {records.map((record) => (
-          <li key={record.requestId}>
-            <RequestCard record={record} />
-          </li>
-        ))}
-      </ul>
-      {records.length === 0 && <Nothing list={list} isFiltered={isFiltered} />}
-      {list.hasMore.value && (
-        <button type="button" onClick={list.loadMore}>
-          {records.length === 0 ? 'Search older' : 'Load more'}
-        </button>
-      )}
-    </>
-  );
-};
-
-const Nothing = ({ list, isFiltered }: { list: RequestList; isFiltered: boolean }) => {
-  if (list.isLoading.value) return <p class="quiet">Loading …</p>;
-  if (list.hasMore.value)
-    return <p class="quiet">No matches in the latest {countText(list.ids.value.length, 'request')}.</p>;
-  if (isFiltered) return <p class="quiet">No matches</p>;
-  return (
-    <p class="quiet">
-      Nothing yet. <a href={hrefOf('make')}>Make an image or a video</a>.
-    </p>
   );
 };

@@ -17,6 +17,8 @@ export interface Filters {
   status: string;
   type: string;
   model: string;
+  /** An end-user's address, or a part of one. */
+  user: string;
   /** Days in the reader's time zone, `2026-11-22`, both included. */
   from: string;
   to: string;
@@ -35,9 +37,11 @@ export const readSearchText = (given: string): SearchText => {
   if (text === '') return { kind: 'none' };
   const id = /^(img|vid)_([0-9A-Za-z]{26})$/i.exec(text);
   if (id) return { kind: 'id', requestId: `${id[1]?.toLowerCase()}_${id[2]?.toUpperCase()}` };
-  if (/^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/.test(text)) return { kind: 'endUser', email: text };
+  if (isAddress(text)) return { kind: 'endUser', email: text };
   return { kind: 'text', text };
 };
+
+const isAddress = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/.test(text);
 
 /** The beginning of a day in the reader's time zone, `later` days on. Undefined for what is no day. */
 const dayStart = (day: string, later = 0): number | undefined => {
@@ -57,7 +61,7 @@ export const queryOf = (
     type: filters.model === '' ? filters.type : (typeOfModel(filters.model) ?? filters.type),
     status: filters.status,
     model: filters.model,
-    endUserEmail: search.kind === 'endUser' ? search.email : '',
+    endUserEmail: [search.kind === 'endUser' ? search.email : '', filters.user.trim()].find(isAddress) ?? '',
     // Both bounds are exclusive.
     createdAfter: from === undefined ? '' : new Date(from - 1).toISOString(),
     createdBefore: until === undefined ? '' : new Date(until).toISOString(),
@@ -70,4 +74,11 @@ export const holdsText = (record: AnyRecord, text: string): boolean => {
   return [record.prompt, record.model, record.endUserEmail, record.requestId].some((part) =>
     part.toLowerCase().includes(looked),
   );
+};
+
+/** Whether a record that was read is among those that are asked for: by what the service does not search for. */
+export const isAskedFor = (record: AnyRecord, { text, user }: Pick<Filters, 'text' | 'user'>): boolean => {
+  const search = readSearchText(text);
+  const isOfUser = record.endUserEmail.toLowerCase().includes(user.trim().toLowerCase());
+  return isOfUser && (search.kind !== 'text' || holdsText(record, search.text));
 };

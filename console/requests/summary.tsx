@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type FormValues, fieldsOf, valuesOf } from '../make/form-rules.ts';
-import { CopyButton, StatusBadge, Time } from '../parts/parts.tsx';
+import { Icon } from '../parts/icons.tsx';
+import { CopyButton, Time } from '../parts/parts.tsx';
 import { capitalized, xTokensText } from '../parts/texts.ts';
 import { models, readModels } from '../state/account.ts';
-import { now } from '../state/clock.ts';
-import { type AnyRecord, lossText, statusAt } from '../state/record-rules.ts';
+import { type AnyRecord, lossText } from '../state/record-rules.ts';
 import { hrefOf } from '../state/route.ts';
 import { Outputs } from './outputs.tsx';
 
 /** What was asked, and what came of it. */
-export const Summary = ({ record, isOwn }: { record: AnyRecord; isOwn: boolean }) => {
+export const Summary = ({ record }: { record: AnyRecord }) => {
   const loss = lossText(record);
   const model = models.value?.find(({ id }) => id === record.model);
   const labels = new Map(
@@ -23,10 +23,11 @@ export const Summary = ({ record, isOwn }: { record: AnyRecord; isOwn: boolean }
           <strong>{record.error.code}</strong>: {record.error.message} It is refunded in full.
         </p>
       )}
-      <dl class="summary">
-        <Fact name="Status">
-          <StatusBadge status={statusAt(record, now.value)} />
-        </Fact>
+      <div class="copied asked">
+        <p class="prompt">{record.prompt}</p> <CopyButton text={record.prompt} label="Copy the prompt" />
+      </div>
+      {record.status !== 'failed' && <Outputs record={record} isLarge />}
+      <dl class="summary panel">
         {loss !== undefined && <Fact name="Outputs">{loss}</Fact>}
         <Fact name="Model">{record.model}</Fact>
         <Fact name="End-user">{record.endUserEmail}</Fact>
@@ -50,11 +51,6 @@ export const Summary = ({ record, isOwn }: { record: AnyRecord; isOwn: boolean }
           );
         })}
       </dl>
-      <div class="copied">
-        <p class="prompt">{record.prompt}</p> <CopyButton text={record.prompt} label="Copy the prompt" />{' '}
-        {isOwn && <Reuse record={record} />}
-      </div>
-      {record.status !== 'failed' && <Outputs record={record} isLarge />}
     </>
   );
 };
@@ -73,7 +69,7 @@ const inputText = (value: unknown): string => {
 };
 
 /** The link to the form, filled in as this request was. */
-const Reuse = ({ record }: { record: AnyRecord }) => {
+export const Reuse = ({ record }: { record: AnyRecord }) => {
   useEffect(() => {
     if (!models.peek()) readModels();
   }, []);
@@ -82,5 +78,10 @@ const Reuse = ({ record }: { record: AnyRecord }) => {
   if (models.value && !model) return <span class="quiet">Its model is not available any more.</span>;
   const body = { ...input, prompt, endUserEmail };
   const values: FormValues = model ? valuesOf(model, body) : { model: id, prompt, endUserEmail };
-  return <a href={hrefOf('make', values)}>Reuse these settings</a>;
+  return (
+    <a class="button primary" href={hrefOf('make', { ...values, reused: '1' })}>
+      <Icon name="again" />
+      Reuse these settings
+    </a>
+  );
 };

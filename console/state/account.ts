@@ -30,7 +30,7 @@ export const readBalance = async (): Promise<void> => {
 /** Reads the models, once for each load of the page, and their rates where there is an operator. */
 export const readModels = async (): Promise<void> => {
   try {
-    [models.value] = await Promise.all([requiredClient().listModels(), readRates()]);
+    [models.value] = await Promise.all([requiredClient().listModels({ include: 'inputs' }), readRates()]);
     modelsProblem.value = undefined;
   } catch (error) {
     modelsProblem.value = messageOf(error);

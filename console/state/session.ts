@@ -4,6 +4,8 @@ import { GenerationClient } from '../../packages/client/src/index.ts';
 const API_KEY = 'apiKey';
 const OPERATOR_TOKEN = 'operatorToken';
 const OPERATOR_ONLY = 'operatorOnly';
+/** Where what the forms hold is kept for the session. */
+export const DRAFTS = 'drafts';
 
 /** The API key that the user gave, kept for the tab. Undefined: none yet. */
 export const apiKey = signal(sessionStorage.getItem(API_KEY) ?? undefined);
@@ -38,8 +40,7 @@ export const keyIdOf = async (key: string): Promise<string> => {
 
 /** Forgets the key, and everything that was read with it: the page is loaded anew. */
 export const signOut = (): void => {
-  sessionStorage.removeItem(API_KEY);
-  sessionStorage.removeItem(OPERATOR_ONLY);
+  for (const name of [API_KEY, OPERATOR_ONLY, DRAFTS]) sessionStorage.removeItem(name);
   location.hash = '';
   location.reload();
 };

@@ -57,13 +57,32 @@ export const CONSOLE_PATHS = ['/', '/console', '/console/*'];
 /** The key of the page that is shown at `/`: the console where there is one, else the reference. */
 export const rootPage = (hasConsole: boolean): string => (hasConsole ? 'console' : 'docs');
 
-/** The console's content security policy. Images and videos may also come from the origin of the files, where that is another one. */
-export const consoleContentPolicy = (filesUrl: string | undefined): string => {
-  const files = filesUrl === undefined ? '' : ` ${new URL(filesUrl).origin}`;
+/** Where the console finds files, besides its own address. */
+export interface ConsoleSources {
+  /** The address of the files, where that is another one. */
+  filesUrl: string | undefined;
+  /** The storage that takes the forms of uploads. Undefined: nothing is uploaded. */
+  uploadsUrl: string | undefined;
+}
+
+/** Where the forms of uploads are sent: in a local run the storage has another port of the machine with each start. */
+const uploadsSource = (uploadsUrl: string | undefined, filesUrl: string | undefined): string | undefined =>
+  filesUrl !== undefined && uploadsUrl !== undefined && new URL(filesUrl).protocol === 'http:'
+    ? `http://${new URL(filesUrl).hostname}:*`
+    : uploadsUrl;
+
+/**
+ * The console's content security policy. Images and videos may also come from the origin of the files, or be a file that is about to be
+ * uploaded; the page also reads files, to put them into one archive, and sends the forms of uploads.
+ */
+export const consoleContentPolicy = ({ filesUrl, uploadsUrl }: ConsoleSources): string => {
+  const files = filesUrl === undefined ? [] : [new URL(filesUrl).origin];
+  const uploads = [uploadsSource(uploadsUrl, filesUrl) ?? []].flat();
   return [
     "default-src 'self'",
-    `img-src 'self' data:${files}`,
-    `media-src 'self'${files}`,
+    ["img-src 'self' data: blob:", ...files].join(' '),
+    ["media-src 'self' blob:", ...files].join(' '),
+    ["connect-src 'self'", ...files, ...uploads].join(' '),
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",

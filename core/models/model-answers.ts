@@ -27,6 +27,41 @@ const ExplicitSizeBounds = named(
   }),
 );
 
+const optionalLimit = (description: string) =>
+  z.optional(described(z.number().check(z.positive()), description));
+
+const InputFileLimits = named(
+  'InputFileLimits',
+  'Limits of a model on each input file of a medium. Absent: no limit that is known. Sides are pixels.',
+  z.object({
+    types: described(z.array(z.string()), 'The content types that it takes.'),
+    maxBytes: described(z.int().check(z.gte(1)), 'Most bytes of an upload.'),
+    minSide: optionalLimit('Shortest side.'),
+    maxSide: optionalLimit('Longest side.'),
+    maxPixels: optionalLimit('Most pixels.'),
+    maxRatio: optionalLimit('Largest ratio of the longer side to the shorter.'),
+    alpha: z.optional(described(z.literal(false), 'A PNG must have no alpha channel.')),
+    minSeconds: optionalLimit('Shortest length.'),
+    maxSeconds: optionalLimit('Longest length.'),
+    maxTotalSeconds: optionalLimit('Longest length of all files of the medium together.'),
+    minFramesPerSecond: optionalLimit('Fewest frames a second.'),
+  }),
+);
+/** Limits of a model on each input file of a medium, as `GET /v1/models` shows them. */
+export type InputFileLimits = z.infer<typeof InputFileLimits>;
+
+const inputs = () =>
+  z.optional(
+    described(
+      z.object({
+        image: z.optional(InputFileLimits),
+        video: z.optional(InputFileLimits),
+        audio: z.optional(InputFileLimits),
+      }),
+      'Only with `include=inputs`: limits on input files, by the media that the model takes. A file beyond them is refused; one within them can still be.',
+    ),
+  );
+
 const ModelParameter = named(
   'ModelParameter',
   'A field of a creation that the model takes and others do not, with the range of its values: of a number `min` to `max`, of a text its characters.',
@@ -54,6 +89,7 @@ const ImageModel = named(
     maxReferences: limit('Most `references`; 0: it takes none.'),
     maxImagesPerRequest: limit('Most images in a request.'),
     capabilities: z.object({ sequential: described(z.boolean(), 'Whether it takes `sequential`.') }),
+    inputs: inputs(),
     parameters: parameters(),
     rate: z.optional(
       described(
@@ -91,6 +127,7 @@ const VideoModel = named(
     defaultRatio: z.optional(z.string()),
     referenceVideoMaxSeconds: z.optional(limit('Longest reference video.')),
     maxCombinedSeconds: z.optional(limit('Longest output and reference videos together.')),
+    inputs: inputs(),
     parameters: parameters(),
     rate: z.optional(
       described(VideoRate, 'Only where the operator publishes rates: xTokens a second, by resolution.'),

@@ -3,7 +3,8 @@ import * as z from 'zod/mini';
 import { type FieldErrors, MEDIA, type Medium } from '../errors.ts';
 import { text } from '../fields.ts';
 import { CATALOG, type CatalogModel } from '../models/catalog.ts';
-import { INPUT_TYPES, type InputType } from '../provider-calls/input-limits.ts';
+import type { InputFileLimits } from '../models/model-answers.ts';
+import { type FileLimits, INPUT_TYPES, type InputType } from '../provider-calls/input-limits.ts';
 import { type LimitedRoute, limitsOf } from '../provider-calls/upstream-limits.ts';
 
 const MIB = 1024 * 1024;
@@ -47,6 +48,47 @@ const mediaOf = (model: CatalogModel): Medium[] => {
     medium === 'image'
       ? requiresImage || inputModes.some((mode) => /frame|images$/.test(mode))
       : inputModes.includes(`reference_${medium}s`),
+  );
+};
+
+/** What the routes of a model take together of a medium: the loosest limit of each kind, and none where one route has none. */
+const loosest = (medium: Medium, routes: readonly FileLimits[]): InputFileLimits => {
+  const limit = (name: Exclude<keyof FileLimits, 'types' | 'alpha'>, pick: (...all: number[]) => number) => {
+    const values = routes.flatMap((route) => route[name] ?? []);
+    return values.length === routes.length ? { [name]: pick(...values) } : {};
+  };
+  const types = [...new Set(routes.flatMap((route) => route.types ?? Object.keys(INPUT_TYPES[medium])))];
+  const largest = Math.max(...types.map((type) => UPLOAD_TYPES[type as UploadType]?.maxBytes ?? 0));
+  const { maxBytes = largest } = limit('maxBytes', Math.max);
+  return {
+    types,
+    maxBytes: Math.min(maxBytes, largest),
+    ...limit('minSide', Math.min),
+    ...limit('maxSide', Math.max),
+    ...limit('maxPixels', Math.max),
+    ...limit('maxRatio', Math.max),
+    ...(routes.every(({ alpha }) => alpha === false) && { alpha: false as const }),
+    ...limit('minSeconds', Math.min),
+    ...limit('maxSeconds', Math.max),
+    ...limit('maxTotalSeconds', Math.max),
+    ...limit('minFramesPerSecond', Math.min),
+  };
+};
+
+/** Limits on input files by the media that a model takes. A file beyond them is taken by no route; each route may take less. */
+export const inputsOf = (
+  model: CatalogModel,
+  routes: readonly LimitedRoute[],
+): Partial<Record<Medium, InputFileLimits>> => {
+  const limits = routes.map((route) => limitsOf(route).inputs ?? {});
+  return Object.fromEntries(
+    mediaOf(model).map((medium) => [
+      medium,
+      loosest(
+        medium,
+        limits.map((inputs) => inputs[medium] ?? {}),
+      ),
+    ]),
   );
 };
 

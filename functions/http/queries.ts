@@ -55,6 +55,9 @@ export const END_USERS_QUERY = {
   ),
 };
 
+/** The query of `GET /v1/models`. */
+export const MODELS_QUERY = { include: z.optional(z.literal('inputs', { error: 'must be inputs' })) };
+
 /** The query of `GET /v1/balance`. */
 export const BALANCE_QUERY = { include: z.optional(z.literal('account', { error: 'must be account' })) };
 

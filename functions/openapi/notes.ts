@@ -166,6 +166,11 @@ export const BALANCE_NOTES: FieldNotes = {
   include: { description: 'Adds `account`: the id and the name of your account.' },
 };
 
+/** The query parameter of the models. */
+export const MODELS_NOTES: FieldNotes = {
+  include: { description: 'Adds `inputs`: the limits on input files.' },
+};
+
 /** The query parameters of the lists. */
 export const QUERY_NOTES: FieldNotes = {
   page: { description: 'Counts from 1.', type: 'integer' },

@@ -5,7 +5,7 @@ import { BUDGET_BODY } from '../../core/end-users/budget-body.ts';
 import type { EndpointName } from '../../core/routes.ts';
 import { uploadBody } from '../../core/uploads/upload-rules.ts';
 import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
-import { BALANCE_QUERY, END_USERS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
+import { BALANCE_QUERY, END_USERS_QUERY, MODELS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
 import { RECORD_QUERY } from '../http/record-read.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
@@ -15,6 +15,7 @@ import {
   BUDGET_NOTES,
   BULK_DELETE_NOTES,
   IMAGE_NOTES,
+  MODELS_NOTES,
   QUERY_NOTES,
   UPLOAD_NOTES,
   VIDEO_NOTES,
@@ -195,6 +196,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
       'Those that can be used right now, with every limit. Read it once per process. With `rate` where the operator publishes rates.',
     scope: 'models:read',
     client: call('listModels'),
+    parameters: queryParameters(MODELS_QUERY, MODELS_NOTES),
     answer: answered('The models.', 'Models', ANSWERS.models),
   },
   'list-end-users': {

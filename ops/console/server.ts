@@ -25,7 +25,7 @@ export interface ServedConsole {
 /** Of each answer: no page of another site loads, frames or keeps anything of this. */
 const HEADERS = {
   'Cache-Control': 'no-store',
-  'Content-Security-Policy': consoleContentPolicy(undefined),
+  'Content-Security-Policy': consoleContentPolicy({ filesUrl: undefined, uploadsUrl: undefined }),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',

@@ -18,3 +18,21 @@ test('The catalog contains the rate of each model where the operator publishes r
 
   expect(body.data).toEqual(CATALOG.map((model) => ({ ...model, rate: DEFAULT_RATES[model.id] })));
 });
+
+test('With include=inputs each model has the limits on its files; another include is refused', async () => {
+  const { body } = await caller.get<{ data: { id: string; inputs?: object }[] }>('/v1/models?include=inputs');
+  const inputs = Object.fromEntries(body.data.map((model) => [model.id, model.inputs]));
+
+  expect(inputs['xZI1.0Pro']).toEqual({});
+  expect(inputs['xW2.7S']).toEqual({
+    image: {
+      types: ['image/jpeg', 'image/png', 'image/bmp', 'image/webp'],
+      ...{ maxBytes: 20 * 1024 * 1024, minSide: 240, maxSide: 8_000, maxRatio: 8, alpha: false },
+    },
+  });
+  expect(body.data.map(({ inputs: _, ...model }) => model)).toEqual(JSON.parse(JSON.stringify(CATALOG)));
+  expect(await caller.get('/v1/models?include=rates')).toMatchObject({
+    status: 400,
+    body: { error: { fields: { include: 'must be inputs' } } },
+  });
+});

@@ -74,15 +74,16 @@ describe('with -c console=true', () => {
     });
   });
 
-  test('its content policy lets in nothing from elsewhere but images and videos of the files’ own domain', () => {
+  test('its content policy lets in nothing from elsewhere but files of their own domain, and sends nothing but uploads', () => {
     const { ResponseHeadersPolicyId } = behaviorOf('/console');
     const policy = withConsole.resources[ResponseHeadersPolicyId.Ref]?.Properties.ResponseHeadersPolicyConfig;
     const { ContentSecurityPolicy, ...others } = policy.SecurityHeadersConfig;
 
-    expect(ContentSecurityPolicy.ContentSecurityPolicy.split('; ')).toEqual([
+    expect(render(ContentSecurityPolicy.ContentSecurityPolicy).split('; ')).toEqual([
       "default-src 'self'",
-      "img-src 'self' data: https://files.example.com",
-      "media-src 'self' https://files.example.com",
+      "img-src 'self' data: blob: https://files.example.com",
+      "media-src 'self' blob: https://files.example.com",
+      "connect-src 'self' https://files.example.com https://DataStoreOutputs.RegionalDomainName",
       "object-src 'none'",
       "base-uri 'none'",
       "form-action 'none'",

@@ -37,7 +37,10 @@ inBrowser(
     await page.keyboard.type('an image by keyboard');
     await tabTo(page, 'End-user (required)');
     await page.keyboard.type(EMAIL);
-    await tabTo(page, 'Size');
+    await tabTo(page, '1K');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await tabTo(page, 'Custom size');
     await page.keyboard.type('512x640');
     await page.keyboard.press('Enter');
     await seen(
@@ -50,11 +53,11 @@ inBrowser(
     await tabTo(page, 'Prompt (required)');
     await page.keyboard.press('Control+A');
     await page.keyboard.type('a video by keyboard [delay=0]');
+    await tabTo(page, '1080p');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
     await tabTo(page, 'Seconds');
     await page.keyboard.type('2');
-    await tabTo(page, 'Resolution');
-    await choose(page, '480p');
-    // The size of the image is still there, and no field of a video.
     await tabTo(page, 'Make a video');
     await page.keyboard.press('Enter');
     await seen(page, "document.querySelector('video') !== null");

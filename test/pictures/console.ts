@@ -101,7 +101,7 @@ try {
   const light = await openConsole(browser, requestIds, { width: 1200, height: 760, colorScheme: 'light' });
   await light.getByLabel('Prompt').fill('a lighthouse at dawn, oil on canvas');
   await light.getByLabel('End-user').fill(EMAIL);
-  await light.getByLabel('Size').fill('640x480');
+  await light.getByText('landscape').click();
   await take(light, 'console-make');
 
   const dark = await openConsole(browser, requestIds, { width: 1200, height: 1140, colorScheme: 'dark' });

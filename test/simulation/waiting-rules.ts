@@ -53,13 +53,16 @@ export class Waiting extends Part {
   }
 
   private judgeWaiters(key: string, reads: ReadonlyMap<Invocation, readonly number[]>): void {
-    const [newest, ...former] = [...reads].toReversed();
-    const [takenAt] = newest?.[1] ?? [];
-    if (takenAt === undefined) return;
-    const most = this.world.evidence.disturbedAt < takenAt ? READS.calm : READS.disturbed;
-    for (const [, instants] of former)
-      if (instants.filter((at) => at > takenAt).length > most)
+    const all = [...reads.values()];
+    for (const [index, [takenAt, ...more]] of all.entries()) {
+      // A call that reads again was the waiter at its first read; one that does not may have lost the request before.
+      if (takenAt === undefined || more.length === 0) continue;
+      const most = this.world.evidence.disturbedAt < takenAt ? READS.calm : READS.disturbed;
+      const isWaiting = (instants: readonly number[]): boolean =>
+        instants.filter((at) => at > takenAt).length > most;
+      if (all.slice(0, index).some(isWaiting))
         this.report(`[two waiters] ${key} is waited for by a call that another one has taken it from`);
+    }
   }
 
   private seeSlots(before: Item | undefined, after: Item): void {

@@ -6,6 +6,7 @@ import type {
   BalanceOptions,
   CreateOptions,
   EndUserListOptions,
+  ModelsOptions,
   PageOptions,
   ReadOptions,
   RequestListOptions,
@@ -152,7 +153,7 @@ export class GenerationClient {
 
   #read<T>(
     path: Path,
-    options: ReadOptions | BalanceOptions = {},
+    options: ReadOptions | BalanceOptions | ModelsOptions = {},
     query: Query = { include: options.include },
   ): Promise<T> {
     return this.#http.call('GET', path, options, { query });
@@ -294,7 +295,7 @@ export class GenerationClient {
   }
 
   /** The models that can be used now, with their limits. Read them once per process. */
-  async listModels(options?: CallOptions): Promise<readonly Model[]> {
+  async listModels(options?: ModelsOptions): Promise<readonly Model[]> {
     return (await this.#read<Models>(['models'], options)).data;
   }
 }

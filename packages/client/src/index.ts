@@ -27,6 +27,7 @@ export type {
   BalanceOptions,
   CreateOptions,
   EndUserListOptions,
+  ModelsOptions,
   PageOptions,
   ReadOptions,
   RequestListOptions,

@@ -40,6 +40,12 @@ export interface ReadOptions extends CallOptions {
   include?: 'input';
 }
 
+/** How to read the models. */
+export interface ModelsOptions extends CallOptions {
+  /** Adds the limits on input files. */
+  include?: 'inputs';
+}
+
 /** How to read the balance. */
 export interface BalanceOptions extends CallOptions {
   /** Adds whose it is. */

@@ -345,6 +345,12 @@ export interface ImageModel {
     /** Whether it takes `sequential`. */
     readonly sequential: boolean;
   };
+  /** Only with `include=inputs`: limits on input files, by the media that the model takes. A file beyond them is refused; one within them can still be. */
+  readonly inputs?: {
+    readonly image?: InputFileLimits | undefined;
+    readonly video?: InputFileLimits | undefined;
+    readonly audio?: InputFileLimits | undefined;
+  } | undefined;
   /** Absent: it takes none of them. */
   readonly parameters?: readonly ModelParameter[] | undefined;
   /** Only where the operator publishes rates: xTokens an image, by the first tier whose `maxPixels` its size does not exceed; null is any size. */
@@ -358,6 +364,32 @@ export interface ImageModel {
 
 /** The id of a model for images. `GET /v1/models` lists those on offer now. */
 export type ImageModelId = "xSD4.5" | "xSD5Pro" | "xQI3Pro" | "xZI1.0Pro" | (string & {});
+
+/** Limits of a model on each input file of a medium. Absent: no limit that is known. Sides are pixels. */
+export interface InputFileLimits {
+  /** The content types that it takes. */
+  readonly types: readonly string[];
+  /** Most bytes of an upload. */
+  readonly maxBytes: number;
+  /** Shortest side. */
+  readonly minSide?: number | undefined;
+  /** Longest side. */
+  readonly maxSide?: number | undefined;
+  /** Most pixels. */
+  readonly maxPixels?: number | undefined;
+  /** Largest ratio of the longer side to the shorter. */
+  readonly maxRatio?: number | undefined;
+  /** A PNG must have no alpha channel. */
+  readonly alpha?: false | undefined;
+  /** Shortest length. */
+  readonly minSeconds?: number | undefined;
+  /** Longest length. */
+  readonly maxSeconds?: number | undefined;
+  /** Longest length of all files of the medium together. */
+  readonly maxTotalSeconds?: number | undefined;
+  /** Fewest frames a second. */
+  readonly minFramesPerSecond?: number | undefined;
+}
 
 /** An image that could not be stored. */
 export interface LostImage {
@@ -765,6 +797,12 @@ export interface VideoModel {
   readonly referenceVideoMaxSeconds?: number | undefined;
   /** Longest output and reference videos together. */
   readonly maxCombinedSeconds?: number | undefined;
+  /** Only with `include=inputs`: limits on input files, by the media that the model takes. A file beyond them is refused; one within them can still be. */
+  readonly inputs?: {
+    readonly image?: InputFileLimits | undefined;
+    readonly video?: InputFileLimits | undefined;
+    readonly audio?: InputFileLimits | undefined;
+  } | undefined;
   /** Absent: it takes none of them. */
   readonly parameters?: readonly ModelParameter[] | undefined;
   /** Only where the operator publishes rates: xTokens a second, by resolution. */

@@ -112,7 +112,10 @@ const LAYERS: Record<string, Layer> = {
   // It runs in a browser. It may load the rules shared with the service, the public client and the shape of the spans
   // that operators read.
   'console/': {
-    may: ['console/', 'core/creation/', 'core/models/', 'packages/client/src/', 'ops/story-span.ts'],
+    may: [
+      ...['console/', 'core/creation/', 'core/models/', 'core/provider-calls/input-limits.ts'],
+      ...['packages/client/src/', 'ops/story-span.ts'],
+    ],
     typesOnly: /^ops\//,
   },
   // A local run makes its first account by the operators' commands.

@@ -160,16 +160,17 @@ test('A field shows what it is by default, and ratios as people write them', () 
 
   expect(byDefault(image)).toEqual([
     ['aspectRatio', 'auto'],
+    ['size', '2K'],
     ['promptExtend', 'the model decides'],
   ]);
   expect(byDefault(video)).toEqual([
-    ['resolution', '1080p'],
     ['ratio', 'adaptive'],
+    ['resolution', '1080p'],
     ['generateAudio', 'the model decides'],
     ['promptExtend', 'the model decides'],
   ]);
   expect(image.find(({ path }) => path === 'size')?.hint).toBe(
-    '2K if empty. Or <width>x<height>: 3,686,400 to 16,777,216 pixels, ratio 1:16 to 16:1.',
+    'A custom size is <width>x<height>: 3,686,400 to 16,777,216 pixels, ratio 1:16 to 16:1.',
   );
 });
 
@@ -178,7 +179,7 @@ describe('a field', () => {
     const paths = (values: FormValues) => shownFields(modelOf('xZI1.0Pro'), values).map(({ path }) => path);
 
     expect(paths(COMPLETE)).toEqual([
-      ...['prompt', 'endUserEmail', 'size', 'aspectRatio', 'n', 'seed', 'webhookUrl'],
+      ...['prompt', 'endUserEmail', 'aspectRatio', 'size', 'n', 'seed', 'webhookUrl'],
     ]);
     expect(paths({ ...COMPLETE, references: 'https://example.com/a' })).toContain('references');
   });

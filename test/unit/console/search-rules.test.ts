@@ -1,8 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Filters, holdsText, queryOf, readSearchText } from '../../../console/requests/search-rules.ts';
+import {
+  type Filters,
+  holdsText,
+  isAskedFor,
+  queryOf,
+  readSearchText,
+} from '../../../console/requests/search-rules.ts';
 
 const ID = 'vid_01ARZ3NDEKTSV4RRFFQ69G5FAV';
-const NONE: Filters = { text: '', status: '', type: '', model: '', from: '', to: '' };
+const NONE: Filters = { text: '', status: '', type: '', model: '', user: '', from: '', to: '' };
 const typeOfModel = (model: string) => (model === 'xW3.0s' ? 'video' : 'image');
 const queried = (filters: Partial<Filters>) => queryOf({ ...NONE, ...filters }, typeOfModel);
 
@@ -53,5 +59,28 @@ describe('what the service is asked for', () => {
     expect(createdAfter).toBe(new Date(new Date(2026, 10, 21).getTime() - 1).toISOString());
     expect(createdBefore).toBe(new Date(2026, 10, 23).toISOString());
     expect(queried({ from: 'yesterday' }).createdAfter).toBe('');
+  });
+});
+
+describe('an end-user as a filter', () => {
+  test('is asked for where it is an address; a search for an address comes first', () => {
+    expect(queried({ user: ' ada@example.com ' }).endUserEmail).toBe('ada@example.com');
+    expect(queried({ user: 'ada' }).endUserEmail).toBe('');
+    expect(queried({ user: 'ada@example.com', text: 'bob@example.com' }).endUserEmail).toBe(
+      'bob@example.com',
+    );
+  });
+
+  test.each([
+    ['ada', '', true],
+    ['ADA@', 'lighthouse', true],
+    ['ada', 'submarine', false],
+    ['bob', '', false],
+  ])('%j with the text %j finds the request of ada: %j', (user, text, isFound) => {
+    const record = {
+      ...{ requestId: ID, prompt: 'a lighthouse', model: 'xW3.0s', endUserEmail: 'ada@example.com' },
+    } as Parameters<typeof isAskedFor>[0];
+
+    expect(isAskedFor(record, { user, text })).toBe(isFound);
   });
 });

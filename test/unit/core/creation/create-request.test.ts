@@ -90,13 +90,13 @@ describe('an accepted creation', () => {
     });
   });
 
-  test('starts its execution, named by its id, with nothing personal in its input', async () => {
+  test('starts its execution, named by its id and with nothing personal as input', async () => {
     const { requestId } = await create();
 
     expect(executions.started).toEqual([
       {
         ...{ machine: 'generation', name: requestId, status: 'RUNNING' },
-        input: { requestId, model: expect.any(String), accountId: ACCOUNT_ID },
+        input: { requestId, model: 'xQI3Pro', accountId: ACCOUNT_ID },
       },
     ]);
   });
