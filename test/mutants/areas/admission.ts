@@ -59,7 +59,7 @@ export const ADMISSION = bugs('admission', [
   [
     'the permit of a request that stores its files is kept until it ends',
     'core/storing/store-outputs.ts',
-    'assignment !== undefined && (await releasePermit(request, assignment.route, clock))',
+    'isFree && (await releasePermit(request, assignment.route, clock))',
     'false',
   ],
   [
