@@ -71,6 +71,15 @@ const parse = (text: string): Address => {
   return v4 === undefined ? new IPv6(readV6(text) ?? '', V6_RANGES) : new Address(v4, V4_RANGES);
 };
 
+const V4_MAPPED = '::ffff:0:0/96';
+const V4_BITS = 32;
+/** The address, or the IPv4 address that an IPv6 address stands for. */
+const process = (text: string): Address => {
+  const address = parse(text);
+  const isMapped = text.includes(':') && address.match(parseCidr(V4_MAPPED));
+  return isMapped ? new Address(address.bits.slice(-V4_BITS), V4_RANGES) : address;
+};
+
 const parseCidr = (text: string): Cidr => {
   const [address = '', length] = text.split('/');
   return [parse(address), Number(length)];
@@ -78,4 +87,4 @@ const parseCidr = (text: string): Cidr => {
 
 const isValidFourPartDecimal = (text: string): boolean => readV4(text) !== undefined;
 
-export default { parse, IPv4: { isValidFourPartDecimal }, IPv6 };
+export default { parse, process, IPv4: { isValidFourPartDecimal }, IPv6 };

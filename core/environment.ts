@@ -33,6 +33,7 @@ export type EnvironmentName =
   | 'CALLBACK_WAIT_SECONDS'
   | 'ALLOW_PRIVATE_TARGETS'
   | 'PUBLISH_RATES'
+  | 'AI_MARKING'
   | 'OPENAI_WAIT_SECONDS'
   | 'OPENAI_WAITING'
   | 'OPENAI_WAITING_IN_ALL'
@@ -58,6 +59,9 @@ export const requiredNumberEnv = (name: EnvironmentName): number => {
 
 /** Whether requests may go to private and loopback addresses. Only a local run sets this. */
 export const allowPrivateTargets = (): boolean => process.env.ALLOW_PRIVATE_TARGETS === 'true';
+
+/** Whether makers are asked for their visible mark of generated media: the operator's choice. */
+export const asksForVisibleMark = (): boolean => process.env.AI_MARKING === 'visible';
 
 /** Whether `GET /v1/models` shows rates: the operator's choice. */
 export const publishesRates = (): boolean => process.env.PUBLISH_RATES === 'true';

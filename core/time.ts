@@ -50,7 +50,7 @@ export const latestEndMs = (now: Date, longestMs: number): number =>
   now.getTime() + longestMs + CLOCK_SKEW_MS;
 
 /** The time, and the passing of it. */
-export interface Pace extends Clock {
+export interface WaitingClock extends Clock {
   sleep(milliseconds: number): Promise<void>;
 }
 

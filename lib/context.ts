@@ -182,6 +182,7 @@ export const StackContext = z
     openaiWaitSeconds: wholeNumber(1, MAX_STREAM_SILENCE_SECONDS).default(240),
     openaiWaiting: wholeNumber(1, MAX_WAITING).default(10),
     openaiWaitingInAll: wholeNumber(1, 100_000).optional(),
+    aiMarking: z.enum(['none', 'visible']).default('none'),
     providers: z.enum(['real', 'sandbox']).default('real'),
     sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     ...providerAddresses,

@@ -198,6 +198,7 @@ export const bindSettings = (
   );
   const outbound = [...providerCallers, ...creators, measureClips, task['store-outputs'], webhook];
   settings.bind([...new Set(outbound)], 'USER_AGENT');
+  settings.bind(providerCallers, 'AI_MARKING');
   settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
   settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
   settings.bind([api['list-models']], 'PUBLISH_RATES');

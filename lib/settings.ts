@@ -19,6 +19,7 @@ const variablesOf = (context: StackContext) => ({
   WEBHOOK_RETRY_SECONDS: context.webhookRetrySeconds,
   ALLOW_PRIVATE_TARGETS: String(context.allowPrivateTargets),
   PUBLISH_RATES: String(context.publishRates),
+  AI_MARKING: context.aiMarking,
   OPENAI_WAIT_SECONDS: String(context.openaiWaitSeconds),
   OPENAI_WAITING: String(context.openaiWaiting),
   // Without a number, a fifth of the AWS account's concurrent executions.

@@ -112,7 +112,7 @@ const videoFields = (model: VideoModel): FormField[] => {
 /** The media of files that fields take, as the modes of their fields name them. */
 const MEDIA = ['image', 'video', 'audio'] as const;
 
-const DECIDED = 'the model decides';
+const DECIDED = 'default';
 
 /** The fields of parameters, which some models have. */
 const parameterFields = ({ type, parameters = [] }: Model): FormField[] => {

@@ -7,7 +7,7 @@ import { requiredEnv } from '../../core/environment.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { removeObjects } from '../../core/files/bucket.ts';
 import { recordUrl } from '../../core/requests/render-record.ts';
-import { type Pace, sleep, systemClock } from '../../core/time.ts';
+import { sleep, systemClock, type WaitingClock } from '../../core/time.ts';
 import { storeUpload } from '../../core/uploads/store-upload.ts';
 import { json } from '../http/api-handler.ts';
 import { type ApiRequest, wrongFields } from '../http/api-request.ts';
@@ -51,7 +51,7 @@ const readVideoCall = async (request: ApiRequest): Promise<AskedImages> => {
  */
 export const createOpenAiVideo = async (
   request: ApiRequest,
-  pace: Pace = { ...systemClock, sleep },
+  clock: WaitingClock = { ...systemClock, sleep },
 ): Promise<APIGatewayProxyResult> => {
   const { account, apiKey } = await authorizeKey(identifyCaller(request), 'generations:write', request.now);
   const { accountId } = account;
@@ -78,12 +78,12 @@ export const createOpenAiVideo = async (
     ...{ retry: retryOf(request), waiter: randomUUID() },
   };
   const files = { uploads, store: storeUpload, remove: removeObjects };
-  const held = (await earlier(call, ok, pace)) ?? (await createForCall(account, submission, call, files));
+  const held = (await earlier(call, ok, clock)) ?? (await createForCall(account, submission, call, files));
   if (!held) throw new ServiceError('temporarily_unavailable', 'A retry of this call makes the video.');
   const { request: made } = await readHeld(held);
   if (made?.kind !== 'video')
     throw new ServiceError('temporarily_unavailable', 'An equal call is creating this video: send it again.');
-  await endWait(held, 'answered', pace.now());
+  await endWait(held, 'answered', clock.now());
   const Location = recordUrl(requiredEnv('PUBLIC_BASE_URL'), made);
   return json(200, renderVideo(made, now), { Location });
 };

@@ -18,7 +18,7 @@ import { NotFoundError } from '../../core/errors.ts';
 import { fileUrl, toHandle } from '../../core/files/file-handles.ts';
 import { isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { type OpenAiEndpointName, routeText } from '../../core/routes.ts';
-import { type Pace, sleep, systemClock } from '../../core/time.ts';
+import { sleep, systemClock, type WaitingClock } from '../../core/time.ts';
 import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
 import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
@@ -53,7 +53,7 @@ const RETRY_AFTER_SECONDS = 5;
 export const makeImages = async (
   request: ApiRequest,
   endpoint: ImageEndpoint,
-  pace: Pace = { ...systemClock, sleep },
+  clock: WaitingClock = { ...systemClock, sleep },
 ): Promise<APIGatewayProxyResult> => {
   const caller = await authorizeKey(identifyCaller(request), 'generations:write', request.now);
   const { account } = caller;
@@ -66,16 +66,17 @@ export const makeImages = async (
   const limits = await waitingLimits('openai', account.accountId, limit, request.now);
   const full = () => tooManyAtOnce('Too many calls wait for images at once.', RETRY_AFTER_SECONDS);
   const event = endpoint.files ? 'image_edit.completed' : 'image_generation.completed';
-  return withEvents(event, pace, (open) =>
-    withSlots(limits, pace, full, async () => {
+  return withEvents(event, clock, (open) =>
+    withSlots(limits, clock, full, async () => {
       const { submission, call, uploads, parameters } = await received(request, caller, endpoint);
       const files = { uploads, ...endpoint.files };
       const held =
-        (await earlier(call, submission.ok, pace)) ?? (await createForCall(account, submission, call, files));
+        (await earlier(call, submission.ok, clock)) ??
+        (await createForCall(account, submission, call, files));
       if (!held) return stillMakingResponse(undefined);
       const until = new Date(request.now.getTime() + waitSeconds * 1000);
-      const paceOfWait = parameters.isStreamed ? open(headersOf(held.requestId, parameters)) : pace;
-      return awaitImages(held, until, parameters, paceOfWait);
+      const clockOfWait = parameters.isStreamed ? open(headersOf(held.requestId, parameters)) : clock;
+      return awaitImages(held, until, parameters, clockOfWait);
     }),
   );
 };
@@ -147,12 +148,16 @@ export const namedUploads = (
  * The request of an earlier, equal call, which this one takes. A retry that finds none searches again for 2 s: its first call may not have begun,
  * when its connection broke at once.
  */
-export const earlier = async (call: LongCall, isValid: boolean, pace: Pace): Promise<Held | undefined> => {
+export const earlier = async (
+  call: LongCall,
+  isValid: boolean,
+  clock: WaitingClock,
+): Promise<Held | undefined> => {
   if (call.isKeyed || !isValid) return undefined;
   for (const pause of [0, ...PAUSES_MS]) {
     if (pause > 0 && call.retry === 0) break;
-    if (pause > 0) await pace.sleep(pause);
-    const found = await takeRequest(call, pace.now());
+    if (pause > 0) await clock.sleep(pause);
+    const found = await takeRequest(call, clock.now());
     if (found) return found;
   }
   return undefined;
@@ -166,20 +171,20 @@ const awaitImages = async (
   held: Held,
   until: Date,
   parameters: ImageParameters,
-  pace: Pace,
+  clock: WaitingClock,
 ): Promise<APIGatewayProxyResult> => {
   try {
     for (let checks = 0; ; checks++) {
       const { isOwn, request } = await readHeld(held);
       if (!isOwn && !held.isGiven) return stillMakingResponse(held.requestId);
-      if (!request || isTerminal(request)) return await answer(held, request, parameters, pace);
-      if (pace.now() >= until) break;
-      await pace.sleep(PAUSES_MS[checks] ?? PAUSES_MS[2]);
+      if (!request || isTerminal(request)) return await answer(held, request, parameters, clock);
+      if (clock.now() >= until) break;
+      await clock.sleep(PAUSES_MS[checks] ?? PAUSES_MS[2]);
     }
-    await endWait(held, 'released', pace.now());
+    await endWait(held, 'released', clock.now());
     return stillMakingResponse(held.requestId);
   } catch (error) {
-    await endWait(held, 'released', pace.now());
+    await endWait(held, 'released', clock.now());
     throw error;
   }
 };
@@ -189,12 +194,12 @@ const answer = async (
   held: Held,
   request: StoredRequest | undefined,
   parameters: ImageParameters,
-  pace: Pace,
+  clock: WaitingClock,
 ): Promise<APIGatewayProxyResult> => {
-  const end = async () => held.isGiven || endWait(held, 'answered', pace.now());
+  const end = async () => held.isGiven || endWait(held, 'answered', clock.now());
   if (request?.status !== 'succeeded') await end();
   if (!request) throw new NotFoundError(`The request ${held.requestId} was deleted.`);
   const form = held.isGiven ? { ...parameters, responseFormat: 'url' as const } : parameters;
-  const response = await imagesResponse(request, form, pace.now());
+  const response = await imagesResponse(request, form, clock.now());
   return (await end()) ? response : stillMakingResponse(held.requestId);
 };

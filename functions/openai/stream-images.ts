@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { ServiceError } from '../../core/errors.ts';
 import { logger } from '../../core/observability.ts';
-import type { Pace } from '../../core/time.ts';
+import type { WaitingClock } from '../../core/time.ts';
 import { internalError } from '../http/api-handler.ts';
 import { openAiErrorResponse } from './errors.ts';
 
@@ -40,18 +40,18 @@ const failureOf = (error: unknown): APIGatewayProxyResult => {
   return openAiErrorResponse(failure);
 };
 
-/** The pace of a call whose response is a stream: each 10 s of waiting write a comment. */
-const commentingPace = (pace: Pace, body: PassThrough): Pace => {
+/** The clock of a call whose response is a stream: each 10 s of waiting write a comment. */
+const commentingClock = (clock: WaitingClock, body: PassThrough): WaitingClock => {
   let silentMs = 0;
   return {
-    now: () => pace.now(),
+    now: () => clock.now(),
     sleep: async (milliseconds) => {
       silentMs += milliseconds;
       if (silentMs >= COMMENT_MS) {
         silentMs = 0;
         body.write(COMMENT);
       }
-      await pace.sleep(milliseconds);
+      await clock.sleep(milliseconds);
     },
   };
 };
@@ -62,17 +62,17 @@ const commentingPace = (pace: Pace, body: PassThrough): Pace => {
  */
 export const withEvents = (
   type: string,
-  pace: Pace,
-  work: (open: (headers: Record<string, string>) => Pace) => Promise<APIGatewayProxyResult>,
+  clock: WaitingClock,
+  work: (open: (headers: Record<string, string>) => WaitingClock) => Promise<APIGatewayProxyResult>,
 ): Promise<APIGatewayProxyResult> => {
   const opened = Promise.withResolvers<APIGatewayProxyResult>();
   let body: PassThrough | undefined;
-  const open = (headers: Record<string, string>): Pace => {
+  const open = (headers: Record<string, string>): WaitingClock => {
     body = new PassThrough();
     body.write(COMMENT);
     // Middy streams such a body. The type knows only texts.
     opened.resolve({ statusCode: 200, headers: { ...HEADERS, ...headers }, body: body as unknown as string });
-    return commentingPace(pace, body);
+    return commentingClock(clock, body);
   };
   work(open).then(
     (answer) => (body ? body.end(eventsOf(type, answer)) : opened.resolve(answer)),

@@ -1,3 +1,4 @@
+import { asksForVisibleMark } from '../../core/environment.ts';
 import { dimensionsOf } from '../../core/models/image-sizes.ts';
 import type { ProviderCall, ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../core/requests/request-rules.ts';
@@ -14,7 +15,7 @@ export const planArkImages = (request: ImageRequest, upstreamModel: string): Pro
     size: arkSize(request),
     response_format: 'url',
     // The default is a visible watermark.
-    watermark: false,
+    watermark: asksForVisibleMark(),
     ...(request.references.length > 0 ? { image: request.references } : {}),
     ...(request.sequential
       ? {

@@ -1,3 +1,4 @@
+import { asksForVisibleMark } from '../../core/environment.ts';
 import type { ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { VideoRequest } from '../../core/requests/request-rules.ts';
 
@@ -37,7 +38,7 @@ export const planArkVideo = (
     ...(ratio === undefined ? {} : { ratio }),
     ...(seed !== undefined && { seed }),
     ...(generateAudio !== undefined && { generate_audio: generateAudio }),
-    watermark: false,
+    watermark: asksForVisibleMark(),
     callback_url: callbackUrl,
   };
   return { mode: 'asynchronous', calls: [{ path: TASKS_PATH, headers: {}, body }] };

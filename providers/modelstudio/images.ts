@@ -1,3 +1,4 @@
+import { asksForVisibleMark } from '../../core/environment.ts';
 import { dimensionsOf } from '../../core/models/image-sizes.ts';
 import type { ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../core/requests/request-rules.ts';
@@ -22,7 +23,7 @@ export const planModelStudioImages = (request: ImageRequest, upstreamModel: stri
     input: { messages: [{ role: 'user', content }] },
     parameters: {
       size: `${width}*${height}`,
-      ...(tasks ? { n: request.images, watermark: false } : {}),
+      ...(tasks ? { n: request.images, watermark: asksForVisibleMark() } : {}),
       ...(seed !== undefined && { seed }),
       ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
       ...(promptExtend !== undefined && { prompt_extend: promptExtend }),

@@ -1,3 +1,4 @@
+import { asksForVisibleMark } from '../../core/environment.ts';
 import type { ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { VideoRequest } from '../../core/requests/request-rules.ts';
 
@@ -25,7 +26,7 @@ export const planModelStudioVideo = (request: VideoRequest, upstreamModel: strin
       resolution: resolution.toUpperCase(),
       duration: durationSec,
       ...(ratio === undefined ? {} : { ratio }),
-      watermark: false,
+      watermark: asksForVisibleMark(),
       ...(seed !== undefined && { seed }),
       ...(generateAudio !== undefined && { audio: generateAudio }),
       ...(promptExtend !== undefined && { prompt_extend: promptExtend }),

@@ -38,6 +38,7 @@ const OVERRIDES = [
   ],
   ['guardrailId', 'gr5k2', 'api/create-generation', 'GUARDRAIL_ID', 'gr5k2'],
   ['guardrailVersion', '3', 'api/create-generation', 'GUARDRAIL_VERSION', '3'],
+  ['aiMarking', 'visible', 'workflow/dispatch-request', 'AI_MARKING', 'visible'],
   ['publishRates', 'true', 'api/list-models', 'PUBLISH_RATES', 'true'],
   ['openaiWaitSeconds', '60', 'api/create-openai-image', 'OPENAI_WAIT_SECONDS', '60'],
   ['openaiWaiting', '20', 'api/create-openai-image', 'OPENAI_WAITING', '20'],

@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { PROVIDERS } from '../../core/provider-names.ts';
-import { OPENAI_ROUTES, ROUTES as SERVICE_ROUTES } from '../../core/routes.ts';
+import { OPENAI_ROUTES, OPENAI_VIDEO_ROUTES, ROUTES as SERVICE_ROUTES } from '../../core/routes.ts';
 import { PRODUCTION, SANDBOX } from '../infra/option-sets.ts';
 import { projectContext } from '../infra/service-template.ts';
 import { addService, withTemporaryFolder } from '../infra/synthesis.ts';
 
-const PATHS = Object.values({ ...SERVICE_ROUTES, ...OPENAI_ROUTES })
+const PATHS = Object.values({ ...SERVICE_ROUTES, ...OPENAI_ROUTES, ...OPENAI_VIDEO_ROUTES })
   .map(({ path }) => path.replaceAll(/[{}]/g, '\\$&'))
   .join('|');
 /** The methods of the routes. A path's first route takes every method. */
@@ -56,17 +56,17 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
   ],
   [
     /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/outputs\/\*\]$/,
-    /\/(DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/Resource$/,
+    /\/(DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|OpenaiVideos|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/Resource$/,
     'A file is named by its request.',
   ],
   [
     /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/clips\/\*\]$/,
-    /\/(MeasureClips|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/Resource$/,
+    /\/(MeasureClips|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|OpenaiVideos|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/Resource$/,
     'A copy of a reference clip is named by its request.',
   ],
   [
     /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/uploads\/\*\]$/,
-    /\/(CreateUpload|EditOpenaiImage|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|Reconcile)\/Role\/Resource$/,
+    /\/(CreateUpload|EditOpenaiImage|OpenaiVideos|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|Reconcile)\/Role\/Resource$/,
     'An upload has a name of its own; deletions remove those that a request named.',
   ],
   [

@@ -59,8 +59,8 @@ export const ADMISSION = bugs('admission', [
   [
     'the permit of a request that stores its files is kept until it ends',
     'core/storing/store-outputs.ts',
-    'isFree && (await releasePermit(request, assignment.route, clock))',
-    'false',
+    'isFree && (await releasePermit(request, assignment.route, clock));',
+    'false;',
   ],
   [
     'a queued request that was closed before its turn keeps the permit',

@@ -53,7 +53,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'The texts end with the accounts, which differ.',
   ],
   [
-    "operand dropped in core/ending/close-request.ts openAttempts: request.status === 'succeeded' && (request.outputs?.length ?? 0) >= maxOutputs(request) => (request.outputs?.length ?? 0) >= maxOutputs(request)",
+    "operand dropped in core/requests/request-rules.ts gotAll: request.status === 'succeeded' && (request.outputs?.length ?? 0) >= maxOutputs(request) => (request.outputs?.length ?? 0) >= maxOutputs(request)",
     'A request that failed with all its outputs recorded has no open task either.',
   ],
   [

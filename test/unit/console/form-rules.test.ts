@@ -161,13 +161,13 @@ test('A field shows what it is by default, and ratios as people write them', () 
   expect(byDefault(image)).toEqual([
     ['aspectRatio', 'auto'],
     ['size', '2K'],
-    ['promptExtend', 'the model decides'],
+    ['promptExtend', 'default'],
   ]);
   expect(byDefault(video)).toEqual([
     ['ratio', 'adaptive'],
     ['resolution', '1080p'],
-    ['generateAudio', 'the model decides'],
-    ['promptExtend', 'the model decides'],
+    ['generateAudio', 'default'],
+    ['promptExtend', 'default'],
   ]);
   expect(image.find(({ path }) => path === 'size')?.hint).toBe(
     'A custom size is <width>x<height>: 3,686,400 to 16,777,216 pixels, ratio 1:16 to 16:1.',

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { isIP as inTheService } from 'node:net';
 import { beforeAll, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
+import standIn from '../../../console/ipaddr.ts';
 
 type Rules = typeof import('../../../core/guarded-http/target-rules.ts');
 let [service, browser] = [] as unknown as [Rules, Rules];
@@ -41,7 +43,13 @@ const asHost = (text: string): string =>
   new URL(`https://${text.includes(':') ? `[${text}]` : text}/`).hostname.replace(/^\[(.*)\]$/, '$1');
 
 const expectSame = (address: string) => {
+  expect([address, browser.isThisMachine(address)]).toEqual([address, service.isThisMachine(address)]);
+  const url = `http://${address.includes(':') ? `[${address}]` : address}/`;
   for (const isPrivate of [false, true]) {
+    expect([address, browser.overHttps(url, isPrivate)]).toEqual([
+      address,
+      service.overHttps(url, isPrivate),
+    ]);
     expect([address, browser.hostProblem(address, isPrivate)]).toEqual([
       address,
       service.hostProblem(address, isPrivate),
@@ -79,4 +87,24 @@ test.each([
   '1:2:3:4:5:6:7',
 ])('a host is an address or none, as for the service: %s', (host) => {
   expectSame(host);
+});
+
+test('the browser has every part of the library that the rules name', () => {
+  const rules = readFileSync(new URL('../../../core/guarded-http/target-rules.ts', import.meta.url), 'utf8');
+  const named = [...rules.matchAll(/ipaddr\.(\w+)(?:\.(\w+))?/g)].map(([, first = '', second]) => [
+    first,
+    second,
+  ]);
+  const partOf = (held: unknown, name: string): unknown =>
+    (held as Record<string, unknown> | undefined)?.[name];
+
+  expect(named.length).toBeGreaterThan(3);
+  for (const [first = '', second] of named.filter(([name]) => name !== 'js')) {
+    const part = partOf(standIn, first);
+    expect([first, second, typeof (second === undefined ? part : partOf(part, second))]).toEqual([
+      first,
+      second,
+      'function',
+    ]);
+  }
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ProviderPlan } from '../../../core/provider-calls/providers.ts';
 import type { ImageRequest, VideoRequest } from '../../../core/requests/request-rules.ts';
 import { planArkImages } from '../../../providers/modelark/images.ts';
@@ -14,6 +14,27 @@ const oneCall = (mode: ProviderPlan['mode'], path: string, body: object, headers
   calls: [{ path, headers, body }],
 });
 const TASK = { 'x-dashscope-async': 'enable' };
+
+describe('the visible mark of generated media', () => {
+  afterEach(() => {
+    delete process.env.AI_MARKING;
+  });
+
+  /** Whether each maker that knows a visible mark is asked for it, by kind. */
+  const asked = () =>
+    [
+      planArkImages(anImageRequest(), 'seedream-4-5'),
+      planArkVideo(aVideoRequest(), 'seedance-2-0', 'https://callback.example'),
+      planModelStudioImages(anImageRequest(), 'qwen-image-3-pro'),
+      planModelStudioVideo(aVideoRequest(), 'wan2.7-t2v'),
+    ].flatMap(({ calls }) => calls.map(({ body }) => Object(body.parameters ?? body).watermark));
+
+  test('is asked for, or against, by the setting of the operator', () => {
+    expect(asked()).toEqual([false, false, false, false]);
+    process.env.AI_MARKING = 'visible';
+    expect(asked()).toEqual([true, true, true, true]);
+  });
+});
 
 describe('a call to ModelArk', () => {
   const plan = (request: Partial<ImageRequest>) => planArkImages(anImageRequest(request), 'seedream-4-5');

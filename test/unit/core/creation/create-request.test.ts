@@ -90,11 +90,14 @@ describe('an accepted creation', () => {
     });
   });
 
-  test('starts its execution, named by its id and with only the id as input', async () => {
+  test('starts its execution, named by its id and with nothing personal as input', async () => {
     const { requestId } = await create();
 
     expect(executions.started).toEqual([
-      { machine: 'generation', name: requestId, input: { requestId }, status: 'RUNNING' },
+      {
+        ...{ machine: 'generation', name: requestId, status: 'RUNNING' },
+        input: { requestId, model: 'xQI3Pro', accountId: ACCOUNT_ID },
+      },
     ]);
   });
 

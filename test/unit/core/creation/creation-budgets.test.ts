@@ -276,6 +276,6 @@ describe('a creation without budgets, webhooks and idempotency key', () => {
       memory.get(endUser),
       memory.get(requestKey(request.requestId)),
     ];
-    expect(items.map(itemBytes)).toEqual([310, 297 + USED_BY, 358, 617]);
+    expect(items.map(itemBytes)).toEqual([310, 297 + USED_BY, 358, 590]);
   });
 });
