@@ -164,11 +164,12 @@ export const bindExecutions = (
   }: Record<
     'generation' | 'expiry' | 'webhookDelivery',
     Pick<Workflow<never>, 'bindStart' | 'allowWake' | 'bindStatus'>
-  > & { reconciler: Reconciler },
+  > & { webhookDelivery: Pick<Workflow<'deliver-webhook'>, 'bindInvoke'>; reconciler: Reconciler },
   { creators, finishers, pollers, task, reconcile, reconcileLost }: Functions,
 ): void => {
   expiry.bindStart([reconcile]);
-  webhookDelivery.bindStart([...finishers, ...creators]);
+  webhookDelivery.bindStart([reconcileLost]);
+  webhookDelivery.bindInvoke('deliver-webhook', 'DELIVER_WEBHOOK_FUNCTION_ARN', [...finishers, ...creators]);
   generation.bindStart([...creators, reconcile]);
   generation.allowWake([...pollers, task['await-capacity']]);
   reconciler.allowStart([task['await-provider'], task['await-capacity']]);

@@ -12,6 +12,7 @@ import { dataOf } from './own-models.ts';
 import type { ProviderSecrets } from './provider-secrets.ts';
 import { VERSION } from './release.ts';
 import type { SandboxProviders } from './sandbox-providers.ts';
+import type { ServiceFunction } from './service-function.ts';
 import type { Settings } from './settings.ts';
 
 interface Capabilities {
@@ -28,7 +29,7 @@ interface Capabilities {
   monitoring: { topic: Topic };
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
-  webhookDelivery: { stateMachine: StateMachine };
+  webhookDelivery: { stateMachine: StateMachine; tasks: { 'deliver-webhook': ServiceFunction } };
   verifyLedgers: { stateMachine: StateMachine };
 }
 
@@ -50,6 +51,7 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('GenerationStateMachineArn', generation.stateMachine.stateMachineArn);
   output('ExpiryStateMachineArn', expiry.stateMachine.stateMachineArn);
   output('WebhookDeliveryStateMachineArn', webhookDelivery.stateMachine.stateMachineArn);
+  output('DeliverWebhookFunctionArn', webhookDelivery.tasks['deliver-webhook'].lambda.functionArn);
   output('VerifyLedgersStateMachineArn', verifyLedgers.stateMachine.stateMachineArn);
   output('ModelRoutes', secrets.modelRoutes);
   const { models } = service.context;

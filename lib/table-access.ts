@@ -67,9 +67,12 @@ const PROGRESS: WriteAccess = {
   operations: ['UpdateItem'],
   attributes: WRITTEN_ATTRIBUTES.progress,
 };
-/** Changes a balance with its ledger entry, and the request that causes it. No other write reaches accounts or ledgers. */
+/**
+ * Changes a balance with its ledger entry, the request that causes it, and the webhook that tells. No other write reaches accounts or
+ * ledgers.
+ */
 const MOVE_MONEY: WriteAccess = {
-  kinds: ['requests', 'accounts', 'endUsers', 'ledgers'],
+  kinds: ['requests', 'accounts', 'endUsers', 'ledgers', 'webhookAttempts'],
   operations: ['PutItem', 'UpdateItem'],
 };
 /** Removes a request with everything beside it and leaves a mark. */
@@ -210,8 +213,8 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     writes: [{ ...PROGRESS, attributes: WRITTEN_ATTRIBUTES.expiry }],
   },
   'deliver-webhook': {
-    reads: [['requests', 'accounts', 'webhookHosts', 'webhookAttempts'], 'GetItem', 'Query'],
-    writes: [{ kinds: ['webhookAttempts'], operations: ['ConditionCheckItem', 'PutItem'] }],
+    reads: [['requests', 'accounts', 'webhookHosts', 'webhookAttempts'], 'GetItem'],
+    writes: [{ kinds: ['webhookAttempts'], operations: ['ConditionCheckItem', 'PutItem', 'UpdateItem'] }],
     updates: ['webhookHosts', 'inFlightWebhooks'],
   },
   reconcile: {
@@ -223,7 +226,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     ],
     queries: ['modelSettings'],
     writes: [MOVE_MONEY, REMOVE, REMOVE_END_USER],
-    updates: ['reconcilerRun', 'deletedRequests'],
+    updates: ['reconcilerRun', 'deletedRequests', 'webhookAttempts'],
     routeLimits: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
     routeStates: ['BatchGetItem'],
   },

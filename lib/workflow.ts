@@ -118,6 +118,17 @@ export class Workflow<Task extends string> extends Construct {
     this.bind(functions, ['states:StartExecution'], this.stateMachine.stateMachineArn);
   }
 
+  /** Lets functions have a task's function run without an execution, and that function start one. */
+  bindInvoke(task: Task, variable: EnvironmentName, functions: readonly ServiceFunction[]): void {
+    const { stateMachineArn } = this.stateMachine;
+    const invoked = this.tasks[task];
+    for (const to of functions) {
+      to.addEnvironment({ [variable]: invoked.lambda.functionArn, [this.arnVariable]: stateMachineArn });
+      to.allow(['lambda:InvokeFunction'], [invoked.lambda.functionArn]);
+    }
+    invoked.allowLater(['states:StartExecution'], [stateMachineArn]);
+  }
+
   /** Lets functions see whether an execution runs, and how it ended. */
   bindStatus(functions: readonly ServiceFunction[]): void {
     this.bind(functions, ['states:DescribeExecution'], executionsArn(this.stateMachine));

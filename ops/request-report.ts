@@ -1,4 +1,5 @@
 import { type Account, getAccount, listAccounts } from '../core/accounts/accounts.ts';
+import { listWebhookAttempts, type WebhookAttempt } from '../core/deliveries/webhook-attempts.ts';
 import { requiredEnv, requiredNumberEnv } from '../core/environment.ts';
 import { NotFoundError } from '../core/errors.ts';
 import { listStoredFiles, type StoredFile } from '../core/files/request-files.ts';
@@ -10,7 +11,6 @@ import { findProviderWait, type ProviderWait } from '../core/provider-calls/prov
 import { findDeletionMarks } from '../core/requests/deleted-requests.ts';
 import { entryNumbersOf, isRemoved, type StoredRequest } from '../core/requests/request-rules.ts';
 import { findRequest } from '../core/requests/requests.ts';
-import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from './execution-history.ts';
 import { findOutlook } from './request-outlook.ts';
 import type { Outlook } from './story-span.ts';

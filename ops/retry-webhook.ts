@@ -1,3 +1,4 @@
+import { requiredEnv } from '../core/environment.ts';
 import { ConflictError, NotFoundError } from '../core/errors.ts';
 import { startWebhookDelivery } from '../core/executions/executions.ts';
 import { isRemoved, isTerminal } from '../core/requests/request-rules.ts';
@@ -27,6 +28,11 @@ export const retryWebhook = async (requestId: string, clock: Clock = systemClock
       `Request ${requestId} is ${request.status}: its webhook is sent when it has ended.`,
     );
   }
-  await startWebhookDelivery(requestId, newDeliverySuffix(now));
+  const { accountId, model } = request;
+  await startWebhookDelivery(
+    requiredEnv('WEBHOOK_DELIVERY_STATE_MACHINE_ARN'),
+    { id: requestId, accountId, model },
+    { suffix: newDeliverySuffix(now) },
+  );
   return { webhookId: webhookIdOf(requestId), queuedAt: toInstant(now) };
 };

@@ -57,6 +57,7 @@ const OUTPUT_OF = {
   GENERATION_STATE_MACHINE_ARN: 'GenerationStateMachineArn',
   EXPIRY_STATE_MACHINE_ARN: 'ExpiryStateMachineArn',
   WEBHOOK_DELIVERY_STATE_MACHINE_ARN: 'WebhookDeliveryStateMachineArn',
+  DELIVER_WEBHOOK_FUNCTION_ARN: 'DeliverWebhookFunctionArn',
   VERIFY_LEDGERS_STATE_MACHINE_ARN: 'VerifyLedgersStateMachineArn',
   IMAGE_DEADLINE_SECONDS: 'ImageDeadlineSeconds',
   VIDEO_DEADLINE_SECONDS: 'VideoDeadlineSeconds',

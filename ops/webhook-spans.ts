@@ -1,6 +1,6 @@
+import type { WebhookAttempt } from '../core/deliveries/webhook-attempts.ts';
 import { isTerminal, type StoredRequest } from '../core/requests/request-rules.ts';
 import { addSeconds, type Instant, toInstant } from '../core/time.ts';
-import type { WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import type { ExecutionHistory } from './execution-history.ts';
 import type { RequestReport } from './request-report.ts';
 import type { StorySpan } from './story-span.ts';

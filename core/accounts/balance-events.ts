@@ -1,11 +1,12 @@
 import * as z from 'zod/mini';
+import { insertFirstAttemptWrite, WEBHOOK_RETENTION_SECONDS } from '../deliveries/webhook-attempts.ts';
 import type { PaymentRequiredError } from '../errors.ts';
 import { balanceEventId } from '../ids.ts';
 import { readableItems } from '../observability.ts';
-import { accountKey, balanceEventKey, dueListing, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { getItem, partitionQuery, putWrite, queryItems, updateOf, updateWrite } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
-import { addSeconds, type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { accountKey, balanceEventKey, TTL_ATTRIBUTE } from '../table/keys.ts';
+import { getItem, partitionQuery, putWrite, queryItems, updateWrite } from '../table/table.ts';
+import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import type { Account } from './accounts.ts';
 
 /** An event of an account's balance, as stored: what its webhook reports. */
@@ -49,19 +50,15 @@ export const crossingOf = (
   };
 };
 
-/** The writer of an event starts its delivery at once. After this, the reconciler does. */
-const STARTED_WITHIN_SECONDS = 30;
-/** As long as the attempts of its delivery are kept. */
-const KEPT_SECONDS = 100 * SECONDS_PER_DAY;
-
-/** Access pattern 6: writes an event, in the transaction that it reports, and lists it as due. */
-export const insertBalanceEventWrite = (event: BalanceEvent): TransactItem =>
+/** Access pattern 6: writes an event, in the transaction that it reports, with the first attempt of its webhook. */
+export const insertBalanceEventWrites = (event: BalanceEvent): TransactItem[] => [
   putWrite({
     ...balanceEventKey(event.accountId, event.eventId),
-    ...dueListing('CHECK', event.eventId, addSeconds(event.at, STARTED_WITHIN_SECONDS)),
     ...event,
-    [TTL_ATTRIBUTE]: toEpochSeconds(event.at) + KEPT_SECONDS,
-  });
+    [TTL_ATTRIBUTE]: toEpochSeconds(event.at) + WEBHOOK_RETENTION_SECONDS,
+  }),
+  insertFirstAttemptWrite(event.eventId, event.at),
+];
 
 /** An account gets at most one event in this time that its balance does not suffice. */
 const EXHAUSTED_PAUSE_SECONDS = 3_600;
@@ -100,7 +97,7 @@ export const insertExhaustedEvent = async (
         ExpressionAttributeNames: { '#at': 'at' },
         ExpressionAttributeValues: { ':reported': { at, ledgerEntries }, ':latest': latest },
       }),
-      insertBalanceEventWrite(event),
+      ...insertBalanceEventWrites(event),
     ];
   });
   return isWritten ? event.eventId : undefined;
@@ -113,16 +110,6 @@ export const findBalanceEvent = async (
 ): Promise<BalanceEvent | undefined> => {
   const item = await getItem(balanceEventKey(accountId, eventId));
   return item && BalanceEvent.parse(item);
-};
-
-/** Access pattern 8: takes an event whose delivery was started off the due list. Does nothing when it is absent. */
-export const closeBalanceEvent = async (accountId: string, eventId: string): Promise<void> => {
-  await writeUnlessRefused(
-    updateOf(balanceEventKey(accountId, eventId), {
-      UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
-      ConditionExpression: 'attribute_exists(PK)',
-    }),
-  );
 };
 
 /** Access pattern 7: the events of an account, newest first, strongly consistent. */

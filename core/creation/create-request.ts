@@ -2,7 +2,8 @@ import type { Account } from '../accounts/accounts.ts';
 import { insertExhaustedEvent } from '../accounts/balance-events.ts';
 import type { CreationWork } from '../concurrency/work-allowance.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
-import { startWebhookDelivery, startWorkflow } from '../executions/executions.ts';
+import { startWorkflow } from '../executions/executions.ts';
+import { startFirstAttempt } from '../executions/invoke-later.ts';
 import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
@@ -57,7 +58,7 @@ const tellExhausted = (account: Account, refusal: PaymentRequiredError, now: Dat
 /** Starts the delivery of a balance event, if there is one. If that fails, the reconciler starts it. */
 const reportEvent = async (eventId: string | undefined): Promise<void> => {
   if (eventId === undefined) return;
-  await startWebhookDelivery(eventId).catch((error: Error) =>
+  await startFirstAttempt(eventId).catch((error: Error) =>
     logger.warn('the delivery of a balance event could not be started', { eventId, error }),
   );
 };

@@ -1,5 +1,5 @@
 import { leaveRoutes, mayBeAtRoute } from '../admission/admission.ts';
-import { startWebhookDelivery } from '../executions/executions.ts';
+import { startFirstAttempt } from '../executions/invoke-later.ts';
 import { logger } from '../observability.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import {
@@ -24,9 +24,9 @@ export interface Settling {
 }
 
 /**
- * Starts the webhook delivery of a terminal request, then takes it off the list of work left; if it succeeded, it
- * is then due when its files expire. The delivery is named by the request, so repeated calls start it once. Does
- * nothing while the request is unfinished, or when it is closed or deleted.
+ * Has the first attempt of a terminal request's webhook made, then takes the request off the list of work left; if it succeeded, it
+ * is then due when its files expire. Repeated calls are harmless: an attempt is made once. Does nothing while the request is unfinished or
+ * deleted.
  *
  * While its permits, its files or its provider's tasks are not settled, the request stays due for the reconciler, and this returns false.
  * Throws `UnknownStatusError`.
@@ -37,9 +37,10 @@ export const closeRequest = async (
   { clock = systemClock, tasks = (request) => hasNoTasks(request, clock) }: Settling = {},
 ): Promise<boolean> => {
   const request = await findRequest(requestId);
-  if (!request || dueListOf(request.GSI1PK) !== 'CHECK' || !isTerminal(request)) return true;
+  if (!request || !isTerminal(request)) return true;
   checkStatus(request);
-  if (request.webhookUrl !== undefined) await startWebhookDelivery(requestId);
+  if (request.webhookUrl !== undefined) await startFirstAttempt(requestId);
+  if (dueListOf(request.GSI1PK) !== 'CHECK') return true;
   // After the end, so that nothing is called without a permit.
   const hasLeft = !mayBeAtRoute(request, request.status) || (await leaveRoutes(request, clock));
   const settled = [hasLeft, await tasks(request), await files(request)];

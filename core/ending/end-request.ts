@@ -1,6 +1,7 @@
 import { getAccount } from '../accounts/accounts.ts';
 import { mayBeAtRoute, mayHavePermit } from '../admission/admission.ts';
 import { giveBackWrites } from '../budgets/spending.ts';
+import { insertFirstAttemptWrite } from '../deliveries/webhook-attempts.ts';
 import { beganWith, countSettlementWrite, toEndUser } from '../end-users/end-users.ts';
 import { pauseWrite } from '../end-users/pauses.ts';
 import { requiredNumberEnv } from '../environment.ts';
@@ -62,7 +63,7 @@ type Ending = 'ended' | 'closed' | 'stored';
  *
  * Throws `UnknownStatusError`.
  *
- * Puts the follow-up work on a due list. On `CHECK`: a webhook, removing files of a failed request,
+ * Puts the follow-up work on a due list. On `CHECK`: the first attempt of the webhook, an item of its own; removing files of a failed request,
  * cancelling tasks of the provider, or leaving its routes. On `EXPIRE`: only the expiry of its files is left.
  */
 export const endRequest = async (
@@ -80,7 +81,6 @@ export const endRequest = async (
   // Outputs may be missing because the provider still works on them.
   const mayHaveTasks = (request.outputs ?? []).length < maxOutputs(request) && hasOpenTask(attempts);
   const isToBeClosed =
-    request.webhookUrl !== undefined ||
     (state.status === 'failed' && (mayHaveFiles || clipsOf(request).length > 0)) ||
     mayHaveTasks ||
     mayBeAtRoute(request, state.status);
@@ -104,6 +104,8 @@ export const endRequest = async (
   // Counts of budgets that cannot be read: a refund does not wait for them.
   const unread = new Set<string>();
   let [counted, firstCounted]: [TransactItem[], number] = [[], 0];
+  const webhookWrites =
+    request.webhookUrl === undefined ? [] : [insertFirstAttemptWrite(request.requestId, finishedAt)];
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
   /** Set when this did not end it. */
   let found: Ending | undefined;
@@ -132,6 +134,7 @@ export const endRequest = async (
       ...counts,
       ...(credit?.writes ?? []),
       ...extraWrites,
+      ...webhookWrites,
     ];
     const owners = credit ? [...budgetOwners, ...(isCounted ? [endUserId] : [])] : [];
     firstCounted = settled.length;

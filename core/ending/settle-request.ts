@@ -1,5 +1,6 @@
 import { requiredNumberEnv } from '../environment.ts';
 import type { Failure } from '../errors.ts';
+import { startFirstAttempt } from '../executions/invoke-later.ts';
 import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { costOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
@@ -32,7 +33,10 @@ export const settleRequest = async (
     const state = terminalStateOf(request, latest, now);
     status = state.status;
     const ending = await endRequest(request, latest, state, now);
-    if (ending === 'closed') return status;
+    if (ending === 'closed') {
+      if (request.webhookUrl !== undefined) await startFirstAttempt(requestId);
+      return status;
+    }
   }
   // A failed request may have files from another run. The reconciler removes them and closes it.
   const hasNoFiles = async (ended: StoredRequest): Promise<boolean> => {

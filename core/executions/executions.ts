@@ -11,7 +11,7 @@ import {
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
 import { clientOptions } from '../aws-clients.ts';
-import { type EnvironmentName, requiredEnv } from '../environment.ts';
+import { requiredEnv } from '../environment.ts';
 import { parseBalanceEventId } from '../ids.ts';
 import { toInstant } from '../time.ts';
 import type { FinalStep } from './step-rules.ts';
@@ -20,12 +20,7 @@ import type { FinalStep } from './step-rules.ts';
 export const stepFunctions = new SFNClient(clientOptions('stepFunctions'));
 
 /** Starts an execution. A name that was used before starts nothing. */
-const startOnce = async (
-  machine: Extract<EnvironmentName, `${string}_STATE_MACHINE_ARN`>,
-  name: string,
-  input: object,
-): Promise<void> => {
-  const stateMachineArn = requiredEnv(machine);
+const startOnce = async (stateMachineArn: string, name: string, input: object): Promise<void> => {
   try {
     await stepFunctions.send(
       new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }),
@@ -45,19 +40,42 @@ interface ShownRequest {
 
 /** Starts the execution that owns a request. It is named by the request, so a repeated start does nothing. */
 export const startWorkflow = ({ requestId, model, accountId }: ShownRequest): Promise<void> =>
-  startOnce('GENERATION_STATE_MACHINE_ARN', requestId, { requestId, model, accountId });
+  startOnce(requiredEnv('GENERATION_STATE_MACHINE_ARN'), requestId, { requestId, model, accountId });
 
 /** Starts an execution that removes the files of expired requests from a cursor on. It is named by an instant, so once for each. */
 export const startExpiry = (at: Date, cursor: unknown): Promise<void> =>
-  startOnce('EXPIRY_STATE_MACHINE_ARN', toInstant(at).replace(/[:.]/g, '-'), { cursor });
+  startOnce(requiredEnv('EXPIRY_STATE_MACHINE_ARN'), toInstant(at).replace(/[:.]/g, '-'), { cursor });
+
+/** What the webhook of a delivery reports, as its execution shows it: the end of a request, or an event of a balance. */
+export interface DeliverySubject {
+  /** The id of the request or event. */
+  id: string;
+  accountId: string;
+  /** Of a request. */
+  model?: string | undefined;
+}
+
+/** When the next attempt of a delivery is made, and how many were made before. */
+export interface NextAttempt {
+  waitSeconds: number;
+  attemptsMade: number;
+}
+const AT_ONCE: NextAttempt = { waitSeconds: 0, attemptsMade: 0 };
 
 /**
- * Starts the execution that delivers the webhook of a terminal request, or of a balance event; once, unless `suffix` names another
- * delivery that an operator asked for.
+ * Starts the execution that makes the attempts of a delivery from the `next` one on, by default from the first. The delivery is named by its
+ * subject, or with a `suffix` where it is another one that an operator asked for. Starting it again does nothing.
  */
-export const startWebhookDelivery = (id: string, suffix = ''): Promise<void> =>
-  startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', id + suffix, {
+export const startWebhookDelivery = (
+  stateMachineArn: string,
+  { id, accountId, model }: DeliverySubject,
+  { suffix = '', next = AT_ONCE }: { suffix?: string; next?: NextAttempt } = {},
+): Promise<void> =>
+  startOnce(stateMachineArn, id + suffix, {
     requestId: parseBalanceEventId(id) ? null : id,
+    ...(model !== undefined && { model }),
+    accountId,
+    step: { result: { next: 'wait', ...next } },
   });
 
 /** What a delivery reports, by the execution's input and name: the id of a request or of a balance event. Throws for any other name. */

@@ -1,13 +1,10 @@
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { clientOptions } from '../aws-clients.ts';
 import { logger } from '../observability.ts';
 import type { Clock } from '../time.ts';
+import { invokeLater } from './invoke-later.ts';
 import { claimStart, findReconcilerRun, isAlive } from './reconciler-run.ts';
 
-const lambda = new LambdaClient(clientOptions('invocations'));
-
 /** The input of a run that was not started by the schedule: it ends as soon as nothing is open. */
-const RUN = JSON.stringify({ everySeconds: 60 });
+const RUN = { everySeconds: 60 };
 
 /**
  * Starts the reconciler for a request that begins to wait, unless a run is alive. Call it once the wait is written. Never rejects: after
@@ -18,9 +15,7 @@ export const startReconcilerIfDead = async (clock: Clock): Promise<void> => {
     const run = await findReconcilerRun();
     const now = clock.now();
     if (!run || isAlive(run, now) || !(await claimStart(run, now))) return;
-    await lambda.send(
-      new InvokeCommand({ FunctionName: run.functionName, InvocationType: 'Event', Payload: RUN }),
-    );
+    await invokeLater(run.functionName, RUN);
   } catch (error) {
     logger.warn('the reconciler could not be started', { error: error as Error });
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type Account, findAccount, toAccount } from '../accounts/accounts.ts';
-import { crossingOf, insertBalanceEventWrite } from '../accounts/balance-events.ts';
+import { crossingOf, insertBalanceEventWrites } from '../accounts/balance-events.ts';
 import type { EarnedWork } from '../concurrency/work-allowance.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
@@ -133,7 +133,7 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
   return {
     entry,
     eventId: event?.eventId,
-    eventWrites: event ? [insertBalanceEventWrite(event)] : [],
+    eventWrites: event ? insertBalanceEventWrites(event) : [],
     writes: [
       updateWrite(accountKey(head.accountId), {
         UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,

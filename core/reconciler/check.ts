@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { closeBalanceEvent } from '../accounts/balance-events.ts';
 import { mayHavePermit } from '../admission/admission.ts';
 import { resumeRemoval } from '../deletion/delete-end-user.ts';
 import { resumeDeletion } from '../deletion/resume-deletion.ts';
@@ -8,7 +7,7 @@ import { abandonedTasks, cancelTasks } from '../ending/close-request.ts';
 import { reconcileRequest } from '../ending/end-lost-request.ts';
 import { closeStoredRequest } from '../ending/fail-request.ts';
 import { requiredNumberEnv, type WorkflowSettings, workflowSettings } from '../environment.ts';
-import { startWebhookDelivery } from '../executions/executions.ts';
+import { startFirstAttempt } from '../executions/invoke-later.ts';
 import { firstCallAt, hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import {
   findRequestAndAttempts,
@@ -75,17 +74,13 @@ const openFor = (seconds: number, clock: Clock): CheckResult => ({
 export const checkDue = async (due: DueItem, options: CheckOptions): Promise<CheckResult> => {
   const { work, list } = due;
   if (work.kind === 'request') return checkRequest(due, work.requestId, options);
-  if (work.kind === 'balance-event') {
-    // Unless its writer has: the delivery is named by the event.
-    await startWebhookDelivery(work.eventId);
-    await closeBalanceEvent(work.accountId, work.eventId);
-    return DONE;
-  }
   const { clock, keepGoing, providerRouteOf } = options;
   // Removals take long. Rescheduled first, so that the next run continues if this one dies.
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), CHECK_AGAIN_SECONDS));
   if (!claimed) return DONE;
-  if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
+  // The invocation was lost, or its function died.
+  if (work.kind === 'webhook') await startFirstAttempt(work.eventId);
+  else if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
   else await resumeDeletion(toDeletedRequest(claimed.item), providerRouteOf, clock);
   return DONE;
 };

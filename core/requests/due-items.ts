@@ -2,8 +2,6 @@ import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { readable } from '../observability.ts';
 import {
-  accountPartition,
-  BALANCE_EVENT_PREFIX,
   DELETED_REQUEST_PREFIX,
   DUE_SHARDS,
   type DueList,
@@ -16,6 +14,8 @@ import {
   LISTING_INDEX,
   REQUEST_SORT,
   requestPartition,
+  WEBHOOK_ATTEMPT_PREFIX,
+  webhookAttemptPartition,
 } from '../table/keys.ts';
 import {
   lastItems,
@@ -29,12 +29,12 @@ import {
 import { writeOnCondition } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 
-/** The subject of a due item: a request, the deletion of a request, the removal of an end-user, or an event of a balance. */
+/** The subject of a due item: a request, the deletion of a request, the removal of an end-user, or the first attempt of a webhook. */
 type DueWork =
   | { kind: 'request'; requestId: string }
   | { kind: 'deletion'; accountId: string; requestId: string }
   | { kind: 'removal'; accountId: string; removalId: string }
-  | { kind: 'balance-event'; accountId: string; eventId: string };
+  | { kind: 'webhook'; eventId: string };
 
 /** An item in a due list, as a query found it. */
 export interface DueItem {
@@ -59,10 +59,8 @@ const workOf = ({ PK, SK }: ItemKey): DueWork => {
     const accountId = PK.slice(endUserPartition('').length);
     return { kind: 'removal', accountId, removalId: SK.slice(SK.lastIndexOf('#') + 1) };
   }
-  if (SK.startsWith(BALANCE_EVENT_PREFIX)) {
-    const accountId = PK.slice(accountPartition('').length);
-    return { kind: 'balance-event', accountId, eventId: SK.slice(BALANCE_EVENT_PREFIX.length) };
-  }
+  if (SK.startsWith(WEBHOOK_ATTEMPT_PREFIX))
+    return { kind: 'webhook', eventId: PK.slice(webhookAttemptPartition('').length) };
   if (SK === REQUEST_SORT) return { kind: 'request', requestId: PK.slice(requestPartition('').length) };
   throw new Error('This version has no such work.');
 };
@@ -70,7 +68,7 @@ const workOf = ({ PK, SK }: ItemKey): DueWork => {
 /** What an item's partition of a due list is chosen by. */
 const workText = (work: DueWork): string => {
   if (work.kind === 'removal') return work.removalId;
-  return work.kind === 'balance-event' ? work.eventId : work.requestId;
+  return work.kind === 'webhook' ? work.eventId : work.requestId;
 };
 
 const toDueItem = (list: DueList, item: StoredItem): DueItem => {

@@ -1,7 +1,15 @@
 import { findAccount, getAccount } from '../accounts/accounts.ts';
 import { findBalanceEvent } from '../accounts/balance-events.ts';
 import { accountLimit, hostLimit, withinLimits } from '../concurrency/in-flight.ts';
+import {
+  type AttemptName,
+  claimAttempt,
+  closeFirstAttempt,
+  findAttempt,
+  recordAttempt,
+} from '../deliveries/webhook-attempts.ts';
 import { requiredEnv } from '../environment.ts';
+import { type NextAttempt, startWebhookDelivery } from '../executions/executions.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { guardedRequest, TargetRefusedError } from '../guarded-http/guarded-http.ts';
 import { parseBalanceEventId } from '../ids.ts';
@@ -10,7 +18,7 @@ import { renderRecord } from '../requests/render-record.ts';
 import { isRemoved } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { type Clock, type Instant, systemClock, toInstant } from '../time.ts';
-import { listWebhookAttempts, putWebhookAttempt } from './webhook-attempts.ts';
+import { keepTrying } from '../transient-errors.ts';
 import { backOffFrom, endBackOff, findHostBackOff, type HostBackOff } from './webhook-hosts.ts';
 import {
   type AttemptResult,
@@ -37,43 +45,100 @@ export const WEBHOOK_SLOTS = { account: 20, host: 10, hangingHost: 1 };
 /** Longer than an attempt: its time limit, and what is read and written around it. */
 const LEASE_SECONDS = 30;
 
+/** The delivery of what an event's webhook reports, and how many of its attempts were made. */
+export interface Delivery {
+  subjectId: string;
+  delivery: string;
+  attemptsMade: number;
+}
+
+/** How long an execution waits for another function that makes the same attempt. */
+const UNDER_WAY_SECONDS = 60;
+
 /**
- * Makes one attempt to deliver the webhook of a terminal request, or of a balance event. Sends the record as it reads now, freshly signed,
- * records the attempt, and returns the next step. Only the status of the answer counts; its body is not read.
+ * Makes the next attempt to deliver the webhook of a terminal request, or of a balance event, and returns the next step. Sends the record as it
+ * reads now, freshly signed, and records the attempt. Only the status of the answer counts; its body is not read. Each attempt is made once:
+ * for one that was made before, returns the step that followed.
  *
  * Postpones the attempt while the account has no slot left, or backs off from the host because it hung. Returns when to come back.
  */
 export const deliverWebhook = async (
-  subjectId: string,
-  delivery: string,
+  delivery: Delivery,
   clock: Clock = systemClock,
   random: () => number = Math.random,
 ): Promise<DeliveryStep> => {
-  const now = clock.now();
-  const subject = await findSubject(subjectId, now);
+  const subject = await findSubject(delivery.subjectId, clock.now());
   if (!subject) return { next: 'stop' };
-  const { accountId, url } = subject;
-  const [earlier, backOff] = await Promise.all([
-    listWebhookAttempts(subjectId, delivery),
+  const step = await stepOfDelivery(subject, delivery, clock, random);
+  const { attemptsMade } = delivery;
+  return step ?? { next: 'wait', waitSeconds: UNDER_WAY_SECONDS, attemptsMade };
+};
+
+/**
+ * Makes the first attempt of a webhook. If the receiver does not accept it, or it cannot be made yet, starts the execution that makes the
+ * others. The attempt then leaves the due list. Does nothing while another function makes it.
+ */
+export const makeFirstAttempt = async (
+  subjectId: string,
+  stateMachineArn: string,
+  clock: Clock = systemClock,
+  random: () => number = Math.random,
+): Promise<void> => {
+  const subject = await findSubject(subjectId, clock.now());
+  const delivery = { subjectId, delivery: subjectId, attemptsMade: 0 };
+  const step = subject ? await stepOfDelivery(subject, delivery, clock, random) : ({ next: 'stop' } as const);
+  if (!step) return;
+  if (subject && step.next === 'wait')
+    await startWebhookDelivery(stateMachineArn, subject, { next: nextOf(step) });
+  await closeFirstAttempt(subjectId);
+};
+
+const nextOf = ({ waitSeconds, attemptsMade }: NextAttempt): NextAttempt => ({ waitSeconds, attemptsMade });
+
+/** The step after the next attempt, made now or before; undefined while another function makes it. */
+const stepOfDelivery = async (
+  subject: WebhookSubject,
+  { delivery, attemptsMade }: Delivery,
+  clock: Clock,
+  random: () => number,
+): Promise<DeliveryStep | undefined> => {
+  const now = clock.now();
+  const { id, accountId, url } = subject;
+  const name = { requestId: id, delivery, number: attemptsMade + 1 };
+  const [state, backOff] = await Promise.all([
+    findAttempt(name, clock),
     findHostBackOff(accountId, url, now),
   ]);
-  // By number: an attempt that cannot be read is left out of the list, and counts all the same.
-  const number = Math.max(0, ...earlier.map((one) => one.number)) + 1;
-  const attempt = () => attemptDelivery(subject, { delivery, number, backOff, clock });
+  if (state.kind === 'under-way') return undefined;
+  const stepAfter = (result: AttemptResult): DeliveryStep =>
+    stepAfterAttempt(result, name.number, retrySchedule(), random());
+  if (state.kind === 'made') return stepAfter(state.result);
+  const attempt = () =>
+    attemptDelivery(subject, { name, isWritten: state.isWritten, backOff, clock, stepAfter });
   const isAllowed = backOff === undefined || backOff.notBefore <= toInstant(now);
   const made = isAllowed ? await withinLimits(limitsOf(accountId, url, backOff), clock, attempt) : undefined;
-  const step = made
-    ? stepAfterAttempt(made.result, number, retrySchedule(), random())
-    : stepWhenPostponed(
-        { startedAt: deliveryStartedAt(delivery, subject), notBefore: backOff?.notBefore, now },
-        retrySchedule(),
-        random(),
-      );
-  if (!made) logger.info('webhook postponed', { ...step });
-  if (step.next === 'give-up') {
+  const step = made ? made.result : postponed(subject, { delivery, attemptsMade, backOff, now }, random);
+  if (step?.next === 'give-up') {
     logger.warn('webhook given up', { reason: step.reason });
     countMetric(METRIC.webhookGivenUp, {});
   }
+  return step;
+};
+
+const postponed = (
+  subject: WebhookSubject,
+  {
+    delivery,
+    attemptsMade,
+    backOff,
+    now,
+  }: { delivery: string; attemptsMade: number; backOff: HostBackOff | undefined; now: Date },
+  random: () => number,
+): DeliveryStep => {
+  const startedAt = deliveryStartedAt(delivery, subject);
+  const wait = { startedAt, notBefore: backOff?.notBefore, now, attemptsMade };
+  const step = stepWhenPostponed(wait, retrySchedule(), random());
+  logger.info('webhook postponed', { ...step });
   return step;
 };
 
@@ -86,30 +151,44 @@ const limitsOf = (accountId: string, url: string, backOff: HostBackOff | undefin
   ];
 };
 
+/** An attempt that is to be made. `isWritten` as in `AttemptState`; `stepAfter` tells what follows a result. */
+interface NewAttempt {
+  name: AttemptName;
+  isWritten: boolean;
+  backOff: HostBackOff | undefined;
+  clock: Clock;
+  stepAfter: (result: AttemptResult) => DeliveryStep;
+}
+
+/** How long the record of an attempt is written again after transient errors: one that is lost would be made twice. */
+const RECORD_MS = 10_000;
+
+/** Claims an attempt, makes and records it, and returns what follows; undefined when another function has claimed it. */
 const attemptDelivery = async (
   subject: WebhookSubject,
-  {
-    delivery,
-    number,
-    backOff,
-    clock,
-  }: { delivery: string; number: number; backOff: HostBackOff | undefined; clock: Clock },
-): Promise<AttemptResult> => {
-  const { id: requestId, accountId, url, at } = subject;
+  { name, isWritten, backOff, clock, stepAfter }: NewAttempt,
+): Promise<DeliveryStep | undefined> => {
+  const { accountId, url, at } = subject;
   const message = await signedMessage(subject, clock.now());
+  if (!(await claimAttempt(name, toInstant(clock.now()), isWritten))) return undefined;
   // From here on, so that a slow read of ours does not count as a receiver that hangs.
   const startedAt = clock.now();
   const result = await send(url, message);
-  const milliseconds = clock.now().getTime() - startedAt.getTime();
-  const made = { requestId, delivery, number, milliseconds, ...result };
-  await putWebhookAttempt({ ...made, startedAt: toInstant(startedAt) });
+  const endMs = clock.now().getTime();
+  const milliseconds = endMs - startedAt.getTime();
+  const made = { ...name, milliseconds, ...result };
+  const step = stepAfter(result);
+  await keepTrying(
+    () => recordAttempt({ ...made, startedAt: toInstant(startedAt) }, step.next !== 'wait'),
+    () => clock.now().getTime() < endMs + RECORD_MS,
+  );
   const sinceEndSeconds = (startedAt.getTime() - Date.parse(at)) / 1000;
   logger.info('webhook attempted', { ...made, accountId, sinceEndSeconds });
   // Later attempts, and deliveries that an operator started, are as late as the receiver makes them.
-  if (number === 1 && delivery === requestId) measure(METRIC.webhookLag, {}, sinceEndSeconds);
+  if (name.number === 1 && name.delivery === subject.id) measure(METRIC.webhookLag, {}, sinceEndSeconds);
   if (isHanging(result, milliseconds)) await backOffFrom(accountId, url, backOff, clock.now());
   else if (backOff) await endBackOff(accountId, url, backOff);
-  return result;
+  return step;
 };
 
 /** The pauses after each failed attempt, in seconds. */
@@ -145,6 +224,8 @@ const send = async (
 interface WebhookSubject {
   id: string;
   accountId: string;
+  /** Of a request. */
+  model?: string;
   url: string;
   /** When the request ended, or the event was written. */
   at: Instant;
@@ -161,7 +242,7 @@ const findSubject = async (id: string, now: Date): Promise<WebhookSubject | unde
   if (ofBalance) return findBalanceSubject(ofBalance);
   const request = await findRequest(id);
   if (request?.webhookUrl === undefined || isRemoved(request, now)) return undefined;
-  const { accountId, webhookUrl: url, kind, status, finishedAt: at = '' } = request;
+  const { accountId, model, webhookUrl: url, kind, status, finishedAt: at = '' } = request;
   if (status !== 'succeeded' && status !== 'failed') return undefined;
   const render = async (sentAt: Date): Promise<WebhookEvent> => {
     const context = {
@@ -172,7 +253,7 @@ const findSubject = async (id: string, now: Date): Promise<WebhookSubject | unde
     const type = `${kind === 'image' ? 'generation' : 'video'}.${status}` as const;
     return { type, timestamp: at, data: renderRecord(request, context) };
   };
-  return { id, accountId, url, at, render };
+  return { id, accountId, model, url, at, render };
 };
 
 /** Goes to the account's webhook of today: an attempt after a change goes to the new address. */

@@ -3,10 +3,11 @@ import { decodeTime, ulid } from 'ulid';
 import type { Account } from '../accounts/accounts.ts';
 import type { BalanceEventData } from '../accounts/balance-event-answers.ts';
 import type { BalanceEvent } from '../accounts/balance-events.ts';
+import type { WebhookAttempt } from '../deliveries/webhook-attempts.ts';
+import type { NextAttempt } from '../executions/executions.ts';
 import { toXTokens } from '../money.ts';
 import type { RequestRecord, WebhookType } from '../requests/records.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import type { WebhookAttempt } from './webhook-attempts.ts';
 
 /** The id of the event of a request or balance: the same in every attempt and every delivery. */
 export const webhookIdOf = (subjectId: string): string => `msg_${subjectId}`;
@@ -103,8 +104,8 @@ export const isTooLong = (scheduleSeconds: readonly number[]): boolean => {
 
 /** The next step of the `webhook-delivery` state machine. */
 export type DeliveryStep =
-  /** The attempt failed or could not be made yet: make the next one after this many whole seconds. */
-  | { next: 'wait'; waitSeconds: number }
+  /** The attempt failed or could not be made yet: make the next one, after so many, in this many whole seconds. */
+  | ({ next: 'wait' } & NextAttempt)
   /** The receiver accepted it, or the request was deleted. */
   | { next: 'stop' }
   /** The receiver is gone, or every attempt was made. */
@@ -128,7 +129,9 @@ export const stepAfterAttempt = (
   if (status !== undefined && status >= 200 && status < 300) return { next: 'stop' };
   if (status === HTTP_GONE) return { next: 'give-up', reason: 'gone' };
   const waitSeconds = nextAttemptSeconds(number, scheduleSeconds, random);
-  return waitSeconds === undefined ? { next: 'give-up', reason: 'spent' } : { next: 'wait', waitSeconds };
+  return waitSeconds === undefined
+    ? { next: 'give-up', reason: 'spent' }
+    : { next: 'wait', waitSeconds, attemptsMade: number };
 };
 
 /** Shortest and longest wait of an attempt that finds no free place, or a host in back-off. */
@@ -143,7 +146,12 @@ const MIN_POSTPONED_IN_ALL_SECONDS = SECONDS_PER_DAY;
  * is twice as old as its whole schedule and at least a day, and in any case at 13 days.
  */
 export const stepWhenPostponed = (
-  { startedAt, notBefore, now }: { startedAt: Instant; notBefore: Instant | undefined; now: Date },
+  {
+    startedAt,
+    notBefore,
+    now,
+    attemptsMade,
+  }: { startedAt: Instant; notBefore: Instant | undefined; now: Date; attemptsMade: number },
   scheduleSeconds: readonly number[],
   random: number,
 ): DeliveryStep => {
@@ -153,7 +161,8 @@ export const stepWhenPostponed = (
   if (ageSeconds > limit) return { next: 'give-up', reason: 'spent' };
   const spread = Math.min(MAX_POSTPONED_SECONDS, Math.max(MIN_POSTPONED_SECONDS, ageSeconds / 2));
   const untilAllowed = notBefore === undefined ? 0 : (Date.parse(notBefore) - now.getTime()) / 1000;
-  return { next: 'wait', waitSeconds: Math.ceil(Math.max(untilAllowed, 0) + spread * (0.5 + random / 2)) };
+  const waitSeconds = Math.ceil(Math.max(untilAllowed, 0) + spread * (0.5 + random / 2));
+  return { next: 'wait', waitSeconds, attemptsMade };
 };
 
 /** A receiver hangs when it answers after this, or has not answered or let us connect after the second. */

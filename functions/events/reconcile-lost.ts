@@ -18,8 +18,12 @@ const ExecutionEnded = z.object({
     input: z.string(),
   }),
 });
-/** Null for the delivery of a balance event, which names it. */
-const ExecutionInput = z.object({ requestId: z.nullable(z.string()) });
+/** `requestId` is null for the delivery of a balance event, which names it. */
+const ExecutionInput = z.object({
+  requestId: z.nullable(z.string()),
+  accountId: z.optional(z.string()),
+  model: z.optional(z.string()),
+});
 
 /**
  * Repairs one request when its execution failed, timed out or was stopped. Starts a first delivery of its webhook again, by the present
@@ -27,12 +31,14 @@ const ExecutionInput = z.object({ requestId: z.nullable(z.string()) });
  */
 export const handler = eventHandler(async (event) => {
   const { stateMachineArn, name, input, status, stopDate } = ExecutionEnded.parse(event).detail;
-  const { requestId } = ExecutionInput.parse(JSON.parse(input));
+  const { requestId, accountId = '', model } = ExecutionInput.parse(JSON.parse(input));
   logger.appendKeys({ requestId });
   if (stateMachineArn === requiredEnv('WEBHOOK_DELIVERY_STATE_MACHINE_ARN')) {
     logger.warn('a webhook delivery failed', { delivery: name, status });
     const subject = subjectOfDelivery(requestId, name);
     // A delivery after the first is not followed by one, so that a lasting fault does not repeat for ever.
-    if (name === subject) await startWebhookDelivery(subject, followingDeliverySuffix(new Date(stopDate)));
+    const suffix = followingDeliverySuffix(new Date(stopDate));
+    if (name === subject)
+      await startWebhookDelivery(stateMachineArn, { id: subject, accountId, model }, { suffix });
   } else await reconcileRequest(z.string().parse(requestId), systemClock, status);
 });

@@ -1,10 +1,18 @@
 import * as z from 'zod/mini';
 import { subjectOfDelivery } from '../../core/executions/executions.ts';
-import { deliverWebhook } from '../../core/webhooks/deliver-webhook.ts';
+import { deliverWebhook, makeFirstAttempt } from '../../core/webhooks/deliver-webhook.ts';
 import { workflowTask } from '../workflow-task.ts';
 
-/** Makes one attempt of a webhook delivery and returns the next step. `requestId` is null for a balance event, which the delivery names. */
-export const handler = workflowTask(
-  z.object({ requestId: z.nullable(z.string()), delivery: z.string() }),
-  ({ requestId, delivery }) => deliverWebhook(subjectOfDelivery(requestId, delivery), delivery),
-);
+const Delivery = z.object({ requestId: z.nullable(z.string()), delivery: z.string() });
+/** From the process that ended the request or wrote the balance event, and from the reconciler: no execution waits for an answer. */
+const FirstAttempt = z.extend(Delivery, { stateMachineArn: z.string() });
+/** From the state machine. */
+const NextAttempt = z.extend(Delivery, { attemptsMade: z.number() });
+
+/** Makes one attempt of a webhook delivery. Returns the next step to the state machine. `requestId` is null for a balance event, which the delivery names. */
+export const handler = workflowTask(z.union([FirstAttempt, NextAttempt]), async (input) => {
+  const subjectId = subjectOfDelivery(input.requestId, input.delivery);
+  if (!('stateMachineArn' in input)) return deliverWebhook({ ...input, subjectId });
+  await makeFirstAttempt(subjectId, input.stateMachineArn);
+  return undefined;
+});

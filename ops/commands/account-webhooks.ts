@@ -7,11 +7,12 @@ import {
 } from '../../core/accounts/balance-events.ts';
 import { setBalanceWebhook } from '../../core/accounts/debit-settings.ts';
 import { webhookUrlProblem } from '../../core/creation/creation-fields.ts';
+import { listWebhookAttempts, type WebhookAttempt } from '../../core/deliveries/webhook-attempts.ts';
+import { requiredEnv } from '../../core/environment.ts';
 import { ConflictError, NotFoundError } from '../../core/errors.ts';
 import { startWebhookDelivery } from '../../core/executions/executions.ts';
 import { type Thousandths, toXTokens } from '../../core/money.ts';
 import { systemClock, toInstant } from '../../core/time.ts';
-import { listWebhookAttempts, type WebhookAttempt } from '../../core/webhooks/webhook-attempts.ts';
 import { balanceWebhookOf, newDeliverySuffix, webhookIdOf } from '../../core/webhooks/webhook-rules.ts';
 import { positiveAmount, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
@@ -112,7 +113,11 @@ const retry: Verb<{ account: string; event: string }> = async (
     throw new NotFoundError(`Account ${accountId} has no event ${event}.`);
   if (!balanceWebhook) throw new ConflictError(`Account ${accountId} has no webhook.`);
   const now = systemClock.now();
-  await startWebhookDelivery(event, newDeliverySuffix(now));
+  await startWebhookDelivery(
+    requiredEnv('WEBHOOK_DELIVERY_STATE_MACHINE_ARN'),
+    { id: event, accountId },
+    { suffix: newDeliverySuffix(now) },
+  );
   await (await recorder()).put({ accountId, subject: event });
   const value = { webhookId: webhookIdOf(event), queuedAt: toInstant(now) };
   return { value, text: (columns) => formatFields(value, columns) };

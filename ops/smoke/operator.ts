@@ -1,6 +1,7 @@
 import { insertAccount, type RequestLimits } from '../../core/accounts/accounts.ts';
 import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
 import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
+import { listWebhookAttempts, type WebhookAttempt } from '../../core/deliveries/webhook-attempts.ts';
 import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { NotFoundError, ServiceError } from '../../core/errors.ts';
 import { changeBalance } from '../../core/ledger/change-balance.ts';
@@ -11,7 +12,6 @@ import { listRequestIdsOfAccount } from '../../core/requests/account-requests.ts
 import { isTerminal } from '../../core/requests/request-rules.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { systemClock } from '../../core/time.ts';
-import { listWebhookAttempts, type WebhookAttempt } from '../../core/webhooks/webhook-attempts.ts';
 import { stopWorkflow } from '../execution-history.ts';
 import { removeAccount } from '../remove-account.ts';
 import { SMOKE_EMAIL } from './plan.ts';

@@ -21,7 +21,7 @@ const MAX_KILOBYTES = {
   createImage: 505,
   editImage: 615,
   videos: 640,
-  reconcile: 550,
+  reconcile: 575,
   any: 525,
   sandbox: 1_240,
 };

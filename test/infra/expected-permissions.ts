@@ -94,16 +94,17 @@ const DELETION = naming(
 );
 /** The function that parses what strangers' servers and callers send for a creation. */
 const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
-const MOVES_MONEY = [REQUESTS, ACCOUNTS, END_USERS, LEDGERS];
+const MOVES_MONEY = [REQUESTS, ACCOUNTS, END_USERS, LEDGERS, WEBHOOK_ATTEMPTS];
+const DELIVER_WEBHOOK = 'WebhookWorkflowDeliverWebhookFunction.Arn';
 const CREATE = {
   ...COUNTS_CALL,
   [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
   [itemsOf(CATALOG)]: onTable('Query'),
   [itemsOf(...MOVES_MONEY, IDEMPOTENCY)]: onTable('PutItem', 'UpdateItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
-  [`${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
+  [GENERATION]: 'states:StartExecution',
   [GUARDRAIL]: 'bedrock:ApplyGuardrail',
-  [MEASURE_CLIPS]: 'lambda:InvokeFunction',
+  [`${MEASURE_CLIPS} ${DELIVER_WEBHOOK}`]: 'lambda:InvokeFunction',
   '*': 'lambda:GetAccountSettings',
   [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   [itemsOf('IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
@@ -312,13 +313,13 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf('LIMIT#*')]: onTable('UpdateItem'),
     ...ROUTE_STATES,
   },
-  'workflow/settle-request': { ...END, ...LEAVE, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/settle-request': { ...END, ...LEAVE, [DELIVER_WEBHOOK]: 'lambda:InvokeFunction' },
   'workflow/fail-request': {
     ...END,
     ...REMOVE_FILES,
     ...LEAVE,
     ...ROUTE_STATES,
-    [WEBHOOKS]: 'states:StartExecution',
+    [DELIVER_WEBHOOK]: 'lambda:InvokeFunction',
   },
   'workflow/list-expired-requests': { [listOf('DUE#EXPIRE#*')]: onTable('Query') },
   'workflow/expire-requests': {
@@ -331,8 +332,9 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'media/measure-clips': { [CLIPS]: 's3:AbortMultipartUpload s3:DeleteObject s3:PutObject' },
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
-    [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*', WEBHOOK_ATTEMPTS)]: onTable('GetItem', 'Query'),
-    [itemsOf(WEBHOOK_ATTEMPTS)]: onTable('ConditionCheckItem', 'PutItem'),
+    [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*', WEBHOOK_ATTEMPTS)]: onTable('GetItem'),
+    [itemsOf(WEBHOOK_ATTEMPTS)]: onTable('ConditionCheckItem', 'PutItem', 'UpdateItem'),
+    [WEBHOOKS]: 'states:StartExecution',
     [itemsOf('WEBHOOK_HOST#*', 'IN_FLIGHT#webhooks#*')]: onTable('UpdateItem'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
@@ -344,7 +346,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [DELETION]: onTable('BatchWriteItem', 'DeleteItem', 'PutItem'),
     ...DELETE_FILES,
     ...REMOVES_END_USER,
-    [itemsOf(RUN, DELETED)]: onTable('UpdateItem'),
+    [itemsOf(RUN, DELETED, WEBHOOK_ATTEMPTS)]: onTable('UpdateItem'),
     [itemsOf('LIMIT#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),
     [itemsOf('ROUTE#*')]: onTable('BatchGetItem'),
     [itemsOf(CATALOG)]: onTable('Query'),
@@ -352,7 +354,8 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [listOf('QUEUES')]: onTable('Query'),
     [requestsIn('GSI3')]: onTable('Query'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
-    [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
+    [`${EXPIRY} ${GENERATION}`]: 'states:StartExecution',
+    [DELIVER_WEBHOOK]: 'lambda:InvokeFunction',
     [GENERATION]: WAKE,
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
@@ -361,6 +364,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     ...REMOVE_FILES,
     ...LEAVE,
     [WEBHOOKS]: 'states:StartExecution',
+    [DELIVER_WEBHOOK]: 'lambda:InvokeFunction',
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'workflow/verify-ledgers': {

@@ -169,6 +169,7 @@ export const MISUSES = {
   'read webhook attempts': get(webhookAttempt),
   'falsify webhook attempts': [
     put(webhookAttempt, 'status'),
+    set(webhookAttempt, 'status'),
     [
       'TransactWriteItems',
       {
@@ -248,6 +249,7 @@ export const MISUSES = {
   'start generations': [call('states:StartExecution', 'GenerationWorkflowMachine')],
   'start expiries': [call('states:StartExecution', 'ExpiryWorkflowMachine')],
   'start webhook deliveries': [call('states:StartExecution', 'WebhookWorkflowMachine')],
+  'have webhooks attempted': [call('lambda:InvokeFunction', 'WebhookWorkflowDeliverWebhookFunction')],
   'wake generations': [call('states:SendTaskSuccess', 'GenerationWorkflowMachine')],
   'see how generations run': [
     call('states:DescribeExecution', 'GenerationWorkflowMachine', { execution: true }),

@@ -17,6 +17,7 @@ const SHARED = {
     'remove or overwrite requests',
     'block and unblock end-users',
     'change the sums, pauses and budgets of end-users',
+    'falsify webhook attempts',
   ],
   requests: [READ_REQUESTS, FALSIFY],
   files: ['remove outputs', 'remove clips', 'list files'],
@@ -40,7 +41,7 @@ const SHARED = {
     'fill the slots for judging prompts',
     'see which providers have a key',
     'start generations',
-    'start webhook deliveries',
+    'have webhooks attempted',
     'have texts judged at our cost',
     'fill the slots for measuring clips',
     'have clips fetched and measured',
@@ -162,14 +163,17 @@ export const WORST_CASES: readonly WorstCase[] = [
       ...(['replace outputs', 'remove outputs', 'remove clips'] as const),
     ],
   },
-  { of: ['workflow/settle-request'], could: ['money', 'requests', 'queues', 'start webhook deliveries'] },
+  { of: ['workflow/settle-request'], could: ['money', 'requests', 'queues', 'have webhooks attempted'] },
   {
     of: ['workflow/fail-request'],
-    could: ['money', 'requests', 'queues', 'route states', 'files', 'start webhook deliveries'],
+    could: ['money', 'requests', 'queues', 'route states', 'files', 'have webhooks attempted'],
   },
   {
     of: ['events/reconcile-lost'],
-    could: ['money', 'requests', 'queues', 'files', 'start webhook deliveries', 'see how generations run'],
+    could: [
+      ...(['money', 'requests', 'queues', 'files', 'start webhook deliveries'] as const),
+      ...(['have webhooks attempted', 'see how generations run'] as const),
+    ],
   },
   {
     of: ['events/reconcile'],
@@ -189,7 +193,7 @@ export const WORST_CASES: readonly WorstCase[] = [
       ...(['read which routes are paused', 'read rates and switches'] as const),
       ...(['list expired requests', 'list due work', 'list the queues of providers'] as const),
       ...(['list the requests of an end-user', 'start generations', 'start expiries'] as const),
-      ...(['start webhook deliveries', 'wake generations', 'see how generations run'] as const),
+      ...(['have webhooks attempted', 'wake generations', 'see how generations run'] as const),
     ],
   },
   {
@@ -197,6 +201,7 @@ export const WORST_CASES: readonly WorstCase[] = [
     could: [
       ...(['read accounts with their webhook secrets', READ_REQUESTS, SIGN] as const),
       ...(['read webhook attempts', 'falsify webhook attempts', 'fill the slots for webhooks'] as const),
+      ...(['start webhook deliveries'] as const),
       ...(['read which webhook hosts hang', 'hold webhooks of a host back'] as const),
     ],
   },

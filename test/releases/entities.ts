@@ -37,8 +37,8 @@ export const ENTITIES: Readonly<Record<string, Entity>> = {
   },
   'webhook-attempt': {
     sort: 'WEBHOOK#',
-    module: 'core/webhooks/webhook-attempts.ts',
-    schema: 'WebhookAttempt',
+    module: 'core/deliveries/webhook-attempts.ts',
+    schema: 'StoredAttempt',
   },
 };
 

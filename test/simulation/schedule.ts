@@ -1,10 +1,10 @@
 import { FAILED_STATUSES, LOST_STATUSES, SETTLED_ERRORS } from '../../core/executions/execution-statuses.ts';
 import {
-  BALANCE_EVENT_PREFIX,
   DELETED_REQUEST_PREFIX,
   dueListOf,
   END_USER_REMOVAL_PREFIX,
   ROUTE_LIMIT_SORT,
+  WEBHOOK_ATTEMPT_PREFIX,
 } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { Admission } from './admission-rules.ts';
@@ -34,7 +34,7 @@ const NEEDED_MS = 3_600_000;
 const SOON_MS = 180_000;
 
 /** What the reconciler finishes besides requests, by how its sort keys begin. */
-const LISTED_WORK = [BALANCE_EVENT_PREFIX, DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
+const LISTED_WORK = [WEBHOOK_ATTEMPT_PREFIX, DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
 
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {

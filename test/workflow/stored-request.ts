@@ -34,6 +34,7 @@ import { MemoryBucket } from '../unit/fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../unit/fakes/memory-executions.ts';
 import { MemorySecrets } from '../unit/fakes/memory-secrets.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
+import '../unit/fakes/fresh-first-attempts.ts';
 import { entryIn, tokenIn } from './generation.ts';
 import type { Behaviour, Script } from './harness.ts';
 

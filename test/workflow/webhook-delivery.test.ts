@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { listWebhookAttempts } from '../../core/deliveries/webhook-attempts.ts';
 import { accountKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
 import { systemClock } from '../../core/time.ts';
-import { listWebhookAttempts } from '../../core/webhooks/webhook-attempts.ts';
 import type { DeliveryStep } from '../../core/webhooks/webhook-rules.ts';
 import { StackContext } from '../../lib/context.ts';
 import { atSeconds, NOW } from '../unit/builders/clocks.ts';
@@ -50,40 +50,62 @@ const WAITS = SCHEDULE.split(',').map(Number);
 
 /** The execution's name in the harness. */
 const EXECUTION = 'execution-1';
-const run = (script: Script): Promise<Execution> =>
-  runWorkflow(definitionText('webhook-delivery.asl.json'), { requestId: REQUEST_ID }, script);
+/** The first attempt has failed, or the delivery begins at once. */
+const AFTER_FIRST = { waitSeconds: 7, attemptsMade: 1 };
+const AT_ONCE = { waitSeconds: 0, attemptsMade: 0 };
+const run = (script: Script, begin = AFTER_FIRST): Promise<Execution> =>
+  runWorkflow(
+    definitionText('webhook-delivery.asl.json'),
+    {
+      ...{ requestId: REQUEST_ID, model: 'xQI3Pro', accountId: ACCOUNT_ID },
+      step: { result: { next: 'wait', ...begin } },
+    },
+    script,
+  );
 const step = (next: DeliveryStep): Behaviour => answers(next);
-const wait = (waitSeconds: number): Behaviour => step({ next: 'wait', waitSeconds });
+const wait = (waitSeconds: number, attemptsMade = 2): Behaviour =>
+  step({ next: 'wait', waitSeconds, attemptsMade });
 const stop = step({ next: 'stop' });
 const sends = (...behaviours: Behaviour[]): Script => ({ 'deliver-webhook': behaviours });
 
 describe('the state machine', () => {
-  test('takes three states when the first attempt is accepted, and passes its own name to the function', async () => {
+  test('waits, makes the second attempt, and passes its own name to the function', async () => {
     const execution = await run(sends(stop));
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual(['Deliver webhook', 'Choose next step', 'Delivered']);
+    expect(execution.path).toEqual([
+      'Wait for next attempt',
+      'Deliver webhook',
+      'Choose next step',
+      'Delivered',
+    ]);
+    expect(execution.seconds).toBe(7);
     expect(execution.invocations).toEqual([
       {
         functionName: 'deliver-webhook',
-        payload: { requestId: REQUEST_ID, delivery: EXECUTION, knownSteps: expect.any(Array) },
+        payload: {
+          ...{ requestId: REQUEST_ID, delivery: EXECUTION, attemptsMade: 1 },
+          knownSteps: expect.any(Array),
+        },
       },
     ]);
   });
 
-  test('waits as long as the function says, and attempts again with the same input', async () => {
-    const execution = await run(sends(wait(5), wait(86_400), stop));
+  test('waits as long as the function says, and attempts again with the number of the attempts made', async () => {
+    const execution = await run(sends(wait(5, 2), wait(86_400, 3), stop));
 
     expect(execution.path).toEqual([
+      'Wait for next attempt',
       ...['Deliver webhook', 'Choose next step', 'Wait for next attempt'],
       ...['Deliver webhook', 'Choose next step', 'Wait for next attempt'],
       ...['Deliver webhook', 'Choose next step', 'Delivered'],
     ]);
     expect(
       execution.visits.flatMap(({ state, seconds }) => (state.startsWith('Wait') ? [seconds] : [])),
-    ).toEqual([5, 86_400]);
-    const [first, ...others] = execution.invocations;
-    expect(others).toEqual([first, first]);
+    ).toEqual([7, 5, 86_400]);
+    expect(
+      execution.invocations.map(({ payload }) => (payload as { attemptsMade: number }).attemptsMade),
+    ).toEqual([1, 2, 3]);
   });
 
   test.each(['gone', 'spent'] as const)(
@@ -92,7 +114,7 @@ describe('the state machine', () => {
       const execution = await run(sends(step({ next: 'give-up', reason })));
 
       expect(execution.status).toBe('SUCCEEDED');
-      expect(execution.path).toEqual(['Deliver webhook', 'Choose next step', 'Not delivered']);
+      expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Not delivered']);
     },
   );
 
@@ -114,7 +136,7 @@ describe('the state machine', () => {
     expect(execution.status).toBe('FAILED');
     expect(execution.failure?.Error).toBe('FunctionNotFound');
     expect(execution.retries).toEqual([]);
-    expect(execution.seconds).toBe(0);
+    expect(execution.seconds).toBe(7);
   });
 
   test('fails within a day when it may not call its function any more', async () => {
@@ -174,12 +196,19 @@ describe('with the deployed function', () => {
 
   /** Runs a delivery in the middle of the jitter. */
   const deliver = (): Promise<Execution> =>
-    run({
-      'deliver-webhook': (payload) => {
-        const { requestId, delivery } = payload as { requestId: string; delivery: string };
-        return deliverWebhook(requestId, delivery, systemClock, () => 0.5);
+    run(
+      {
+        'deliver-webhook': (payload) => {
+          const { requestId, ...next } = payload as {
+            requestId: string;
+            delivery: string;
+            attemptsMade: number;
+          };
+          return deliverWebhook({ subjectId: requestId, ...next }, systemClock, () => 0.5);
+        },
       },
-    });
+      AT_ONCE,
+    );
   const attempts = () => listWebhookAttempts(REQUEST_ID);
 
   test('an unreachable receiver gets ten attempts over about 75 h, then none', async () => {

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { type ReceivedWebhook, signatureOf } from '../../unit/servers/webhook-receiver.ts';
-import type { AnyRecord } from './client.ts';
+import { type AnyRecord, eventually } from './client.ts';
 import { endedExecution } from './executions.ts';
 import { type LocalService, ops } from './local-service.ts';
 
@@ -27,9 +27,18 @@ export const verified = (webhook: ReceivedWebhook | undefined, secret: string): 
   return new Webhook(secret).verify(webhook.body, signatureOf(webhook)) as WebhookEvent;
 };
 
-/** Waits for a request's webhook delivery to end and returns its status. */
-export const deliveryEnded = async (service: LocalService, requestId: string): Promise<string> =>
-  (await endedExecution(service, requestId, 'webhookDelivery')).status;
+/** Waits for a request's webhook delivery to end. Returns the status of its execution; undefined when the first attempt was the last: that needs none. */
+export const deliveryEnded = async (
+  service: LocalService,
+  requestId: string,
+): Promise<string | undefined> => {
+  const [{ status = 0 } = {}] = await eventually(
+    () => shownAttempts(service, requestId),
+    (made) => made.length > 0,
+  );
+  if ((status >= 200 && status < 300) || status === 410) return undefined;
+  return (await endedExecution(service, requestId, 'webhookDelivery')).status;
+};
 
 /** Every attempt of a request's webhook delivery, in time order. */
 export const shownAttempts = async (service: LocalService, requestId: string): Promise<ShownAttempt[]> =>

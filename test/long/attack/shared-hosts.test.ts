@@ -1,7 +1,7 @@
 import '../../unit/builders/environment.ts';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MEASURING_SLOTS } from '../../../core/creation/measured-creation.ts';
-import { deliverWebhook, WEBHOOK_SLOTS } from '../../../core/webhooks/deliver-webhook.ts';
+import { WEBHOOK_SLOTS } from '../../../core/webhooks/deliver-webhook.ts';
 import { handler as measureClips } from '../../../functions/media/measure-clips.ts';
 import { aVideo } from '../../../packages/media/test/videos.ts';
 import { aVideoBody } from '../../unit/builders/bodies.ts';
@@ -9,6 +9,7 @@ import { aCaller } from '../../unit/builders/callers.ts';
 import { NOW, StoppedClock } from '../../unit/builders/clocks.ts';
 import { anImageRequest, putRequest } from '../../unit/builders/entities.ts';
 import { withEnvironment } from '../../unit/builders/environment.ts';
+import { deliverNext } from '../../unit/builders/next-attempt.ts';
 import { aRequestId } from '../../unit/builders/request-ids.ts';
 import { stopTime } from '../../unit/builders/stop-time.ts';
 import { MemoryFunctions } from '../../unit/fakes/memory-functions.ts';
@@ -94,7 +95,7 @@ describe('two accounts that hold a host with all they are allowed', () => {
           memory,
           anImageRequest({ requestId, accountId, ...end, webhookUrl: `${host.url}${path}` }),
         );
-        return deliverWebhook(requestId, requestId, clock, () => 0);
+        return deliverNext(memory, { subjectId: requestId }, clock, () => 0);
       };
       for (const accountId of [...ATTACKERS, OTHER])
         await aCaller(memory, { account: { accountId, ...LITTLE } });

@@ -28,9 +28,9 @@ export const DELETION = bugs('deletion', [
   ],
   [
     'an attempt of a webhook is recorded after its request was deleted',
-    'core/webhooks/webhook-attempts.ts',
-    'attribute_not_exists(PK)',
-    'attribute_not_exists(none)',
+    'core/deliveries/webhook-attempts.ts',
+    'Key: webhookAttemptsEndKey(name.requestId),',
+    "Key: webhookAttemptsEndKey('none'),",
   ],
   [
     "a caller deletes another account's request",

@@ -38,4 +38,16 @@ export const WEBHOOKS = bugs('webhooks', [
     '"Next": "Wait after own fault"',
     '"Next": "Not delivered"',
   ],
+  [
+    'an attempt of a webhook is made twice',
+    'core/deliveries/webhook-attempts.ts',
+    "'attribute_exists(PK) AND (attribute_not_exists(startedAt) OR claimId = :claimId)'",
+    "'attribute_exists(PK) AND claimId <> :claimId'",
+  ],
+  [
+    'a first attempt that failed is the last',
+    'core/webhooks/deliver-webhook.ts',
+    "if (subject && step.next === 'wait')",
+    "if (subject && step.next === 'stop')",
+  ],
 ]);

@@ -7,6 +7,7 @@ export const CORE_ORDER = [
   'table',
   'audit',
   'concurrency',
+  'deliveries',
   'budgets',
   'accounts',
   'models',

@@ -17,6 +17,7 @@ Object.assign(process.env, {
   GENERATION_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:generation',
   EXPIRY_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:expiry',
   WEBHOOK_DELIVERY_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:webhook-delivery',
+  DELIVER_WEBHOOK_FUNCTION_ARN: 'arn:aws:lambda:us-east-1:111122223333:function:deliver-webhook',
   VERIFY_LEDGERS_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:verify-ledgers',
   MEASURE_CLIPS_FUNCTION_ARN: 'arn:aws:lambda:us-east-1:111122223333:function:measure-clips',
   PUBLIC_BASE_URL: 'https://api.example.com',

@@ -1,4 +1,4 @@
-import type { WebhookAttempt } from '../../../core/webhooks/webhook-attempts.ts';
+import type { WebhookAttempt } from '../../../core/deliveries/webhook-attempts.ts';
 import { NOW } from './clocks.ts';
 import { REQUEST_ID } from './entities.ts';
 

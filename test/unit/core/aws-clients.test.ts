@@ -25,7 +25,7 @@ describe('the clients of the service', () => {
       ['core/creation/guardrail.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/creation/invoke-measure-clips.ts', 'LambdaClient', 'measuring'],
       ['core/executions/executions.ts', 'SFNClient', 'stepFunctions'],
-      ['core/executions/start-reconciler.ts', 'LambdaClient', 'invocations'],
+      ['core/executions/invoke-later.ts', 'LambdaClient', 'invocations'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
       ['core/files/bucket.ts', 'S3Client', 'upload'],
       ['core/files/bucket.ts', 'S3Client', 'copy'],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { toAccount } from '../../../core/accounts/accounts.ts';
 import { toApiKey } from '../../../core/accounts/api-keys.ts';
+import { WebhookAttempt } from '../../../core/deliveries/webhook-attempts.ts';
 import { toEndUser } from '../../../core/end-users/end-users.ts';
 import { toEndUserRemoval } from '../../../core/end-users/removals.ts';
 import { BalanceChangeKey } from '../../../core/ledger/change-balance.ts';
@@ -12,7 +13,6 @@ import { toDeletedRequest } from '../../../core/requests/deleted-requests.ts';
 import { renderRecord } from '../../../core/requests/render-record.ts';
 import { toRequest } from '../../../core/requests/requests.ts';
 import type { StoredItem } from '../../../core/table/table.ts';
-import { WebhookAttempt } from '../../../core/webhooks/webhook-attempts.ts';
 import { ENTITIES } from '../../releases/entities.ts';
 import { findLastRelease } from '../../releases/last-release.ts';
 

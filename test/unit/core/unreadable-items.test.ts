@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { listAuditEntries, putAuditEntry } from '../../../core/audit/audit.ts';
 import { hostDigest } from '../../../core/concurrency/in-flight.ts';
 import { takeRequest } from '../../../core/creation/collection.ts';
+import { listWebhookAttempts } from '../../../core/deliveries/webhook-attempts.ts';
 import { listEmailsOfEndUsers } from '../../../core/end-users/end-user-lists.ts';
 import { usageOf } from '../../../core/ledger/usage.ts';
 import { verifyLedger } from '../../../core/ledger/verify-ledger.ts';
@@ -19,7 +20,6 @@ import {
   webhookAttemptKey,
   webhookHostKey,
 } from '../../../core/table/keys.ts';
-import { listWebhookAttempts } from '../../../core/webhooks/webhook-attempts.ts';
 import { backOffFrom, findHostBackOff } from '../../../core/webhooks/webhook-hosts.ts';
 import { atSeconds, NOW, StoppedClock } from '../builders/clocks.ts';
 import {

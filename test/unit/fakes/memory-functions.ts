@@ -20,7 +20,10 @@ export class MemoryFunctions {
       [GetAccountSettingsCommand, async () => ({ AccountLimit: { ConcurrentExecutions: 1_000 } })],
       [
         InvokeCommand,
-        async ({ FunctionName, Payload }) => {
+        async ({ FunctionName, InvocationType, Payload }) => {
+          // Lambda takes the event.
+          if (InvocationType === 'Event' && FunctionName.endsWith('deliver-webhook'))
+            return { StatusCode: 202 };
           const handler = this.handlers.get(FunctionName);
           if (!handler) throw Object.assign(new Error(FunctionName), { name: 'ResourceNotFoundException' });
           return anInvocation(() => handler(JSON.parse(Payload), aLambdaContext(), () => undefined));

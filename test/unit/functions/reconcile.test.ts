@@ -101,7 +101,8 @@ describe('on the event of a lost execution', () => {
   });
 
   describe("of a webhook's delivery", () => {
-    const failed = (name: string, status = 'FAILED') => lost('webhook-delivery', undefined, { name, status });
+    const shown = { requestId: REQUEST_ID, accountId: ACCOUNT_ID, model: 'xQI3Pro' };
+    const failed = (name: string, status = 'FAILED') => lost('webhook-delivery', shown, { name, status });
     const deliveries = () => executions.names('webhook-delivery');
 
     test.each(['FAILED', 'TIMED_OUT'])('that %s starts another one, once for each report', async (status) => {
@@ -114,7 +115,10 @@ describe('on the event of a lost execution', () => {
       expect(deliveryStartedAt(delivery, { id: REQUEST_ID, at: '' })).toBe(
         new Date(1_795_000_060_000).toISOString(),
       );
-      expect(executions.started[0]?.input).toEqual({ requestId: REQUEST_ID });
+      expect(executions.started[0]?.input).toEqual({
+        ...shown,
+        step: { result: { next: 'wait', waitSeconds: 0, attemptsMade: 0 } },
+      });
       // The request itself is not touched.
       expect(record()).toMatchObject({ status: 'processing' });
     });

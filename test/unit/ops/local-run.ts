@@ -12,6 +12,7 @@ const OUTPUTS = {
   GenerationStateMachineArn: arn('generation'),
   ExpiryStateMachineArn: arn('expiry'),
   WebhookDeliveryStateMachineArn: arn('webhook-delivery'),
+  DeliverWebhookFunctionArn: 'arn:aws:lambda:us-east-1:111122223333:function:deliver-webhook',
   VerifyLedgersStateMachineArn: arn('verify-ledgers'),
   ImageDeadlineSeconds: '600',
   VideoDeadlineSeconds: '3600',

@@ -28,7 +28,10 @@ describe('sending a webhook again', () => {
       {
         machine: 'webhook-delivery',
         name: expect.stringMatching(`^${requestId}-[0-7][0-9A-HJKMNP-TV-Z]{25}$`),
-        input: { requestId },
+        input: {
+          ...{ requestId, accountId: request.accountId, model: request.model },
+          step: { result: { next: 'wait', waitSeconds: 0, attemptsMade: 0 } },
+        },
         status: 'RUNNING',
       },
     ]);

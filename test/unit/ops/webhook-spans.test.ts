@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { WebhookAttempt } from '../../../core/webhooks/webhook-attempts.ts';
+import type { WebhookAttempt } from '../../../core/deliveries/webhook-attempts.ts';
 import type { RequestReport } from '../../../ops/request-report.ts';
 import { tellWebhookSpans } from '../../../ops/webhook-spans.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';

@@ -1,8 +1,10 @@
+import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
 import { setBalanceWebhook } from '../../../../core/accounts/debit-settings.ts';
 import { deleteAccount } from '../../../../core/accounts/delete-account.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
+import { claimAttempt } from '../../../../core/deliveries/webhook-attempts.ts';
 import { PaymentRequiredError } from '../../../../core/errors.ts';
 import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { logger } from '../../../../core/observability.ts';
@@ -14,15 +16,15 @@ import {
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../../../../core/table/keys.ts';
-import { putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { putAttempt } from '../../builders/next-attempt.ts';
 import { leadingTo } from '../../builders/providers.ts';
 import { checkDueItems } from '../../builders/runs.ts';
 import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
-import { executions } from '../../fakes/fresh-executions.ts';
+import { firstAttempts, lambda } from '../../fakes/fresh-first-attempts.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -47,7 +49,8 @@ const events = () =>
   memory
     .partition(accountPartition(ACCOUNT_ID))
     .filter(({ SK }) => String(SK).startsWith(BALANCE_EVENT_PREFIX));
-const deliveries = () => executions.names('webhook-delivery');
+/** The webhooks whose first attempt was asked for, each once: an attempt is made once. */
+const deliveries = () => [...new Set(firstAttempts())];
 /** As long after as an event waits for its writer to start the delivery. */
 const LATER = 40;
 const reconcile = (seconds = LATER) => checkDueItems(seconds, leadingTo(answering({ kind: 'waiting' })));
@@ -61,7 +64,7 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(events()).toEqual([]);
 
     await create();
-    expect(memory.transactions.at(-1)?.TransactItems).toHaveLength(5);
+    expect(memory.transactions.at(-1)?.TransactItems).toHaveLength(6);
     expect(events()).toMatchObject([
       {
         eventId: LOW,
@@ -72,7 +75,6 @@ describe('a debit that takes the balance below the threshold', () => {
       },
     ]);
     expect(deliveries()).toEqual([LOW]);
-    expect(executions.started.find(({ name }) => name === LOW)?.input).toEqual({ requestId: null });
 
     await create();
     expect(deliveries()).toEqual([LOW]);
@@ -155,18 +157,20 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(deliveries()).toEqual([`${ACCOUNT_ID}_low_4`]);
   });
 
-  test('is told by the reconciler when its process dies before the delivery starts, and then it is not due any more', async () => {
-    executions.client.rejects(new Error('no answer'));
+  test('is told by the reconciler when its process dies before the delivery starts, and stays due until it is', async () => {
+    lambda.on(InvokeCommand).rejects(new Error('no answer'));
     await create(2);
-    expect(deliveries()).toEqual([]);
-    executions.reset();
+    lambda.reset();
+    lambda.on(InvokeCommand).resolves({ StatusCode: 202 });
 
     await reconcile(29);
     expect(deliveries()).toEqual([]);
     await reconcile();
-    await reconcile();
     expect(deliveries()).toEqual([`${ACCOUNT_ID}_low_4`]);
-    expect((await listDue('CHECK', atSeconds(3_600).toISOString(), 10)).items).toEqual([]);
+    // Until the attempt is made, it stays due.
+    expect((await listDue('CHECK', atSeconds(3_600).toISOString(), 10)).items).toMatchObject([
+      { work: { kind: 'webhook', eventId: `${ACCOUNT_ID}_low_4` } },
+    ]);
     expect(events()).toMatchObject([{ ttl: Date.parse(NOW.toISOString()) / 1000 + 100 * 86_400 }]);
   });
 
@@ -286,10 +290,11 @@ test('the removal of an account removes the events of its balance and their atte
   given();
   await create(2);
   const [{ eventId = '' } = {}] = events() as { eventId?: string }[];
-  await putWebhookAttempt(aWebhookAttempt({ requestId: eventId, delivery: eventId }));
+  putAttempt(memory, aWebhookAttempt({ requestId: eventId, delivery: eventId }));
 
   await deleteAccount(ACCOUNT_ID, NOW);
-  await putWebhookAttempt(aWebhookAttempt({ requestId: eventId, delivery: eventId, number: 2 }));
+  const late = { requestId: eventId, delivery: eventId, number: 2 };
+  expect(await claimAttempt(late, NOW.toISOString(), false)).toBe(false);
 
   expect(memory.partition(accountPartition(ACCOUNT_ID))).toEqual([]);
   expect(memory.partition(webhookAttemptPartition(eventId))).toEqual([

@@ -1,4 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
+import { claimAttempt } from '../../../../core/deliveries/webhook-attempts.ts';
 import { claimAttempts } from '../../../../core/provider-calls/claim-attempts.ts';
 import {
   keepAttemptAlive,
@@ -34,7 +35,6 @@ import {
 } from '../../../../core/table/keys.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
 import { catchUp } from '../../../../core/waiting/catch-up.ts';
-import { putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAttempt, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
@@ -54,7 +54,7 @@ const ORIGIN = { provider: 'modelark', upstreamModel: 'up', baseUrl: 'https://up
 
 describe('a request that was deleted leaves nothing, and nothing comes back by', () => {
   test.each<[string, () => Promise<unknown>]>([
-    ['an attempt of its webhook', () => putWebhookAttempt(aWebhookAttempt())],
+    ['an attempt of its webhook', () => claimAttempt(aWebhookAttempt(), atSeconds(1).toISOString(), false)],
     ['the token of an execution that was held up', () => keepTaskToken(REQUEST_ID, 'token', ENTERED, NOW)],
     ['a callback', () => claimCallbackQuery(REQUEST_ID, 2, NOW)],
     ['the query that a callback planned', () => beginCallbackQuery(REQUEST_ID, at(0), NOW)],

@@ -25,6 +25,7 @@ import {
 } from '../../builders/reconciling.ts';
 import { checkDueItems } from '../../builders/runs.ts';
 import { accepted, answering } from '../../builders/waiting-request.ts';
+import { firstAttempts } from '../../fakes/fresh-first-attempts.ts';
 
 const LATE = { code: 'provider_timeout', message: 'late' } as const;
 const info = jest.spyOn(logger, 'info');
@@ -149,7 +150,7 @@ describe('the task of a request that failed', () => {
     request.given({ webhookUrl: 'https://hooks.example.com/' });
     await failRequest(VIDEO_ID, LATE, clockAt(30));
 
-    expect(executions.names('webhook-delivery')).toEqual([VIDEO_ID]);
+    expect(firstAttempts()).toEqual([VIDEO_ID]);
     expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 30));
   });
 });

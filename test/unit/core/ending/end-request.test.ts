@@ -10,6 +10,7 @@ import { aDone } from '../../builders/providers.ts';
 import '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
+import '../../fakes/fresh-first-attempts.ts';
 import { account, clock, FAILURE, given as givenRequest, outputs, request, webhookUrl } from './an-ending.ts';
 
 const info = jest.spyOn(logger, 'info');

@@ -16,6 +16,7 @@ import {
   providerAttemptKey,
   routeLimitKey,
   routeStateKey,
+  webhookAttemptKey,
 } from '../../../../core/table/keys.ts';
 import { putWrite } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -24,17 +25,18 @@ import { withEnvironment } from '../../builders/environment.ts';
 import { bucket } from '../../fakes/fresh-bucket.ts';
 import '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
+import '../../fakes/fresh-first-attempts.ts';
 import { clock, FAILURE, given, request } from './an-ending.ts';
 
 describe('failing a request that has no files', () => {
   test.each<[string, Partial<ImageRequest>, object]>([
-    ['no webhook takes it off the due lists', {}, {}],
+    ['no webhook', {}, {}],
     [
-      'a webhook leaves it due until the delivery is started',
+      'a webhook, whose first attempt is then due,',
       { webhookUrl: 'https://hooks.example.com/' },
-      dueListing('CHECK', REQUEST_ID, atSeconds(90).toISOString()),
+      dueListing('CHECK', REQUEST_ID, atSeconds(60).toISOString()),
     ],
-  ])('and %s, in the transaction that ends it', async (_, overrides, expected) => {
+  ])('and %s takes it off the due lists in the transaction that ends it', async (_, overrides, expected) => {
     given(overrides);
     memory.afterTransaction = () => {
       throw new Error('the function died');
@@ -42,8 +44,10 @@ describe('failing a request that has no files', () => {
 
     await expect(failRequest(REQUEST_ID, FAILURE, clock)).rejects.toThrow('the function died');
 
-    const { status, GSI1PK, GSI1SK } = request() ?? {};
-    expect({ status, GSI1PK, GSI1SK }).toEqual({ status: 'failed', ...expected });
+    const { status, GSI1PK } = request() ?? {};
+    expect({ status, GSI1PK }).toEqual({ status: 'failed' });
+    const due = memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1));
+    expect({ GSI1PK: due?.GSI1PK, GSI1SK: due?.GSI1SK }).toEqual(expected);
   });
 });
 

@@ -1,10 +1,17 @@
+import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest, StoredOutput } from '../../../../core/requests/request-rules.ts';
-import { accountKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
+import {
+  accountKey,
+  dueListing,
+  endUserKey,
+  requestKey,
+  webhookAttemptKey,
+} from '../../../../core/table/keys.ts';
 import { atSeconds, NOW, tickingClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -19,6 +26,7 @@ import {
 } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
+import { firstAttempts, lambda } from '../../fakes/fresh-first-attempts.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import {
   account,
@@ -212,15 +220,17 @@ describe('settling a request for a video', () => {
   });
 });
 
-test('A request stays open while its webhook cannot be started, and the next run starts it', async () => {
+test('A webhook whose first attempt cannot be asked for is asked for by the next run, and is due until it is made', async () => {
   given({ outputs: outputs(1, 0), webhookUrl });
-  executions.refuseStarts(new Error('throttled'));
+  lambda.on(InvokeCommand).rejects(new Error('throttled'));
 
   await expect(settleRequest(REQUEST_ID, clock)).rejects.toThrow('throttled');
-  expect(request()).toMatchObject({ status: 'succeeded', ...CHECK });
-
-  executions.reset();
-  await settleRequest(REQUEST_ID, clock);
-  expect(executions.names('webhook-delivery')).toEqual([REQUEST_ID]);
   expect(dueKeyOf()).toEqual(EXPIRE);
+  lambda.on(InvokeCommand).resolves({ StatusCode: 202 });
+  await settleRequest(REQUEST_ID, clock);
+
+  expect(firstAttempts()).toEqual([REQUEST_ID, REQUEST_ID]);
+  expect(memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1))).toMatchObject({
+    ...dueListing('CHECK', REQUEST_ID, new Date(clock.now().getTime() + 30_000).toISOString()),
+  });
 });

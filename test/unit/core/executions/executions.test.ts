@@ -20,6 +20,7 @@ import { executions } from '../../fakes/fresh-executions.ts';
 
 const GENERATION = 'arn:aws:states:us-east-1:111122223333:stateMachine:generation';
 const EXPIRY = 'arn:aws:states:us-east-1:111122223333:stateMachine:expiry';
+const DELIVERIES = 'arn:aws:states:us-east-1:111122223333:stateMachine:webhook-delivery';
 const AT = new Date('2026-11-21T08:00:30.000Z');
 const EXPIRY_NAME = '2026-11-21T08-00-30-000Z';
 const inputs = (command: typeof StartExecutionCommand) =>
@@ -46,20 +47,28 @@ describe('starting an execution', () => {
     ]);
   });
 
-  test('of a webhook delivery names it by the request, or with a suffix, and passes the id alone', async () => {
-    await startWebhookDelivery('img_1');
-    await startWebhookDelivery('img_1', '-2');
+  test('of a webhook delivery names it by the request, or with a suffix, and begins at its next attempt', async () => {
+    const subject = { id: 'img_1', accountId: ACCOUNT_ID, model: 'xQI3Pro' };
+    await startWebhookDelivery(DELIVERIES, subject, { next: { waitSeconds: 5, attemptsMade: 1 } });
+    await startWebhookDelivery(DELIVERIES, subject, { suffix: '-2' });
+    const shown = { requestId: 'img_1', accountId: ACCOUNT_ID, model: 'xQI3Pro' };
 
     expect(executions.started).toMatchObject([
-      { machine: 'webhook-delivery', name: 'img_1', input: { requestId: 'img_1' } },
-      { machine: 'webhook-delivery', name: 'img_1-2', input: { requestId: 'img_1' } },
+      {
+        ...{ machine: 'webhook-delivery', name: 'img_1' },
+        input: { ...shown, step: { result: { next: 'wait', waitSeconds: 5, attemptsMade: 1 } } },
+      },
+      {
+        ...{ machine: 'webhook-delivery', name: 'img_1-2' },
+        input: { ...shown, step: { result: { next: 'wait', waitSeconds: 0, attemptsMade: 0 } } },
+      },
     ]);
   });
 
   const starts = [
     ['a request', () => startWorkflow(anImageRequest({ requestId: 'img_1' }))],
     ['an expiry', () => startExpiry(AT, { pages: 0 })],
-    ['a webhook delivery', () => startWebhookDelivery('img_1')],
+    ['a webhook delivery', () => startWebhookDelivery(DELIVERIES, { id: 'img_1', accountId: ACCOUNT_ID })],
   ] as const;
 
   test.each(starts)('of %s again starts it once', async (_, start) => {

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Account } from '../../../../core/accounts/accounts.ts';
 import type { BalanceEvent } from '../../../../core/accounts/balance-events.ts';
+import { listWebhookAttempts } from '../../../../core/deliveries/webhook-attempts.ts';
 import { accountKey, balanceEventKey } from '../../../../core/table/keys.ts';
-import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
 import { newDeliverySuffix } from '../../../../core/webhooks/webhook-rules.ts';
 import { handler } from '../../../../functions/workflow/deliver-webhook.ts';
 import { aLambdaContext } from '../../builders/api-events.ts';
@@ -38,8 +38,11 @@ beforeEach(() => {
   put({ eventId: LOW, type: 'balance.low', belowThousandths: 5_000 });
   put({ eventId: EXHAUSTED, type: 'balance.exhausted', priceThousandths: 12_000 });
 });
-const deliver = (delivery = LOW) =>
-  handler({ requestId: null, delivery, knownSteps: ['wait', 'give-up', 'stop'] }, aLambdaContext());
+const deliver = (delivery = LOW, attemptsMade = 0) =>
+  handler(
+    { requestId: null, delivery, attemptsMade, knownSteps: ['wait', 'give-up', 'stop'] },
+    aLambdaContext(),
+  );
 const STOP = { next: 'stop' };
 
 describe('the delivery of a balance event', () => {
@@ -60,8 +63,8 @@ describe('the delivery of a balance event', () => {
   test('is attempted again by the schedule, records each attempt, and backs off from a host', async () => {
     receiver.respond = answering(503);
 
-    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: expect.any(Number) });
-    expect(await deliver()).toEqual({ next: 'give-up', reason: 'spent' });
+    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: expect.any(Number), attemptsMade: 1 });
+    expect(await deliver(LOW, 1)).toEqual({ next: 'give-up', reason: 'spent' });
     expect(await listWebhookAttempts(LOW, LOW)).toMatchObject([
       { requestId: LOW, number: 1, status: 503 },
       { requestId: LOW, number: 2, status: 503 },

@@ -1,18 +1,19 @@
 import * as dns from 'node:dns';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { listWebhookAttempts } from '../../../../core/deliveries/webhook-attempts.ts';
 import type { ResolveAll } from '../../../../core/guarded-http/guarded-http.ts';
-import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
 import { StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { putFailedRequest, receiver } from '../../builders/webhook-world.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
 
 /** The addresses of every name: the code under test is loaded with this resolver instead of the system's. */
 const resolve = jest.fn<ResolveAll>();
 jest.unstable_mockModule('node:dns', () => ({ ...dns, lookup: resolve }));
-const { deliverWebhook } = await import('../../../../core/webhooks/deliver-webhook.ts');
+const { deliverNext } = await import('../../builders/next-attempt.ts');
 
 process.env.WEBHOOK_RETRY_SECONDS = '5,300';
 
@@ -41,10 +42,10 @@ afterEach(() => {
 
 const deliverTo = (webhookUrl: string) => {
   putFailedRequest({ webhookUrl });
-  return deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock(), () => 0.5);
+  return deliverNext(memory, { subjectId: REQUEST_ID }, new StoppedClock(), () => 0.5);
 };
 const made = async () => (await listWebhookAttempts(REQUEST_ID)).map(({ status, error }) => status ?? error);
-const ATTEMPT_AGAIN = { next: 'wait', waitSeconds: 5 };
+const ATTEMPT_AGAIN = { next: 'wait', waitSeconds: 5, attemptsMade: expect.any(Number) };
 const leadTo = (...addresses: string[]) =>
   resolve.mockImplementation((_name, _options, callback) =>
     process.nextTick(

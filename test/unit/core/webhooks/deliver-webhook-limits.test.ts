@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { accountLimit, hostLimit, takeSlot } from '../../../../core/concurrency/in-flight.ts';
+import { listWebhookAttempts } from '../../../../core/deliveries/webhook-attempts.ts';
 import { accountKey, webhookAttemptKey, webhookAttemptPartition } from '../../../../core/table/keys.ts';
-import { deliverWebhook, WEBHOOK_SLOTS } from '../../../../core/webhooks/deliver-webhook.ts';
-import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
+import { WEBHOOK_SLOTS } from '../../../../core/webhooks/deliver-webhook.ts';
 import { findHostBackOff } from '../../../../core/webhooks/webhook-hosts.ts';
 import { backOffSeconds, isHanging, stepWhenPostponed } from '../../../../core/webhooks/webhook-rules.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { deliverNext } from '../../builders/next-attempt.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
 import { putFailedRequest, receiver } from '../../builders/webhook-world.ts';
 import { memory } from '../../fakes/fresh-table.ts';
@@ -23,7 +24,11 @@ beforeEach(() => {
 const aDelivery = (accountId = ACCOUNT_ID) => {
   const requestId = putFailedRequest({ requestId: aRequestId(NOW), accountId });
   const attempts = async () => (await listWebhookAttempts(requestId)).length;
-  return { requestId, deliver: () => deliverWebhook(requestId, requestId, clock, () => 0), attempts };
+  return {
+    requestId,
+    deliver: () => deliverNext(memory, { subjectId: requestId }, clock, () => 0),
+    attempts,
+  };
 };
 /** The receiver takes this long for its answer. */
 const slowly = (seconds: number) => {
@@ -51,7 +56,7 @@ describe('webhooks under way', () => {
     expect(await fill(limit)).toBe(most);
     const { deliver, attempts } = aDelivery();
 
-    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5 });
+    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5, attemptsMade: 0 });
     expect([receiver.received.length, await attempts()]).toEqual([0, 0]);
 
     clock.advance(30);
@@ -72,7 +77,7 @@ describe('a host that hangs', () => {
     slowly(10);
     await aDelivery().deliver();
     const { deliver, attempts } = aDelivery();
-    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 35 });
+    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 35, attemptsMade: 0 });
     expect(await attempts()).toBe(0);
 
     clock.advance(30);
@@ -106,7 +111,7 @@ describe('a host that hangs', () => {
     };
     await aDelivery().deliver();
 
-    expect(others).toEqual([{ next: 'wait', waitSeconds: 10 }]);
+    expect(others).toEqual([{ next: 'wait', waitSeconds: 10, attemptsMade: 0 }]);
     expect(await backOff()).toBeUndefined();
     receiver.respond = answering(200);
     expect(await aDelivery().deliver()).toEqual({ next: 'stop' });
@@ -193,6 +198,7 @@ describe('an attempt that is put off', () => {
         startedAt: NOW.toISOString(),
         notBefore: notBeforeSeconds === undefined ? undefined : atSeconds(notBeforeSeconds).toISOString(),
         now: atSeconds(ageSeconds),
+        attemptsMade: 0,
       },
       SCHEDULE,
       random,
@@ -208,19 +214,24 @@ describe('an attempt that is put off', () => {
   ])(
     '%p s after the delivery began, with the random number %p, comes %p s later',
     (age, random, waitSeconds) => {
-      expect(step(age, random)).toEqual({ next: 'wait', waitSeconds });
+      expect(step(age, random)).toEqual({ next: 'wait', waitSeconds, attemptsMade: 0 });
     },
   );
 
   test('does not come before its host may be called', () => {
-    expect(step(0, 0, 600)).toEqual({ next: 'wait', waitSeconds: 605 });
-    expect(step(60, 1, 30)).toEqual({ next: 'wait', waitSeconds: 30 });
+    expect(step(0, 0, 600)).toEqual({ next: 'wait', waitSeconds: 605, attemptsMade: 0 });
+    expect(step(60, 1, 30)).toEqual({ next: 'wait', waitSeconds: 30, attemptsMade: 0 });
   });
 
   test('is given up after 13 days, before its execution times out, however long the schedule', () => {
     const at = (days: number) =>
       stepWhenPostponed(
-        { startedAt: NOW.toISOString(), notBefore: undefined, now: atSeconds(days * 86_400) },
+        {
+          startedAt: NOW.toISOString(),
+          notBefore: undefined,
+          now: atSeconds(days * 86_400),
+          attemptsMade: 0,
+        },
         Array(11).fill(86_400),
         1,
       );

@@ -1,13 +1,17 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Account } from '../../../../core/accounts/accounts.ts';
+import { hostDigest } from '../../../../core/concurrency/in-flight.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import {
+  insertFirstAttemptWrite,
+  listWebhookAttempts,
+} from '../../../../core/deliveries/webhook-attempts.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
-import { accountKey, requestKey } from '../../../../core/table/keys.ts';
+import { accountKey, requestKey, webhookAttemptKey, webhookHostKey } from '../../../../core/table/keys.ts';
 import type { Clock } from '../../../../core/time.ts';
-import { deliverWebhook } from '../../../../core/webhooks/deliver-webhook.ts';
-import { listWebhookAttempts, putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
+import { deliverWebhook, makeFirstAttempt } from '../../../../core/webhooks/deliver-webhook.ts';
 import { newDeliverySuffix } from '../../../../core/webhooks/webhook-rules.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
 import {
@@ -22,8 +26,10 @@ import {
   REQUEST_ID,
   VIDEO_ID,
 } from '../../builders/entities.ts';
+import { deliverNext, putAttempt } from '../../builders/next-attempt.ts';
 import { receiver } from '../../builders/webhook-world.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { metricsCounted, trafficCounted } from '../../fakes/metrics.ts';
 import { answering, type ReceivedWebhook, signatureOf } from '../../servers/webhook-receiver.ts';
@@ -53,7 +59,7 @@ const deliver = (
   { clock = new StoppedClock(), delivery = request.requestId }: { clock?: Clock; delivery?: string } = {},
 ) => {
   putRequest(memory, request);
-  return deliverWebhook(request.requestId, delivery, clock, () => 0.5);
+  return deliverNext(memory, { subjectId: request.requestId, delivery }, clock, () => 0.5);
 };
 
 /** The official library's verdict at an instant: the event, or why it is refused. */
@@ -170,7 +176,7 @@ describe('an attempt', () => {
     async (status) => {
       receiver.respond = answering(status);
 
-      expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5 });
+      expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5, attemptsMade: 1 });
       expect(await listWebhookAttempts(REQUEST_ID)).toMatchObject([{ number: 1, status }]);
     },
   );
@@ -187,7 +193,7 @@ describe('an attempt', () => {
   test.each([301, 302, 303, 307, 308])('answered %i does not follow the redirect', async (status) => {
     receiver.respond = answering(status, { location: `${receiver.url}/elsewhere` });
 
-    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5 });
+    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5, attemptsMade: 1 });
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
   });
 
@@ -196,8 +202,8 @@ describe('an attempt', () => {
 
     expect(await listWebhookAttempts(REQUEST_ID)).toStrictEqual([
       aWebhookAttempt({
-        // The clock is read before, for the request, for each limit and for the signature.
-        startedAt: new Date(NOW.getTime() + 1_000).toISOString(),
+        // The clock is read before, for the request, the attempt, each limit, the signature and the claim.
+        startedAt: new Date(NOW.getTime() + 1_250).toISOString(),
         milliseconds: 250,
         status: 204,
       }),
@@ -234,9 +240,10 @@ describe('the attempts of a delivery', () => {
     for (let number = 1; number <= 10; number++) steps.push(await deliver());
 
     expect(steps).toEqual([
-      ...[5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((waitSeconds) => ({
+      ...[5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((waitSeconds, index) => ({
         next: 'wait',
         waitSeconds,
+        attemptsMade: index + 1,
       })),
       { next: 'give-up', reason: 'spent' },
     ]);
@@ -246,17 +253,25 @@ describe('the attempts of a delivery', () => {
   });
 
   test('are counted per delivery, so that one started by an operator has the whole schedule', async () => {
-    for (let number = 1; number <= 9; number++)
-      await putWebhookAttempt(aWebhookAttempt({ number, status: 500 }));
+    for (let number = 1; number <= 9; number++) putAttempt(memory, aWebhookAttempt({ number, status: 500 }));
     receiver.respond = answering(500);
 
     expect(await deliver(undefined, { delivery: `${REQUEST_ID}-again` })).toEqual({
       next: 'wait',
       waitSeconds: 5,
+      attemptsMade: 1,
     });
   });
 
-  test('do not include one that broke off before it was recorded', async () => {
+  test.each([
+    ['not sent again while it may be under way', 59, { next: 'wait', waitSeconds: 60, attemptsMade: 0 }, []],
+    [
+      'taken for one that failed, once its function must be dead',
+      60,
+      { next: 'wait', waitSeconds: 5, attemptsMade: 1 },
+      ['interrupted'],
+    ],
+  ])('whose function died after the receiver was called is %s', async (_what, seconds, step, recorded) => {
     receiver.respond = answering(500);
     const lost = new Error('the process died');
     memory.beforeCall = () => {
@@ -265,8 +280,116 @@ describe('the attempts of a delivery', () => {
     await expect(deliver()).rejects.toThrow(lost);
     memory.beforeCall = () => undefined;
 
-    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5 });
-    expect((await listWebhookAttempts(REQUEST_ID)).map(({ number }) => number)).toEqual([1]);
+    expect(await deliver(undefined, { clock: new StoppedClock(atSeconds(seconds)) })).toEqual(step);
+    expect(receiver.received).toHaveLength(1);
+    expect((await listWebhookAttempts(REQUEST_ID)).map(({ error }) => error)).toEqual(recorded);
+  });
+
+  test('are made once each, whatever is repeated at the same time or later', async () => {
+    receiver.respond = answering(503);
+    putRequest(memory, anEndedRequest());
+    const again = (made: number) =>
+      deliverWebhook(
+        { subjectId: REQUEST_ID, delivery: REQUEST_ID, attemptsMade: made },
+        new StoppedClock(),
+        () => 0.5,
+      );
+
+    const together = await Promise.all([again(0), again(0), again(0)]);
+    expect(await again(0)).toEqual({ next: 'wait', waitSeconds: 5, attemptsMade: 1 });
+    await again(1);
+    await again(1);
+
+    expect(together).toContainEqual({ next: 'wait', waitSeconds: 5, attemptsMade: 1 });
+    expect(receiver.received).toHaveLength(2);
+    expect((await listWebhookAttempts(REQUEST_ID)).map(({ number }) => number)).toEqual([1, 2]);
+  });
+});
+
+describe('the first attempt', () => {
+  const MACHINE = 'arn:aws:states:us-east-1:111122223333:stateMachine:webhook-delivery';
+  const due = () => memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1))?.GSI1SK;
+  const first = (clock: Clock = new StoppedClock()) =>
+    makeFirstAttempt(REQUEST_ID, MACHINE, clock, () => 0.5);
+  const started = () => executions.started.map(({ name, input }) => ({ name, input }));
+  const execution = (result: object) => ({
+    name: REQUEST_ID,
+    input: {
+      ...{ requestId: REQUEST_ID, model: 'xQI3Pro', accountId: ACCOUNT_ID },
+      step: { result: { next: 'wait', ...result } },
+    },
+  });
+  beforeEach(() => {
+    putRequest(memory, anEndedRequest());
+    const { Put } = insertFirstAttemptWrite(REQUEST_ID, finishedAt);
+    memory.put(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1), Put?.Item ?? {});
+  });
+
+  test.each([204, 410])('answered %i needs no execution, and leaves the due list', async (status) => {
+    receiver.respond = answering(status);
+    expect(due()).toBe(atSeconds(30).toISOString());
+
+    await first();
+
+    expect(started()).toEqual([]);
+    expect(due()).toBeUndefined();
+    expect(await listWebhookAttempts(REQUEST_ID)).toMatchObject([{ number: 1, status }]);
+  });
+
+  test('that failed starts the execution that makes the second, and leaves the due list', async () => {
+    receiver.respond = answering(503);
+
+    await first();
+
+    expect(started()).toEqual([execution({ waitSeconds: 5, attemptsMade: 1 })]);
+    expect(due()).toBeUndefined();
+  });
+
+  test('that is put off starts the execution that makes it', async () => {
+    memory.put(webhookHostKey(ACCOUNT_ID, hostDigest(receiver.url)), {
+      ...{ hangs: 1, notBefore: atSeconds(30).toISOString() },
+      ttl: NOW.getTime() / 1000 + 86_400,
+    });
+
+    await first();
+
+    expect(started()).toEqual([execution({ waitSeconds: expect.any(Number), attemptsMade: 0 })]);
+    expect(due()).toBeUndefined();
+    receiver.respond = answering(204);
+    expect(await deliver(undefined, { clock: new StoppedClock(atSeconds(40)) })).toEqual({ next: 'stop' });
+  });
+
+  test('is made once, and starts one execution, however often it is asked for', async () => {
+    receiver.respond = answering(503);
+
+    await Promise.all([first(), first()]);
+    await first(new StoppedClock(atSeconds(90)));
+
+    expect(receiver.received).toHaveLength(1);
+    expect(started()).toHaveLength(1);
+    expect(due()).toBeUndefined();
+  });
+
+  test('stays on the due list while its function may be at work, and until the execution has started', async () => {
+    receiver.respond = answering(503);
+    executions.refuseStarts(new Error('throttled'));
+
+    await expect(first()).rejects.toThrow('throttled');
+
+    expect(due()).toBe(atSeconds(30).toISOString());
+    executions.reset();
+    await first();
+    expect(started()).toHaveLength(1);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('of a request that was deleted is not made', async () => {
+    memory.remove(requestKey(REQUEST_ID));
+
+    await first();
+
+    expect(receiver.connections).toBe(0);
+    expect(due()).toBeUndefined();
   });
 });
 
@@ -287,11 +410,13 @@ describe('nothing is sent or recorded', () => {
 
     expect(await deliver(request)).toMatchObject({ next: 'wait' });
     expect(memory.partition(requestKey(REQUEST_ID).PK)).toEqual([]);
-    expect(await deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock())).toEqual({ next: 'stop' });
+    expect(await deliverNext(memory, { subjectId: REQUEST_ID }, new StoppedClock(), () => 0.5)).toEqual({
+      next: 'stop',
+    });
   });
 
   test('for a request that was deleted', async () => {
-    await expectNothing(await deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock()));
+    await expectNothing(await deliverNext(memory, { subjectId: REQUEST_ID }, new StoppedClock(), () => 0.5));
   });
 
   test.each([

@@ -1,46 +1,75 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
+import {
+  claimAttempt,
+  findAttempt,
+  insertFirstAttemptWrite,
+  listWebhookAttempts,
+  recordAttempt,
+} from '../../../../core/deliveries/webhook-attempts.ts';
 import { webhookAttemptKey, webhookAttemptsEndKey } from '../../../../core/table/keys.ts';
-import { listWebhookAttempts, putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
-import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { putAttempt } from '../../builders/next-attempt.ts';
 import { cancelled } from '../../builders/table-errors.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 
 const AGAIN = `${REQUEST_ID}-01JD4KXQ8M0000000000000009`;
 
+const NAME = { requestId: REQUEST_ID, delivery: REQUEST_ID, number: 2 };
+const AT = NOW.toISOString();
+const clock = new StoppedClock();
+
 describe('an attempt', () => {
   test('is stored apart from its request for as long as provider attempts are', async () => {
-    await putWebhookAttempt(aWebhookAttempt({ number: 2, status: 503 }));
+    await claimAttempt(NAME, AT, false);
+    await recordAttempt(aWebhookAttempt({ number: 2, status: 503 }), false);
 
     expect(memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 2))).toStrictEqual({
       PK: `WEBHOOK_ATTEMPTS#${REQUEST_ID}`,
       SK: `WEBHOOK#${REQUEST_ID}#002`,
       ...aWebhookAttempt({ number: 2, status: 503 }),
+      claimId: expect.any(String),
       ttl: NOW.getTime() / 1000 + 100 * 86_400,
     });
   });
 
-  test('is not stored when its request was deleted before the write, or between two attempts of the write', async () => {
-    memory.beforeTransaction = (attempt) => {
-      if (attempt === 1) throw cancelled('TransactionConflict', 'None');
-      memory.put(webhookAttemptsEndKey(REQUEST_ID), {});
-    };
+  test('is claimed by one, and not for a request that was deleted', async () => {
+    expect(await Promise.all([1, 2, 3].map(() => claimAttempt(NAME, AT, false)))).toEqual(
+      expect.arrayContaining([true, false, false]),
+    );
+    memory.put(webhookAttemptsEndKey(REQUEST_ID), {});
 
-    await putWebhookAttempt(aWebhookAttempt());
-    await putWebhookAttempt(aWebhookAttempt());
-
-    expect(await listWebhookAttempts(REQUEST_ID)).toEqual([]);
+    expect(await claimAttempt({ ...NAME, number: 3 }, AT, false)).toBe(false);
+    expect(memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 3))).toBeUndefined();
   });
 
-  test('of a repeated step overwrites the first', async () => {
-    await putWebhookAttempt(aWebhookAttempt({ status: 500 }));
-    await putWebhookAttempt(aWebhookAttempt({ status: 204, startedAt: atSeconds(3).toISOString() }));
+  test('is claimed although the answer to the claim was lost', async () => {
+    let isLost = false;
+    memory.beforeTransaction = () => undefined;
+    memory.afterTransaction = () => {
+      if (isLost) return;
+      isLost = true;
+      throw cancelled('TransactionConflict', 'None');
+    };
 
-    expect(await listWebhookAttempts(REQUEST_ID)).toEqual([
-      aWebhookAttempt({ status: 204, startedAt: atSeconds(3).toISOString() }),
-    ]);
+    expect(await claimAttempt(NAME, AT, false)).toBe(true);
+  });
+
+  test('that is listed as the first one is claimed by one, unless its request was deleted', async () => {
+    const first = { ...NAME, number: 1 };
+    memory.put(
+      webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1),
+      insertFirstAttemptWrite(REQUEST_ID, AT).Put?.Item ?? {},
+    );
+
+    expect(await findAttempt(first, clock)).toEqual({ kind: 'open', isWritten: true });
+    expect(await Promise.all([1, 2].map(() => claimAttempt(first, AT, true)))).toEqual([true, false]);
+    memory.remove(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1));
+    expect(await claimAttempt(first, AT, true)).toBe(false);
+    await recordAttempt(aWebhookAttempt(), true);
+    expect(memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1))).toBeUndefined();
   });
 });
 
@@ -54,7 +83,7 @@ describe('the attempts of a request', () => {
       aWebhookAttempt({ delivery: AGAIN, number: 1, startedAt: atSeconds(100).toISOString() }),
       aWebhookAttempt({ delivery: AGAIN, number: 2, startedAt: atSeconds(300).toISOString() }),
     ];
-    for (const attempt of attempts) await putWebhookAttempt(attempt);
+    for (const attempt of attempts) putAttempt(memory, attempt);
     memory.itemsPerQuery = 2;
 
     const listed = await listWebhookAttempts(REQUEST_ID);
@@ -67,8 +96,8 @@ describe('the attempts of a request', () => {
 
   test('can be those of one delivery, even when its name begins another one’s', async () => {
     const [own, again] = [aWebhookAttempt(), aWebhookAttempt({ delivery: AGAIN })];
-    for (const attempt of [own, again]) await putWebhookAttempt(attempt);
-    await putWebhookAttempt(aWebhookAttempt({ requestId: VIDEO_ID, delivery: VIDEO_ID }));
+    for (const attempt of [own, again]) putAttempt(memory, attempt);
+    putAttempt(memory, aWebhookAttempt({ requestId: VIDEO_ID, delivery: VIDEO_ID }));
     memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'ATTEMPT#00#00' }, { requestId: REQUEST_ID });
 
     expect(await listWebhookAttempts(REQUEST_ID, REQUEST_ID)).toEqual([own]);
