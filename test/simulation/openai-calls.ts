@@ -81,8 +81,11 @@ export class OpenAiCalls extends Part {
     const timed: Group = { ...group, startedAt: scheduler.now, wasCalm: isCalm };
     this.groups.push(timed);
     if (action.deletedMs !== undefined) scheduler.after(action.deletedMs, () => void this.remove(timed));
+    const keyOf = (): string | undefined => this.around.callers[action.account]?.keyId;
+    const key = keyOf();
     await Promise.all(action.clients.map((client) => this.client(timed, client)));
-    timed.wasCalm &&= this.world.evidence.disturbedAt < timed.startedAt;
+    // A call with another key is another call.
+    timed.wasCalm &&= this.world.evidence.disturbedAt < timed.startedAt && keyOf() === key;
   }
 
   private async client(group: Group, { afterMs, lostMs }: Calls['clients'][number]): Promise<void> {

@@ -13,6 +13,9 @@ const READS = { calm: 1, disturbed: 4 };
 /** How long after its wait a call may have its slot: its answer is sent. The lease ends later. */
 const SENT_MS = 40_000;
 
+/** How long before a slot is taken a disturbance may come that still meets its call. */
+const DISTURBED_MS = 30_000;
+
 /** A lease of a slot, as stored. */
 interface Lease {
   holder: string;
@@ -74,7 +77,8 @@ export class Waiting extends Part {
     this.judgeCount(after);
     const takenAt = scheduler.now;
     scheduler.after(Number(process.env.OPENAI_WAIT_SECONDS) * 1_000 + SENT_MS, () => {
-      if (evidence.disturbedAt >= takenAt) return;
+      // A process can die of the call that takes its slot.
+      if (evidence.disturbedAt >= takenAt - DISTURBED_MS) return;
       const left = leasesOf(this.world.table.get(key)).map(({ holder }) => holder);
       if (taken.some(({ holder }) => left.includes(holder)))
         this.report(`[slot kept] ${key.PK} has a slot of a call that has ended`);

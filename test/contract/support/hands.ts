@@ -48,6 +48,9 @@ export const withMouse = (page: Page): Hands => ({
 /** More stops than any page has. */
 const MAX_STOPS = 200;
 
+/** How long a file chooser may take to open, and after how long the key is pressed again. */
+const [PATIENCE_MILLISECONDS, AGAIN_MILLISECONDS] = [60_000, 5_000];
+
 /** Presses Tab until the target has the focus. Throws when it never does. */
 const reach = async (page: Page, target: Locator): Promise<void> => {
   const focused = target.and(page.locator(':focus'));
@@ -87,8 +90,13 @@ export const withKeyboard = (page: Page): Hands => ({
   },
   give: async (field, file) => {
     const input = field.locator('input[type=file]');
-    await reach(page, input);
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
-    await chooser.setFiles(file);
+    const chooser = page.waitForEvent('filechooser', { timeout: PATIENCE_MILLISECONDS });
+    const isOpen = chooser.then(() => true);
+    // A page that is just drawn anew may miss the key: a person presses again.
+    do {
+      await reach(page, input);
+      await page.keyboard.press('Enter');
+    } while (!(await Promise.race([isOpen, page.waitForTimeout(AGAIN_MILLISECONDS)])));
+    await (await chooser).setFiles(file);
   },
 });
