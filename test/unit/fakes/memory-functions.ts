@@ -56,3 +56,10 @@ const anInvocation = async (run: () => unknown) => {
     return { ...bodyOf(JSON.stringify({ errorType, errorMessage })), FunctionError: 'Unhandled' };
   }
 };
+
+/** The webhooks whose first attempt was asked for. */
+export const firstAttemptsOf = ({ client }: MemoryFunctions): unknown[] =>
+  client.commandCalls(InvokeCommand).flatMap(({ args: [{ input }] }) => {
+    if (input.InvocationType !== 'Event') return [];
+    return [(JSON.parse(String(input.Payload)) as { delivery?: unknown }).delivery];
+  });

@@ -130,7 +130,7 @@ export const useOpenAiCalls = () => {
       memory.patch(requestKey(requestId), ended);
     },
   };
-  return { world, memory, executions, bucket, calls, created };
+  return { world, memory, executions, functions, bucket, calls, created };
 };
 
 /** The request that an answer's images are of. */

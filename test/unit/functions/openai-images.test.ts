@@ -1,14 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { accountKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, accountPartition, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as createGeneration } from '../../../functions/api/create-generation.ts';
 import { handler as create } from '../../../functions/api/create-openai-image.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
 import type { ApiEvent } from '../builders/route-world.ts';
+import { firstAttemptsOf } from '../fakes/memory-functions.ts';
 import { useOpenAiCalls } from './openai-calls.ts';
 
-const { world, memory, executions, bucket, calls } = useOpenAiCalls();
+const { world, memory, executions, functions, bucket, calls } = useOpenAiCalls();
 
 const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
 /** The signed URL of an image, by its place. */
@@ -28,9 +29,11 @@ describe('POST /openai/v1/images/generations', () => {
     const { headers } = await aCaller(memory, { account: { balanceThousandths: 0, balanceWebhook } });
 
     await expect(calls.make(BODY, { headers })).rejects.toThrow('the balance is 0 xTokens');
-    expect(executions.names('webhook-delivery')).toEqual([
-      expect.stringMatching(new RegExp(`^${ACCOUNT_ID}_exhausted_\\d+$`)),
-    ]);
+    const events = memory
+      .partition(accountPartition(ACCOUNT_ID))
+      .flatMap(({ eventId }) => (eventId === undefined ? [] : [String(eventId)]));
+    expect(events).toEqual([expect.stringMatching(new RegExp(`^${ACCOUNT_ID}_exhausted_\\d+$`))]);
+    expect(firstAttemptsOf(functions)).toEqual(events);
   });
 
   test('answers with the images once they are made, in their order, and where their record is', async () => {

@@ -93,7 +93,14 @@ describe('a task of the workflow', () => {
       const logged = jest.spyOn(logger, 'error').mockClear();
       memory.client.callsFake(() => new Promise(() => undefined));
       const whole = {
-        ...{ ...input, delivery: 'delivery-1', requestIds: [REQUEST_ID], cursor: { pages: 0 }, run: {} },
+        ...{
+          ...input,
+          delivery: 'delivery-1',
+          attemptsMade: 0,
+          requestIds: [REQUEST_ID],
+          cursor: { pages: 0 },
+          run: {},
+        },
         ...{
           ledgers: [{ accountId: ACCOUNT_ID }],
           found: { accounts: 0, removed: 0, entries: 0, problems: 0 },
