@@ -49,6 +49,7 @@ describe('the context', () => {
       signingKeys: [1],
       allowPrivateTargets: false,
       userAgentUrl: undefined,
+      aiMarking: 'none',
       publishRates: false,
       openaiSurface: true,
       openaiWaitSeconds: 240,
