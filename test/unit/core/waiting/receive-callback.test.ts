@@ -221,14 +221,17 @@ describe('a callback', () => {
   });
 
   test.each([1, 2, 3, 4, 5])(
-    'leaves nothing of a request that ends and is deleted before call %p to the table',
+    'brings no item back of a request that ends and is deleted before call %p to the table',
     async (number) => {
       let calls = 0;
+      let left: unknown;
+      const items = () => memory.partition(requestKey(VIDEO_ID).PK).map(({ SK }) => SK);
       memory.beforeCall = async () => {
         if (++calls !== number) return;
         memory.beforeCall = () => undefined;
         memory.patch(requestKey(VIDEO_ID), { status: 'failed' });
         await deleteRequest(ACCOUNT_ID, VIDEO_ID, atSeconds(60));
+        left = items();
       };
 
       await receive(answering({ kind: 'busy', reason: 'full', retryAfterSeconds: 60 })).catch(
@@ -236,7 +239,8 @@ describe('a callback', () => {
       );
 
       expect(memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID))).toBeDefined();
-      expect(memory.partition(requestKey(VIDEO_ID).PK)).toEqual([]);
+      // What the cancelling of its task needs is left until the reconciler has done that.
+      expect(items()).toEqual(left);
     },
   );
 
