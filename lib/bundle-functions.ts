@@ -44,7 +44,7 @@ export const functionNames = (): string[] => Object.keys(entryPoints()).map(dirn
 /**
  * Bundles each function into one minified ES module, `<outputFolder>/<name>/index.mjs`. Returns the folder of a
  * function by its name (`api/get-balance`). The AWS SDK is included at the version of the lock file, in its ES
- * build, which tree-shakes and loads in about half the time, without what no function uses of it (`leanPackages`). `require` is defined for the few CommonJS packages. ExtraWrites the
+ * build, which tree-shakes and loads in about half the time, without what no function uses of it (`leanPackages`). `require` is defined for the few CommonJS packages. Beside the
  * function that publishes the public pages lie those; beside one that measures videos lie its thread's module and FFmpeg's demuxers, as
  * their package has them. The catalog in them ends with the operator's own models.
  */

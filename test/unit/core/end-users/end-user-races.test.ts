@@ -39,7 +39,7 @@ const remove = () => deleteEndUser(id, new StoppedClock());
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
-/** ExtraWrites the entries the partition holds the marks of deleted requests. */
+/** Beside the entries the partition holds the marks of deleted requests. */
 const debits = () =>
   memory.partition(ledgerPartition(ACCOUNT_ID)).filter(({ SK }) => String(SK).startsWith('ENTRY#'));
 const outcomeOf = (settled: PromiseSettledResult<unknown> | undefined): string =>
