@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { digestOfCall, endWait, readHeld } from '../../core/creation/collection.ts';
+import { endWait, readHeld } from '../../core/creation/collection.ts';
 import { createForCall } from '../../core/creation/create-for-call.ts';
 import { videoSubmission } from '../../core/creation/submission.ts';
 import { requiredEnv } from '../../core/environment.ts';
@@ -12,7 +11,7 @@ import { storeUpload } from '../../core/uploads/store-upload.ts';
 import { json } from '../http/api-handler.ts';
 import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
-import { digestOfImage, earlier, namedUploads, retryOf } from './make-images.ts';
+import { digestOfImage, earlier, longCallOf, namedUploads } from './make-images.ts';
 import { loadNamedModels } from './models.ts';
 import { type AskedImages, type ImageFields, MAX_FORM_BYTES, readImageForm } from './read-calls.ts';
 import { imageIn } from './read-edits.ts';
@@ -71,14 +70,10 @@ export const createOpenAiVideo = async (
     idempotencyKey: request.header('Idempotency-Key'),
     fields: { ...fields, ...asked.fields, ...wrongFields(() => request.idempotencyKey()) },
   });
-  const { idempotency, ok } = submission;
-  const digest = idempotency?.keyDigest ?? (ok ? digestOfCall(apiKey.keyId, route, sent) : '');
-  const call = {
-    ...{ accountId, digest, kind: 'video' as const, isKeyed: idempotency !== undefined },
-    ...{ retry: retryOf(request), waiter: randomUUID() },
-  };
+  const call = longCallOf(request, submission, { accountId, kind: 'video', route, sent });
   const files = { uploads, store: storeUpload, remove: removeObjects };
-  const held = (await earlier(call, ok, clock)) ?? (await createForCall(account, submission, call, files));
+  const held =
+    (await earlier(call, submission.ok, clock)) ?? (await createForCall(account, submission, call, files));
   if (!held) throw new ServiceError('temporarily_unavailable', 'A retry of this call makes the video.');
   const { request: made } = await readHeld(held);
   if (made?.kind !== 'video')

@@ -109,20 +109,23 @@ const received = async (
     idempotencyKey: request.header('Idempotency-Key'),
     fields: { ...parameters.fields, ...asked.fields, ...wrong },
   });
-  const { idempotency, ok } = submission;
-  const call = {
-    accountId,
-    digest: idempotency?.keyDigest ?? (ok ? digestOfCall(apiKey.keyId, route, sent) : ''),
-    isKeyed: idempotency !== undefined,
-    retry: retryOf(request),
-    waiter: randomUUID(),
-    kind: 'image' as const,
-  };
+  const call = longCallOf(request, submission, { accountId, kind: 'image', route, sent });
   return { submission, call, uploads, parameters };
 };
 
+/** The call by which a creation is known: its `Idempotency-Key`, or API key, route and what was sent. */
+export const longCallOf = (
+  request: ApiRequest,
+  { idempotency, ok, keyId }: Submission,
+  { accountId, kind, route, sent }: Pick<LongCall, 'accountId' | 'kind'> & { route: string; sent: unknown },
+): LongCall => ({
+  ...{ accountId, kind, retry: retryOf(request), waiter: randomUUID() },
+  digest: idempotency?.keyDigest ?? (ok ? digestOfCall(keyId, route, sent) : ''),
+  isKeyed: idempotency !== undefined,
+});
+
 /** How often the client has sent this call before, as OpenAI's clients count. */
-export const retryOf = (request: ApiRequest): number => {
+const retryOf = (request: ApiRequest): number => {
   const text = request.header('X-Stainless-Retry-Count') ?? '';
   return /^\d{1,4}$/.test(text) ? Number(text) : 0;
 };
