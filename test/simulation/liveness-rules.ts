@@ -1,5 +1,6 @@
 import { MARGIN_MS } from './clocks.ts';
 import type { CreationCall, Evidence } from './evidence.ts';
+import { SAME_ID } from './upstream/providers.ts';
 import { errorCodeOf, type Life, objectKeysOf } from './witness.ts';
 
 /** Everything that decides whether a request ended as it should. */
@@ -251,7 +252,10 @@ export const progressProblems = ({
   );
   const isWaiting = execution.state === 'Wait for provider' && calls.length > 0;
   const calledBackAt = evidence.calledBackAt.get(requestId) ?? 0;
-  const toldAt = calledBackAt > doneAt && doneAt < deadline ? calledBackAt : undefined;
+  // A query by an id that two tasks have answers for the later task.
+  const sharesId = calls.some(({ made }) => made?.id === SAME_ID);
+  const isReported = calledBackAt > doneAt && doneAt < deadline && !sharesId;
+  const toldAt = isReported ? calledBackAt : undefined;
   const knownAt = Math.min(recordedAt ?? Number.POSITIVE_INFINITY, toldAt ?? Number.POSITIVE_INFINITY);
   const knownFor = now - Math.max(execution.since, knownAt);
   if (isWaiting && evidence.disturbedAt < acceptedAt && knownFor > KNOWN_MS) {

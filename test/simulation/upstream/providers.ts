@@ -57,7 +57,7 @@ interface Task {
 }
 
 /** The id of all tasks of a provider that uses one again and again. */
-const SAME_ID = 'task-same';
+export const SAME_ID = 'task-same';
 /** How long a provider works: next to nothing, a moment, a minute, or longer than anyone waits. */
 const WORK_MS = { instant: [0, 60], quick: [500, 12_000], slow: [40_000, 300_000] } as const;
 /** How long a file server that is slow takes. */
