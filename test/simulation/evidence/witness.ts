@@ -4,6 +4,7 @@ import type { Item } from '../../unit/fakes/expressions.ts';
 import { keyText } from '../world/aws/indexes.ts';
 import { CLOCKS_APART_MS } from '../world/clocks.ts';
 import { Part } from '../world/part.ts';
+import { falCallsOf } from '../world/upstream/fal.ts';
 import type { World } from '../world/world.ts';
 
 /** One request from its first write to its removal, as the table saw it. */
@@ -92,7 +93,9 @@ export class Witness extends Part {
 
   /** The number of calls of a request at a provider. */
   plannedCallsOf({ requestId, accepted }: Life, provider = this.providerOf(requestId, accepted)): number {
-    return accepted.kind === 'image' && provider === 'modelark' ? Number(accepted.images) : 1;
+    const images = accepted.kind === 'image' ? Number(accepted.images) : 1;
+    if (provider === 'fal') return falCallsOf(images);
+    return provider === 'modelark' ? images : 1;
   }
 
   /** The provider of the latest claim, else the first one of the model. */

@@ -4,11 +4,13 @@ import { QUEUE_ENTRY_PREFIX, ROUTE_LIMIT_SORT, routeLimitPartition } from '../..
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { MARGIN_MS } from '../world/clocks.ts';
 import { Part } from '../world/part.ts';
+import { FAL_MODEL } from '../world/upstream/fal.ts';
 import type { World } from '../world/world.ts';
 
 const tightRoutes = (images: number, videos: number) =>
   ({
     'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', maxRunning: images },
+    xSD5Pro: { provider: 'fal', upstreamModel: FAL_MODEL, maxRunning: images + 1 },
     'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image', requestsPerSecond: 1 },
     'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: videos, requestsPerSecond: 2 },
   }) as const;

@@ -1,5 +1,5 @@
 import type { Fault } from '../world/engine/faults.ts';
-import type { OutageMode, Service } from '../world/engine/outages.ts';
+import { isProvider, type OutageMode, type Service } from '../world/engine/outages.ts';
 
 /** What a disturbance outside the plan of faults is called. */
 export type Disturbance = 'crash' | 'abort' | 'reconciler' | 'deployment' | 'clock';
@@ -85,6 +85,3 @@ export class Lateness {
     return faults + outages;
   }
 }
-
-/** Whether a service makes images and videos for us. */
-export const isProvider = (service: Service): boolean => service.startsWith('model');

@@ -9,8 +9,8 @@ import { beginBeforeUpgrades, resetDeployment, restoreModels } from '../world/de
 import type { PlannedFault } from '../world/engine/faults.ts';
 import { setTime } from '../world/engine/globals.ts';
 import { outageText, type PlannedOutage } from '../world/engine/outages.ts';
-import { CALLBACKS } from '../world/upstream/providers.ts';
 import { RECEIVERS } from '../world/upstream/receivers.ts';
+import { CALLBACKS } from '../world/upstream/wire-formats.ts';
 import { type Mutation, World } from '../world/world.ts';
 import { Simulation } from './simulation.ts';
 

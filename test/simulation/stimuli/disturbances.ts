@@ -1,6 +1,7 @@
 import { parseBalanceEventId } from '../../../core/ids.ts';
 import { requestPartition } from '../../../core/table/keys.ts';
 import type { Simulation } from '../runs/simulation.ts';
+import { falCallback } from '../world/upstream/fal.ts';
 import type { World } from '../world/world.ts';
 import { type Action, TASKS } from './actions.ts';
 
@@ -21,7 +22,10 @@ export const disturb = (simulation: Simulation, action: Action): void => {
     case 'forged-callback': {
       const { callbackUrls } = world.providers;
       const url = callbackUrls[action.pick % callbackUrls.length];
-      if (url) world.receiveCallback(action.do === 'callback' ? url : `${url}0`);
+      if (!url) return;
+      const isGenuine = action.do === 'callback';
+      const content = url.includes('/fal/') ? () => falCallback('task-0', world.scheduler.now) : undefined;
+      world.callbacks.send({ url: isGenuine ? url : `${url}0`, content, isGenuine });
       return;
     }
     case 'abort': {

@@ -4,7 +4,7 @@ import type { Life } from '../evidence/witness.ts';
 import { problemsOf } from '../rules/problems.ts';
 import type { Simulation } from '../runs/simulation.ts';
 import { Part } from '../world/part.ts';
-import { promptOf } from '../world/upstream/providers.ts';
+import { promptOf } from '../world/upstream/wire-formats.ts';
 import type { Action } from './actions.ts';
 import { type Answer, callApi, codeOf } from './api.ts';
 import { LAST_USER, USERS } from './creations.ts';

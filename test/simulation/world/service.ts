@@ -23,6 +23,7 @@ import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
 import { nextDefinitions, withNewNames } from './next-release.ts';
 import { makeClips } from './upstream/clips.ts';
+import { FAL_MODEL } from './upstream/fal.ts';
 import { deliverMp4, SECONDS_OF_MP4 } from './upstream/media.ts';
 import { measureWithoutDisk } from './upstream/spooled-video.ts';
 
@@ -71,6 +72,7 @@ export const loadService = async (): Promise<Deployment> => {
     'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream' },
     xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen-image' },
     'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image' },
+    xSD5Pro: { provider: 'fal', upstreamModel: FAL_MODEL },
     'xW2.7S': { provider: 'modelark', upstreamModel: 'seedance' },
     'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan' },
   });
