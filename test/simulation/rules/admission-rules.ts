@@ -205,9 +205,10 @@ export class Admission extends Part {
 
   /** Where no model leads any more, and where operators left the route, everybody is woken, to go where their route leads now. */
   private checkClosed(key: string, name: string, since: number): void {
-    const { evidence, scheduler } = this.world;
-    const forMs = scheduler.now - Math.max(since, evidence.disturbedAt);
-    if (forMs > CLOSED_MS && this.isRunning(requestIn(key)))
+    const { lateness, scheduler } = this.world;
+    const forMs = scheduler.now - since;
+    const mostMs = CLOSED_MS + lateness.excusedMs(since, scheduler.now, 'throttled functions');
+    if (forMs > mostMs && this.isRunning(requestIn(key)))
       this.report(`[not drained] ${key} waits for ${forMs} ms, and nobody goes to ${name}`);
   }
 }

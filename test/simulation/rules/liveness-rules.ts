@@ -17,6 +17,8 @@ export interface Ending {
   permits: number;
   /** When it ended, in epoch milliseconds. */
   endedAt: number;
+  /** By how much what was due at the first instant may be late at the second, in milliseconds. */
+  excusedMs: (from: number, to: number) => number;
 }
 
 /** How long after its deadline a request may end while nothing is wrong. */
@@ -143,8 +145,11 @@ export const endingProblems = (ending: Ending): string[] => {
   if (isRefused && code === 'provider_timeout') {
     problems.push(`[pauses] ${requestId} ${how}, and its provider refused us`);
   }
-  const lateMs = ending.endedAt - Math.max(deadlineOf(ending), evidence.disturbedAt);
-  if (!isOurs && code === 'provider_timeout' && lateMs > LATE_MS) {
+  const lateMs = ending.endedAt - deadlineOf(ending);
+  if (
+    code === 'provider_timeout' &&
+    lateMs > LATE_MS + ending.excusedMs(deadlineOf(ending), ending.endedAt)
+  ) {
     problems.push(`[late end] ${requestId} ${how} ${lateMs} ms after its deadline`);
   }
   const untaken = plannedCalls - calls.filter(isFinal).length - unknownClaims(requestId, evidence);
@@ -190,6 +195,8 @@ export interface Progress {
   /** Since when the outcome of every call is recorded, in epoch milliseconds; undefined until then. */
   recordedAt: number | undefined;
   now: number;
+  /** By how much what was due at an instant may be late now, in milliseconds. */
+  excusedMs: (from: number) => number;
 }
 
 /** The bounds of recovery, in milliseconds: decisions, section 6, and the minute until the next run. */
@@ -216,7 +223,7 @@ const SLACK_MS: Record<keyof typeof BOUND_MS, number> = {
   ending: 20_000,
 };
 
-/** Which of its bounds an open request has exceeded, counted from the last disturbance. */
+/** Which of its bounds, and of what the table of lateness excuses besides, an open request has exceeded. */
 export const progressProblems = ({
   life,
   evidence,
@@ -225,10 +232,11 @@ export const progressProblems = ({
   isQueued,
   recordedAt,
   now,
+  excusedMs,
 }: Progress): string[] => {
   const { requestId, acceptedAt } = life;
   const exceeded = (since: number, bound: keyof typeof BOUND_MS): boolean =>
-    now - Math.max(since, evidence.disturbedAt) > BOUND_MS[bound] + SLACK_MS[bound];
+    now - since > BOUND_MS[bound] + SLACK_MS[bound] + excusedMs(since);
   const over = (bound: keyof typeof BOUND_MS): string => `for more than ${BOUND_MS[bound] / 1000} s`;
   if (!execution?.isRunning) {
     const since = execution?.since ?? acceptedAt;
@@ -258,6 +266,7 @@ export const progressProblems = ({
   const toldAt = isReported ? calledBackAt : undefined;
   const knownAt = Math.min(recordedAt ?? Number.POSITIVE_INFINITY, toldAt ?? Number.POSITIVE_INFINITY);
   const knownFor = now - Math.max(execution.since, knownAt);
+  // After a fault the next rule holds.
   if (isWaiting && evidence.disturbedAt < acceptedAt && knownFor > KNOWN_MS) {
     return [`[idle] ${requestId} waits for ${knownFor} ms although its provider is known to have finished`];
   }

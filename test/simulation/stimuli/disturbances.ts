@@ -63,6 +63,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       const name = WAITING_FUNCTIONS[action.pick % WAITING_FUNCTIONS.length] ?? '';
       const untilMs = world.scheduler.now + action.lengthMs;
       world.lambda.throttledUntil.set(name, untilMs);
+      world.lateness.throttle(world.scheduler.now, untilMs);
       return;
     }
     case 'clock':

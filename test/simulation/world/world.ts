@@ -144,6 +144,12 @@ export class World {
     if (!isProvider(service)) this.evidence.faultAt = this.scheduler.now;
   }
 
+  /** A provider gives an answer about a task that says nothing, or the contrary of another. */
+  leaveUnread(service: Service | undefined): void {
+    this.lateness.add('unread state', this.scheduler.now);
+    this.disturb(service);
+  }
+
   /** Whether the last fault or outage is so long ago that no call suffers from it any more. */
   isCalm(): boolean {
     return this.scheduler.now > this.evidence.disturbedAt + CALM_AFTER_MS;

@@ -187,7 +187,7 @@ export class Http extends Part {
     });
     try {
       const answer = await unlessAborted(answered, signal);
-      if (task !== '' && !isJson(answer)) this.world.disturb(service);
+      if (task !== '' && !isJson(answer)) this.world.leaveUnread(service);
       told(isJson(answer) ? 'told' : 'refused');
       return answer;
     } catch (error) {

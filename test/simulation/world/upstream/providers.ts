@@ -153,7 +153,7 @@ export class Providers extends Part {
     }
     const { random, scheduler } = this.world;
     const wavers = task.behaviour === 'wavers';
-    if (wavers) this.world.disturb(SERVICE_OF[wire]);
+    if (wavers) this.world.leaveUnread(SERVICE_OF[wire]);
     if (task.behaviour === 'no-json-state' && random.next() < 0.5) return page(200);
     const isDone = scheduler.now >= task.doneAt && !(wavers && random.next() < 0.5);
     const isFailed = wavers
