@@ -88,6 +88,13 @@ describe('what goes wrong elsewhere', () => {
     );
   });
 
+  test('takes nothing from the time of what is due later', () => {
+    const lateness = latenessWith();
+    lateness.throttle(START, START + 90 * MINUTE_MS);
+
+    expect(lateness.excusedMs(START + 60 * MINUTE_MS, START, 'throttled functions')).toBe(0);
+  });
+
   test('excuses nothing once its effects are over', () => {
     const lateness = latenessWith([outage]);
     lateness.throttle(START, START + MINUTE_MS);

@@ -97,9 +97,8 @@ export class Lateness {
       .filter((outage) => outage.to + AFTER_OUTAGE_MS >= from && outage.from <= to)
       .reduce((sum, outage) => sum + Math.min(outage.to, to) - outage.from + AFTER_OUTAGE_MS, 0);
     const throttles = this.throttles
-      .filter(
-        (throttle) => waitsFor.includes('throttled functions') && throttle.to >= from && throttle.from <= to,
-      )
+      .filter((throttle) => waitsFor.includes('throttled functions') && from <= to && throttle.to >= from)
+      .filter((throttle) => throttle.from <= to)
       .reduce(
         (sum, throttle) => sum + Math.min(throttle.to, to) - Math.max(throttle.from, from) + AFTER_OUTAGE_MS,
         0,

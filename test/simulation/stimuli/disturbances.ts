@@ -1,12 +1,11 @@
 import { parseBalanceEventId } from '../../../core/ids.ts';
 import { requestPartition } from '../../../core/table/keys.ts';
 import type { Simulation } from '../runs/simulation.ts';
+import { RECONCILER } from '../world/aws/lambda.ts';
 import { falCallback } from '../world/upstream/fal.ts';
 import type { World } from '../world/world.ts';
 import { type Action, TASKS } from './actions.ts';
 
-/** The function of the control loop. */
-export const RECONCILER = 'events/reconcile';
 /** The functions without which a request waits for its provider, and nobody hears of its end. */
 const WAITING_FUNCTIONS = ['workflow/await-provider', 'workflow/query-provider'];
 /** For how long EventBridge may start nothing. */

@@ -3,6 +3,9 @@ import { INVOCATION_FAULTS } from '../engine/faults.ts';
 import { Invocation, invocations, outside } from '../engine/invocation.ts';
 import { Part } from '../part.ts';
 
+/** The function of the control loop. */
+export const RECONCILER = 'events/reconcile';
+
 /** A function's entry point, as the service exports it. */
 export type Handler = (event: unknown, context: Context) => Promise<unknown>;
 

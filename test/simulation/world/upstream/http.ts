@@ -1,5 +1,5 @@
 import { type CreationCall, PATIENCE_MS } from '../../evidence/evidence.ts';
-import { RECONCILER } from '../../stimuli/disturbances.ts';
+import { RECONCILER } from '../aws/lambda.ts';
 import { CLOCKS_APART_MS, deadlineMs, MARGIN_MS } from '../clocks.ts';
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import { invocations, never, unlessAborted } from '../engine/invocation.ts';
