@@ -46,7 +46,8 @@ const hasNone = (permits: ReadonlyMap<string, Permit>, account: string): boolean
   [...permits.values()].every(({ accountId }) => accountId !== account);
 /** The request that a waiting item is of, by its key. */
 const requestIn = (key: string): string => key.slice(key.lastIndexOf('#') + 1);
-const nameOf = ({ PK }: Item): string => String(PK).slice(routeLimitPartition('').length);
+/** The name of the route of a limit. */
+export const routeIn = ({ PK }: Item): string => String(PK).slice(routeLimitPartition('').length);
 
 /**
  * Checks the route limits. Permits are counted correctly and stay within the limit. No request overtakes a waiting one. The
@@ -102,7 +103,7 @@ export class Admission extends Part {
   }
 
   private seeRouteLimit(before: Item | undefined, after: Item): void {
-    const name = nameOf(after);
+    const name = routeIn(after);
     const { evidence, scheduler } = this.world;
     const { now } = scheduler;
     const permits = permitsOf(after);

@@ -1,10 +1,11 @@
+import { findRouteLimit } from '../../../core/admission/route-limits.ts';
 import { routeNameOf } from '../../../core/provider-names.ts';
 import { ROUTE_LIMIT_SORT, routeLimitKey } from '../../../core/table/keys.ts';
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { isOpenCall, isTerminal } from '../evidence/witness.ts';
 import { Part } from '../world/part.ts';
 import type { World } from '../world/world.ts';
-import { permitsOf } from './admission-rules.ts';
+import { permitsOf, routeIn } from './admission-rules.ts';
 
 /** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
 const KEPT_MS = 20_000;
@@ -65,7 +66,10 @@ export class Permits extends Part {
   private checkIn(milliseconds: number, requestId: string, endedAt: number): void {
     const { lateness, scheduler, witness } = this.world;
     scheduler.after(milliseconds, () => {
-      const limits = this.world.items(ROUTE_LIMIT_SORT);
+      // Calls at a route that a deployment left without a limit hold no permits: what is there goes once it has one.
+      const limits = this.world
+        .items(ROUTE_LIMIT_SORT)
+        .filter((limit) => findRouteLimit(routeIn(limit))?.permits);
       if (!limits.some((limit) => permitsOf(limit).has(requestId))) return;
       // The process that took it may have died before recording it, and the request went another way.
       const acceptedAt = witness.lives.get(requestId)?.acceptedAt ?? endedAt;
