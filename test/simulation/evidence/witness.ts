@@ -50,7 +50,7 @@ export const errorCodeOf = ({ error }: Item): string | undefined =>
 export const outcomeOf = (attempt: Item | undefined): string | undefined =>
   (attempt?.outcome as { kind?: string } | undefined)?.kind;
 
-/** Whether a call may still be running at its provider, as far as its attempt tells. */
+/** Whether a call may still be running at its provider, as far as its attempt says. */
 export const isOpenCall = (attempt: Item): boolean => (outcomeOf(attempt) ?? 'accepted') === 'accepted';
 
 /** The counters of an end-user. */
@@ -111,7 +111,7 @@ export class Witness extends Part {
     if (sort.startsWith('ATTEMPT#') && after && outcomeOf(after) === 'busy' && outcomeOf(before) !== 'busy')
       this.world.evidence.busyAnswers.add(after.requestId);
     if (sort.startsWith('END_USER#')) {
-      this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
+      this.world.log(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
       if (!after) this.counters.delete(key);
     }
   }
@@ -139,7 +139,7 @@ export class Witness extends Part {
   private seeRequest(before: Item | undefined, after: Item | undefined): void {
     const record = (after ?? before) as Item;
     const requestId = String(record.requestId);
-    this.world.note(() => `  ${requestId} ${before?.status ?? 'nothing'} -> ${after?.status ?? 'nothing'}`);
+    this.world.log(() => `  ${requestId} ${before?.status ?? 'nothing'} -> ${after?.status ?? 'nothing'}`);
     if (!before && after) this.accept(requestId, after);
     const life = this.lives.get(requestId);
     if (!life) return;

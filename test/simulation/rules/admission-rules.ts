@@ -119,7 +119,7 @@ export class Admission extends Part {
     for (const requestId of permits.keys()) {
       if (!known.has(requestId)) this.judgeTurn(name, requestId, before, permits.get(requestId) as Permit);
     }
-    this.world.note(() => `  route ${name}: ${[...permits.keys()].join(', ') || 'empty'}`);
+    this.world.log(() => `  route ${name}: ${[...permits.keys()].join(', ') || 'empty'}`);
     const changed = [...permits, ...known].filter(([id]) => !(permits.has(id) && known.has(id)));
     for (const [id, { accountId }] of changed) {
       // Who is chosen and does not wait any more was not served.

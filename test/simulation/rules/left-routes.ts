@@ -56,7 +56,7 @@ export class LeftRoutes extends Part {
     for (const route of Object.keys(left)) await putLeftRoute(route, undefined);
   }
 
-  /** Notes which models have no route in use any more, or have one again: the settings or the deployment have changed. */
+  /** Records which models have no route in use any more, or have one again: the settings or the deployment have changed. */
   check(): void {
     const { evidence, scheduler } = this.world;
     const { leftSince, unusedUntil } = evidence;

@@ -58,12 +58,12 @@ const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boole
   'its answer was lost on its way': ({ end }) => end === 'lost',
   'its maker died before it had written the answer down': ({ maker }, { evidence, life }) =>
     maker?.dead === true && evidence.interrupted.of(life.requestId) > 0,
-  'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
+  'the provider failed it, or never says that it is done': ({ made }) => made?.works !== true,
   'the provider finishes it after the deadline': ({ made }, ending) =>
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
   'the provider refused us for five minutes': (call, ending) =>
     ending.endedAt - (refusedSince(call, ending) ?? Number.POSITIVE_INFINITY) > REFUSED_MS - MARGIN_MS,
-  'the provider did not tell its state at the deadline': ({ made }, ending) =>
+  'the provider did not say its state at the deadline': ({ made }, ending) =>
     made !== undefined &&
     ending.evidence.untoldTasks.has(made.id) &&
     ending.endedAt >= deadlineOf(ending) - MARGIN_MS,
@@ -122,7 +122,7 @@ export const endingProblems = (ending: Ending): string[] => {
     .filter((call) => call.made && !Object.values(CALL_EXCUSES).some((holds) => holds(call, ending)))
     .flatMap(({ made }) => made?.urls ?? [])
     .filter((url) => evidence.refusedFiles.of(url) < FILE_ATTEMPTS).length;
-  // Outputs beyond the number paid for are left out.
+  // Outputs beyond the number paid for are not delivered.
   const due = Math.min(made, Number(life.accepted.images ?? 1));
   const delivered = last.status === 'succeeded' ? objectKeysOf(last).length : 0;
   const code = errorCodeOf(last) ?? '';

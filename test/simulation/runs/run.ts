@@ -106,7 +106,7 @@ export class Run {
     await this.world.scheduler.advance(waitMs);
   }
 
-  /** Lets everything come to its end, without further faults, and tells what is wrong on the way. */
+  /** Lets everything come to its end, without further faults, and reports what is wrong on the way. */
   async end(): Promise<Outcome> {
     const { world, simulation } = this;
     world.faults.enabled = false;

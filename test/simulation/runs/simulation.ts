@@ -106,7 +106,7 @@ export class Simulation {
 
   /** Begins an action; what it leads to happens as time passes. */
   begin(action: Action): void {
-    this.world.note(() => `* ${JSON.stringify(action)}`);
+    this.world.log(() => `* ${JSON.stringify(action)}`);
     const done = outside(() => this.perform(action)).catch((error: unknown) => this.world.break(error));
     this.underWay.add(done);
     void done.finally(() => this.underWay.delete(done));

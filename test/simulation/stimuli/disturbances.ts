@@ -80,7 +80,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       const lives = simulation.witness.all();
       // Of the table, the items of one of the newest requests.
       const partition = requestPartition(lives.at(-1 - (pick % Math.min(3, lives.length)))?.requestId ?? '');
-      world.note(
+      world.log(
         () => `  ${service} ${mode} for ${lengthMs} ms${service === 'table' ? `: ${partition}` : ''}`,
       );
       world.outages.add({ service, mode, lengthMs, ...(service === 'table' && { partition }) });

@@ -149,7 +149,7 @@ export class OpenAiCalls extends Part {
     if (!WAYS.has(way)) this.report(`[openai] ${key} went from ${way.replace(' ', ' to ')}`);
     if (way === 'answered open') this.report(`[openai] ${key} was answered, and waits again`);
     if (after?.state === 'answered' && !this.world.table.get({ ...requestKey(String(after.requestId)) }))
-      this.world.note(() => `  ${key} is answered as deleted`);
+      this.world.log(() => `  ${key} is answered as deleted`);
   }
 
   private livesOf(prompt: string): Life[] {

@@ -63,7 +63,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
 const DEFAULT_TIMEOUT_SECONDS = 29;
 
 /** Entry points that only serve the deployment itself. */
-const LEFT_OUT = new Set(['create-signing-key', 'publish-pages', 'run-canary', 'stop-executions']);
+const NOT_SIMULATED = new Set(['create-signing-key', 'publish-pages', 'run-canary', 'stop-executions']);
 
 /** Puts the stand-ins behind the clients of the service and loads its functions and state machines. */
 export const loadService = async (): Promise<Deployment> => {
@@ -109,7 +109,7 @@ const loadFunctions = async (): Promise<Map<string, DeployedFunction>> => {
   for (const kind of ['api', 'workflow', 'events', 'media']) {
     for (const file of readdirSync(new URL(`functions/${kind}/`, root))) {
       const stem = file.replace('.ts', '');
-      if (LEFT_OUT.has(stem)) continue;
+      if (NOT_SIMULATED.has(stem)) continue;
       const { handler } = (await import(new URL(`functions/${kind}/${file}`, root).href)) as {
         handler: Handler;
       };

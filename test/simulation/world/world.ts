@@ -132,13 +132,13 @@ export class World {
   }
 
   /** Writes down what happens, if anybody wants to know. */
-  note(text: () => string): void {
+  log(text: () => string): void {
     if (!this.traced) return;
     const seconds = ((this.scheduler.now - this.startsAt) / 1000).toFixed(3);
     this.trace.push(`${seconds.padStart(12)} ${text()}`);
   }
 
-  /** Notes a planned fault: the time limits of the rules start anew. */
+  /** Records that something went wrong: what must hold in calm times is not judged for a while. */
   disturb(service?: Service): void {
     this.evidence.disturbedAt = Math.max(this.evidence.disturbedAt, this.scheduler.now);
     if (!isProvider(service)) this.evidence.faultAt = this.scheduler.now;

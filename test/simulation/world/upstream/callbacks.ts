@@ -52,7 +52,7 @@ export class Callbacks extends Part {
     };
     outside(() => lambda.run(this.world.functionNamed('receive-callback'), event)).then((answer) => {
       const { statusCode: status } = answer as { statusCode: number };
-      for (const tell of this.onAnswered) tell({ requestId: String(requestId), isGenuine, status });
+      for (const listen of this.onAnswered) listen({ requestId: String(requestId), isGenuine, status });
       if (status === 200) evidence.calledBackAt.set(String(requestId), scheduler.now);
       else again();
     }, again);

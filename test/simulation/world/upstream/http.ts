@@ -28,7 +28,7 @@ export interface HttpAnswer {
 export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
 const TURN_AWAY_MS = 10;
-/** How long a provider that is too busy to tell a task's state wants to be left alone. */
+/** How long a provider that is too busy to say a task's state wants to be left alone. */
 const HOLD_OFF_MS = 45_000;
 /** How long a provider whose quota is used up wants to be left alone, and how much of that counts: it is tried at least once a minute. */
 const QUOTA_MS = 3_600_000;
@@ -149,7 +149,7 @@ export class Http extends Part {
     const mode = this.world.outages.modeOf(service);
     const task = request.method === 'GET' && service !== 'files' ? taskIdIn(url) : '';
     if (task !== '') this.judgeQuery(task);
-    if (task !== '') this.world.note(() => `  query of ${task}${mode === undefined ? '' : `: ${mode}`}`);
+    if (task !== '') this.world.log(() => `  query of ${task}${mode === undefined ? '' : `: ${mode}`}`);
     const told = (end: 'told' | 'refused' | 'unanswered'): void => {
       if (task !== '') evidence.query(task, end, scheduler.now);
     };
