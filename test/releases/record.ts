@@ -3,8 +3,8 @@
  * stored items, and the payloads and results of task functions.
  */
 import { pathToFileURL } from 'node:url';
-import type { Deployment } from '../simulation/aws/step-functions.ts';
 import type { Service } from '../simulation/known-faults/service.ts';
+import type { Deployment } from '../simulation/world/aws/step-functions.ts';
 import { ENTITIES, entityOf } from './entities.ts';
 import { type Recorded, SAMPLES_OF_A_SHAPE } from './recorded.ts';
 
