@@ -99,8 +99,11 @@ const shortened = (cell: Cell): Cell => (typeof cell === 'string' ? cell.replace
 /**
  * A table with a header line and one line per row. Columns with numbers are right-aligned; no rows show as `(none)`.
  *
- * If a table is wider than `columns`, its text is wrapped; then its times lose year and milliseconds; then its ids get a line of their own
- * below each row. If that does not suffice, each row becomes a block of fields: nothing is lost on a narrow terminal.
+ * A table wider than `columns` is narrowed in steps until it fits, and no value is lost on a narrow terminal:
+ * 1. Text is wrapped.
+ * 2. Times lose year and milliseconds.
+ * 3. Ids get a line of their own below each row.
+ * 4. Each row becomes a block of fields.
  */
 export const formatTable = (
   head: readonly Head[],

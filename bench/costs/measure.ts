@@ -13,7 +13,7 @@ import {
   type Usage,
 } from './meters.ts';
 
-/** Requests of each kind, so far apart that none waits for another, and the time of all of them. */
+/** Requests measured of each kind, spaced so that no request waits for another, and the time that a kind takes. */
 const REQUESTS = 10;
 const REQUEST_EVERY_MS = 60_000;
 const KIND_MS = (REQUESTS + 10) * REQUEST_EVERY_MS;

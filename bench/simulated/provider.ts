@@ -1,5 +1,5 @@
-import type { HttpAnswer, HttpRequest } from '../../test/simulation/upstream/http.ts';
-import type { World } from '../../test/simulation/world.ts';
+import type { HttpAnswer, HttpRequest } from '../../test/simulation/world/upstream/http.ts';
+import type { World } from '../../test/simulation/world/world.ts';
 
 /** A call to create something, as the provider recorded it. All times are epoch milliseconds. */
 export interface ProviderCall {
