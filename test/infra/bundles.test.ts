@@ -42,7 +42,7 @@ const maxKilobytesOf = (name: string): number => {
 
 const NAMES = functionNames();
 /** Functions that a stack has only when it is asked for them. */
-const OPTIONAL = ['sandbox/answer-as-providers', 'events/run-canary'];
+const OPTIONAL = ['sandbox/answer-as-providers', 'events/run-canary', 'api/create-quote'];
 /** The functions that measure videos. */
 const VIDEO_FUNCTIONS = ['media/measure-clips', 'workflow/store-outputs'];
 /** The files of a bundle: its module; the pages beside the function that publishes them; the thread and the library of one that measures videos. */

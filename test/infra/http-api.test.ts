@@ -63,7 +63,7 @@ const between = [
   .map((path) => (path === '/' ? '' : path))
   .filter((path) => !ROUTES.some((route) => route[1] === path) && !UNKNOWN_TO_OPENAI.includes(path));
 
-const service = await synthesizeService();
+const service = await synthesizeService({ publishRates: 'true' });
 const pathOf = (reference: { Ref: string } | { 'Fn::GetAtt': [string, string] }): string => {
   if (!('Ref' in reference)) return '';
   const { PathPart, ParentId } = service.resources[reference.Ref]?.Properties ?? {};
