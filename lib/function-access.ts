@@ -184,17 +184,7 @@ export const bindExecutions = (
 /** Gives functions the settings that they read. */
 export const bindSettings = (
   settings: Settings,
-  {
-    api,
-    task,
-    creators,
-    judges,
-    openAiCreators,
-    finishers,
-    providerCallers,
-    reconcile,
-    measureClips,
-  }: Functions,
+  { api, task, judges, openAiCreators, finishers, providerCallers, reconcile, measureClips }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs'], reconcile];
@@ -212,7 +202,7 @@ export const bindSettings = (
     [...judges, api['receive-callback'], measureClips, task['store-outputs'], webhook],
     'ALLOW_PRIVATE_TARGETS',
   );
-  const outbound = [...providerCallers, ...creators, measureClips, task['store-outputs'], webhook];
+  const outbound = [...providerCallers, ...judges, measureClips, task['store-outputs'], webhook];
   settings.bind([...new Set(outbound)], 'USER_AGENT');
   settings.bind(providerCallers, 'AI_MARKING');
   settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');

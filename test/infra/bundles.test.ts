@@ -93,7 +93,10 @@ test('there is exactly one bundle for each function of the stack, the stand-in f
     readdirSync(join(folder, group)).map((name) => `${group}/${name}`),
   );
 
-  const { functions } = await synthesizeService({ ...DEVELOPMENT, ...SANDBOX, canary: 'xSD4.5' });
+  const { functions } = await synthesizeService({
+    ...{ ...DEVELOPMENT, ...SANDBOX },
+    ...{ canary: 'xSD4.5', publishRates: 'true' },
+  });
   expect(bundles.toSorted()).toEqual(Object.keys(functions).toSorted());
   expect(bundles.toSorted()).toEqual(NAMES.toSorted());
   expect(Object.keys((await synthesizeService()).functions).toSorted()).toEqual(

@@ -286,6 +286,16 @@ describe("the gateway's own errors", () => {
   });
 });
 
+test('without published rates there is no route for quotes and no function', async () => {
+  const { resources, functions } = await synthesizeService();
+
+  expect(Object.keys(functions)).not.toContain('api/create-quote');
+  const parts = ofType(resources, 'AWS::ApiGateway::Resource').map(
+    ([, { Properties }]) => Properties.PathPart,
+  );
+  expect(parts).not.toContain('quotes');
+});
+
 test("without the surface for OpenAI's clients there are neither its routes nor its functions", async () => {
   const { resources, functions } = await synthesizeService({ openaiSurface: 'false' });
 
