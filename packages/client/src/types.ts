@@ -593,6 +593,32 @@ export interface QueuedVideo {
   readonly pollUrl: string;
 }
 
+/** What a creation would cost now. */
+export interface Quote {
+  /** The debit of the creation. */
+  readonly xTokens: number;
+  /** The balance now. */
+  readonly balance: number;
+  /** Whether the balance and each budget suffice now. */
+  readonly covered: boolean;
+  /** Empty without a budget. */
+  readonly budgets: readonly QuotedBudget[];
+}
+
+/** A budget that would count the request. */
+export interface QuotedBudget {
+  /** Whose budget it is. */
+  readonly of: "endUser" | "apiKey";
+  /** A UTC day, or a calendar month in UTC. */
+  readonly per: "day" | "month";
+  /** The most to spend. */
+  readonly limit: number;
+  /** Spent so far, less refunds, in xTokens. */
+  readonly spent: number;
+  /** When the count begins anew. */
+  readonly renewsAt: string;
+}
+
 /** A creation that is only to be priced. */
 export interface QuotedGeneration {
   /** What the creation would make. */
