@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
+import { clockReadsAtCollection } from './collection-clocks.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -46,3 +47,24 @@ test.each(['await becomes(() => page.title(), 1)', 'expect(await balance(caller)
     expect(readOnce(text)).toEqual([]);
   },
 );
+
+test('no test reads the clock while tests are collected, which may be minutes before it runs', () => {
+  const files = globSync('{test,packages/*/test}/**/*.ts', { cwd: ROOT })
+    .map((file) => [file, readFileSync(`${ROOT}${file}`, 'utf8')] as const)
+    .filter(([, source]) => source.includes("'@jest/globals'") && /Date\.now\(\)|new Date\(\)/.test(source));
+
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.filter(([, source]) => clockReadsAtCollection(source) > 0).map(([file]) => file)).toEqual([]);
+});
+
+test.each<[string, number]>([
+  ['const now = Date.now();', 1],
+  ['test.each([[new Date()]])("%s", () => {});', 1],
+  ["describe('a', () => { const at = new Date(); test('b', () => {}); });", 1],
+  ["export const tell = () => { describe.each([Date.now()])('a', () => {}); };", 1],
+  ['const ago = () => Date.now() - 1; const rows = [[ago()]];', 1],
+  ["const ago = () => Date.now() - 1; test('a', () => { ago(); });", 0],
+  ["beforeAll(() => { at = new Date(); }); const noon = new Date('2026-11-26T12:00:00Z');", 0],
+])('%s reads the clock so %i times', (source, count) => {
+  expect(clockReadsAtCollection(source)).toBe(count);
+});
