@@ -14,7 +14,7 @@ const [WARM_RUNS, RUNS, BATCHES] = isQuick ? [50, 20, 3] : [5_000, 2_000, 9];
 
 /** The time of a handler's run, from its event to its answer, with stand-ins for AWS that answer at once. */
 export const measureHandlers = async (): Promise<Part> => {
-  // In a process of its own: the other parts have put stand-ins before its clock and its clients.
+  // In a process of its own: other parts of the benchmark replace this process's clock and clients by stand-ins.
   const child = fileURLToPath(new URL('child.ts', import.meta.url));
   const numbers = [PAGE_SIZE, WARM_RUNS, RUNS, BATCHES].map(String);
   const { stdout } = await promisify(execFile)(process.execPath, [child, ...numbers]);
