@@ -1,6 +1,8 @@
 /**
- * Measures costs, waits, bundles, handlers and the local run beside budgets: `npm run bench`, or only parts of it: `npm run bench -- costs waiting`. Writes them to `bench/results.json`, and those that callers and operators feel to `docs/performance.md`; with `--quick` it measures less and writes nothing. Exits with 1
- * when a figure misses its budget.
+ * Measures costs, waits, bundles, handlers and the local run beside budgets: `npm run bench`, or only parts of it:
+ * `npm run bench -- costs waiting`. Writes the figures to `bench/results.json`, and the figures that callers and
+ * operators notice to `docs/performance.md`. `--quick` measures less and writes nothing. Exits with 1 when a figure
+ * misses its budget.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { Argument } from 'commander';

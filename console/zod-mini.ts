@@ -1,6 +1,7 @@
 /**
- * Stands for `zod/mini` in the browser, whose 9 kB are a sixth of the console's script. Has what the creation rules need, and answers as
- * it does as far as they look: a test compares both over their bodies. A message is given for every refusal, so there are none here.
+ * Stands for `zod/mini` in the browser, whose 9 kB are a sixth of the console's script. Has only the parts that the
+ * creation rules use; a test compares the results of both on bodies of creations. The rules give a message for every
+ * refusal, so this module has no messages.
  */
 interface Issue {
   code: string;

@@ -19,7 +19,10 @@ const SANDBOX = {
   [join('sandbox', 'answer-as-providers', 'index')]: join(root, 'packages/sandbox/src/function/index.ts'),
 };
 
-/** The functions that measure videos: beside each lies the module of the thread that does, and the library that it loads. */
+/**
+ * The functions that measure videos. The bundle of each also holds the module of its measuring thread and FFmpeg's
+ * library.
+ */
 const VIDEO_FUNCTIONS = [join('media', 'measure-clips'), join('workflow', 'store-outputs')];
 const VIDEO_WORKER = join(root, 'packages/media/src/video-worker.ts');
 
@@ -43,10 +46,11 @@ export const functionNames = (): string[] => Object.keys(entryPoints()).map(dirn
 
 /**
  * Bundles each function into one minified ES module, `<outputFolder>/<name>/index.mjs`. Returns the folder of a
- * function by its name (`api/get-balance`). The AWS SDK is included at the version of the lock file, in its ES
- * build, which tree-shakes and loads in about half the time, without what no function uses of it (`leanPackages`). `require` is defined for the few CommonJS packages. Beside the
- * function that publishes the public pages lie those; beside one that measures videos lie its thread's module and FFmpeg's demuxers, as
- * their package has them. The catalog in them ends with the operator's own models.
+ * function by its name (`api/get-balance`). The AWS SDK is included at the version of the lock file, in its ES build,
+ * which tree-shakes and loads in about half the time, without what no function uses of it (`leanPackages`). `require`
+ * is defined for the few CommonJS packages. The bundle of `publish-pages` also holds the public pages. The bundles of
+ * `VIDEO_FUNCTIONS` also hold the measuring thread's module and FFmpeg's demuxers, unchanged from their package. The
+ * bundled catalog ends with the operator's own models.
  */
 export const bundleFunctions = async (
   outputFolder: string,

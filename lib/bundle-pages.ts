@@ -11,10 +11,13 @@ import { bundleConsole } from './bundle-console.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const redoc = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js');
 
-/** The only file that Redoc fetches from elsewhere, and it has no option against it: the logo in its link to its makers. */
+/** The logo of Redoc's makers: the only file that Redoc fetches from another host, and no option turns the logo off. */
 const FOREIGN_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
-/** Redoc, which fetches nothing from elsewhere. Throws when another version has the address elsewhere or not at all. */
+/**
+ * Redoc's script without the foreign logo. Throws unless the script names the logo exactly once, as another version
+ * may not.
+ */
 const ownRedoc = (): string => {
   const parts = readFileSync(redoc, 'utf8').split(FOREIGN_LOGO);
   if (parts.length !== 2) throw new Error(`${redoc} names its logo ${parts.length - 1} times.`);

@@ -20,8 +20,8 @@ export interface ConsoleProps extends ConsoleSources {
 }
 
 /**
- * The distribution's behaviours for the console: its pages, and the API beside them, so that no other origin ever needs to be allowed.
- * Answers of the API are not cached, and it gets every header but `Host`, which is its own.
+ * The distribution's behaviours for the console's pages and for the API under the same origin, which saves CORS rules
+ * for the console. Answers of the API are not cached. The API gets every header of the caller except `Host`.
  */
 export const consoleBehaviors = (
   scope: Construct,

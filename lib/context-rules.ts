@@ -52,7 +52,7 @@ export const contradictionsIn = (given: Related): [key: keyof Related, message: 
   return found;
 };
 
-/** Models that share an upstream model, and so its limits, but name different ones. */
+/** Problems of models that share an upstream model but name different limits: the limits belong to the upstream model. */
 const contradictoryLimitsIn = (routes: ModelRoutes): string[] => {
   const limits = new Map<string, string>();
   return Object.entries(routes).flatMap(([model, list]) =>

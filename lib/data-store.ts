@@ -109,7 +109,7 @@ export class DataStore extends Construct {
       removalPolicy,
       // CloudFormation deletes no bucket that holds objects.
       ...(!isKept && { autoDeleteObjects: true }),
-      // Forms of uploads: their policy is signed, so any page may send one.
+      // For forms of uploads. A form carries a signed policy, so a page of any origin may send one.
       cors: [
         {
           allowedMethods: [HttpMethods.POST],
@@ -175,8 +175,8 @@ export class DataStore extends Construct {
   }
 
   /**
-   * Lets functions store files (write, read back and delete), copy them (write), remove them (list and delete), or delete them by
-   * name: outputs, copies of reference clips, or both.
+   * Lets functions store files (write, read back and delete), copy files (write), remove files (list and delete), or
+   * delete files by name. `prefixes` are those of outputs, of copies of reference clips, or of both.
    */
   bindFiles(
     functions: readonly ServiceFunction[],

@@ -13,7 +13,7 @@ const SERVICE_TIMEOUT = Duration.minutes(40);
 /** Props of the stopper. */
 export interface ExecutionStopperProps {
   bundleOf: (name: string) => string;
-  /** In the order in which their executions are stopped: those first that start executions of the others. */
+  /** State machines in the order of stopping: a machine stands before the machines whose executions it starts. */
   stateMachines: Record<string, StateMachine>;
 }
 
@@ -68,7 +68,10 @@ export class ExecutionStopper extends Construct {
     }
   }
 
-  /** Deletes these constructs before anything is stopped, so that they start nothing new. */
+  /**
+   * Makes CloudFormation delete the given constructs before executions are stopped: the constructs could start new
+   * executions.
+   */
   after(...constructs: Construct[]): void {
     for (const construct of constructs) construct.node.addDependency(...this.resources);
   }

@@ -154,7 +154,10 @@ export class FileDelivery extends Construct {
     for (const to of functions) to.addEnvironment({ FILE_DELIVERY_BASE_URL: this.baseUrl });
   }
 
-  /** Gives functions the distribution's own name too, so that they know our files by either address. */
+  /**
+   * Gives functions the base URL of files and the distribution's own domain: a URL with either address names a file
+   * of ours.
+   */
   bindAddresses(functions: readonly ServiceFunction[]): void {
     this.bindBaseUrl(functions);
     for (const to of functions) to.addEnvironment({ FILE_DELIVERY_DOMAIN: this.distributionDomain });
@@ -179,7 +182,7 @@ export class FileDelivery extends Construct {
     return `${stackName}-${region}-${part}`;
   }
 
-  /** A key pair created at deploy time. CloudFront changes no public key, so that another pair needs another number. */
+  /** A key pair created at deploy time. CloudFront cannot change a public key, so a new pair needs a new `number`. */
   private createSigningKey(number: number, createSigningKey: ServiceFunction): SigningKey {
     const suffix = number === 1 ? '' : String(number);
     const secret = emptySecret(

@@ -38,7 +38,10 @@ const gatewayError = (
 const noSuchRoute = (referenceUrl: string) =>
   gatewayError('not_found', `There is no such route: ${referenceUrl} describes the API.`);
 
-/** Every error that the gateway can make itself, in the API's format. The defaults give their status to all that have no line here. */
+/**
+ * Every error that the gateway can make itself, in the API's format. Errors without a line get the gateway's default
+ * status.
+ */
 export const gatewayResponses = (
   referenceUrl: string,
 ): [ResponseType, Omit<GatewayResponseOptions, 'type'>][] => [

@@ -144,8 +144,9 @@ export class HttpApi extends Construct {
   }
 
   /**
-   * Adds all routes at once. A path's first route takes every method that has no route of its own: its function refuses the others. Unknown
-   * paths for OpenAI's clients lead to `refusesForOpenAi`, which answers in their shape.
+   * Adds all routes at once. The first route of a path also takes every method without a route of its own, and the
+   * route's function refuses such methods. Unknown paths under OpenAI's prefix lead to `refusesForOpenAi`, which
+   * answers in OpenAI's error format.
    */
   addRoutes(routes: readonly ApiRoute[], refusesForOpenAi?: LambdaFunction): void {
     const invoker = new InlineRole(this, 'Invoker', new ServicePrincipal('apigateway.amazonaws.com'));
@@ -164,7 +165,10 @@ export class HttpApi extends Construct {
     );
   }
 
-  /** Gives every path without a route a method: without one the gateway takes a call for a signed one, and finds fault with its `Authorization`. */
+  /**
+   * Gives every path without a route a method. The gateway otherwise expects a signed call there and refuses its
+   * `Authorization`.
+   */
   private refuseUnknown(invoker: IRole, refusesForOpenAi?: LambdaFunction): void {
     const withoutRoute = [this.api.root, ...resourcesBelow(this.api.root)].filter(
       (resource) => !resource.node.children.some((child) => child instanceof Method),
@@ -180,8 +184,8 @@ export class HttpApi extends Construct {
 }
 
 /**
- * The gateway invokes functions as `invoker`. AWS documents streamed responses only with a permission of the function, so that those have
- * one.
+ * The integration of a route's function. The gateway invokes the function as `invoker`; a streamed response gets a
+ * permission on the function instead, the only way that AWS documents for streaming.
  */
 const integrationOf = (
   { handler, isStreamed }: Pick<ApiRoute, 'handler' | 'isStreamed'>,
@@ -206,10 +210,9 @@ const resourcesBelow = (parent: IResource & Construct): Resource[] =>
     .flatMap((child) => [child, ...resourcesBelow(child)]);
 
 /**
- * Answers every call with `not_found`, by the gateway alone. The method requires an API Gateway key, and
- * there are none, so that every call ends as `INVALID_API_KEY`, which is answered as `not_found`. A mock
- * integration alone would take only the content types that it lists; the key is checked before the content
- * type.
+ * Answers every call with `not_found`, by the gateway alone. The method requires a key of API Gateway, which nobody
+ * has: every call ends as `INVALID_API_KEY`, whose gateway response is `not_found`. A mock integration alone would
+ * take only the content types that it lists; the key is checked before the content type.
  */
 const refuseAsUnknown = (resource: IResource): void => {
   resource.addMethod('ANY', new MockIntegration(), { apiKeyRequired: true });

@@ -7,7 +7,10 @@ import {
 } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 
-/** A role for an AWS service that holds its statements itself; each of the CDK's own has a policy beside it, which counts as a resource. */
+/**
+ * A role for an AWS service with its statements inline. The CDK's `Role` puts statements into a separate policy,
+ * which counts against the stack's limit of resources.
+ */
 export class InlineRole extends Role {
   private readonly access: PolicyDocument;
 

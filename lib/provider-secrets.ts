@@ -24,9 +24,9 @@ export type ProviderSettings = Pick<
 >;
 
 /**
- * The API keys of the accounts at providers, one secret each, and the secret behind the tokens in callback URLs. The API keys start
- * empty; a provider without a key takes no requests. With a sandbox its key is used for both, at its address, and the
- * providers' own keys stay where they are, unused.
+ * The API keys of the accounts at providers, one secret each, and the secret behind the tokens in callback URLs. The
+ * API keys start empty; a provider without a key takes no requests. With a sandbox, every provider is called at the
+ * sandbox's address with the sandbox's key; the providers' own keys stay stored and unused.
  */
 export class ProviderSecrets extends Construct {
   /** Every account at a provider: its name, where it is called, and the secret with its key. */
@@ -102,7 +102,7 @@ export class ProviderSecrets extends Construct {
   }
 }
 
-/** Routes with this limit where they have none, or a higher one. */
+/** Routes whose `maxRunning` is at most `most`. Without `most`, the routes stay unchanged. */
 const cappedAt = (most: number | undefined, routes: ModelRoutes): ModelRoutes => {
   if (most === undefined) return routes;
   const capped = Object.entries(routes).map(([model, list]) => {

@@ -40,7 +40,7 @@ export class Reconciler extends Construct {
       // It runs all the time while anything is open, and mostly waits.
       memorySize: props.context.reconcilerMemory,
     });
-    // Without this, Lambda itself would repeat a run that failed, beside the next one.
+    // No retries by Lambda: a repetition of a failed run would overlap with the next scheduled run.
     this.reconcile.lambda.configureAsyncInvoke({
       retryAttempts: 0,
       maxEventAge: MAX_AGE_OF_SCHEDULED_EVENT,

@@ -14,8 +14,8 @@ export type WriteOperation =
   | 'BatchWriteItem';
 
 /**
- * Writes that one transaction may make: IAM may check each of its actions against all its partitions and attributes, so they are one
- * statement.
+ * Writes that one transaction may make, granted as one IAM statement: IAM may check each action against every
+ * partition and attribute of the transaction.
  */
 export interface WriteAccess {
   kinds: readonly PartitionKind[];
@@ -68,8 +68,8 @@ const PROGRESS: WriteAccess = {
   attributes: WRITTEN_ATTRIBUTES.progress,
 };
 /**
- * Changes a balance with its ledger entry, the request that causes it, and the webhook that tells. No other write reaches accounts or
- * ledgers.
+ * Changes a balance, with the ledger entry, the request that causes the change, and the webhook that reports it. No
+ * other write reaches accounts or ledgers.
  */
 const MOVE_MONEY: WriteAccess = {
   kinds: ['requests', 'accounts', 'endUsers', 'ledgers', 'webhookAttempts'],

@@ -20,7 +20,10 @@ export interface TableExportProps {
 /** The call that the schedule makes, without a function: https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html */
 const EXPORT_CALL = 'arn:aws:scheduler:::aws-sdk:dynamodb:exportTableToPointInTime';
 
-/** The scheduler replaces it; the same for all attempts at one export, so that a repeated one starts no second. */
+/**
+ * Placeholder that the scheduler replaces by the scheduled time. Retries of one export share the time, so DynamoDB
+ * starts no second export.
+ */
 const CLIENT_TOKEN = '<aws.scheduler.scheduled-time>';
 
 /** Exports the whole table to a bucket once a day, as it is at that moment. The bucket is the operator's, in any account and region. */

@@ -33,7 +33,7 @@ export interface WorkflowProps<Task extends string> {
   mapLabel?: string;
 }
 
-/** A Standard state machine and the functions of its tasks, which are all that it may invoke. */
+/** A Standard state machine and the functions of its tasks. The machine may invoke no other function. */
 export class Workflow<Task extends string> extends Construct {
   readonly stateMachine: StateMachine;
   /** The functions of the tasks, by file name. */

@@ -85,7 +85,7 @@ const stateMachinesOf = (stack: Stack): LocalRunFile['stateMachines'] => {
 const isForStartPage = ({ method, url, headers }: IncomingMessage): boolean =>
   method === 'GET' && url === '/' && headers.accept?.includes('text/html') === true;
 
-/** Leads to another page of this address: `/` is none itself. */
+/** Redirects to another page of this address, as `/` has no page. */
 const leadTo = async (path: string, response: ServerResponse): Promise<void> => {
   response.writeHead(302, { Location: path }).end();
 };

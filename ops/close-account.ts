@@ -19,8 +19,9 @@ export interface ClosedAccount {
 }
 
 /**
- * Closes an account: nothing of it can be called any more, and its end-users are removed with their requests and files. Safe to repeat: a
- * repetition goes on where the last one ended. Ledger, audit and the account's item stay. Throws `NotFoundError`.
+ * Closes an account: its keys are refused from now on, and its end-users are removed with their requests and files.
+ * Safe to repeat: a repetition continues after the last finished step. Ledger, audit and the account's item stay.
+ * Throws `NotFoundError`.
  *
  * 1. Block the account, so that no creation follows.
  * 2. Revoke its keys.

@@ -24,8 +24,8 @@ export const isEndedByOperator = ({ error }: StoredRequest): boolean =>
   error?.message === ENDED_BY_OPERATOR.message;
 
 /**
- * Fails an unfinished request for an operator, refunds it in full and starts its webhook. Returns it as it ended, which may be another way:
- * its execution may have come first. Throws when it is unfinished still.
+ * Fails an unfinished request for an operator, refunds it in full and starts its webhook. Returns the ended request;
+ * its execution may have ended it first, with another outcome. Throws when the request is still unfinished.
  */
 export const failByOperator = async (
   { requestId, accountId }: Pick<StoredRequest, 'requestId' | 'accountId'>,
@@ -33,7 +33,7 @@ export const failByOperator = async (
   operatorNote?: string,
 ): Promise<StoredRequest> => {
   const extraWrites = write({ accountId, subject: requestId, detail: operatorNote });
-  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, operatorNote, extraWrites).catch(
+  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, { operatorNote, extraWrites }).catch(
     async (cause: unknown) => {
       // The request may have ended and only the answer been lost; the reconciler does the rest.
       if (!isTerminal(await getRequest(requestId))) throw cause;
@@ -46,7 +46,10 @@ export const failByOperator = async (
 const UNFINISHED: readonly DueItem['list'][] = ['START', 'CHECK'];
 /** Items of each of the 4 partitions of a list that are read at once. */
 const PER_PARTITION = 10;
-/** Requests failed at once. Those of one account change one balance, so more would only get in each other's way. */
+/**
+ * Requests failed at once. Requests of one account change the same balance, so a higher number only causes
+ * transaction conflicts.
+ */
 const PARALLEL = 4;
 
 /** The result of failing all requests. */

@@ -15,8 +15,9 @@ import { findRequests } from '../core/requests/requests.ts';
 import type { Instant } from '../core/time.ts';
 
 /**
- * The state of a debited request under another price: `to refund` when the other price is lower, `as charged` when it is not, `refunded`
- * once its difference was given back, `open` while the request may still be refunded by its end, `deleted` when its size is gone with it.
+ * The state of a debited request under another price. `to refund`: the other price is lower. `as charged`: the other
+ * price is not lower. `refunded`: the difference was given back. `open`: the request is unfinished and may still be
+ * refunded in full. `deleted`: the request was deleted, and with it the size that a price needs.
  */
 export type CorrectionState = 'to refund' | 'as charged' | 'refunded' | 'open' | 'deleted';
 

@@ -29,9 +29,9 @@ const INDEX_DELAY_SECONDS = 10;
 const MAX_ENDED = 500;
 
 /**
- * Watches the requests of these accounts: all unfinished ones, and those created since the first read, also
- * after they ended. Each read returns them as they are at `now`, newest first. The first read covers the
- * accounts' whole lists, later ones only new requests and unfinished records.
+ * Watches requests of the given accounts: the unfinished requests, and every request created since the first read,
+ * even after its end. Each read returns the requests as of `now`, newest first. The first read covers the accounts'
+ * whole lists, later ones only new requests and unfinished records.
  */
 export const watchRequests = (
   accounts: () => Promise<readonly Pick<Account, 'accountId'>[]>,

@@ -1,7 +1,7 @@
 import { reserveStandardOutput } from './standard-output.ts';
 import { onStopSignals } from './stop-signals.ts';
 
-/** The ends of a program that can be stopped: its results, its messages, and the signal that asks it to stop. */
+/** The streams of a stoppable program: results go to `out`, messages to `err`, and `signal` asks the program to stop. */
 export interface StoppableStreams {
   out(text: string): void;
   err(text: string): void;

@@ -46,9 +46,12 @@ export interface StorySpan {
 export interface Outlook {
   /** The thing that the request waits for, in words. */
   waitsFor: string;
-  /** Its position among the requests that queue at its route, from 1, and their number. */
+  /** The request's position in the queue of its route, from 1, and the queue's length. */
   position: number | null;
   queued: number | null;
-  /** Seconds until it ends, by the route's recent requests of its account. 0: it has taken longer than those. */
+  /**
+   * Estimated seconds until the request ends, by the account's recent requests at the route. 0: it has taken longer
+   * already.
+   */
   aboutSeconds: number | null;
 }

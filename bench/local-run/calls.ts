@@ -32,7 +32,10 @@ export const expectCall = (expected: number, url: string, apiKey: string, body?:
     sent.end(text);
   });
 
-/** Lets callers work one after another's end, each by itself, for so long; returns how often `work` ended in a second. */
+/**
+ * Runs `work` in a loop for each of `callers` parallel callers, for `milliseconds`. Returns the number of finished
+ * runs a second.
+ */
 export const perSecond = async (
   callers: number,
   milliseconds: number,

@@ -14,7 +14,10 @@ interface PlotProps {
   children: ComponentChildren;
 }
 
-/** A drawing of xTokens over time, with its axes. Texts are beside the drawing, so that they keep their size on every screen. */
+/**
+ * A drawing of xTokens over time, with its axes. Texts stand outside the scaled drawing and keep their size on every
+ * screen.
+ */
 export const Plot = ({ axes, label, timeText, children }: PlotProps) => (
   <figure class="chart">
     <div class="plot">

@@ -154,7 +154,7 @@ export const fieldsOf = (model: Model): FormField[] => [
   field('webhookUrl', 'Webhook', 'line', { hint: 'URL that is called when the request ends.', isRare: true }),
 ];
 
-/** The fields that are shown: those the model takes, and others that hold something from another model. */
+/** The fields to show: every field that the model takes, and fields that still hold text entered for another model. */
 export const shownFields = (model: Model, values: FormValues): FormField[] =>
   fieldsOf(model).filter(({ path, isTaken }) => isTaken || (values[path] ?? '') !== '');
 

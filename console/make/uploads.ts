@@ -34,12 +34,12 @@ export const pendingUploads = signal<readonly PendingUpload[]>([]);
 const aborts = new Map<number, AbortController>();
 let lastId = 0;
 
-/** A file that was given in this page: its name, and an address of its bytes. */
+/** A file that the user chose in this page: its name, and an object URL of its bytes. */
 export interface GivenFile {
   name: string;
   preview: string;
 }
-/** The files that were given since the page was loaded, by the URL that names them. */
+/** Files chosen since the page was loaded, by the upload URL that names the file in a request. */
 export const givenFiles = new Map<string, GivenFile>();
 
 const change = (id: number, values: Partial<PendingUpload>): void => {

@@ -14,7 +14,7 @@ interface KeysProps {
   onChange: () => void;
 }
 
-/** A key for people: by its label, where there is one, and its last four characters. */
+/** The name of a key for people: the label, if the key has one, and the last four characters. */
 const keyName = ({ label, last4 }: Pick<KeyListing, 'label' | 'last4'>): string =>
   label === '' ? `without a label, …${last4}` : `“${label}” (…${last4})`;
 

@@ -124,8 +124,8 @@ const cornersOf = (way: readonly { cell: number; direction: number }[]): Point[]
 let routes: ReadonlyMap<string, readonly Point[]> | undefined;
 
 /**
- * The line of every way between states, by the way as text: it runs around all boxes, from the edge of one to that of the other. Lines
- * to the same box may run together.
+ * The line of every transition between states, by the transition as text. A line runs around all boxes, from the edge
+ * of the first box to the edge of the second. Lines to the same box may share a stretch.
  */
 export const edgeRoutes = (): ReadonlyMap<string, readonly Point[]> => {
   if (routes) return routes;

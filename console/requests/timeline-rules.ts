@@ -19,7 +19,10 @@ export interface TimelineLayout {
   scaledMilliseconds: number;
 }
 
-/** An interval is cut when it is at least this long, and longer than `BREAK_FACTOR` times all shorter ones together. */
+/**
+ * An idle interval is cut when it lasts at least as long as this, and longer than `BREAK_FACTOR` times the sum of all
+ * shorter intervals.
+ */
 const SHORTEST_BREAK_MILLISECONDS = 30_000;
 const BREAK_FACTOR = 3;
 /** The share of a break in the width, in percent: some 48 px of a page. All together have at most half. */

@@ -8,7 +8,7 @@ interface VideoPlayerProps {
   onRefused: () => void;
 }
 
-/** A video. Once it is in view it loads as much as its first frame takes, which is its poster. */
+/** A video. Once in view, the player loads enough of the video to show the first frame as a poster. */
 export const VideoPlayer = ({ url, label, onRefused }: VideoPlayerProps) => {
   const video = useRef<HTMLVideoElement>(null);
   const isInView = useSignal(false);

@@ -1,7 +1,7 @@
 import { countText, durationText } from '../parts/texts.ts';
 import type { AnyRecord } from '../state/record-rules.ts';
 
-/** The milliseconds that the middle one of these records took, from its creation; undefined without any that succeeded. */
+/** The median time in milliseconds from creation to success of the given records. Undefined when no record succeeded. */
 export const usualMilliseconds = (records: readonly AnyRecord[]): number | undefined => {
   const taken = records
     .flatMap((record) =>

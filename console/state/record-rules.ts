@@ -41,9 +41,9 @@ export const statusAt = (record: AnyRecord, now: Date): Status => {
 };
 
 /**
- * Merges another read of a request into the known record. An output keeps the first URL it had, since each
- * read signs another one and the browser would download the file again, unless that URL is among `refused`.
- * An answer that comes late does not reopen a finished request.
+ * Merges another read of a request into the known record. An output keeps its first URL, unless `refused` holds that
+ * URL: each read signs a new URL, and the browser would download the file again. An answer that comes late does not
+ * reopen a finished request.
  */
 export const merge = (
   known: AnyRecord | undefined,

@@ -9,7 +9,7 @@ const READS_AT_ONCE = 4;
 /** Unfinished requests that are followed, the newest ones. */
 const MAX_FOLLOWED = 40;
 
-/** Every record that any page shows, by id, so that no two pages disagree. */
+/** The records of all pages, by request id. Pages share them and never disagree. */
 const records = new Map<string, Signal<AnyRecord>>();
 /** Counts changes of the set and of statuses. */
 const version = signal(0);

@@ -73,7 +73,7 @@ export const createRequestList = (query: RequestQuery): RequestList => {
   const readFirst = async (kind: Kind): Promise<readonly string[]> => {
     const read = await readPage(kind, { page: 1 });
     const known = lists.peek()[kind] ?? UNREAD;
-    // After a long pause there may be older ones between these and the known ones.
+    // After a long pause, unread requests may lie between this page and the known list.
     const isConnected = read.ids.length === 0 || known.ids.some((id) => read.ids.includes(id));
     const list =
       known.isRead && (isConnected || !read.hasMore)

@@ -12,7 +12,7 @@ export interface Route {
   query: URLSearchParams;
 }
 
-/** A part of the path, decoded; as it is where its encoding is broken, so that the page can say that there is no such request. */
+/** A part of the path, decoded. A part with a broken encoding stays unchanged: the page then reports an unknown request. */
 const decoded = (part: string): string => {
   try {
     return decodeURIComponent(part);

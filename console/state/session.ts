@@ -46,8 +46,9 @@ export const signOut = (): void => {
 };
 
 /**
- * The token of the operator, which the address in the terminal carries after `#`. Taken from there at once, so that it is
- * neither seen nor kept in the history. The address also says where there are no pages of callers.
+ * The token of the operator, which the address in the terminal carries after `#`. The token leaves the address at
+ * once, and so is neither seen nor kept in the history. The address also says when the console has no pages for
+ * callers.
  */
 const takeOperatorToken = (): string | undefined => {
   const [, only, token] = /^#operator(-only)?=([\w-]+)$/.exec(location.hash) ?? [];
@@ -65,7 +66,7 @@ addEventListener('hashchange', () => {
   operatorToken.value = takeOperatorToken();
 });
 
-/** What tabs of this console hand to one that was opened from a link of theirs. */
+/** The session that open tabs of this console hand to a tab opened from a link. */
 interface Session {
   apiKey: string | undefined;
   operatorToken: string | undefined;

@@ -107,8 +107,9 @@ const writeWhole = (file: string, content: unknown) => {
 };
 
 /**
- * Takes the directory for this process and creates it when absent; no other user of the machine may enter it. Throws `DataDirectoryInUseError` while another live process has it;
- * clears the lock of a run that died. `reset` removes what earlier runs kept.
+ * Locks the directory for this process, and creates an absent one; other users of the machine cannot enter the
+ * directory. Throws `DataDirectoryInUseError` while another live process holds the lock; clears the lock of a run
+ * that died. `reset` removes what earlier runs kept.
  */
 export const takeDataDirectory = (directory: string, { reset = false } = {}): DataDirectory => {
   const path = resolve(directory);

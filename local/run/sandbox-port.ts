@@ -4,8 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 type Start<Sandbox> = (port: number) => Promise<Sandbox>;
 
 /**
- * Starts the sandbox on the port it had in an earlier run, kept in `file`, or on any free one. Tasks are queried
- * where they were created: a task of an earlier run must find a sandbox there that says it does not know it.
+ * Starts the sandbox on the port of an earlier run, kept in `file`, or on any free port. A task is queried at the
+ * address where it was created: for a task of an earlier run, the sandbox at that port must answer that the task is
+ * unknown.
  */
 export const startSandboxWhereItWas = async <Sandbox extends { url: string }>(
   start: Start<Sandbox>,

@@ -57,7 +57,10 @@ const affected: Verb<AffectedOptions> = async (options, connected, { recorder, s
   return resultOf(model.id, { from, to }, accounts, shown);
 };
 
-/** The corrections, with those to refund given back one after another: a command that is repeated goes on. */
+/**
+ * Refunds the corrections in state `to refund`, one after another, and returns all corrections. A repeated command
+ * continues with the refunds that are missing.
+ */
 const refunded = async (
   found: readonly Correction[],
   { write }: Recorder,

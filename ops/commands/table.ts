@@ -82,7 +82,7 @@ const restoreBeside = async (
  * 1. Refuse while requests are worked on: their executions would write to the living table, and stop halfway.
  * 2. Deny writes to the living table, then compare: nothing is lost that the comparison does not show.
  * 3. Do again what was removed in the living table since.
- * 4. Give the restored table its settings, record there who adopted it, and verify its ledgers once more.
+ * 4. Give the restored table its settings, record who adopted it, and verify the ledgers once more.
  */
 const adopt = async (
   living: string,

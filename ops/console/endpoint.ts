@@ -36,8 +36,8 @@ export const isForOtherHost = ({ headers }: IncomingMessage, baseUrl: string): b
   headers.host !== new URL(baseUrl).host;
 
 /**
- * Whether a call comes from elsewhere than a page of this address: another site sent it, or DNS led another host's name here. Programs
- * send neither header, and need the token like everyone.
+ * Whether a call comes from a page of another origin: a foreign site sent the call, or DNS pointed a foreign host's
+ * name at this server. Programs send neither header and need the token like every caller.
  */
 const isForeign = (request: IncomingMessage, baseUrl: string): boolean => {
   const { origin, 'sec-fetch-site': site } = request.headers;

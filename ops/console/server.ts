@@ -46,9 +46,9 @@ const buildPages = async (): Promise<Map<string, { content: string | Uint8Array;
 };
 
 /**
- * Serves the console for operators on a free port of loopback. Its files hold nothing of the service, so any process of this machine may
- * read them. The operator's endpoint asks for the token in each call. The token stands after the `#`, which browsers send
- * to nobody, and not in a cookie, which every port of this machine would get.
+ * Serves the console for operators on a free port of loopback. Any process of this machine may read the pages, which
+ * hold no data of the service. Every call of the operator's endpoint needs the token. The token stands after the `#`
+ * of the address, which browsers never send; a cookie would go to every port of this machine.
  */
 export const serveConsole = async ({ run, referenceUrl }: ServedConsoleOptions): Promise<ServedConsole> => {
   const pages = await buildPages();

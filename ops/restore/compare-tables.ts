@@ -284,7 +284,8 @@ class Comparing {
   private compareEndUsers(item: Item, living: Item | undefined): void {
     const { removals } = this.found;
     if (living === undefined) this.goneEndUsers.push(item);
-    // Another end-user has the address since, or this one is being removed: its requests go with it.
+    // Since the restore point, another end-user took the address or this end-user's removal began, which removes its
+    // requests too.
     else if (living.endUserId !== item.endUserId || living.removalId !== undefined) {
       removals.endUsers.push(endUserIdOf(item));
     } else if (isBlockedSince(item, living)) {

@@ -8,12 +8,13 @@ import { type Clock, systemClock } from '../../core/time.ts';
 import { removeEndUser } from '../remove-end-user.ts';
 import type { Removals } from './compare-tables.ts';
 
-/** The failure of a request that its owner deleted after it had ended, in a table where it has not. Nobody reads it. */
+/** The failure of a request that its owner deleted, when the restored table has the request unfinished. Nobody reads it. */
 const DELETED_SINCE: Failure = { code: 'internal_error', message: 'The request was deleted.' };
 
 /**
- * Repeats removals on the table in use: revocations, blocks and new webhook secrets first, then deletions of requests and of end-users. A request that is unfinished here is failed and refunded before it is deleted. Repeating it changes
- * nothing. Returns what could not be done, in words.
+ * Repeats removals on the table in use: revocations, blocks and new webhook secrets first, then deletions of requests
+ * and of end-users. A request that is unfinished in this table is failed and refunded before its deletion. A
+ * repetition changes nothing. Returns the removals that failed, in words.
  */
 export const repeatRemovals = async (removals: Removals, clock: Clock = systemClock): Promise<string[]> => {
   for (const { keyId, revokedAt } of removals.keys) await revokeApiKey(keyId, new Date(revokedAt));

@@ -164,7 +164,7 @@ const timeToLiveOf = async (table: string): Promise<string | undefined> => {
   return isOn ? TimeToLiveDescription?.AttributeName : undefined;
 };
 
-/** All tags but those that only AWS sets, such as CloudFormation's. */
+/** The tags of a table, without the `aws:` tags that only AWS can set, such as CloudFormation's. */
 const tagsOf = async (arn: string | undefined): Promise<Tag[]> => {
   const tags: Tag[] = [];
   let NextToken: string | undefined;
@@ -184,9 +184,9 @@ const DENIAL_ATTEMPTS = 60;
 const DENIAL_PAUSE_MS = 1_000;
 
 /**
- * Denies every write to a table's items, to everyone, by a policy of the table, and waits until a write is refused. So what it holds does
- * not change any more, and a deployment that uses it by mistake fails instead of keeping books of its own. Throws `ConflictError` when
- * writes are still accepted after a minute.
+ * Denies everyone all writes to a table's items, by a policy of the table, and waits until a write is refused. The
+ * superseded table stays unchanged, and a deployment that uses it by mistake fails instead of keeping separate books.
+ * Throws `ConflictError` when the table still accepts writes after a minute.
  */
 export const denyWrites = async (table: string, pause: Pause = sleep): Promise<void> => {
   const ResourceArn = (await findTable(table))?.TableArn;
@@ -206,7 +206,7 @@ export const denyWrites = async (table: string, pause: Pause = sleep): Promise<v
   }
 };
 
-/** Whether writes are accepted, by one that changes nothing: there is no such item. */
+/** Whether the table accepts writes, tried with the deletion of an item that does not exist. */
 const isWritable = async (table: string): Promise<boolean> => {
   const Key = { PK: { S: 'NONE' }, SK: { S: 'NONE' } };
   const ConditionExpression = 'attribute_exists(PK)';

@@ -7,7 +7,7 @@ import type { Thousandths } from '../../core/money.ts';
 /** The end-user that the requests of a smoke test are for. */
 export const SMOKE_EMAIL = 'smoke@example.com';
 
-/** One request to create: its body, its price, and the expected properties of its file. */
+/** A request to create: the body, the price, and the expected properties of the file. */
 interface Creation<Expected> {
   body: Record<string, unknown> & { model: string };
   priceThousandths: Thousandths;

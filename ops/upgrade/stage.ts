@@ -99,7 +99,7 @@ export const until = async (
 /** Whether a request has ended. */
 export const hasEnded = ({ status }: StoredState): boolean => !['queued', 'processing'].includes(status);
 
-/** Waits until a request has ended, and checks that it succeeded and that its files are served. The result in words. */
+/** Waits until a request has ended, and checks its success and that its files are served. Returns the result in words. */
 export const delivered = async (stage: Stage, kind: Kind, requestId: string): Promise<string> => {
   await until(stage, requestId, 'ended', hasEnded);
   const answer = await call(stage, 'GET', `${PATH_OF[kind]}/${requestId}`);

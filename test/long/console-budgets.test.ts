@@ -30,7 +30,10 @@ const firstPaint = async (page: Page, isSlow: boolean): Promise<number> => {
   if (isSlow) await devtools.send('Network.emulateNetworkConditions', SLOW);
   await page.goto(`${session.caller.service.baseUrl}/console`);
   await page.getByLabel('API key').waitFor();
-  return page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime");
+  const paint = await page.waitForFunction(
+    "performance.getEntriesByName('first-contentful-paint')[0]?.startTime",
+  );
+  return (await paint.jsonValue()) as number;
 };
 
 inBrowser(

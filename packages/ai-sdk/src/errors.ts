@@ -26,7 +26,7 @@ const LONGEST_RETRY_AFTER_SECONDS = 60;
 
 /**
  * Whether the AI SDK may make the call again: only in a short pause, before anything was created. The client has
- * repeated all else that it is safe to repeat, with one idempotency key.
+ * already retried every other failure that is safe to repeat, with the same idempotency key.
  */
 const isRetryable = (error: GenerationServiceError, { hasCreated }: FailedCall): boolean =>
   !hasCreated &&

@@ -7,8 +7,8 @@ import { installPackage } from '../../client/test/a-package.ts';
 const here = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Makes `folder` a project that has the package from its tarball, with the client and the packages that `ai` needs, as this project has them
- * installed. Returns the package's own folder.
+ * Makes `folder` a project with the package from its tarball. The client and the packages that `ai` needs are linked
+ * from this project's modules. Returns the package's folder.
  */
 export const installProvider = (folder: string): string => {
   const printed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: here });

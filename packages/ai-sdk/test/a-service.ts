@@ -24,7 +24,7 @@ const VIDEO_MODEL = {
   ratios: ['adaptive', '16:9', '1:1', '9:16'],
 };
 
-/** Models on offer: one of each kind that takes all it can, and one that takes the least. */
+/** Models on offer: of images and of videos, a model with every option and models with fewer options. */
 export const MODELS = [
   { id: 'xSD4.5', ...IMAGE_MODEL },
   { id: 'xZI1.0Pro', ...IMAGE_MODEL, maxReferences: 0, maxImagesPerRequest: 1 },

@@ -9,7 +9,7 @@ interface Details {
 /** Every error of this client. */
 export class GenerationServiceError extends Error {
   override name = 'GenerationServiceError';
-  /** Of a creation that may have happened: repeat it with this key, and it is debited once. */
+  /** The key of a creation that may have happened. A repetition of the creation with this key is debited once. */
   declare readonly idempotencyKey: string | undefined;
 
   constructor(message: string, details: Details = {}) {

@@ -6,7 +6,7 @@ import { watchTimers } from './timers.ts';
 
 const { server, aClient, keysSeen } = await startServer();
 
-/** The service with these models; a request has these statuses, one after the other. */
+/** Serves the given models, and a request that goes through the given statuses in turn. */
 const serve = (models: [id: string, type: string][], statuses: Behavior[]): void => {
   const status = inTurn(...statuses);
   server.answer((seen, response) => {

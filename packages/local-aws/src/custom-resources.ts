@@ -131,7 +131,10 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
     }
   };
 
-  /** Gives an updated resource its old properties. Another one that the update made in its place is then removed. */
+  /**
+   * Gives an updated resource its old properties. Returns the removal of the replacement, when the update had
+   * replaced the resource.
+   */
   const undoUpdate = async (change: Change, previous: KeptResource): Promise<(() => Promise<void>)[]> => {
     const { logicalId, type } = change.resource;
     const current = change.physicalResourceId ?? previous.physicalResourceId;

@@ -152,8 +152,8 @@ const behaviorsOf = (distribution: DistributionSpec) => {
 };
 
 /**
- * Whether a path belongs to the distribution wherever it is asked for: it has a behaviour of its own. Such paths are served at
- * the address of the API too, so that one address has everything. Not `/`, which the API answers itself.
+ * Whether the distribution has a behaviour for a path. Paths with a behaviour are served at the API's address too, so
+ * that one address serves everything. Not `/`, which the API answers itself.
  */
 export const hasOwnBehavior = ({ paths = [] }: DistributionSpec): ((path: string) => boolean) => {
   const patterns = paths.map(({ pathPattern }) => matches(pathPattern));

@@ -16,7 +16,7 @@ import { makePrivateDirectory } from './private-directory.ts';
 import { ACCOUNT_ID, REGION } from './template/attributes.ts';
 import { readStack, type Stack } from './template.ts';
 
-/** URLs that are known before the stack is synthesized, so that it may hold them. Neither ends with a slash. */
+/** URLs known before the stack is synthesized, so that the stack may contain them. No URL ends with a slash. */
 export interface Addresses {
   /** The REST API. */
   baseUrl: string;
@@ -132,7 +132,7 @@ export const startLocalAws = async (
   const close = () => {
     started.bus?.close();
     started.invocations?.close();
-    // Executions stop before the functions they wait for, so that none of them takes the stop for a failure.
+    // Executions stop before the functions that they wait for, or an execution would take the stop for a failure.
     stopped ??= closeAll([started.frontDoor, ...started.functionUrls, started.endpoint, started.runtime]);
     return stopped;
   };

@@ -108,7 +108,7 @@ export const loadLibav = async (maxHeapBytes: number): Promise<BoundedLibav> => 
   return { libav, wasRefusedMemory: () => refused };
 };
 
-/** The imports, each of which reports when it returns `false`: only the one that asks for memory does, where there is none. */
+/** The imports of the library, wrapped to report a result of `false`, which only a refused request for memory returns. */
 const watching = (imports: WebAssembly.Imports, onRefusal: () => void): WebAssembly.Imports =>
   Object.fromEntries(
     Object.entries(imports).map(([module, members]) => [

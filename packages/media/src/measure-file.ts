@@ -11,7 +11,7 @@ const WINDOW_BYTES = 256 * 1024;
 const NAME = 'video';
 
 /**
- * Measures one file with a library that is loaded for this file alone: a hostile one may damage the library's memory. Never
+ * Measures a file with a library loaded for this file alone: a hostile file may damage the library's memory. Never
  * rejects; an error of `readAt` reads like a damaged file.
  */
 export const measureFile = async (

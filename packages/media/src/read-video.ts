@@ -4,9 +4,12 @@ import type { WholeBoxes } from './wholeness.ts';
 
 /** What a video holds, by the longest of several readings. */
 export interface VideoMeasurement {
-  /** Seconds that its container, its streams or the times of its packets say, edits applied; rounded to milliseconds. */
+  /**
+   * Seconds by the container, the streams or the times of the packets, the longest of them. Edits are applied;
+   * rounded to milliseconds.
+   */
   durationSec: number;
-  /** The longest that a player may take it for; at least `durationSec`. */
+  /** The longest duration that a player may show; at least `durationSec`. */
   longestSec: number;
   width?: number;
   height?: number;
@@ -219,7 +222,10 @@ const readingOf = (libav: Libav, context: number, packets: Map<number, Times>): 
   return reading;
 };
 
-/** When the last packet ends. One that does not say how long it lasts takes as long as the one before it, but at most a second. */
+/**
+ * The end of the last packet. A packet without a duration lasts as long as the previous packet did, but at most a
+ * second.
+ */
 const endOf = ({ to, latest, earlier = latest.at }: Times, secondUnits: number): number =>
   latest.duration > 0 ? to : Math.max(to, latest.at + Math.min(latest.at - earlier, secondUnits));
 

@@ -9,8 +9,8 @@ import { UnreadableVideoError, VIDEO_HEAD_BYTES, videoTypeOf } from './video-typ
 export type { VideoMeasurement };
 
 /**
- * A video on this machine's disk, to be measured. Its file has no name: it is gone once it is closed, or its process has
- * ended. Holds none of it in memory.
+ * A video spooled to this machine's disk for measuring. The file is unlinked while open, so its bytes go when the
+ * file is closed or the process ends. No part of the video stays in memory.
  */
 export class SpooledVideo {
   private file: FileHandle | undefined;

@@ -13,7 +13,7 @@ export class UnreadableVideoError extends Error {
 
 /** The message for a file of which the end is missing. */
 export const CUT_OFF = 'is cut off';
-/** The message for a file that FFmpeg cannot read to its end, though it has one. */
+/** The message for a complete file that FFmpeg cannot read to its end. */
 export const DAMAGED = 'is damaged';
 
 const MP4: VideoType = { contentType: 'video/mp4', extension: 'mp4' };

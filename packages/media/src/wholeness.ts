@@ -81,7 +81,7 @@ const boxAt = (readAt: ReadAt, start: number, sizeBytes: number): Box => {
 /** Bytes searched at once. */
 const WINDOW_BYTES = 256 * 1024;
 
-/** Calls `read` with each box of a type that lies in another, at any depth: its bytes from the type on, so many of them. */
+/** Calls `read` with each inner box of a type, at any depth: `byteLength` bytes, from the box's type on. */
 const forEachInside = (
   readAt: ReadAt,
   { start, end }: Box,

@@ -51,8 +51,8 @@ interface Probed {
 }
 
 /**
- * The longest of FFmpeg's readings of a file, in seconds: its container, its streams, and the frames it decodes, by their times. Undefined
- * where it decodes no picture.
+ * The longest of FFmpeg's readings of a file, in seconds: the container, the streams, and the times of decoded
+ * frames. Undefined when FFmpeg decodes no picture.
  */
 export const longestOfFfmpeg = (path: string): number | undefined => {
   const { format, streams = [], frames = [] } = probe(path);

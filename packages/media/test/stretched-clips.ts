@@ -29,7 +29,7 @@ const inOneFragment = (
 };
 
 const SAMPLES = 10;
-/** Per sample: its duration, its size of a byte, and when it is shown after it is decoded. */
+/** A track run box. Each sample has a duration, a size of one byte, and optionally a delay from decoding to display. */
 const runOf = (durations: readonly number[], delays?: readonly number[]) => (data: number) =>
   aBox(
     'trun',

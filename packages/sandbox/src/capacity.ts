@@ -16,7 +16,10 @@ export type Capacity = {
   whenFull?: 'queue' | 'refuse';
 };
 
-/** So many calls and so many tasks of a model at once; the upstreams refuse those beyond, each by its own codes. */
+/**
+ * A capacity of `maxRunning` calls and as many tasks of a model at once. Upstreams refuse further calls, each with
+ * its own error code.
+ */
 export const capacityOf = (maxRunning: number) =>
   ({ runningTasks: maxRunning, runningCalls: maxRunning, whenFull: 'refuse' }) as const satisfies Capacity;
 
@@ -65,7 +68,7 @@ export const createLimiter = (
   const earlierCalls = createCallCounter();
   const busy = createBusyCalls(now);
 
-  /** Milliseconds until there is room for one more creation with this key, which is then counted; 0 when it was. */
+  /** Counts a creation with this key and returns 0, or returns the milliseconds until another creation is allowed. */
   const waitOf = (key: string, perSecond: number | undefined): number => {
     if (perSecond === undefined) return 0;
     const recent = (creations.get(key) ?? []).filter((at) => at > now() - RATE_MILLISECONDS);

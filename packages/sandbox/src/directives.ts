@@ -44,7 +44,7 @@ export type Directives = {
   callback?: 'off' | 'twice' | 'late' | 'forged';
   /** Replaces the upstream's status word while the task is unfinished. */
   statusWord?: string;
-  /** The answers that nobody can read: the one to the creation, or those to the queries of its task. */
+  /** The answers that are sent unreadable: the answer to the creation, or every answer to a query of the task. */
   garbled?: 'creation' | 'queries';
   isEmpty: boolean;
   isForgotten: boolean;

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Whether a request to a server on loopback comes from a web page: it names an origin, a browser sent it, or it was meant for
- * another host, which DNS had lead here. The programs of a run send none of these.
+ * Whether a request to a server on loopback comes from a web page. Such a request names an origin, carries a
+ * browser's `Sec-Fetch-Site`, or is addressed to another host whose name DNS pointed at loopback. Programs of a run
+ * send no such request.
  */
 export const isForeign = (request: Pick<IncomingMessage, 'headers' | 'socket'>): boolean =>
   isForAnotherHost(request) || isFromPage(request);

@@ -7,14 +7,15 @@ export interface Load {
   /** Counts a worker from its start until it has ended. */
   watch(worker: FunctionWorker): void;
   /**
-   * Whether another thread beside these workers of one function would get more done. While a processor is free: if there are fewer of them
-   * than processors, or half of their time most of them wait for others. While all are busy: only if most of them do nothing but
-   * wait. Never while the thread that answers all their calls is busy.
+   * Whether another thread beside the given workers of one function would get more done. While a processor is free:
+   * if the workers are fewer than processors, or most workers wait for at least half of their time. While all
+   * processors are busy: only if most workers do nothing but wait. Never while this thread, which answers the calls
+   * of all workers, is busy.
    */
   hasRoomBeside(workers: ReadonlySet<FunctionWorker>): boolean;
-  /** Adds a pool, by what ends one of its idle workers, if it has any. */
+  /** Adds a pool, by the function that ends an idle worker of the pool, if the pool has any. */
   join(endIdle: () => boolean): void;
-  /** Whether there may be one more thread, after an idle one of another pool has ended if need be. */
+  /** Makes room for another thread, by ending an idle worker of another pool if needed. Returns whether there is room. */
   makeRoom(): boolean;
 }
 
@@ -23,17 +24,23 @@ const MAX_THREADS = 20;
 
 /** Shares of time are of the last 100 ms or more. */
 const SAMPLE_MILLISECONDS = 100;
-/** From this share of its time on, the thread that answers all calls is busy. */
+/** From this share of computing time on, this thread, which answers the calls of all workers, is busy. */
 const BUSY_SHARE = 0.9;
-/** From this share of the processors' time on, all of them are busy: what is left goes to the DynamoDB engine and other processes. */
+/**
+ * From this share of the processors' time on, all processors are busy: the DynamoDB engine and other processes take
+ * the rest.
+ */
 const ALL_BUSY_SHARE = 0.75;
-/** The same of the time that this process has had on them, in which waiting for one does not count. */
+/**
+ * From this share of processor time used by this process on, all processors are busy. Processor time leaves out the
+ * waits for a free processor.
+ */
 const ALL_TAKEN_SHARE = 0.65;
 /** Below this share of its time, a worker waits rather than computes. */
 const COMPUTING_SHARE = 0.5;
 /** Below this share of its time, a worker does nothing but wait, such as for a provider. */
 const IDLE_SHARE = 0.1;
-/** What a thread takes while it is loaded. Its event loop, by which a share is measured, has not begun then. */
+/** The share assumed of a loading thread, whose event loop, the source of measured shares, has not begun. */
 const LOADING_SHARE = 1;
 
 /** What a load is measured by. */
@@ -42,7 +49,7 @@ export interface LoadOptions {
   maxThreads?: number;
   /** The share of the time since the last call in which this thread computed. */
   takeOwnUtilization?: () => number;
-  /** Processor time that all threads of this process have had so far, in milliseconds. */
+  /** Milliseconds of processor time that all threads of this process have used. */
   processorTime?: () => number;
 }
 

@@ -7,7 +7,7 @@ import type { FunctionWorker } from './worker.ts';
 export interface PoolLimits {
   /** Most worker threads at once; further events are queued. */
   maxWorkers: number;
-  /** The last worker ends when it had no event for this long, others after a sixth of it. */
+  /** Idle time after which the last worker ends. Other workers end after a sixth of this time. */
   idleMilliseconds: number;
   /**
    * Patience with busy workers, at least as long as the newest start took. While the load has room, another worker is

@@ -74,8 +74,8 @@ const logStreamName = (now: Date) =>
 const modules = new Map<string, URL>();
 
 /**
- * A module of this folder as JavaScript, its types stripped once in this process: in each thread that would cost a third of a
- * cold start.
+ * A module of this folder as JavaScript. The types are stripped once a process: stripping in each thread would cost a
+ * third of a cold start.
  */
 const strippedModule = (file: string): URL => {
   const known = modules.get(file);

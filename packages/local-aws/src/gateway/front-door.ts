@@ -7,8 +7,8 @@ export interface FrontDoor {
   /** `http://127.0.0.1:<port>`, without a trailing slash. */
   baseUrl: string;
   /**
-   * Sends requests under `prefix` (with a slash at both ends) to `files`, and so those to paths that `alsoAt` takes. `own` gets the paths
-   * that it takes, `api` all others.
+   * Serves requests from now on. `own` is asked first. `files` gets paths under `prefix` (with a slash at both ends)
+   * and paths that `alsoAt` takes, `api` every other path.
    */
   open(handlers: {
     api: HandleRequest;
@@ -19,9 +19,9 @@ export interface FrontDoor {
   close(): Promise<void>;
 }
 
-/** Paths that no resource of the stack answers, but the program that runs it. */
+/** Paths that the program answers itself, and no resource of the stack. */
 export interface OwnRoutes {
-  /** Whether a request is for one of them. */
+  /** Whether a request is for one of the paths. */
   takes: (request: IncomingMessage) => boolean;
   handle: HandleRequest;
 }
@@ -33,8 +33,8 @@ const NOT_OPEN_YET = JSON.stringify({
 });
 
 /**
- * Binds the port (0: any free one) on loopback, so that its number is known before the stack is synthesized. Answers 503 until it is
- * opened. Rejects when the port is taken.
+ * Binds the port (0: any free port) on loopback, so that the port's number is known before the stack is synthesized.
+ * Answers 503 until `open`. Rejects when the port is taken.
  */
 export const startFrontDoor = async (port: number): Promise<FrontDoor> => {
   let handle: HandleRequest = async (_request, response) => {

@@ -51,7 +51,10 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   return sizeBytes > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks);
 };
 
-/** Without a route the gateway takes a call for a signed one: it judges the header, and looks no further when there is none. */
+/**
+ * The gateway's response to a call without a route. The gateway expects every such call to be signed, and judges only
+ * its `Authorization`.
+ */
 const withoutRoute = (authorization: string | undefined): GatewayResponseType => {
   if (authorization === undefined || authorization === '') return 'MISSING_AUTHENTICATION_TOKEN';
   return authorization.startsWith('AWS4-HMAC-SHA256 ') ? 'INVALID_SIGNATURE' : 'INCOMPLETE_SIGNATURE';

@@ -51,9 +51,9 @@ const match = (segments: Segment[], parts: string[]): Record<string, string> | u
 };
 
 /**
- * Routes as API Gateway does: the most specific resource wins, then its method, then its `ANY`. Further leading slashes and one trailing slash are
- * ignored.
- * A resource of `resourcePaths` without a method wins too, and has no route.
+ * Routes calls as API Gateway does. The most specific resource wins, and in the resource the call's method before
+ * `ANY`. Additional leading slashes and one trailing slash are ignored. A resource of `resourcePaths` without methods
+ * wins too, and has no route.
  */
 export const createRouter = (routes: RouteSpec[], resourcePaths: string[] = []): FindRoute => {
   const withoutMethods = resourcePaths.map((path) => [path, []] as [string, RouteSpec[]]);

@@ -15,7 +15,7 @@ export interface RouteSpec {
   resourcePath: string;
   /** An HTTP method, or `ANY`. */
   method: string;
-  /** Absent where a call needs an API key of the gateway's: here there are none, so every call is refused. */
+  /** Absent for a method that requires an API key of the gateway. No such key exists, and every call is refused. */
   integration?: ProxyIntegration;
 }
 

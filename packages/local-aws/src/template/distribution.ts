@@ -9,7 +9,7 @@ export interface BehaviorSpec {
   trustedKeys?: ReadonlyMap<string, string>;
   /** Headers that the distribution's policy adds to every answer. */
   responseHeaders?: Record<string, string>;
-  /** Those that it adds to answers to web pages of other origins. */
+  /** Headers that the behaviour adds to answers for web pages of other origins. */
   corsHeaders?: Record<string, string>;
   /** Whether answers are compressed for clients that take it. */
   compresses?: boolean;

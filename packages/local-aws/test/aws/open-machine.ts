@@ -23,7 +23,7 @@ afterAll(() => {
 
 type Machine = ReturnType<typeof openStateMachine>;
 
-/** Opens a machine. By default it may start executions of its own, and its tasks return their parameters. */
+/** Opens a machine. By default, the machine may start executions of itself, and tasks return their parameters. */
 export const open = (
   definition: object,
   call: CallIntegration = async (_principal, parameters) => parameters,

@@ -79,7 +79,7 @@ export const malformedBody = () =>
 export const bodyTooLarge = () =>
   new UpstreamError(413, 'InvalidParameter', 'The request body is too large.');
 
-/** The error that `[fail=…]` asks for, or that moderation gives when none of the outputs was made; undefined when there is none. */
+/** The error that `[fail=…]` asks for, or moderation's error when no output was made. Undefined for success. */
 export const failureOf = ({ fail }: Pick<Directives, 'fail'>, made = 1): UpstreamError | undefined => {
   if (fail === 'provider_error') return internalError();
   if (fail === 'content_policy' || made === 0) return dataInspectionFailed();

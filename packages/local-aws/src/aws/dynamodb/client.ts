@@ -44,7 +44,7 @@ export const createDynamoDbClient = (endpoint: string): DynamoDbClient => {
       });
       call.on('response', resolve);
       call.on('error', (error) => {
-        // The engine closed this kept-alive connection before it saw the call, so retry on another one.
+        // The engine closed this kept-alive connection before reading the call: retry on another connection.
         if (call.reusedSocket && systemCodeOf(error) === 'ECONNRESET') resolve(send(operation, body));
         else reject(new AwsError('InternalServerError', `DynamoDB engine: ${messageOf(error)}`, 500));
       });

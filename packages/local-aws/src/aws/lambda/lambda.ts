@@ -12,8 +12,9 @@ const INVOKE_PATH = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/;
 export type InvokeLater = (functionArn: string, payload: unknown) => void;
 
 /**
- * The ARN that an Invoke request names, with its version or alias if there is one, and whether it is invoked asynchronously. Throws
- * `UnknownOperationException` for any other call, `NotImplemented` for a dry run and for the end of the log.
+ * The ARN of the function that an Invoke request names, qualified by the request's version or alias, and the
+ * invocation type. Throws `UnknownOperationException` for any other call, `NotImplemented` for a dry run and for the
+ * end of the log.
  */
 export const invokedBy = (
   place: Place,

@@ -27,8 +27,8 @@ const listOf = (header: string | undefined): string[] =>
   (header ?? '').split(',').flatMap((name) => name.trim() || []);
 
 /**
- * Sets the headers that let the page of a request read its answer, by the first rule of the bucket that matches as S3 matches it. Returns whether
- * one did. https://docs.aws.amazon.com/AmazonS3/latest/userguide/cors.html
+ * Sets the CORS headers of an answer by the first rule of the bucket that matches the request, with S3's way of
+ * matching. Returns whether a rule matched. https://docs.aws.amazon.com/AmazonS3/latest/userguide/cors.html
  */
 export const allowOrigin = (
   rules: readonly CorsRule[] = [],

@@ -83,7 +83,10 @@ export const takePage = <T>(body: Json, items: readonly T[]): { page: T[]; nextT
   return { page: items.slice(from, to), ...(to < items.length && { nextToken: makeNextToken(String(to)) }) };
 };
 
-/** One page of a list that may grow at its start: it continues after the last name of the previous page. Throws `InvalidToken`. */
+/**
+ * A page of a list that may grow at the start: the page continues after the last name of the previous page. Throws
+ * `InvalidToken`.
+ */
 export const takePageByName = <T extends { name: string }>(
   body: Json,
   items: readonly T[],

@@ -94,7 +94,10 @@ class Interpreter {
     return { output: select(fields.OutputPath, { data, context }), next: fields.Next };
   }
 
-  /** Does a state's work, again after errors that it retries, and hands on its result or the error that it catches. */
+  /**
+   * Does a state's work, repeats the work after errors named by `Retry`, and continues with the result or with an
+   * error named by `Catch`.
+   */
   private async withRetries(
     visit: Visit,
     raw: unknown,

@@ -11,7 +11,10 @@ export interface Attempt {
   /** Undefined: no limit. */
   timeoutSeconds: number | undefined;
   parameters: unknown;
-  /** The token that its result is sent for; undefined when its call returns it. */
+  /**
+   * The task token of a task that waits for `SendTaskSuccess` or `SendTaskFailure`; undefined when the call returns
+   * the result.
+   */
   token: string | undefined;
 }
 
