@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { Heading, Problem } from '../parts/parts.tsx';
 import { open, replaceQuery, route } from '../state/route.ts';
 import { accountIdOf, apiKey, operatorToken } from '../state/session.ts';
+import { AccountSelect } from './account-select.tsx';
 import { AllRequests } from './all-requests.tsx';
 import { Audit } from './audit.tsx';
 import { AccountBalance } from './balance.tsx';
@@ -74,16 +75,11 @@ const Account = ({ accounts, onChange }: AccountProps) => {
       <p>
         <label>
           Account{' '}
-          <select
-            value={account.accountId}
-            onInput={(event) => replaceQuery('operator', { account: event.currentTarget.value })}
-          >
-            {accounts.map(({ accountId, name }) => (
-              <option key={accountId} value={accountId}>
-                {name} ({accountId})
-              </option>
-            ))}
-          </select>
+          <AccountSelect
+            accounts={accounts}
+            accountId={account.accountId}
+            onAccount={(accountId) => replaceQuery('operator', { account: accountId })}
+          />
         </label>
       </p>
       <div key={account.accountId}>
