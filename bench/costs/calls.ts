@@ -1,4 +1,4 @@
-import type { ApiCall } from '../../test/simulation/api.ts';
+import type { ApiCall } from '../../test/simulation/stimuli/api.ts';
 import { type Result, resultOf } from '../results.ts';
 import type { SimulatedService } from '../simulated/service.ts';
 import { billOf, totalOf } from './bill.ts';

@@ -2,12 +2,12 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { keyText } from '../../test/simulation/aws/indexes.ts';
-import type { Handler } from '../../test/simulation/aws/lambda.ts';
-import type { Deployment } from '../../test/simulation/aws/step-functions.ts';
-import { writesOf } from '../../test/simulation/aws/table-client.ts';
-import { invocations } from '../../test/simulation/engine/invocation.ts';
-import type { World } from '../../test/simulation/world.ts';
+import { keyText } from '../../test/simulation/world/aws/indexes.ts';
+import type { Handler } from '../../test/simulation/world/aws/lambda.ts';
+import type { Deployment } from '../../test/simulation/world/aws/step-functions.ts';
+import { writesOf } from '../../test/simulation/world/aws/table-client.ts';
+import { invocations } from '../../test/simulation/world/engine/invocation.ts';
+import type { World } from '../../test/simulation/world/world.ts';
 import { captureLogs } from '../simulated/logs.ts';
 import { itemBytes, readUnits, writeUnits } from './table-units.ts';
 

@@ -1,4 +1,4 @@
-import { invocations } from '../../test/simulation/engine/invocation.ts';
+import { invocations } from '../../test/simulation/world/engine/invocation.ts';
 
 let isCapturing = false;
 let onLine: ((bytes: number) => void) | undefined;

@@ -1,6 +1,6 @@
-import type { ApiCall } from '../../test/simulation/api.ts';
-import type { Deployment } from '../../test/simulation/aws/step-functions.ts';
-import type { World } from '../../test/simulation/world.ts';
+import type { Answer, ApiCall } from '../../test/simulation/stimuli/api.ts';
+import type { Deployment } from '../../test/simulation/world/aws/step-functions.ts';
+import type { World } from '../../test/simulation/world/world.ts';
 import { type Deployed, readDeployed } from './deployed.ts';
 import { captureLogs } from './logs.ts';
 import type { ProviderOptions, RecordingProvider } from './provider.ts';
@@ -25,7 +25,7 @@ export interface SimulatedService {
   /** Creates a request of a model, by default for the one end-user. Its id, once accepted; throws when it is refused. */
   create: (model: string, prompt: string, email?: string) => Promise<string>;
   /** Calls the API as the account. */
-  call: (call: Omit<ApiCall, 'apiKey'>) => Promise<{ status: number; body: Record<string, unknown> }>;
+  call: (call: Omit<ApiCall, 'apiKey'>) => Promise<Answer>;
   /** Whether the schedule invokes the reconciler. */
   isScheduled: boolean;
   /** The status of a request by its record. */
@@ -56,12 +56,12 @@ const loadModules = async () => {
   ]);
   const [{ World }, { callApi }, { enter }, { setTime }, { outside }, media, { RecordingProvider }] =
     await Promise.all([
-      import('../../test/simulation/world.ts'),
-      import('../../test/simulation/api.ts'),
-      import('../../test/simulation/current.ts'),
-      import('../../test/simulation/engine/globals.ts'),
-      import('../../test/simulation/engine/invocation.ts'),
-      import('../../test/simulation/upstream/media.ts'),
+      import('../../test/simulation/world/world.ts'),
+      import('../../test/simulation/stimuli/api.ts'),
+      import('../../test/simulation/world/current.ts'),
+      import('../../test/simulation/world/engine/globals.ts'),
+      import('../../test/simulation/world/engine/invocation.ts'),
+      import('../../test/simulation/world/upstream/media.ts'),
       import('./provider.ts'),
     ]);
   return {

@@ -1,5 +1,5 @@
-import { invocations } from '../../test/simulation/engine/invocation.ts';
-import { Random } from '../../test/simulation/engine/random.ts';
+import { invocations } from '../../test/simulation/world/engine/invocation.ts';
+import { Random } from '../../test/simulation/world/engine/random.ts';
 import { isQuick } from '../publish.ts';
 import { type Part, type Result, resultOf } from '../results.ts';
 import { openService, type SimulatedService, type Wrap } from '../simulated/service.ts';

@@ -3,7 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { DIRECTIONS, type Played, playRelease } from '../releases/continued.ts';
 import { findLastRelease } from '../releases/last-release.ts';
 import { type Recorded, recordTree } from '../releases/recorded.ts';
-import { answerOfNextRelease, nextDefinitions, nextItem, presentTask } from '../simulation/next-release.ts';
+import {
+  answerOfNextRelease,
+  nextDefinitions,
+  nextItem,
+  presentTask,
+} from '../simulation/world/next-release.ts';
 import { definitionFiles, definitionText, statesOf } from '../workflow/asl.ts';
 
 /** Programs, one after the other, that take some 10 s each. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { runSimulation } from '../simulation/child.ts';
-import type { MutationName } from '../simulation/mutations.ts';
+import type { MutationName } from '../simulation/runs/mutations.ts';
 
 /** The seeds with their runs, a process for each. */
 const SEEDS = [

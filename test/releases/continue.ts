@@ -3,10 +3,10 @@
  * which it reads from its input, others during a deployment.
  */
 import { text } from 'node:stream/consumers';
-import type { Deployment, Release } from '../simulation/aws/step-functions.ts';
 import type { Service } from '../simulation/known-faults/service.ts';
-import { ADDED_ATTRIBUTE } from '../simulation/next-release.ts';
 import { loadDeployment } from '../simulation/start.ts';
+import type { Deployment, Release } from '../simulation/world/aws/step-functions.ts';
+import { ADDED_ATTRIBUTE } from '../simulation/world/next-release.ts';
 import type { Continued, Crossed, Given, Played } from './continued.ts';
 import { entityOf } from './entities.ts';
 import type { Recorded } from './recorded.ts';
@@ -14,7 +14,7 @@ import type { Recorded } from './recorded.ts';
 const deployment: Deployment = await loadDeployment();
 // Only now: what these import must find the stand-ins.
 const { inService } = await import('../simulation/known-faults/service.ts');
-const { callApi } = await import('../simulation/api.ts');
+const { callApi } = await import('../simulation/stimuli/api.ts');
 const { verifyLedger } = await import('../../core/ledger/verify-ledger.ts');
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Release } from '../simulation/aws/step-functions.ts';
+import type { Release } from '../simulation/world/aws/step-functions.ts';
 import type { Recorded } from './recorded.ts';
 
 /** What became of the table that another release left. */

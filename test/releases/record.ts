@@ -3,8 +3,8 @@
  * stored items, and the payloads and results of task functions.
  */
 import { pathToFileURL } from 'node:url';
-import type { Deployment } from '../simulation/aws/step-functions.ts';
 import type { Service } from '../simulation/known-faults/service.ts';
+import type { Deployment } from '../simulation/world/aws/step-functions.ts';
 import { ENTITIES, entityOf } from './entities.ts';
 import { type Recorded, SAMPLES_OF_A_SHAPE } from './recorded.ts';
 
@@ -111,7 +111,7 @@ const play = async (service: Service): Promise<void> => {
   }
   await scheduler.advance(2 * MINUTE_MS);
   const failure = { code: 'internal_error', message: 'Ended by the operator.' } as const;
-  await operate(() => failStoredRequest(others[1] ?? '', failure, undefined, 'checked'));
+  await operate(() => failStoredRequest(others[1] ?? '', failure, undefined, { operatorNote: 'checked' }));
   await scheduler.advance(4 * HOUR_MS);
 
   // Execution that is stopped; end-users blocked and removed; requests deleted; ledgers verified; files that expire.

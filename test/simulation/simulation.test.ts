@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { runSimulation } from './child.ts';
-import type { MutationName } from './mutations.ts';
+import type { MutationName } from './runs/mutations.ts';
 
 /** Two processes, one for each processor. Thousands of runs are in test/long/long-simulation.test.ts. */
 const SEEDS = ['20261121', '20261122'];

@@ -1,12 +1,12 @@
 import { setKeyBudget } from '../../../core/accounts/debit-settings.ts';
-import { callApi, callPatiently } from '../api.ts';
-import type { Deployment } from '../aws/step-functions.ts';
-import type { Write } from '../aws/table.ts';
-import { Budgets } from '../budget-rules.ts';
-import { CALL_FAULTS } from '../engine/faults.ts';
-import { unconditional } from '../mutations.ts';
-import { promptOf } from '../upstream/providers.ts';
-import type { Mutation, World } from '../world.ts';
+import { Budgets } from '../rules/budget-rules.ts';
+import { unconditional } from '../runs/mutations.ts';
+import { callApi, callPatiently } from '../stimuli/api.ts';
+import type { Deployment } from '../world/aws/step-functions.ts';
+import type { Write } from '../world/aws/table.ts';
+import { CALL_FAULTS } from '../world/engine/faults.ts';
+import { promptOf } from '../world/upstream/providers.ts';
+import type { Mutation, World } from '../world/world.ts';
 import { inService, type Service } from './service.ts';
 
 const DAY_MS = 86_400_000;

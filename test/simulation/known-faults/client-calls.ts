@@ -1,7 +1,7 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { routeLimitPartition } from '../../../core/table/keys.ts';
-import { type Invocation, invocations } from '../engine/invocation.ts';
+import { type Invocation, invocations } from '../world/engine/invocation.ts';
 
 /** A call that a function makes to the table or to Step Functions. */
 export interface ClientCall {

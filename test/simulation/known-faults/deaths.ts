@@ -1,6 +1,6 @@
-import type { Deployment } from '../aws/step-functions.ts';
-import { never } from '../engine/invocation.ts';
-import { FILE_HOST } from '../upstream/http.ts';
+import type { Deployment } from '../world/aws/step-functions.ts';
+import { never } from '../world/engine/invocation.ts';
+import { FILE_HOST } from '../world/upstream/http.ts';
 import { type Intercept, interceptCalls, isAboutQueue } from './client-calls.ts';
 import { inService, type Service } from './service.ts';
 

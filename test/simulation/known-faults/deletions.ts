@@ -3,8 +3,8 @@ import {
   requestPartition,
   webhookAttemptPartition,
 } from '../../../core/table/keys.ts';
-import type { Deployment } from '../aws/step-functions.ts';
-import { webhookUrlOf } from '../upstream/receivers.ts';
+import type { Deployment } from '../world/aws/step-functions.ts';
+import { webhookUrlOf } from '../world/upstream/receivers.ts';
 import { EMAIL, inEach, inService, type Service } from './service.ts';
 
 const HOUR_MS = 3_600_000;

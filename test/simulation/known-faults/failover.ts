@@ -1,6 +1,6 @@
-import type { Deployment } from '../aws/step-functions.ts';
-import type { OutageMode } from '../engine/outages.ts';
-import { mayBeTaken } from '../failover-rules.ts';
+import { mayBeTaken } from '../rules/failover-rules.ts';
+import type { Deployment } from '../world/aws/step-functions.ts';
+import type { OutageMode } from '../world/engine/outages.ts';
 import { inEach, type Service, VIDEO_MODEL } from './service.ts';
 
 /** Both models lead to ModelArk first. */

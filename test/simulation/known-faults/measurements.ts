@@ -1,4 +1,4 @@
-import type { Deployment } from '../aws/step-functions.ts';
+import type { Deployment } from '../world/aws/step-functions.ts';
 import { spend, UNGUARDED } from './budgets.ts';
 import { measureDeaths } from './deaths.ts';
 import { measureIndexLags, measureWebhookTrace } from './deletions.ts';

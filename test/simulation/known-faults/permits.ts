@@ -1,5 +1,5 @@
 import { routeLimitPartition } from '../../../core/table/keys.ts';
-import type { Deployment } from '../aws/step-functions.ts';
+import type { Deployment } from '../world/aws/step-functions.ts';
 import { inEach, inService, type Service, VIDEO_ROUTE } from './service.ts';
 
 /** The outage meets other parts of a run of the loop with each, and other parts of a tick. */

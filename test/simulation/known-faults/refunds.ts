@@ -1,8 +1,8 @@
 import { getAccount } from '../../../core/accounts/accounts.ts';
 import { balanceChangeWrites } from '../../../core/ledger/ledger.ts';
 import { transact } from '../../../core/table/transactions.ts';
-import { machineArn } from '../aws/execution.ts';
-import type { Deployment } from '../aws/step-functions.ts';
+import { machineArn } from '../world/aws/execution.ts';
+import type { Deployment } from '../world/aws/step-functions.ts';
 import { inEach, type Service } from './service.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { Deployment } from '../aws/step-functions.ts';
+import type { Deployment } from '../world/aws/step-functions.ts';
 import { type ClientCall, type Intercept, interceptCalls, isAboutQueue } from './client-calls.ts';
 import { inService, type Service } from './service.ts';
 

@@ -1,0 +1,90 @@
+import type { Fault } from '../world/engine/faults.ts';
+import type { OutageMode, Service } from '../world/engine/outages.ts';
+
+/** What a disturbance outside the plan of faults is called. */
+export type Disturbance = 'crash' | 'abort' | 'reconciler' | 'deployment' | 'clock';
+
+/** How long the loop may take to find out by itself: two runs, a minute apart. */
+const FOUND_MS = 120_000;
+/** How long the loop may take to find an execution whose end was not reported: five minutes and a run. */
+const UNREPORTED_MS = 360_000;
+/** How long a step that is repeated may take longer: the pauses of a client or a state machine. */
+const REPEATED_MS = 40_000;
+
+/**
+ * The table of lateness: by how much one disturbance may delay a request, in milliseconds. Any number of disturbances excuses the sum, and no more.
+ * An outage excuses its length and `AFTER_OUTAGE_MS`.
+ */
+export const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
+  // A client tries again within the same run.
+  refused: REPEATED_MS,
+  'answer-lost': REPEATED_MS,
+  conflict: REPEATED_MS,
+  'throttled-inside': REPEATED_MS,
+  'under-way': REPEATED_MS,
+  partly: REPEATED_MS,
+  slow: REPEATED_MS,
+  // A run of a function fails, hangs or dies: its state machine repeats the step, or the loop's next run finds the work.
+  'refused-always': FOUND_MS,
+  'answer-lost-always': FOUND_MS,
+  stalled: FOUND_MS,
+  'crash-before': FOUND_MS,
+  'crash-after': FOUND_MS,
+  'not-started': FOUND_MS,
+  twice: REPEATED_MS,
+  'again-later': REPEATED_MS,
+  unheard: FOUND_MS,
+  'news-twice': 0,
+  crash: FOUND_MS,
+  reconciler: 2 * FOUND_MS,
+  deployment: FOUND_MS,
+  // An execution ends for good, and nobody may be told.
+  denied: UNREPORTED_MS,
+  'news-lost': UNREPORTED_MS,
+  abort: UNREPORTED_MS,
+  // A machine's clock is ahead or behind by as much.
+  clock: 300_000,
+};
+
+/** How long after an outage its effects may last: pauses between the tries of a state machine, and a run of the loop. */
+const AFTER_OUTAGE_MS = 180_000;
+/** How long before an instant a disturbance may have happened that still delays what is due then. */
+const LASTING_MS = UNREPORTED_MS + FOUND_MS;
+
+/** An outage as it was: in epoch milliseconds. */
+export interface PastOutage {
+  service: Service;
+  mode: OutageMode;
+  from: number;
+  to: number;
+}
+
+/** The disturbances of a run, with their instants. */
+export class Lateness {
+  private readonly suffered: { name: Fault | Disturbance; at: number }[] = [];
+  private readonly outages: () => readonly PastOutage[];
+
+  constructor(outages: () => readonly PastOutage[]) {
+    this.outages = outages;
+  }
+
+  /** Records a disturbance. */
+  add(name: Fault | Disturbance, at: number): void {
+    this.suffered.push({ name, at });
+  }
+
+  /** By how much what was due at `from` may be late at `to`, in milliseconds. Outages of providers excuse nothing by themselves. */
+  excusedMs(from: number, to: number): number {
+    const faults = this.suffered
+      .filter(({ at }) => at >= from - LASTING_MS && at <= to)
+      .reduce((sum, { name }) => sum + EXCUSED_MS[name], 0);
+    const outages = this.outages()
+      .filter(({ service }) => !isProvider(service))
+      .filter((outage) => outage.to + AFTER_OUTAGE_MS >= from && outage.from <= to)
+      .reduce((sum, outage) => sum + Math.min(outage.to, to) - outage.from + AFTER_OUTAGE_MS, 0);
+    return faults + outages;
+  }
+}
+
+/** Whether a service makes images and videos for us. */
+export const isProvider = (service: Service): boolean => service.startsWith('model');

@@ -1,0 +1,71 @@
+import { routeNameOf } from '../../../core/provider-names.ts';
+import { ROUTE_LIMIT_SORT, routeLimitKey } from '../../../core/table/keys.ts';
+import type { Item } from '../../unit/fakes/expressions.ts';
+import { isOpenCall, isTerminal } from '../evidence/witness.ts';
+import { Part } from '../world/part.ts';
+import type { World } from '../world/world.ts';
+import { permitsOf } from './admission-rules.ts';
+
+/** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
+const KEPT_MS = 20_000;
+
+/** The partition of the limit of an attempt's route. */
+const routeOfAttempt = (attempt: Item): unknown => {
+  const { provider, upstreamModel } = attempt as Item & { provider: string; upstreamModel: string };
+  return routeLimitKey(routeNameOf({ provider, upstreamModel })).PK;
+};
+
+/**
+ * Checks the permits of requests. No request loses its permit while its provider works on it. No ended request keeps
+ * its permit, unless a fault occurred since the request was accepted: then the control loop repeats the release.
+ */
+export class Permits extends Part {
+  constructor(world: World) {
+    super(world);
+    world.table.witnesses.push((_key, before, after) => {
+      if (before?.SK === ROUTE_LIMIT_SORT) this.seeRouteLimit(before, after);
+      const isEnd = after?.SK === 'REQUEST' && before && isTerminal(after) && !isTerminal(before);
+      if (isEnd) this.seeEnd(String(after.requestId));
+    });
+  }
+
+  private seeRouteLimit(before: Item, after: Item | undefined): void {
+    const left = permitsOf(after);
+    for (const requestId of permitsOf(before).keys()) {
+      if (
+        !left.has(requestId) &&
+        this.isAtWork(requestId, String(before.PK)) &&
+        !this.isDispatchedTwice(requestId)
+      ) {
+        this.report(`[taken away] the permit of ${requestId}, whose provider works on it`);
+      }
+    }
+  }
+
+  /** Of two runs at once, one gives back what both have, once its own call was turned away. */
+  private isDispatchedTwice(requestId: string): boolean {
+    return this.world.lambda.countAtWork('dispatch-request', requestId) > 1;
+  }
+
+  /** Whether a request has not ended, and the outcome of a call at the route is not known. */
+  private isAtWork(requestId: string, route: string): boolean {
+    const life = this.world.witness.lives.get(requestId);
+    if (!life || life.removedAt !== undefined || isTerminal(life.last)) return false;
+    return this.world
+      .items('ATTEMPT#')
+      .filter((attempt) => attempt.requestId === requestId && routeOfAttempt(attempt) === route)
+      .some(isOpenCall);
+  }
+
+  private seeEnd(requestId: string): void {
+    const { evidence, scheduler } = this.world;
+    scheduler.after(KEPT_MS, () => {
+      // The process that took it may have died before recording it, and the request went another way.
+      const acceptedAt = this.world.witness.lives.get(requestId)?.acceptedAt ?? 0;
+      if (Math.max(evidence.faultAt, evidence.deployedAt) >= acceptedAt) return;
+      const limits = this.world.items(ROUTE_LIMIT_SORT);
+      if (limits.some((limit) => permitsOf(limit).has(requestId)))
+        this.report(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);
+    });
+  }
+}

@@ -1,0 +1,300 @@
+import fc from 'fast-check';
+import { CALL_FAULTS, FAULTS, INVOCATION_FAULTS, type PlannedFault } from '../world/engine/faults.ts';
+import { OUTAGE_MODES, type Service } from '../world/engine/outages.ts';
+import { CLIP_KINDS } from '../world/upstream/clips.ts';
+import { BEHAVIOURS, type Behaviour, CALLBACKS } from '../world/upstream/providers.ts';
+import { RECEIVERS } from '../world/upstream/receivers.ts';
+import { type Action, MODELS, type ModelName, type Removal, TASKS } from './actions.ts';
+
+type Actions = fc.Arbitrary<Action>;
+
+/** How often each is chosen. */
+export type Weighted<T> = readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[];
+
+/** One of them, by its weight. */
+export const chosenFrom = <T>(...weighted: Weighted<T>): fc.Arbitrary<T> =>
+  fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+
+/** A whole number, both bounds included. */
+export const between = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
+
+/** A value in `ofEight` of eight cases, else undefined. */
+const sometimes = <T>(ofEight: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  chosenFrom<T | undefined>([8 - ofEight, fc.constant(undefined)], [ofEight, arbitrary]);
+
+const account = fc.nat(1);
+/** One account makes most of the requests. */
+const crowd = fc.constantFrom(0, 0, 0, 1);
+const user = fc.nat(1);
+/** Which of those that there are. */
+export const pick = fc.nat(19);
+const request = fc.nat(11);
+
+/** Concurrent operations on a creation's end-user, its account or the request itself. */
+const BESIDE = [
+  ...(['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const),
+  ...(['set-budget', 'set-key-budget'] as const),
+] as const;
+
+const removalOf: fc.Arbitrary<Removal> = fc.record({
+  lagMs: chosenFrom([5, fc.constant(0)], [4, between(5_000, 20_000)], [1, between(20_000, 300_000)]),
+  removeMs: fc.nat(2_000),
+  reconcileMs: fc.nat(8_000),
+  outage: fc.option(
+    fc.record({ mode: fc.constantFrom('refuses', 'throttles'), lengthMs: between(2_000, 40_000) }),
+    { nil: undefined },
+  ),
+});
+
+/** Within the calls that a creation makes; an answer that is lost more often than the rest. */
+const ownFault: fc.Arbitrary<PlannedFault> = fc.record({
+  gap: fc.nat(9),
+  fault: fc.oneof(fc.constantFrom(...CALL_FAULTS), fc.constantFrom('answer-lost', 'answer-lost-always')),
+});
+
+/** Mostly one that can be used. */
+const clipKind = chosenFrom([3, fc.constantFrom('mp4', 'mov', 'webm')], [2, fc.constantFrom(...CLIP_KINDS)]);
+
+/** What is chosen for a creation, if not at random. */
+export interface CreationBias {
+  /** Whether one account makes most of them. */
+  isCrowd?: boolean;
+  models?: readonly ModelName[];
+  /** What becomes of a quarter of them. */
+  behaviour?: Behaviour;
+  /** How often somebody does something beside it, of 8. */
+  beside?: number;
+  /** What that may be. */
+  besides?: readonly (typeof BESIDE)[number][];
+  /** How often it has a webhook, of 8. */
+  webhook?: number;
+  /** How often it has reference videos, of 8, if its model takes them. */
+  clips?: number;
+  /** How often its end-user is removed after its end, of 8. */
+  removal?: number;
+  /** How often something goes wrong as it is sent, of 8. */
+  fault?: number;
+  /** How often its provider revokes our credential shortly before its deadline, of 8. */
+  revoked?: number;
+}
+
+/** A creation. */
+export const createOf = ({
+  isCrowd = false,
+  models = MODELS,
+  behaviour = 'works',
+  beside = 1,
+  besides = BESIDE,
+  webhook = 6,
+  clips = 1,
+  removal = 0,
+  fault = 1,
+  revoked = 0,
+}: CreationBias = {}): Actions =>
+  fc.record({
+    do: fc.constant('create'),
+    account: isCrowd ? crowd : account,
+    user,
+    model: fc.constantFrom(...models),
+    outputs: between(1, 4),
+    behaviour: chosenFrom<Behaviour>(
+      [2, fc.constant('works')],
+      [2, fc.constant(behaviour)],
+      [4, fc.constantFrom(...BEHAVIOURS)],
+    ),
+    callback: fc.constantFrom(...CALLBACKS),
+    webhook: sometimes(webhook, fc.constantFrom(...RECEIVERS)),
+    clips: sometimes(clips, fc.array(clipKind, { minLength: 1, maxLength: 2 })),
+    key: fc.option(fc.nat(2), { nil: undefined }),
+    repeats: fc.nat(2),
+    atOnce: fc.constantFrom(1, 1, 1, 2),
+    beside: sometimes(beside, fc.record({ do: fc.constantFrom(...besides), afterMs: fc.nat(50) })),
+    fault: sometimes(fault, ownFault),
+    revokedMs: sometimes(revoked, between(30_000, 290_000)),
+    afterEnd: sometimes(removal, removalOf),
+  });
+
+/** When a connection breaks: mostly never, else at any point of a call. */
+const lost = chosenFrom<number | undefined>(
+  [4, fc.constant(undefined)],
+  [2, fc.nat(60)],
+  [2, fc.nat(2_000)],
+  [2, fc.nat(30_000)],
+);
+
+/** Equal calls of OpenAI's clients. */
+export const openAiCalls: Actions = fc.record({
+  do: fc.constant('openai'),
+  account,
+  behaviour: chosenFrom<Behaviour>(
+    [3, fc.constantFrom('instant', 'works', 'slow')],
+    [1, fc.constantFrom(...BEHAVIOURS)],
+  ),
+  callback: fc.constantFrom(...CALLBACKS),
+  counts: fc.constantFrom(true, true, true, false),
+  isKeyed: fc.constantFrom(false, false, false, true),
+  clients: fc.array(
+    fc.record({
+      afterMs: fc.oneof(fc.nat(50), fc.nat(6_000)),
+      lostMs: fc.array(lost, { minLength: 3, maxLength: 3 }),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+  deletedMs: sometimes(1, fc.nat(20_000)),
+});
+
+/** Several creations within moments or seconds, for one of the routes with little room. */
+export const crowdOf: Actions = fc.record({
+  do: fc.constant('crowd'),
+  account,
+  user,
+  model: fc.constantFrom('xSD4.5', 'xW3.0s', 'xW3.0s'),
+  count: between(3, 6),
+  everyMs: fc.oneof(fc.nat(40), fc.nat(800)),
+});
+
+/** Reads or deletes a request, its own account or another. */
+export const onRequest: Actions = fc.record({
+  do: fc.constantFrom('read', 'read', 'read', 'delete', 'delete', 'delete', 'intrude'),
+  request,
+});
+/** Deletes several requests. */
+export const bulkDelete: Actions = fc.record({
+  do: fc.constant('bulk-delete'),
+  requests: fc.array(request, { minLength: 1, maxLength: 5 }),
+});
+/** Removes an end-user. */
+export const deleteUser: Actions = fc.record({ do: fc.constant('delete-user'), account, user });
+/** An operator changes a balance. */
+export const changeBalance: Actions = fc.record({
+  do: fc.constantFrom('top-up', 'adjust'),
+  account,
+  amount: between(1, 200),
+  repeats: fc.nat(2),
+});
+const limits = {
+  perDay: fc.constantFrom(null, 0, 6, 25, 60),
+  perMonth: fc.constantFrom(null, null, 20, 70),
+};
+/** Budgets are set, changed and lifted. */
+export const setBudget: Actions = chosenFrom<Action>(
+  [3, fc.record({ do: fc.constant('set-budget'), account, user, ...limits })],
+  [1, fc.record({ do: fc.constant('set-key-budget'), account, ...limits })],
+);
+/** The reconciler runs. */
+export const reconcile: Actions = fc.record({ do: fc.constant('reconcile') });
+/** Reads a list, or the balance and its history. */
+export const listings: Actions = fc.record({ do: fc.constantFrom('list', 'balance'), account });
+const abortIn: Actions = fc.record({
+  do: fc.constant('abort-in'),
+  pick,
+  afterMs: fc.nat(60),
+  kills: fc.boolean(),
+});
+/** An execution is stopped while files are stored; the process at work goes on. */
+export const abortStoring: Actions = fc.record({
+  do: fc.constant('abort-in'),
+  pick: fc.constant(TASKS.indexOf('Store outputs')),
+  afterMs: fc.nat(1_500),
+  kills: fc.constant(false),
+});
+/** Every process dies. */
+export const crash: Actions = fc.record({ do: fc.constant('crash'), afterMs: fc.nat(150) });
+/** A run of the reconciler dies, meets another or is late, at any moment of the minute that it may last. */
+export const reconciler: Actions = fc.record({
+  do: fc.constant('reconciler'),
+  how: fc.constantFrom('dies', 'dies', 'runs-twice', 'is-late'),
+  afterMs: fc.oneof(fc.nat(60), fc.nat(60_000)),
+});
+/** Something goes wrong with what is done next. */
+export const fault: Actions = fc.record({
+  do: fc.constant('fault'),
+  gap: fc.oneof(fc.nat(3), fc.nat(20)),
+  fault: fc.oneof(fc.constantFrom(...FAULTS), fc.constantFrom(...INVOCATION_FAULTS)),
+});
+/** An outage of one of the services, for up to a quarter of a minute or to a minute and a half. */
+export const outageOf = (...services: readonly Service[]): Actions =>
+  fc.record({
+    do: fc.constant('outage'),
+    service: fc.constantFrom(...services),
+    mode: fc.constantFrom(...OUTAGE_MODES),
+    lengthMs: fc.oneof(between(500, 15_000), between(15_000, 90_000)),
+    pick,
+  });
+/** A provider that has revoked our credential, or is silent, full, broken or out of reach, for minutes. */
+export const providerOutage: Actions = fc.record({
+  do: fc.constant('outage'),
+  service: fc.constantFrom('modelark', 'modelstudio'),
+  mode: fc.constantFrom('revoked', 'revoked', 'hangs', 'throttles', 'breaks', 'refuses'),
+  lengthMs: between(60_000, 900_000),
+  pick,
+});
+/** A provider that takes nothing for up to two hours: its quota is used up, or it turns away, refuses or ignores every call. */
+export const longOutage: Actions = fc.record({
+  do: fc.constant('outage'),
+  service: fc.constantFrom('modelark', 'modelstudio'),
+  mode: fc.constantFrom('quota', 'quota', 'quota', 'throttles', 'throttles', 'refuses', 'revoked', 'hangs'),
+  lengthMs: between(600_000, 7_200_000),
+  pick,
+});
+/** Machines whose clocks are minutes ahead or behind. */
+export const bentClock: Actions = fc.record({
+  do: fc.constant('clock'),
+  offsetMs: fc.constantFrom(-290_000, -120_000, 120_000, 290_000),
+  lengthMs: between(30_000, 300_000),
+});
+/** What operators, the network and machines do to work under way. */
+export const meddle: Actions = chosenFrom<Action>(
+  [
+    7,
+    fc.record({
+      do: fc.constantFrom(
+        ...(['abort', 'redeliver', 'redeliver', 'fail', 'retry-webhook'] as const),
+        ...(['callback', 'forged-callback'] as const),
+      ),
+      pick,
+    }),
+  ],
+  [3, abortIn],
+  [1, crash],
+  [1, reconciler],
+  [3, fault],
+  [2, outageOf('table', 'table', 'index', 'bucket', 'functions', 'step-functions')],
+);
+
+/** A deployment with other routes, or other limits of them. */
+export const reroute: Actions = fc.record({
+  do: fc.constantFrom('set-route', 'set-route', 'set-running', 'set-running', 'unroute'),
+  pick,
+});
+/** Operators leave routes by hand, and return to them. */
+export const leaveRoutes: Actions = fc.record({
+  do: fc.constantFrom('leave-route', 'leave-route', 'return-route'),
+  pick,
+});
+/** The ledgers are verified while they change. */
+export const verifyLedgers: Actions = fc.record({ do: fc.constant('verify-ledgers'), full: fc.boolean() });
+/** An operator replaces a provider's key, or the secret behind callback URLs. */
+export const rotateSecret: Actions = fc.record({
+  do: fc.constant('rotate-secret'),
+  pick,
+  isLeaked: fc.boolean(),
+});
+
+/** Everything but creations and single requests. */
+export const others: Actions = fc.oneof(
+  bulkDelete,
+  listings,
+  fc.record({ do: fc.constantFrom('block', 'unblock', 'delete-user'), account, user }),
+  changeBalance,
+  setBudget,
+  fc.record({ do: fc.constantFrom('block-account', 'unblock-account'), account }),
+  fc.record({ do: fc.constantFrom('replace-key', 'set-limits'), account }),
+  fc.record({ do: fc.constantFrom('set-rate', 'switch-model', 'set-retention', 'redeploy'), pick }),
+  reroute,
+  leaveRoutes,
+  rotateSecret,
+  verifyLedgers,
+  meddle,
+  fc.record({ do: fc.constantFrom('reconcile', 'sweep', 'wait') }),
+);
