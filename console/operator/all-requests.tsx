@@ -88,15 +88,13 @@ interface FiltersProps extends AllRequestsProps {
 
 const Filters = ({ accounts, models, filter, onFilter, onRefresh }: FiltersProps) => (
   <div class="filters">
-    <label>
-      Owner
-      <AccountSelect
-        accounts={accounts}
-        accountId={filter.account}
-        none="any"
-        onAccount={(account) => onFilter({ account })}
-      />
-    </label>
+    <AccountSelect
+      label="Owner"
+      accounts={accounts}
+      accountId={filter.account}
+      none="any"
+      onAccount={(account) => onFilter({ account })}
+    />
     <Choice
       label="Status"
       value={filter.status}

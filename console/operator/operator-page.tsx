@@ -73,14 +73,12 @@ const Account = ({ accounts, onChange }: AccountProps) => {
   return (
     <>
       <p>
-        <label>
-          Account{' '}
-          <AccountSelect
-            accounts={accounts}
-            accountId={account.accountId}
-            onAccount={(accountId) => replaceQuery('operator', { account: accountId })}
-          />
-        </label>
+        <AccountSelect
+          label="Account"
+          accounts={accounts}
+          accountId={account.accountId}
+          onAccount={(accountId) => replaceQuery('operator', { account: accountId })}
+        />
       </p>
       <div key={account.accountId}>
         <AccountBalance account={account} onChange={onChange} />

@@ -77,7 +77,7 @@ class SentCallbacks implements Callbacks {
   }
 
   close(): void {
-    return this.closing.abort();
+    this.closing.abort();
   }
 
   private waitUntil(instant: number) {
