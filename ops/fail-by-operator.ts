@@ -33,7 +33,7 @@ export const failByOperator = async (
   operatorNote?: string,
 ): Promise<StoredRequest> => {
   const extraWrites = write({ accountId, subject: requestId, detail: operatorNote });
-  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, operatorNote, extraWrites).catch(
+  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, { operatorNote, extraWrites }).catch(
     async (cause: unknown) => {
       // The request may have ended and only the answer been lost; the reconciler does the rest.
       if (!isTerminal(await getRequest(requestId))) throw cause;

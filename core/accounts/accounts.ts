@@ -48,15 +48,24 @@ export const Account = z.object({
   limits: z._default(RequestLimits, DEFAULT_LIMITS),
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
-  /** Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Transactions on the balance require the version that they read, so none applies outdated settings. A creation in progress keeps its price. */
+  /**
+   * Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Each transaction on the balance requires the version that
+   * it read, so none applies outdated settings. A creation in progress keeps its price.
+   */
   settingsVersion: z.optional(z.number()),
-  /** What creations with its keys may spend, by key id, each a `Budget`. While one is there, what they spend is counted. */
+  /**
+   * The budgets of the account's API keys by key id, each a `Budget`. The spending of a key is counted while the key has a
+   * budget.
+   */
   keyBudgets: z.optional(z.record(z.string(), z.unknown())),
-  /** Its own prices by model id, each an `AccountRate`. A price of another version stays as it is. */
+  /**
+   * The account's own prices by model id, each an `AccountRate`. A price in a form that only another release knows is left
+   * unchanged.
+   */
   rates: z.optional(z.record(z.string(), z.unknown())),
-  /** Read as absent if another version wrote it in an unknown form. */
+  /** A webhook in a form that only another release knows reads as absent. */
   balanceWebhook: z.optional(z.catch(z.optional(BalanceWebhook), undefined)),
-  /** When an event last reported to its webhook that the balance does not suffice, and how many ledger entries there were. */
+  /** The last event that reported an insufficient balance: its time, and the number of ledger entries then. */
   exhaustedReported: z.optional(
     z.catch(z.optional(z.object({ at: z.string(), ledgerEntries: z.number() })), undefined),
   ),

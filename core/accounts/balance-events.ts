@@ -24,7 +24,10 @@ export const BalanceEvent = z.object({
 });
 export type BalanceEvent = z.infer<typeof BalanceEvent>;
 
-/** The event of a change that takes a balance below the threshold of its account's webhook; undefined for any other change. */
+/**
+ * The `balance.low` event of a change that takes a balance below the threshold of the account's webhook; undefined for other
+ * changes.
+ */
 export const crossingOf = (
   {
     accountId,
@@ -60,12 +63,13 @@ export const insertBalanceEventWrites = (event: BalanceEvent): TransactItem[] =>
   insertFirstAttemptWrite(event.eventId, event.at),
 ];
 
-/** An account gets at most one event in this time that its balance does not suffice. */
+/** Shortest time between two `balance.exhausted` events of an account. */
 const EXHAUSTED_PAUSE_SECONDS = 3_600;
 
 /**
- * Access pattern 6: writes the event of a creation that was refused for want of balance, and records it on the account. Returns its id.
- * Undefined, with nothing written, without a webhook, within an hour of the last such event, and while no ledger entry has been made since.
+ * Access pattern 6: writes the event of a creation that was refused for want of balance, and records it on the account. Returns
+ * its id. Writes nothing and returns undefined without a webhook, within an hour of the last `balance.exhausted` event, and until
+ * the ledger has a new entry.
  */
 export const insertExhaustedEvent = async (
   { accountId, balanceWebhook, exhaustedReported }: Account,

@@ -34,7 +34,7 @@ const UPDATES = {
 const lastSeenTat = new Map<string, number>();
 const MAX_REMEMBERED_KEYS = 10_000;
 
-/** A second wrong guess means that other processes used the key between two calls of this one. */
+/** A second wrong guess means that another process used the key between two calls of this process. */
 const MAX_GUESSES = 4;
 
 /**

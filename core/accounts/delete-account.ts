@@ -18,9 +18,9 @@ import { listApiKeys } from './api-keys.ts';
 import { listBalanceEvents } from './balance-events.ts';
 
 /**
- * Access pattern 5: deletes an account that has no requests, with its keys, end-users, ledger, marks of deleted requests, and the events of its balance with
- * their webhook attempts. The account goes before its ledger, so that a verification finds both or no account; nothing is delivered without it.
- * Safe to repeat.
+ * Access pattern 5: deletes an account without requests, and its keys, end-users, ledger, deletion marks, and balance events with
+ * their webhook attempts. The account's item is removed before the ledger: a verification of ledgers finds both or no account,
+ * and no webhook is sent without an account. Safe to repeat.
  */
 export const deleteAccount = async (accountId: string, now: Date): Promise<void> => {
   const keys = await listApiKeys(accountId);

@@ -41,8 +41,8 @@ export const startWith = async (
 export const enterQueue = async (route: string, entry: QueueEntry, clock: Clock): Promise<void> => {
   const now = clock.now();
   if (!(await putQueueEntry(route, entry, now))) return;
-  // In this order, so that a loop that finds no account, and then no new mark on the route limit, has missed no
-  // queued request.
+  // Queue entry, account and mark are written in this order. A control loop that finds no account, and no new mark afterwards,
+  // has missed no request.
   const stamp = randomUUID();
   await touchAccount(route, entry.accountId, stamp, now);
   await markQueued(route, stamp);

@@ -24,8 +24,8 @@ import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 
 /**
  * A request that queues at a route. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`. `weight` and
- * `starts` are the calls it makes at once and in all. `admittedMs` is set once it has a permit and is to be woken. `routes` are the names of
- * all routes that may take it, when its model has several.
+ * `starts` are the calls it makes at once and in all. `admittedMs` is set once it has a permit and is to be woken. `routes` are
+ * the names of all routes that accept the request, if its model has several routes.
  */
 const QueueEntry = z.object({
   requestId: z.string(),
@@ -79,8 +79,8 @@ export const admitWrite = (route: string, entry: QueueEntry, takenMs: number): T
   });
 
 /**
- * Access pattern 68: the oldest waiting request of an account that can be read, strongly consistent. `unreadable` when requests wait and
- * none of them can be read: they leave the queue when their time there ends.
+ * Access pattern 68: the oldest waiting request of an account that can be read, strongly consistent. `unreadable` when every
+ * waiting request is unreadable: unreadable requests leave the queue at their queue deadline.
  */
 export const findOldestQueueEntry = async (
   route: string,

@@ -176,8 +176,9 @@ const takingUpdate = (limit: RouteLimit, requestId: string, permit: Permit | und
 };
 
 /**
- * The update by which a newcomer takes a permit: refused while a request waits, and without room. DynamoDB has no `max`, so it has one form
- * for an idle route and one for a rate in use. Without a limit of running calls, only a start in time is reserved.
+ * The update by which a newcomer takes a permit: refused while a request waits, and without room. DynamoDB has no `max`, so the
+ * update has a form for an idle route and a form for a rate in use. Without a limit of running calls, only a start in time is
+ * reserved.
  */
 export const newcomerUpdate = (limit: RouteLimit, entrant: Entrant, nowMs: number, isIdle: boolean) => {
   const afterOthers: StartPart = {

@@ -63,7 +63,7 @@ export interface HeldPermit {
   isNew: boolean;
 }
 
-/** A second wrong guess means that others started between two calls of this one. */
+/** A second wrong guess means that another request started between two calls of this process. */
 const MAX_GUESSES = 4;
 
 /**
@@ -150,8 +150,8 @@ export const postponeStarts = async (limit: RouteLimit, untilMs: number, now: Da
 };
 
 /**
- * Access pattern 62: records that a request queues at a route: from now on the route refuses newcomers. Comes after the queue entry and its account
- * are written, so that `unmarkQueued` cannot miss them.
+ * Access pattern 62: records that a request queues at a route: from now on the route refuses newcomers. Call it after the queue
+ * entry and its account are written: `unmarkQueued` then sees both.
  */
 export const markQueued = async (route: string, stamp: string): Promise<void> => {
   const { GSI1PK, GSI1SK } = queueListing(route);
@@ -201,7 +201,7 @@ export const listQueuedRoutes = async (): Promise<string[]> => {
   return listed.map(({ GSI1SK }) => String(GSI1SK));
 };
 
-/** A configured route at which requests may wait, the models that have it, and the names of their other routes. */
+/** A configured route at which requests may wait, with its models and the names of the other routes of these models. */
 export interface Queue {
   limit: RouteLimit;
   models: readonly string[];

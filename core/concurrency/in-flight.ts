@@ -211,8 +211,8 @@ const spendingExpressions = ({ hour, most }: Spending, latestHour: number) =>
       };
 
 /**
- * Access pattern 57: frees a slot, unless its lease has ended and another holds it, and gives the allowance that it used back if
- * `giveBack`. Repeating it is harmless.
+ * Access pattern 57: frees a slot, unless its lease has ended and another call holds the slot. With `giveBack`, returns the
+ * allowance that the call used. Repeating it is harmless.
  */
 export const freeSlot = async ({ key, attribute, holder }: HeldSlot, giveBack = false): Promise<void> => {
   await writeUnlessRefused(

@@ -19,8 +19,8 @@ export const inParallel = async <Item>(
 };
 
 /**
- * The results of works under way, in their order, once all have ended. Rejects with the first error then, so that no write is left behind in
- * a process that may be frozen.
+ * The results of works under way, in their order, once all have ended. Rejects with the first error only after the last end, so
+ * that no write is under way when Lambda freezes the process.
  */
 export const allEnded = async <Result>(works: Iterable<Promise<Result>>): Promise<Result[]> => {
   const ends = await Promise.allSettled(works);

@@ -5,7 +5,7 @@ import { logger } from '../observability.ts';
 import { type InFlightKind, inFlightKey } from '../table/keys.ts';
 import { accountLimit, type DividedLimit, type InFlightLimit } from './in-flight.ts';
 
-/** Calls of all accounts that wait in their functions may hold a fifth of the executions that may run at once. */
+/** Waiting calls of all accounts together may hold at most a fifth of the Lambda concurrency. */
 const SHARE = 5;
 /** Executions at once in a new AWS account. */
 const SMALLEST_QUOTA = 10;
@@ -32,8 +32,8 @@ export interface WaitingLimit extends Omit<InFlightLimit, 'key'> {
 }
 
 /**
- * The limits on calls that wait in a function for work of other functions, so that the work always finds functions to run in: `slots` of
- * the account, at most half of those of all accounts together.
+ * The limits on calls that wait in a function for another function's work, so that the work always finds a free function. An
+ * account has `slots`, at most half the slots of all accounts together.
  */
 export const waitingLimits = async (
   kind: InFlightKind,

@@ -18,20 +18,20 @@ import { writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, secondsSince, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
-/** A call of OpenAI's clients: for images it waits. */
+/** A creation by an OpenAI client, which waits for the images in the same call. */
 export interface LongCall {
   accountId: string;
   kind: RequestKind;
-  /** Stands for the `Idempotency-Key`, or without one for API key, route and body. */
+  /** The digest of the `Idempotency-Key` or, without a key, of API key, route and body. */
   digest: string;
   isKeyed: boolean;
   /** How often the client has sent this call before: 0 for a first call. */
   retry: number;
-  /** The id of this call among those that wait. */
+  /** The id of this call among waiting calls. */
   waiter: string;
 }
 
-/** A request with the call that waits for it. `isGiven`: its images were answered before. */
+/** A request held by the call that waits for its images. `isGiven`: an earlier call was already answered with the images. */
 export interface Held {
   key: ItemKey;
   requestId: string;
@@ -40,29 +40,29 @@ export interface Held {
   isGiven?: boolean;
 }
 
-/** Entries of requests of the last hour are read, at most 100, the newest. */
+/** The search for equal calls reads the newest 100 entries of the last hour. */
 const LISTED_MS = 3_600_000;
 const MOST_ENTRIES = 100;
-/** An entry that nobody has touched for 10 min is taken by no call. */
+/** An entry that no call has touched for 10 min is not taken over any more. */
 const TAKEABLE_SECONDS = 600;
-/** How long after an answer a retry may get the same: the answer may have been lost. */
+/** Seconds after an answer in which a retry gets the same images, because the answer may have been lost. */
 const LOST_SECONDS = 10;
-/** More than a count of retries. */
+/** Ranks answered entries behind all others: larger than any count of retries. */
 const ANSWERED_RANK = 1e6;
-/** Attempts to take an entry: each further one follows another call that was faster. */
+/** Attempts to take an entry. An attempt fails when another call was faster. */
 const MAX_ATTEMPTS = 10;
 
 /** The digest of a call. The order of a body's fields does not matter. */
 export const digestOfCall = (keyId: string, route: string, body: unknown): string =>
   idempotencyOf('', route, { keyId, body }).fingerprint;
 
-/** An `Idempotency-Key` has one record, equal calls without one have an entry for each request. */
+/** An `Idempotency-Key` has one record. Equal calls without a key have an entry for each request. */
 const entryDigest = ({ digest, isKeyed }: LongCall, requestId: string): string =>
   isKeyed ? digest : `${digest}#${requestId}`;
 const entryKey = (call: LongCall, requestId: string): ItemKey =>
   idempotencyKey(call.accountId, entryDigest(call, requestId));
 
-/** The request of a call, with this call as the one that waits for it. */
+/** The request of a call, held by this call. */
 export const heldBy = (call: LongCall, requestId: string): Held => ({
   key: entryKey(call, requestId),
   requestId,
@@ -71,8 +71,8 @@ export const heldBy = (call: LongCall, requestId: string): Held => ({
 });
 
 /**
- * The record that the transaction of a request writes for a call. Without an `Idempotency-Key`, whose fingerprint is given, it replaces the
- * entry that `openEntry` wrote, while the call still has that.
+ * The idempotency record that a call's transaction writes with the request. With an `Idempotency-Key`, pass the key's
+ * `fingerprint`. Without a key, the record replaces the entry of `openEntry`, and only while the call still holds the entry.
  */
 export const entryOf = (call: LongCall, requestId: string, fingerprint = call.digest): Idempotency => ({
   keyDigest: entryDigest(call, requestId),
@@ -81,14 +81,17 @@ export const entryOf = (call: LongCall, requestId: string, fingerprint = call.di
   isOpened: !call.isKeyed,
 });
 
-/** Access pattern 55: the entry of a request that its call is about to write, without its id: until then a retry takes the call over. */
+/**
+ * Access pattern 55: writes the entry of a call before its request. The entry has no request id yet, so a retry of the client can
+ * take the call over.
+ */
 export const openEntry = async (held: Held, now: Date): Promise<void> => {
   await move(held, 'open', now, 'attribute_not_exists(PK)');
 };
 
 /**
- * Access pattern 55: removes an entry while its request is not written: then it never is. Otherwise says whether the request is `written`, or
- * another call has `taken` the entry.
+ * Access pattern 55: removes an entry whose request is not written, and so prevents the write for good. Otherwise returns whether
+ * the request is `written`, or another call has `taken` the entry.
  */
 export const dropEntry = async ({
   key,
@@ -106,7 +109,7 @@ export const dropEntry = async ({
   return done ? 'dropped' : item ? 'written' : 'taken';
 };
 
-/** An entry as stored: its request once that is written, the call that waits, its count of retries, and since when. */
+/** A stored entry: the request once written, the waiting call with its count of retries, and the time of the last change. */
 const Entry = z.object({
   PK: z.string(),
   SK: z.string(),
@@ -127,9 +130,10 @@ const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
 };
 
 /**
- * The entries that a call may take, the best first: those answered with 408, first if their request has ended. A retry may also take those of
- * waiting calls with a lower count, and after them images answered within 10 s: not failures, which are refunded. First those of the next lower
- * count, which its own former attempt had.
+ * The entries that a call may take, the best first. Every call may take entries answered with 408, ended requests before running
+ * requests. A retry may also take an entry of a waiting call with a lower count of retries and, last, images answered within 10
+ * s; the count just below its own comes first, because that was the client's previous attempt. Failed requests are not taken:
+ * they are refunded.
  */
 const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
   const since = (seconds: number) => addSeconds(toInstant(now), -seconds);
@@ -155,8 +159,9 @@ const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
 };
 
 /**
- * Access pattern 56: takes the best request of equal calls for this call, which alone waits for it from now on. Undefined when there is
- * none: a call that was about to write is taken by its entry's removal. Throws `RateLimitedError` when ten others were faster.
+ * Access pattern 56: takes over the best request of equal calls: from now on only this call waits for the request. Undefined when
+ * equal calls left no request. A call that has not written its request yet is stopped by the removal of its entry. Throws
+ * `RateLimitedError` after ten losses against faster calls.
  */
 export const takeRequest = async (call: LongCall, now: Date): Promise<Held | undefined> => {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -176,7 +181,7 @@ export const takeRequest = async (call: LongCall, now: Date): Promise<Held | und
   throw new RateLimitedError(1);
 };
 
-/** Access pattern 56: takes the request that an `Idempotency-Key` named before. */
+/** Access pattern 56: takes over the request that an `Idempotency-Key` named before. */
 export const takeKeyed = async (call: LongCall, requestId: string, now: Date): Promise<Held> => {
   const held = heldBy(call, requestId);
   const isTaken = await move(held, 'open', now, 'attribute_exists(PK) AND #state <> :answered', {
@@ -185,7 +190,10 @@ export const takeKeyed = async (call: LongCall, requestId: string, now: Date): P
   return { ...held, isGiven: !isTaken };
 };
 
-/** Access pattern 56: a request as it is now, undefined when it was deleted, and whether its call still waits for it. One read. */
+/**
+ * Access pattern 56: the current state of a request, undefined when deleted, and whether this call still holds the request. One
+ * read.
+ */
 export const readHeld = async ({
   key,
   requestId,
@@ -196,13 +204,16 @@ export const readHeld = async ({
 };
 
 /**
- * Access pattern 55: ends the wait of a call: its answer is the request's, or 408, after which an equal call collects the request. False when
- * another call has taken the request.
+ * Access pattern 55: ends the wait of a call. `answered`: with the request's result; `released`: with 408, and an equal call may
+ * collect the result. False when another call has taken the request over.
  */
 export const endWait = (held: Held, state: 'answered' | 'released', now: Date): Promise<boolean> =>
   move(held, state, now, '#state = :open AND waiter = :own', { ':open': 'open' });
 
-/** Moves an entry to a state, for a call. False when the condition refuses: the SDK repeats an update whose answer was lost. */
+/**
+ * Moves an entry to a state, for a call. False when the condition refuses, unless the stored entry already has this state and
+ * call: the SDK repeats an update whose answer was lost.
+ */
 const move = async (
   { key, waiter, retry }: Held,
   state: Entry['state'],

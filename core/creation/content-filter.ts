@@ -12,8 +12,8 @@ const LEASE_SECONDS = 25;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Refuses a prompt that must not be sent to a provider: throws `ServiceError` with `content_policy`. A failure
- * of the filter itself is an ordinary error, so that callers never see a refusal that did not happen.
+ * Refuses a prompt that must not be sent to a provider: throws `ServiceError` with `content_policy`. A failure of the filter is
+ * an ordinary error: a caller never sees a refusal without a decision.
  *
  * Amazon Bedrock Guardrails decides when a guardrail is configured. Otherwise every prompt passes, and a
  * provider's own refusal appears in the record.

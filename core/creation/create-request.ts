@@ -4,34 +4,31 @@ import type { CreationWork } from '../concurrency/work-allowance.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWorkflow } from '../executions/executions.ts';
 import { startFirstAttempt } from '../executions/invoke-later.ts';
-import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { inputFilesOf } from '../requests/input-files.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
-import { inputsExpiry } from '../uploads/own-inputs.ts';
 import { screenPrompt } from './content-filter.ts';
 import { repeatedRequestId } from './idempotency.ts';
-import { type CreationFacts, judgeCreation, routeFactsOf } from './judge-creation.ts';
+import type { CreationFacts } from './judge-creation.ts';
 import { inputsToMeasure, type WritingWays, writeMeasured } from './measured-creation.ts';
-import { newRequest } from './new-request.ts';
+import { pricedRequest } from './priced-request.ts';
 import type { Submission } from './submission.ts';
 import type { JudgedCreation, RepeatedCreation, WrittenCreation } from './write-creation.ts';
 
-/** An accepted creation; `replayed` when its `Idempotency-Key` had created it before. */
+/** An accepted creation. `replayed`: an earlier call with the same `Idempotency-Key` created the request. */
 export interface Creation {
   request: StoredRequest;
   replayed: boolean;
 }
 
-/** How a creation is written and measured, where not as usual. The request gets a new id, or `requestId`. */
+/** Replacements for the usual ways to measure and write a creation. The request gets `requestId`, or a new id. */
 export interface CreationWays extends WritingWays {
   requestId?: string;
 }
 
 /**
- * Accepts a request: judges it, measures its inputs, writes it and starts its execution. When it is refused for want of balance, the
- * account's webhook gets an event. Throws the errors of `judge` and `writeMeasured`.
+ * Accepts a request: judges the submission, measures the inputs, writes the request and starts its execution. A refusal for want
+ * of balance is reported to the account's webhook. Throws the errors of `judge` and `writeMeasured`.
  */
 export const createRequest = async (
   account: Account,
@@ -49,13 +46,16 @@ export const createRequest = async (
   }
 };
 
-/** The refusal stands, whether it can be reported or not. */
+/** Reports a refusal for want of balance to the account's webhook. A failure to report is only logged. */
 const tellExhausted = (account: Account, refusal: PaymentRequiredError, now: Date): Promise<void> =>
   insertExhaustedEvent(account, refusal, now)
     .then(reportEvent)
     .catch((error: Error) => logger.error('an exhausted balance could not be reported', { error }));
 
-/** Starts the delivery of a balance event, if there is one. If that fails, the reconciler starts it. */
+/**
+ * Starts the delivery of a balance event, if the debit made an event. If the start fails, the reconciler makes up for the start
+ * later.
+ */
 const reportEvent = async (eventId: string | undefined): Promise<void> => {
   if (eventId === undefined) return;
   await startFirstAttempt(eventId).catch((error: Error) =>
@@ -79,24 +79,20 @@ const judge = async (
   const { idempotency, keyId, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
-  const { creation, rate } = judgeCreation(account, submission, facts);
-  const { endUser, routeCosts, requestsNamed = [] } = facts;
-  const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
-  const id = requestId ?? newRequestId(creation.model.type, now);
-  const own = { rate, routeCosts, inputsExpireAt, routes: routeFactsOf(creation.model.id, facts) };
-  const request = newRequest(id, account.accountId, creation, own, now);
+  const request = pricedRequest(account, submission, facts, requestId);
   const { debitThousandths: price } = request;
   const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   if (price > balance) throw new PaymentRequiredError(price, balance, ledgerEntries);
   const work: CreationWork[] = inputsToMeasure(request).length > 0 ? ['clips'] : [];
-  if (await screenPrompt(account, creation.prompt)) work.push('filter');
+  if (await screenPrompt(account, request.prompt)) work.push('filter');
+  const { endUser } = facts;
   return { kind: 'judged', request, account, endUser, idempotency, keyId, work, now };
 };
 
 /**
- * Starts the execution that owns a new request from then on, and the delivery of the event that its debit made. If that fails, the request
- * stays queued and the reconciler starts it. Of a repeated submission, finds the request as it is now. Throws `ConflictError` when that was
+ * Starts the execution of a written request and the delivery of its balance event. If a start fails, the reconciler makes up for
+ * the start later. For a repeated submission, only reads the earlier request. Throws `ConflictError` when the earlier request was
  * deleted.
  */
 const complete = async (done: WrittenCreation | RepeatedCreation): Promise<Creation> => {

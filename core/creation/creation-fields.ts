@@ -105,9 +105,8 @@ export const optionalUrls = () =>
   );
 
 /**
- * Adds to `fields` what is wrong with the URLs in these fields of the body and in `webhookUrl`. Reads the body
- * itself and each list entry on its own, so that an entry that is not a string hides no other problem. Does not look
- * into a list that is too long for every model.
+ * Adds to `fields` what is wrong with the URLs in these fields of the body and in `webhookUrl`. Checks every list entry of the
+ * raw body separately, so that an entry of a wrong type hides no other problem. Skips a list that is too long for every model.
  */
 export const checkUrls = (
   body: Record<string, unknown>,

@@ -5,13 +5,13 @@ import { putWrite, type StoredItem } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 
-/** A caller's `Idempotency-Key` as a digest, and a fingerprint of the route and body it was sent with. */
+/** A caller's `Idempotency-Key` as a digest, and a fingerprint of the call's route and body. */
 export interface Idempotency {
   keyDigest: string;
   fingerprint: string;
-  /** The call that waits for the request, of OpenAI's clients, and its count of retries. */
+  /** The OpenAI call that waits for the request, and its count of retries. */
   waiter?: { waiter: string; retry: number };
-  /** Whether that call has a record already, which only this request may replace. */
+  /** Whether the call already has an entry, which only this request may replace. */
   isOpened?: boolean;
 }
 
@@ -29,7 +29,7 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
 export const idempotencyKeyProblem = (key: string): string | undefined =>
   KEY.test(key) ? undefined : 'must be 1 to 255 printable characters';
 
-/** The digests of a key and of what it was sent with. The order of a body's fields does not matter. */
+/** The digest of a key, and the fingerprint of route and body. The order of a body's fields does not matter. */
 export const idempotencyOf = (key: string, route: string, body: unknown): Idempotency => ({
   keyDigest: sha256(key),
   fingerprint: sha256(`${route}\n${canonicalJson(body)}`),
@@ -45,8 +45,8 @@ const canonicalJson = (value: unknown): string =>
   );
 
 /**
- * Access pattern 53: the write that remembers for 24 h which request a key created. Refused, with the stored
- * item, while the key is remembered for another request.
+ * Access pattern 53: the write of an idempotency record, which names the request of a key for 24 h. Refused, with the stored
+ * item, while the key names another request.
  */
 export const insertIdempotencyRecordWrite = (
   accountId: string,
@@ -80,7 +80,10 @@ export const insertIdempotencyRecordWrite = (
   );
 };
 
-/** The record of a stored item; undefined when there is none, it has expired, or its request is not written. */
+/**
+ * The idempotency record in a stored item; undefined without an item, after the record's expiry, and until its request is
+ * written.
+ */
 export const toIdempotencyRecord = (
   item: StoredItem | undefined,
   now: Date,

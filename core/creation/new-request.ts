@@ -11,7 +11,10 @@ import { type Instant, toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewRequest } from './submission.ts';
 
-/** The price of a request and its cost by each route, when the first of our files that it names is removed, and what decides its first route. */
+/**
+ * What a new request fixes from the outside: its price, its cost by route, the earliest removal of an own file among its inputs,
+ * and the facts that decide the first route.
+ */
 interface NewRequestFacts {
   rate: Rate;
   routeCosts?: RouteCosts | undefined;
@@ -20,8 +23,8 @@ interface NewRequestFacts {
 }
 
 /**
- * The record of a creation, queued. Its price at this rate, its cost by each route and today's retention are fixed from now
- * on. Of a video, only the output is billed until its reference videos are measured: `withClips`.
+ * The record of a new request with status `queued`. Price, cost by route and retention are fixed from now on. The price of a
+ * video covers only the output until `withClips` adds the measured reference videos.
  */
 export const newRequest = (
   requestId: string,
@@ -44,7 +47,7 @@ export const newRequest = (
   const request: StoredRequest = {
     requestId,
     accountId,
-    // It creates its end-user, unless there is one when it is written.
+    // The end-user's id if the request creates the end-user. `writeCreation` replaces the id for a known end-user.
     endUserId: requestId,
     ...priced,
     unitPriceThousandths,
@@ -58,14 +61,17 @@ export const newRequest = (
   return withFirstRoute(request, routes);
 };
 
-/** A new request with its first assignment: to the first route in use that takes it, and its files once they are measured. */
+/**
+ * A request assigned to the first route in use that accepts it. Assign again once the inputs are measured: a route may refuse a
+ * file.
+ */
 export const withFirstRoute = (request: StoredRequest, routes?: RouteFacts): StoredRequest => {
   const [first] = routesFor(request, routes).routes;
   if (!first) return request;
   return { ...request, assignment: { route: routeNameOf(first), number: 1 } };
 };
 
-/** The record of a video with the keys of the copies of its reference videos, whose length is billed as well. */
+/** The record of a video with the copies of its reference videos, and a price that includes their length. */
 export const withClips = (request: VideoRequest, clips: string[], billedSeconds: number): VideoRequest => ({
   ...request,
   clips,

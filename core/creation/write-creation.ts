@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Account, keyBudgetOf } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.ts';
 import { type BudgetOwner, budgetSpent, limitsAt } from '../budgets/budget-rules.ts';
 import { countSpendingWrites, spentOf } from '../budgets/spending.ts';
 import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
@@ -10,8 +10,16 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, insertRequestWrite } from '../requests/requests.ts';
 import { idempotencyKey } from '../table/keys.ts';
 import { findOutcome, leavesOutcomeOpen } from '../table/outcomes.ts';
-import { getItem } from '../table/table.ts';
-import { type Refusal, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import { getItem, type StoredItem } from '../table/table.ts';
+import {
+  isRefused,
+  type NamedRefusals,
+  type NamedWrites,
+  type Refusal,
+  refusedBy,
+  transactNamed,
+} from '../table/transactions.ts';
+import { budgetOwners } from './budget-owners.ts';
 import {
   type Idempotency,
   insertIdempotencyRecordWrite,
@@ -20,20 +28,10 @@ import {
 } from './idempotency.ts';
 import { checkEndUser, keyConflict } from './judge-creation.ts';
 
-/** The indexes of the writes in the transaction. */
-const ACCOUNT_WRITE = 0;
-const END_USER_WRITE = 2;
-const REQUEST_WRITE = 3;
-const IDEMPOTENCY_WRITE = 4;
-
-/** Where the counts for budgets begin: last, after the idempotency record if there is one. */
-const firstCountWrite = (idempotency: Idempotency | undefined): number =>
-  idempotency ? IDEMPOTENCY_WRITE + 1 : IDEMPOTENCY_WRITE;
-
 const UNKNOWN_OUTCOME =
   'The request may have been created and charged. To repeat it safely, send it again with the same Idempotency-Key; if it had none, look for it in your list first.';
 
-/** A creation that nothing refuses so far: its request, account and end-user as read before, and the work already done for it. */
+/** A creation that has passed every check before the transaction, with the account and end-user as read, and the work done for the creation. */
 export interface JudgedCreation {
   kind: 'judged';
   request: StoredRequest;
@@ -41,12 +39,12 @@ export interface JudgedCreation {
   endUser: EndUser | undefined;
   idempotency: Idempotency | undefined;
   work: readonly CreationWork[];
-  /** The API key that asks for it. */
+  /** The API key of the call. */
   keyId: string;
   now: Date;
 }
 
-/** A creation as written, and the event of its account's balance that its debit made. */
+/** A written creation, and the id of the balance event that its debit made. */
 export interface WrittenCreation {
   kind: 'written';
   request: StoredRequest;
@@ -59,110 +57,169 @@ export interface RepeatedCreation {
   requestId: string;
 }
 
+/** The writes of a creation, by what they write. */
+type CreationWrites = NamedWrites<
+  'account' | 'entry' | 'endUser' | 'request' | 'idempotency' | 'spending' | 'event'
+>;
+type CreationRefusals = NamedRefusals<keyof CreationWrites>;
+
+/** The stored items that an attempt of the transaction relies on. */
+interface Basis {
+  account: Account;
+  endUser: EndUser | undefined;
+  /** The owners of the budgets that count the debit. */
+  owners: BudgetOwner[];
+}
+
+/** An attempt of the transaction: its writes, if there is anything to write, and the result once it has committed. */
+interface Attempt {
+  basis: Basis;
+  writes?: CreationWrites;
+  result: WrittenCreation | RepeatedCreation;
+}
+
 /**
- * Access pattern 54: writes debit, ledger entry, end-user counters, request, idempotency record and what is counted for budgets in one
- * transaction. An event is among them when the balance falls below the threshold of the account's webhook. If the same key and body created a
+ * Access pattern 54: writes debit, ledger entry, end-user counters, request, idempotency record and the counts of budgets in one
+ * transaction, and the event of the account's webhook when the balance falls below its threshold. If the same key and body created a
  * request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
  * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`. Throws `OutcomeUnknownError` while an attempt may
  * still be committed.
  */
-export const writeCreation = async ({
-  request,
-  account,
-  endUser,
-  idempotency,
-  work,
-  keyId,
-  now,
-}: JudgedCreation): Promise<WrittenCreation | RepeatedCreation> => {
-  const { accountId, debitThousandths, requestId, retentionDays, createdAt } = request;
-  let head = account;
-  let foundEndUser = endUser;
-  let earlierId: string | undefined;
-  let owners: BudgetOwner[] = [];
-  let eventId: string | undefined;
+export const writeCreation = async (
+  creation: JudgedCreation,
+): Promise<WrittenCreation | RepeatedCreation> => {
+  const { request, account, endUser } = creation;
+  let attempt: Attempt = { basis: { account, endUser, owners: [] }, result: writtenAs(request) };
   let plans = 0;
-  // The same creation may have taken the balance or the budget since the key was looked up.
-  const unlessRepeated = async (
-    refusal: PaymentRequiredError | BudgetSpentError,
-  ): Promise<TransactItem[]> => {
-    const item = idempotency && (await getItem(idempotencyKey(accountId, idempotency.keyDigest)));
-    earlierId = repeatedRequestId(idempotency, toIdempotencyRecord(item, now));
-    if (earlierId === undefined) throw refusal;
-    return [];
-  };
-  const plan = async (refusals: readonly Refusal[]): Promise<TransactItem[]> => {
-    plans++;
-    eventId = undefined;
-    // The id is new, so only an earlier attempt of this transaction can have written it: that one committed.
-    if (refusedBy(refusals, REQUEST_WRITE)) return [];
-    if (idempotency && refusedBy(refusals, IDEMPOTENCY_WRITE)) {
-      const record = toIdempotencyRecord(refusals[IDEMPOTENCY_WRITE]?.item, now);
-      earlierId = repeatedRequestId(idempotency, record);
-      if (earlierId === undefined) throw keyConflict();
-      return [];
-    }
-    if (refusedBy(refusals, END_USER_WRITE)) {
-      const item = refusals[END_USER_WRITE]?.item;
-      foundEndUser = item && toEndUser(item);
-      if (foundEndUser) checkEndUser(foundEndUser);
-    }
-    const found = await accountFoundInstead(accountId, refusals, ACCOUNT_WRITE);
-    if (found?.blockedAt !== undefined) throw new AccountBlockedError();
-    head = found ?? head;
-    const { balanceThousandths, ledgerEntries } = head;
-    if (balanceThousandths < debitThousandths) {
-      return unlessRepeated(new PaymentRequiredError(debitThousandths, balanceThousandths, ledgerEntries));
-    }
-    const endUserId = endUserIdOf(request, foundEndUser);
-    const attempted = owners;
-    const budgets = { endUser: foundEndUser?.budget, key: keyBudgetOf(head, keyId) };
-    owners = [
-      ...(budgets.endUser ? [{ id: endUserId, kind: 'end-user' as const, budget: budgets.endUser }] : []),
-      ...(budgets.key ? [{ id: keyId, kind: 'API key' as const, budget: budgets.key }] : []),
-    ];
-    // Of a budget that has changed since, the refusal says nothing.
-    const refused =
-      isDeepStrictEqual(owners, attempted) &&
-      refusedBudget(owners, request, refusals.slice(firstCountWrite(idempotency)));
-    if (refused) return unlessRepeated(refused);
-    const counted = owners.length > 0 && { budgetOwners: owners.map(({ id }) => id) };
-    const debit = {
-      amountThousandths: -debitThousandths,
-      reason: 'generation',
-      reference: requestId,
-      retentionDays,
-      usedBy: { model: request.model, endUserId, keyId },
-      earnedWork: earnedWith(head.earnedWork, work, now),
-    } as const;
-    const { entry, ...planned } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);
-    eventId = planned.eventId;
-    return [
-      ...planned.writes,
-      countCreationWrite(request, foundEndUser),
-      insertRequestWrite({ ...request, endUserId, debitEntryNumber: entry.number, ...counted }),
-      ...(idempotency ? [insertIdempotencyRecordWrite(accountId, idempotency, requestId, now)] : []),
-      ...owners.flatMap((owner) => countSpendingWrites(accountId, owner, debitThousandths, createdAt)),
-      ...planned.eventWrites,
-    ];
-  };
   try {
-    await transact(plan);
+    await transactNamed(async (refusals: CreationRefusals) => {
+      plans++;
+      attempt = await planAttempt(creation, attempt.basis, refusals);
+      return attempt.writes;
+    });
+    return attempt.result;
   } catch (error) {
     // The request is debited and accepted when only the answer was lost: of the last attempt, or of one before it.
     const mayBeAccepted = plans > 1 || leavesOutcomeOpen(error);
     if (!mayBeAccepted) throw error;
-    await findOutcome(error, () => findRequest(requestId), UNKNOWN_OUTCOME);
-    // Which attempt was made is not known, nor its event: the reconciler finds it.
-    eventId = undefined;
+    await findOutcome(error, () => findRequest(request.requestId), UNKNOWN_OUTCOME);
+    // Which attempt committed is not known, nor its event: the reconciler finds the event.
+    return writtenAs(request);
   }
-  // An attempt whose answer was lost may have written the key and taken the balance: that request is this one.
-  if (earlierId === undefined || earlierId === requestId) return { kind: 'written', request, eventId };
-  return { kind: 'repeated', requestId: earlierId };
 };
 
-/** The refusal for the first count that the last attempt was refused for. The owners are those of that attempt, in its order. */
-const refusedBudget = (
+/** Plans the next attempt from what the last attempt relied on and was refused for. Throws what `writeCreation` throws for a refused creation. */
+const planAttempt = async (
+  creation: JudgedCreation,
+  last: Basis,
+  refusals: CreationRefusals,
+): Promise<Attempt> => {
+  const { request } = creation;
+  // The id is new, so a stored request stems from an earlier attempt of this transaction: that attempt committed.
+  if (isRefused(refusals.request?.[0])) return { basis: last, result: writtenAs(request) };
+  const [keyRefusal] = refusals.idempotency ?? [];
+  if (isRefused(keyRefusal))
+    return { basis: last, result: repeatedOr(keyConflict(), creation, keyRefusal?.item) };
+  const basis = await basisAfter(last, creation, refusals);
+  const refusal = fundsRefusal(basis, request, { owners: last.owners, counts: refusals.spending ?? [] });
+  // The same creation may have taken the balance or the budget since the key was looked up.
+  if (refusal) return { basis, result: repeatedOr(refusal, creation, await findKeyItem(creation)) };
+  const { writes, eventId } = creationWrites(creation, basis);
+  return { basis, writes, result: writtenAs(request, eventId) };
+};
+
+const writtenAs = (request: StoredRequest, eventId?: string): WrittenCreation => ({
+  kind: 'written',
+  request,
+  eventId,
+});
+
+/** The creation that the record of an idempotency key names. Throws `refusal` when the record names none. */
+const repeatedOr = (
+  refusal: Error,
+  { request, idempotency, now }: JudgedCreation,
+  keyItem: StoredItem | undefined,
+): WrittenCreation | RepeatedCreation => {
+  const requestId = repeatedRequestId(idempotency, toIdempotencyRecord(keyItem, now));
+  if (requestId === undefined) throw refusal;
+  // An attempt whose answer was lost may have written the key and taken the balance: that request is this one.
+  return requestId === request.requestId ? writtenAs(request) : { kind: 'repeated', requestId };
+};
+
+const findKeyItem = async ({ request, idempotency }: JudgedCreation): Promise<StoredItem | undefined> =>
+  idempotency && (await getItem(idempotencyKey(request.accountId, idempotency.keyDigest)));
+
+/**
+ * The basis of the next attempt: the stored items that refused the last attempt replace those that the attempt relied on. Throws when the end-user
+ * or the account may not create any more.
+ */
+const basisAfter = async (
+  { account, endUser }: Basis,
+  { request, keyId }: JudgedCreation,
+  refusals: CreationRefusals,
+): Promise<Basis> => {
+  const [endUserRefusal] = refusals.endUser ?? [];
+  const item = endUserRefusal?.item;
+  const foundEndUser = isRefused(endUserRefusal) ? item && toEndUser(item) : endUser;
+  if (isRefused(endUserRefusal) && foundEndUser) checkEndUser(foundEndUser);
+  const foundAccount = await accountFoundInstead(request.accountId, refusals.account?.[0]);
+  if (foundAccount?.blockedAt !== undefined) throw new AccountBlockedError();
+  const head = foundAccount ?? account;
+  return {
+    account: head,
+    endUser: foundEndUser,
+    owners: budgetOwners(request, head, foundEndUser, keyId),
+  };
+};
+
+/** Why the balance or a budget does not suffice for a debit; undefined when all suffice, as far as the last attempt shows. */
+const fundsRefusal = (
+  { account, owners }: Basis,
+  request: StoredRequest,
+  last: { owners: readonly BudgetOwner[]; counts: readonly Refusal[] },
+): PaymentRequiredError | BudgetSpentError | undefined => {
+  const { balanceThousandths, ledgerEntries } = account;
+  if (balanceThousandths < request.debitThousandths)
+    return new PaymentRequiredError(request.debitThousandths, balanceThousandths, ledgerEntries);
+  // The refusal by a budget that has changed since says nothing of the new budget.
+  return isDeepStrictEqual(owners, last.owners) ? budgetRefusal(owners, request, last.counts) : undefined;
+};
+
+/** The writes of a creation on this basis, and the id of the account's event if the debit makes an event. */
+const creationWrites = (
+  { request, idempotency, work, keyId, now }: JudgedCreation,
+  { account, endUser, owners }: Basis,
+): { writes: CreationWrites; eventId: string | undefined } => {
+  const { accountId, requestId, debitThousandths, createdAt, retentionDays, model } = request;
+  const endUserId = endUserIdOf(request, endUser);
+  const debit = {
+    amountThousandths: -debitThousandths,
+    reason: 'generation',
+    reference: requestId,
+    retentionDays,
+    usedBy: { model, endUserId, keyId },
+    earnedWork: earnedWith(account.earnedWork, work, now),
+    guardFunds: true,
+  } as const;
+  const { entry, writes, eventWrites, eventId } = balanceChangeWrites(account, debit, now);
+  const counted = owners.length > 0 && { budgetOwners: owners.map(({ id }) => id) };
+  const numbered = { ...request, endUserId, debitEntryNumber: entry.number, ...counted };
+  return {
+    eventId,
+    writes: {
+      account: [writes[0]],
+      entry: [writes[1]],
+      endUser: [countCreationWrite(request, endUser)],
+      request: [insertRequestWrite(numbered)],
+      idempotency: idempotency ? [insertIdempotencyRecordWrite(accountId, idempotency, requestId, now)] : [],
+      spending: owners.flatMap((owner) => countSpendingWrites(accountId, owner, debitThousandths, createdAt)),
+      event: eventWrites,
+    },
+  };
+};
+
+/** The refusal for the first count that refused the last attempt. The owners are those of that attempt, in its order. */
+const budgetRefusal = (
   owners: readonly BudgetOwner[],
   { debitThousandths, createdAt }: StoredRequest,
   refusals: readonly Refusal[],

@@ -95,7 +95,7 @@ const hasReconcilerRemoved = async (id: EndUserId, now: Date): Promise<boolean> 
  * Makes a pass over the removal of an end-user, until `keepGoing` returns false. A pass that could not delete every request is made again.
  *
  * 1. Delete the end-user's requests that the index lists.
- * 2. If the end-user is still there, the call that claimed them died or ran out of time: remove them.
+ * 2. Remove the end-user if the call that claimed the removal died or ran out of time before it did.
  * 3. If they are gone, list the removal for its next pass, for requests that the index does not show yet. After the last pass, a day
  *    later, close the removal.
  */

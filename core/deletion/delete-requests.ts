@@ -28,8 +28,9 @@ export const deleteRequest = (accountId: string, requestId: string, now: Date): 
   deletionOf(accountId, requestId, now)();
 
 /**
- * The deletion of a request. It can be run again after it threw: it counts the record that an earlier run removed
- * without learning of it. `record` is called with what is deleted before the files are removed.
+ * The deletion of a request. May run again after a throw: a record removed by an earlier run, whose answer was lost, still counts
+ * as deleted by this deletion. `record` gets the outcome as soon as the record is removed, and again with the number of removed
+ * files.
  */
 const deletionOf = (
   accountId: string,
@@ -69,15 +70,15 @@ const deletionOf = (
 
 const CONCURRENT_DELETIONS = 16;
 /**
- * Attempts at one deletion. Each one also retries its calls to the table, so together they outlast a few busy
+ * Attempts at one deletion. Every attempt also retries its calls to the table, so all attempts together outlast a few busy
  * seconds.
  */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Deletes requests, 16 at a time, those that `isWanted` is false for being `not_found`. Once `keepGoing` returns false, none is begun or
- * repeated. A deletion that throws is retried, then logged and reported as `failed`. Returns the outcome of each request it attempted,
- * in the order of the ids, and whether that was all of them. `deletions` gets each outcome as soon as it is known.
+ * Deletes requests, 16 at a time. A request that `isWanted` rejects counts as `not_found`. Once `keepGoing` returns false, no
+ * deletion is begun or repeated. A deletion that throws is retried, then logged and reported as `failed`. Returns the outcomes of
+ * the attempted deletions in the order of the ids; `complete` when every id was attempted. `deletions` gets each outcome at once.
  */
 export const deleteRequests = async (
   accountId: string,

@@ -6,8 +6,8 @@ import type { Clock } from '../time.ts';
 import { finishDeletion } from './finish-deletion.ts';
 
 /**
- * Goes on with a deletion that its call left: first takes the request out of the queues of its routes, releases its permits and cancels
- * its tasks. Functions of the API may not. If that could not be done, the deletion stays due.
+ * Resumes a deletion that its call left unfinished. First takes the request out of its routes' queues, releases its permits and
+ * cancels its tasks, which API functions have no permission for. The deletion stays due until every step is done.
  */
 export const resumeDeletion = async (
   { routes = [], model, ...deleted }: DeletedRequest,

@@ -23,30 +23,39 @@ import {
   removalTime,
   type StoredRequest,
 } from '../requests/request-rules.ts';
-import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
+import { endRequestWrite, type FollowUp, type Settlement, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retries.ts';
-import { type ExtraWrites, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import type { StoredItem } from '../table/table.ts';
+import {
+  type ExtraWrites,
+  isRefused,
+  type NamedRefusals,
+  type NamedWrites,
+  refusedBy,
+  type TransactItem,
+  transactNamed,
+} from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { providerCostsOf, type RequestParts, requestParts } from './end-rules.ts';
 
-/**
- * Time for the ending process to start the follow-up work itself. Only the reconciler cancels tasks, without
- * this delay.
- */
+/** Time that the ending process has to start the follow-up work itself. Cancelling tasks is not delayed: only the reconciler cancels. */
 const CLOSE_WITHIN_SECONDS = 60;
-/** The same for a request that may hold a permit, for which others wait. */
+/** The same time for a request that may hold a permit, for which other requests wait. */
 const RELEASE_WITHIN_SECONDS = 3;
 
-/** The index of the end-user's counters in the transaction. */
-const END_USER_WRITE = 1;
+/** A request that is to end, with the latest attempts of its provider calls. */
+export interface EndingRequest {
+  request: StoredRequest;
+  attempts: readonly ProviderAttempt[];
+}
 
-/** Facts about a request that ends. */
+/** Options of ending a request. */
 export interface EndOptions {
   /** An operator's reason. */
   operatorNote?: string | undefined;
   extraWrites?: ExtraWrites;
   mayHaveFiles?: boolean;
-  /** Whether it is only ended while none of its outputs is stored. */
+  /** Whether the request only ends while none of its outputs is stored. */
   unlessStored?: boolean;
 }
 
@@ -56,10 +65,38 @@ export interface EndOptions {
  */
 type Ending = 'ended' | 'closed' | 'stored';
 
+/** The end of a request as decided before the transaction. */
+interface DecidedEnd {
+  request: StoredRequest;
+  state: TerminalState;
+  now: Date;
+  finishedAt: Instant;
+  refund: Thousandths;
+  settlement: Omit<Settlement, 'refundEntryNumber'>;
+  follows: FollowUp | undefined;
+  options: EndOptions;
+}
+
+/** The writes that end a request, by what they write. */
+type EndWrites = NamedWrites<
+  'request' | 'endUser' | 'pause' | 'account' | 'entry' | 'extra' | 'webhook' | 'budgets'
+>;
+
+/** An attempt of the transaction: its writes, and the stored items that it relies on. */
+interface Attempt {
+  /** The account that gets the refund; undefined without a refund. */
+  head: LedgerHead | undefined;
+  /** Whether the counts of a budget that is younger than the request contain the request's debit. */
+  isCounted: boolean;
+  /** The sort keys of budget counts that cannot be read: the refund does not wait for them. */
+  unread: readonly string[];
+  writes?: EndWrites;
+}
+
 /**
- * The only place where a request reaches a terminal state. `attempts` are the latest of its provider calls. One transaction writes the status, the refund with
+ * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
  * its ledger entry, the counts of the end-user and of budgets and, after a provider timeout, the pause. Its condition is that the
- * request is not terminal, so concurrent calls end it once and the others do nothing.
+ * request is not terminal, so only the first of concurrent calls ends the request.
  *
  * Throws `UnknownStatusError`.
  *
@@ -67,17 +104,47 @@ type Ending = 'ended' | 'closed' | 'stored';
  * cancelling tasks of the provider, or leaving its routes. On `EXPIRE`: only the expiry of its files is left.
  */
 export const endRequest = async (
-  request: StoredRequest,
-  attempts: readonly ProviderAttempt[],
+  { request, attempts }: EndingRequest,
   state: TerminalState,
   now: Date,
-  { operatorNote, extraWrites = [], mayHaveFiles = true, unlessStored = false }: EndOptions = {},
+  options: EndOptions = {},
 ): Promise<Ending> => {
   checkStatus(request);
+  const end = decideEnd({ request, attempts }, state, now, options);
+  const head = end.refund > 0 ? await getAccount(request.accountId) : undefined;
+  let attempt: Attempt = { head, isCounted: false, unread: [] };
+  let found: Ending | undefined;
+  await transactNamed<keyof EndWrites>(async (refusals) => {
+    const [refusal] = refusals.request ?? [];
+    if (isRefused(refusal)) {
+      found = endingFound(refusal?.item);
+      return undefined;
+    }
+    attempt = await planAttempt(end, attempt, refusals);
+    return attempt.writes;
+  }, SETTLEMENT_PATIENCE);
+  if (found) return found;
+  for (const item of attempt.unread) reportUnreadable(`${request.accountId} ${item}`);
+  reportEnd(request, state, end.refund, requestParts(request, attempts, now));
+  return end.follows?.list === 'CHECK' ? 'ended' : 'closed';
+};
+
+/** The ending of a request that this call did not end, by the stored request. */
+const endingFound = (item: StoredItem | undefined): Ending => {
+  const stored = item as Pick<StoredRequest, 'status' | 'refundThousandths'> | undefined;
+  return stored && stored.refundThousandths === undefined && !isTerminal(stored) ? 'stored' : 'ended';
+};
+
+const decideEnd = (
+  { request, attempts }: EndingRequest,
+  state: TerminalState,
+  now: Date,
+  options: EndOptions,
+): DecidedEnd => {
+  const { operatorNote, mayHaveFiles = true } = options;
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
-  const ttl = removalTime(retainedFrom, request.retentionDays);
   // Outputs may be missing because the provider still works on them.
   const mayHaveTasks = (request.outputs ?? []).length < maxOutputs(request) && hasOpenTask(attempts);
   const isToBeClosed =
@@ -85,69 +152,56 @@ export const endRequest = async (
     mayHaveTasks ||
     mayBeAtRoute(request, state.status);
   const settledSeconds = mayHavePermit(request) ? RELEASE_WITHIN_SECONDS : CLOSE_WITHIN_SECONDS;
-  const closeWithinSeconds = mayHaveTasks ? 0 : settledSeconds;
-  const follows = isToBeClosed
-    ? { list: 'CHECK' as const, dueAt: addSeconds(finishedAt, closeWithinSeconds) }
-    : state.status === 'succeeded'
-      ? { list: 'EXPIRE' as const, dueAt: state.expiresAt }
-      : undefined;
+  const closeAt = addSeconds(finishedAt, mayHaveTasks ? 0 : settledSeconds);
+  const expiry =
+    state.status === 'succeeded' ? ({ list: 'EXPIRE', dueAt: state.expiresAt } as const) : undefined;
   const providerCosts = providerCostsOf(request, attempts);
-  const settlement = {
-    ...{ finishedAt, refundThousandths: refund, ttl },
-    ...(operatorNote !== undefined && { operatorNote }),
-    ...(providerCosts && { providerCosts }),
+  return {
+    ...{ request, state, now, finishedAt, refund, options },
+    follows: isToBeClosed ? { list: 'CHECK', dueAt: closeAt } : expiry,
+    settlement: {
+      ...{ finishedAt, refundThousandths: refund, ttl: removalTime(retainedFrom, request.retentionDays) },
+      ...(operatorNote !== undefined && { operatorNote }),
+      ...(providerCosts && { providerCosts }),
+    },
   };
-  const owner = { accountId: request.accountId, email: request.endUserEmail };
-  const { createdAt, endUserId, budgetOwners = [] } = request;
-  // A request that was created without a budget can be in the counts that began with one.
-  let isCounted = false;
-  // Counts of budgets that cannot be read: a refund does not wait for them.
-  const unread = new Set<string>();
-  let [counted, firstCounted]: [TransactItem[], number] = [[], 0];
-  const webhookWrites =
-    request.webhookUrl === undefined ? [] : [insertFirstAttemptWrite(request.requestId, finishedAt)];
-  let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
-  /** Set when this did not end it. */
-  let found: Ending | undefined;
-
-  await transact(async (refusals): Promise<TransactItem[]> => {
-    if (refusedBy(refusals, 0)) {
-      const stored = refusals[0]?.item as Pick<StoredRequest, 'status' | 'refundThousandths'> | undefined;
-      const isOpen = stored && stored.refundThousandths === undefined && !isTerminal(stored);
-      found = isOpen ? 'stored' : 'ended';
-      return [];
-    }
-    for (const [index, { Update }] of counted.entries())
-      if (refusedBy(refusals, firstCounted + index)) unread.add(String(Update?.Key?.SK));
-    const endUser = refusedBy(refusals, END_USER_WRITE) ? refusals[END_USER_WRITE]?.item : undefined;
-    if (endUser) isCounted = beganWith(toEndUser(endUser), createdAt);
-    const refunded = refund > 0 && !budgetOwners.includes(endUserId) ? { createdAt, isCounted } : undefined;
-    const counts = [
-      countSettlementWrite(owner, refund, refunded),
-      ...pauseWrites(request, state, finishedAt),
-    ];
-    if (head) head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
-    const credit = head && balanceChangeWrites(head, refundChange(request, refund), now);
-    const credited = { ...settlement, ...(credit && { refundEntryNumber: credit.entry.number }) };
-    const settled = [
-      endRequestWrite(request, state, credited, follows, unlessStored),
-      ...counts,
-      ...(credit?.writes ?? []),
-      ...extraWrites,
-      ...webhookWrites,
-    ];
-    const owners = credit ? [...budgetOwners, ...(isCounted ? [endUserId] : [])] : [];
-    firstCounted = settled.length;
-    counted = giveBackWrites(request.accountId, owners, refund, createdAt).filter(
-      ({ Update }) => !unread.has(String(Update?.Key?.SK)),
-    );
-    return [...settled, ...counted];
-  }, SETTLEMENT_PATIENCE);
-  if (found) return found;
-  for (const item of unread) reportUnreadable(`${request.accountId} ${item}`);
-  reportEnd(request, state, refund, requestParts(request, attempts, now));
-  return isToBeClosed ? 'ended' : 'closed';
 };
+
+/** Plans the next attempt, after the refusals of the last one. */
+const planAttempt = async (
+  end: DecidedEnd,
+  last: Attempt,
+  refusals: NamedRefusals<keyof EndWrites>,
+): Promise<Attempt> => {
+  const { request, state, settlement, follows, refund, finishedAt } = end;
+  const { extraWrites = [], unlessStored = false } = end.options;
+  const { accountId, createdAt, endUserId, budgetOwners = [], endUserEmail: email } = request;
+  const isUnread = (_: TransactItem, index: number): boolean => refusedBy(refusals.budgets ?? [], index);
+  const unread = [...last.unread, ...(last.writes?.budgets ?? []).filter(isUnread).map(sortKeyOf)];
+  const [endUserRefusal] = refusals.endUser ?? [];
+  const endUser = isRefused(endUserRefusal) ? endUserRefusal?.item : undefined;
+  const isCounted = endUser ? beganWith(toEndUser(endUser), createdAt) : last.isCounted;
+  const refunded = refund > 0 && !budgetOwners.includes(endUserId) ? { createdAt, isCounted } : undefined;
+  const found = last.head && (await accountFoundInstead(accountId, refusals.account?.[0]));
+  const head = found ?? last.head;
+  const credit = head && balanceChangeWrites(head, refundChange(request, refund), end.now);
+  const credited = { ...settlement, ...(credit && { refundEntryNumber: credit.entry.number }) };
+  const owners = credit ? [...budgetOwners, ...(isCounted ? [endUserId] : [])] : [];
+  const budgets = giveBackWrites(request.accountId, owners, refund, createdAt);
+  const writes: EndWrites = {
+    request: [endRequestWrite(request, state, credited, { follows, unlessStored })],
+    endUser: [countSettlementWrite({ accountId, email }, refund, refunded)],
+    pause: pauseWrites(request, state, finishedAt),
+    account: credit?.writes.slice(0, 1) ?? [],
+    entry: credit?.writes.slice(1) ?? [],
+    extra: extraWrites,
+    webhook: request.webhookUrl === undefined ? [] : [insertFirstAttemptWrite(request.requestId, finishedAt)],
+    budgets: budgets.filter((write) => !unread.includes(sortKeyOf(write))),
+  };
+  return { head, isCounted, unread, writes };
+};
+
+const sortKeyOf = ({ Update }: TransactItem): string => String(Update?.Key?.SK);
 
 /** The change of the balance that gives a request's refund back. */
 const refundChange = (

@@ -9,7 +9,6 @@ import { possibleClipsOf } from '../requests/file-kinds.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { reportTasks } from '../route-pauses/report-results.ts';
-import type { ExtraWrites } from '../table/transactions.ts';
 import { type Clock, systemClock } from '../time.ts';
 import { closeRequest, type Settling } from './close-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';
@@ -17,8 +16,8 @@ import { nameInput } from './name-input.ts';
 import { RequestFailedError, settleRequest } from './settle-request.ts';
 
 /**
- * Fails a request that has no outputs, refunds it in full, removes the copies of its reference videos and
- * closes it. If its provider may still work on it, the reconciler first cancels the tasks, then closes it. A
+ * Ends a request without outputs as failed, with a full refund, then removes the copies of its reference videos and
+ * closes the request. If the provider may still work on its tasks, the reconciler cancels the tasks and closes the request. A
  * terminal request is only closed.
  */
 export const failRequest = async (
@@ -26,16 +25,18 @@ export const failRequest = async (
   error: Failure,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false }, reportTasks);
+  await endAsFailed(await findRequest(requestId), error, clock, {
+    mayHaveFiles: false,
+    onEnded: reportTasks,
+  });
   const removeClips = async (request: StoredRequest): Promise<boolean> =>
     (await removeObjects(possibleClipsOf(request))).length === 0;
   await closeRequest(requestId, removeClips, { clock });
 };
 
 /**
- * Ends a request that is given up: one with outputs is settled, because they are paid for. These are the
- * recorded ones, or those that an interrupted storing kept. Any other fails, as by `failStoredRequest`,
- * unless another run is still storing and records outputs first.
+ * Ends a request that is given up. A request with outputs, recorded or kept by an interrupted storing, is settled, because the outputs are
+ * paid for. Any other request fails as by `failStoredRequest`, unless another run records outputs first.
  */
 export const settleOrFailRequest = async (
   requestId: string,
@@ -56,45 +57,37 @@ export const settleOrFailRequest = async (
   await closeStoredRequest(requestId, { clock });
 };
 
-/**
- * As `failRequest`, for a request that may have files: they are removed before it is closed. `operatorNote`
- * is an operator's reason; the `extraWrites` are made if this ends the request.
- */
+/** Ends a request that may have files as failed, with a full refund, then removes the files and closes the request. */
 export const failStoredRequest = async (
   requestId: string,
   error: Failure,
   clock: Clock = systemClock,
-  operatorNote?: string,
-  extraWrites?: ExtraWrites,
+  options: Pick<EndOptions, 'operatorNote' | 'extraWrites'> = {},
 ): Promise<void> => {
-  await endAsFailed(await findRequest(requestId), error, clock, {
-    operatorNote,
-    ...(extraWrites && { extraWrites }),
-  });
+  await endAsFailed(await findRequest(requestId), error, clock, options);
   await closeStoredRequest(requestId, { clock });
 };
 
-/** False when it was not ended, as by `endRequest`. Calls `onEnded` with its latest attempts once it has. */
+/** Ends an unfinished request as failed, then calls `onEnded` with its latest attempts. False when another run stored an output first. */
 const endAsFailed = async (
   request: StoredRequest | undefined,
   error: Failure,
   clock: Clock,
-  options: EndOptions,
-  onEnded?: typeof reportTasks,
+  { onEnded, ...options }: EndOptions & { onEnded?: typeof reportTasks },
 ): Promise<boolean> => {
   if (!request) return true;
   if (!isTerminal(request)) {
     const attempts = latestAttempts(await listAttempts(request.requestId));
     const named = nameInput(error, request, attempts);
     const state = { status: 'failed', error: named } as const;
-    const ending = await endRequest(request, attempts, state, clock.now(), options);
+    const ending = await endRequest({ request, attempts }, state, clock.now(), options);
     if (ending === 'stored') return false;
     await onEnded?.(request, attempts, clock);
   }
   return true;
 };
 
-/** Closes a terminal request that may have files. Those of a failed request are removed first. Returns as `closeRequest`. */
+/** Closes a terminal request, after the removal of a failed request's files. Returns as `closeRequest`. */
 export const closeStoredRequest = (requestId: string, settling: Settling = {}): Promise<boolean> =>
   closeRequest(
     requestId,
@@ -103,7 +96,7 @@ export const closeStoredRequest = (requestId: string, settling: Settling = {}): 
     settling,
   );
 
-/** How a request has ended, for its execution: `failed` with its error, or otherwise; absent when it is deleted. */
+/** The status of a request at the end of its execution, with the error of a failed request; `absent` when the request is deleted. */
 export const findEnd = async (
   requestId: string,
 ): Promise<{ status: string; error?: Pick<Failure, 'code' | 'message'> }> => {
@@ -127,7 +120,7 @@ export const FailedExecution = z.object({
 export const failureOfWorkflow = ({ step, failure: caught }: z.infer<typeof FailedExecution>): Failure => {
   const { next, error } = step?.result ?? {};
   const failure = next === 'fail' && error ? error : UNEXPECTED_ERROR;
-  // Its settling has told why it failed.
+  // The failure was logged when the request was settled.
   const hasFailed = caught?.Error === new RequestFailedError().name;
   if (failure.code === 'internal_error' && !hasFailed)
     logger.error('workflow step failed', { next, errorName: caught?.Error, cause: caught?.Cause });

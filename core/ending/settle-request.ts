@@ -32,7 +32,7 @@ export const settleRequest = async (
     const latest = latestAttempts(attempts);
     const state = terminalStateOf(request, latest, now);
     status = state.status;
-    const ending = await endRequest(request, latest, state, now);
+    const ending = await endRequest({ request, attempts: latest }, state, now);
     if (ending === 'closed') {
       if (request.webhookUrl !== undefined) await startFirstAttempt(requestId);
       return status;

@@ -7,7 +7,7 @@ import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
 import { balanceChangeKey, type ItemKey } from '../table/keys.ts';
 import { findOutcome } from '../table/outcomes.ts';
 import { getItem, putWrite } from '../table/table.ts';
-import { type ExtraWrites, transact } from '../table/transactions.ts';
+import { type ExtraWrites, type TransactItem, transact } from '../table/transactions.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerEntry, type LedgerHead } from './ledger.ts';
 import { findLedgerEntries } from './ledger-entries.ts';
 
@@ -18,7 +18,7 @@ export interface OperatorChange {
   reference: string;
   /** Any text. Given again in the same account, it makes no second change. */
   idempotencyKey?: string | undefined;
-  /** The id of the entry that it makes: with another, an earlier change under the same key made the entry. */
+  /** The id of the new entry. A returned entry with another id was made by an earlier change under the same key. */
   entryId?: string;
   extraWrites?: ExtraWrites;
 }
@@ -36,22 +36,17 @@ export const changeBalance = async (
   { idempotencyKey, extraWrites = [], entryId: givenId, ...change }: OperatorChange,
   now: Date,
 ): Promise<LedgerEntry> => {
-  let head: LedgerHead = await getAccount(accountId);
   const entryId = givenId ?? newLedgerEntryId(now);
+  let head: LedgerHead = await getAccount(accountId);
   let attempted: LedgerEntry | undefined;
   let found: LedgerEntry | undefined;
-  // All attempts have one id, and a number is only left once it is taken: so the number of the last attempt shows
-  // whether any of them was committed.
-  const findMade = async (): Promise<LedgerEntry | undefined> => {
-    if (idempotencyKey !== undefined) return findEntryOfKey(accountId, idempotencyKey, change);
-    const entry = attempted && (await findEntry(accountId, attempted.number));
-    return entry?.id === entryId ? entry : undefined;
-  };
+  const findMade = () =>
+    findMadeEntry(accountId, change, { idempotencyKey, entryId, number: attempted?.number });
   try {
     await transact(async (refusals) => {
       found = attempted && (await findMade());
       if (found) return [];
-      head = (await accountFoundInstead(accountId, refusals, 0)) ?? head;
+      head = (await accountFoundInstead(accountId, refusals[0])) ?? head;
       const problem = balanceProblem(head, change);
       if (problem !== undefined) {
         found = await findMade();
@@ -60,14 +55,7 @@ export const changeBalance = async (
       }
       const { entry, writes, eventWrites } = balanceChangeWrites(head, { ...change, entryId }, now);
       attempted = entry;
-      const all = [...writes, ...eventWrites, ...extraWrites];
-      if (idempotencyKey === undefined) return all;
-      const kept = {
-        ...idempotentChangeKey(accountId, idempotencyKey),
-        accountId,
-        entryNumber: entry.number,
-      };
-      return [...all, putWrite(kept, { ConditionExpression: 'attribute_not_exists(PK)' })];
+      return [...writes, ...eventWrites, ...extraWrites, ...keyWrites(entry, idempotencyKey)];
     });
   } catch (error) {
     if (!attempted || error instanceof ConflictError) throw error;
@@ -76,6 +64,32 @@ export const changeBalance = async (
   const made = found ?? attempted;
   if (!made) throw new Error('The balance change was committed without an entry.');
   return made;
+};
+
+/**
+ * The entry that an earlier attempt or call made for a change, by its idempotency key or, without a key, by the entry number that the last attempt
+ * tried. All attempts share one entry id, and move on to the next number only when the number is taken. So the last number shows
+ * whether any attempt was committed.
+ */
+const findMadeEntry = async (
+  accountId: string,
+  change: Pick<OperatorChange, 'amountThousandths' | 'reason'>,
+  made: { idempotencyKey: string | undefined; entryId: string; number: number | undefined },
+): Promise<LedgerEntry | undefined> => {
+  const { idempotencyKey, entryId, number } = made;
+  if (idempotencyKey !== undefined) return findEntryOfKey(accountId, idempotencyKey, change);
+  const entry = number === undefined ? undefined : await findEntry(accountId, number);
+  return entry?.id === entryId ? entry : undefined;
+};
+
+/** The write that remembers for ever which entry an idempotency key made; none without a key. */
+const keyWrites = (
+  { accountId, number }: LedgerEntry,
+  idempotencyKey: string | undefined,
+): TransactItem[] => {
+  if (idempotencyKey === undefined) return [];
+  const record = { ...idempotentChangeKey(accountId, idempotencyKey), accountId, entryNumber: number };
+  return [putWrite(record, { ConditionExpression: 'attribute_not_exists(PK)' })];
 };
 
 /** Why a change cannot be applied to a balance; undefined when it can. */

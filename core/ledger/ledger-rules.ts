@@ -52,7 +52,7 @@ const signedAmount = ({ type, amountThousandths }: LedgerEntry): Thousandths =>
   type === 'credit' ? amountThousandths : -amountThousandths;
 
 /**
- * The problems of an entry's place in the chain, after the entry before it or none. After a break, the chain
+ * The problems of an entry in the chain of balances, against the previous entry, if there is one. After a break, the chain
  * continues from the entry.
  */
 export const entryProblems = (entry: LedgerEntry, previous: LedgerEntry | undefined): LedgerProblem[] => {
@@ -97,8 +97,8 @@ export const accountProblems = (
 const SWEEP_MARGIN_SECONDS = 3600;
 
 /**
- * Whether the request of an entry may be past retention. It is kept for that long after its end, so it is there while its debit or
- * refund is younger. Its retention was fixed when it was created, so no later setting counts.
+ * Whether the request of an entry may be past retention. Retention begins at the request's end, after its debit, and is fixed at its
+ * creation. So the request of a debit or refund younger than its retention must exist, whatever the setting is now.
  */
 export const mayBeSwept = (
   { createdAt, retentionDays = Number.POSITIVE_INFINITY }: LedgerEntry,
@@ -106,73 +106,103 @@ export const mayBeSwept = (
 ): boolean =>
   Date.parse(now) + (SWEEP_MARGIN_SECONDS - retentionDays * SECONDS_PER_DAY) * 1000 > Date.parse(createdAt);
 
-/**
- * The problems between a request and its account's ledger. `request` is the stored one, or the kept part in the mark of its deletion. Without
- * either it is undefined: a request that may be past retention may be absent. `entries` are all of its entries, or without a request
- * those of a part of the ledger.
- */
+/** A request and its ledger entries, as a verification compares them. */
+interface RequestAndEntries {
+  accountId: string;
+  requestId: string;
+  /** The stored request, or the part that the mark of its deletion keeps; undefined without either. */
+  request: AccountedRequest | undefined;
+  /** All entries of the request or, without a request, the entries in a part of the ledger. */
+  entries: readonly LedgerEntry[];
+}
+
+type Problem = [kind: LedgerProblemKind, what: string];
+
+/** The problems between a request and its account's ledger. A request that may be past retention may be absent. */
 export const requestProblems = (
-  {
-    accountId,
-    requestId,
-    request,
-    entries,
-  }: {
-    accountId: string;
-    requestId: string;
-    request: AccountedRequest | undefined;
-    entries: readonly LedgerEntry[];
-  },
+  { accountId, requestId, request, entries }: RequestAndEntries,
   now: Instant,
 ): LedgerProblem[] => {
-  const problems: LedgerProblem[] = [];
-  const report = (kind: LedgerProblemKind, what: string): void => {
-    problems.push({ accountId, kind, detail: `Request ${requestId} ${what}.` });
-  };
   const debits = entries.filter(({ reason }) => reason === 'generation');
   const refunds = entries.filter(({ reason }) => reason === 'refund');
-  const [debitedThousandths, refundedThousandths] = [-sumOfAmounts(debits), sumOfAmounts(refunds)];
-  const [debited, refunded] = [toXTokens(debitedThousandths), toXTokens(refundedThousandths)];
-  if (debits.length > 1) report('debit_repeated', `has ${debits.length} debits`);
-  if (refunds.length > 1) report('refund_repeated', `has ${refunds.length} refunds`);
-  if ((debits.length > 0 || request) && refunded > debited) {
-    report('refund_over_debit', `was refunded ${refunded} and debited ${debited}`);
+  const amounts = { debits, refunds, debited: -sumOfAmounts(debits), refunded: sumOfAmounts(refunds) };
+  const problems = [
+    ...countProblems(amounts, request !== undefined),
+    ...(request ? debitProblems(amounts, request) : absenceProblems(amounts, now)),
+    ...(request ? refundProblems(amounts, request) : []),
+  ];
+  return problems.map(([kind, what]) => ({ accountId, kind, detail: `Request ${requestId} ${what}.` }));
+};
+
+/** The debits and refunds of a request with their sums, both positive. */
+interface RequestAmounts {
+  debits: readonly LedgerEntry[];
+  refunds: readonly LedgerEntry[];
+  debited: Thousandths;
+  refunded: Thousandths;
+}
+
+const countProblems = (
+  { debits, refunds, debited, refunded }: RequestAmounts,
+  hasRequest: boolean,
+): Problem[] => {
+  const problems: Problem[] = [];
+  if (debits.length > 1) problems.push(['debit_repeated', `has ${debits.length} debits`]);
+  if (refunds.length > 1) problems.push(['refund_repeated', `has ${refunds.length} refunds`]);
+  if ((debits.length > 0 || hasRequest) && refunded > debited) {
+    problems.push([
+      'refund_over_debit',
+      `was refunded ${toXTokens(refunded)} and debited ${toXTokens(debited)}`,
+    ]);
   }
-  if (!request) {
-    if (debits.some((debit) => !mayBeSwept(debit, now))) {
-      report('debit_without_request', `was debited ${debited} and is not there`);
-    } else if (refunds.some((refund) => !mayBeSwept(refund, now))) {
-      report('refund_without_request', `was refunded ${refunded} and is not there`);
-    }
-    return problems;
-  }
-  const { status, debitThousandths, costThousandths = 0, refundThousandths = 0 } = request;
-  const { debitEntryNumber, refundEntryNumber } = request;
-  if (debits.length === 0) report('debit_missing', `has no debit of its ${toXTokens(debitThousandths)}`);
+  return problems;
+};
+
+const absenceProblems = ({ debits, refunds, debited, refunded }: RequestAmounts, now: Instant): Problem[] => {
+  if (debits.some((debit) => !mayBeSwept(debit, now)))
+    return [['debit_without_request', `was debited ${toXTokens(debited)} and is not there`]];
+  if (refunds.some((refund) => !mayBeSwept(refund, now)))
+    return [['refund_without_request', `was refunded ${toXTokens(refunded)} and is not there`]];
+  return [];
+};
+
+const debitProblems = (
+  { debits, debited }: RequestAmounts,
+  { debitThousandths, debitEntryNumber }: AccountedRequest,
+): Problem[] => {
+  const problems: Problem[] = [];
+  const expected = toXTokens(debitThousandths);
+  if (debits.length === 0) problems.push(['debit_missing', `has no debit of its ${expected}`]);
   else if (!isAmong(debits, debitEntryNumber)) {
     const named = debitEntryNumber ?? 'none';
-    report('debit_missing', `names ${named} as the number of its debit, which is another`);
+    problems.push(['debit_missing', `names ${named} as the number of its debit, which is another`]);
   }
-  if (debits.length === 1 && debitedThousandths !== debitThousandths) {
-    report('debit_amount', `was debited ${debited}, which should be ${toXTokens(debitThousandths)}`);
+  if (debits.length === 1 && debited !== debitThousandths) {
+    problems.push(['debit_amount', `was debited ${toXTokens(debited)}, which should be ${expected}`]);
   }
-  if (!isTerminal(request)) {
-    if (refunds.length > 0) report('refund_of_unfinished', `was refunded ${refunded} and is ${status}`);
-    return problems;
-  }
-  if (refundedThousandths !== refundThousandths) {
-    report('refund_amount', `was refunded ${refunded}, which should be ${toXTokens(refundThousandths)}`);
+  return problems;
+};
+
+const refundProblems = ({ refunds, ...sums }: RequestAmounts, request: AccountedRequest): Problem[] => {
+  const problems: Problem[] = [];
+  const { status, costThousandths = 0, refundThousandths = 0, refundEntryNumber } = request;
+  const [debited, refunded] = [toXTokens(sums.debited), toXTokens(sums.refunded)];
+  if (!isTerminal(request))
+    return refunds.length > 0 ? [['refund_of_unfinished', `was refunded ${refunded} and is ${status}`]] : [];
+  if (sums.refunded !== refundThousandths) {
+    const expected = toXTokens(refundThousandths);
+    problems.push(['refund_amount', `was refunded ${refunded}, which should be ${expected}`]);
   }
   const isRefunded = refunds.length > 0 || refundEntryNumber !== undefined;
-  if (status === 'failed' && refundedThousandths < debitedThousandths) {
-    report('refund_missing', `failed and was refunded ${refunded} of ${debited}`);
+  if (status === 'failed' && sums.refunded < sums.debited) {
+    problems.push(['refund_missing', `failed and was refunded ${refunded} of ${debited}`]);
   } else if (isRefunded && !isAmong(refunds, refundEntryNumber)) {
     const named = refundEntryNumber ?? 'none';
-    report('refund_missing', `names ${named} as the number of its refund, which is another`);
+    problems.push(['refund_missing', `names ${named} as the number of its refund, which is another`]);
   }
-  if (status === 'succeeded' && costThousandths !== debitedThousandths - refundedThousandths) {
-    const charged = toXTokens(debitedThousandths - refundedThousandths);
-    report('cost', `cost ${toXTokens(costThousandths)} and was charged ${charged}`);
+  if (status === 'succeeded' && costThousandths !== sums.debited - sums.refunded) {
+    const charged = toXTokens(sums.debited - sums.refunded);
+    problems.push(['cost', `cost ${toXTokens(costThousandths)} and was charged ${charged}`]);
   }
   return problems;
 };

@@ -14,7 +14,7 @@ import {
 } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { lastItems, putWrite, rangeQuery, type StoredItem, updateWrite } from '../table/table.ts';
-import { heldByOther, type Refusal, type TransactItem } from '../table/transactions.ts';
+import { isHeldByOther, type Refusal, type TransactItem } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
 import { ENTRY_TYPES, LEDGER_REASONS, type LedgerReason } from './ledger-reasons.ts';
@@ -25,20 +25,20 @@ export const LedgerEntry = z.object({
   accountId: z.string(),
   number: z.number(),
   type: z.enum(ENTRY_TYPES),
-  /** One of another version reads as an operator's. */
+  /** A reason that only another release knows reads as an operator's. */
   reason: z.catch(z.enum(LEDGER_REASONS), 'admin_adjustment'),
   amountThousandths: z.number(),
   balanceAfterThousandths: z.number(),
   reference: z.string(),
   createdAt: z.string(),
-  /** Of a debit or refund: how long its request is kept after its end, by the setting at the time. */
+  /** Of a debit or refund: the retention of the request after its end, by the setting at the creation. */
   retentionDays: z.optional(z.number()),
-  /** Of a debit or refund: as in its request, which may be gone. The end-user by their own id, never by address. */
+  /** Of a debit or refund: copied from the request, which may be removed since. The end-user's id, never the address. */
   model: z.optional(z.string()),
   endUserId: z.optional(z.string()),
   /** Of a debit: the API key that created the request. */
   keyId: z.optional(z.string()),
-  /** Of a refund: the number of its debit, which has the key. */
+  /** Of a refund: the entry number of the debit, which names the key. */
   debitNumber: z.optional(z.number()),
 });
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
@@ -60,20 +60,20 @@ export const renderLedgerEntry = (entry: LedgerEntry): BalanceHistoryEntry => ({
   createdAt: entry.createdAt,
 });
 
-/** A balance change: a positive amount is a credit, a negative one a debit, never 0. An operator's credit is refused above `MAX_THOUSANDTHS`. */
+/** A balance change: a positive amount is a credit, a negative amount a debit, never 0. An operator's credit is refused above `MAX_THOUSANDTHS`. */
 export interface BalanceChange {
   amountThousandths: Thousandths;
   reason: LedgerReason;
   reference: string;
-  /** Of a debit or refund: how long its request is kept after its end. */
+  /** Of a debit or refund: the retention of the request after its end. */
   retentionDays?: number | undefined;
   /** Of a debit or refund: what usage is grouped by. */
   usedBy?: Pick<LedgerEntry, 'model' | 'endUserId' | 'keyId' | 'debitNumber'> | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
-  /** The entry's id, for a writer that must recognize its entry; otherwise a new one. */
+  /** The entry's id, for a writer that must recognize its own entry; a new id by default. */
   entryId?: string;
-  /** Of a debit: the account's allowance of work with what this creation earns. */
+  /** Of a debit: the account's allowance of work, increased by this creation. */
   earnedWork?: EarnedWork;
 }
 
@@ -88,7 +88,7 @@ export type LedgerHead = Pick<
   | 'balanceWebhook'
 >;
 
-/** A balance change as planned: its entry, the two writes that make it, and those for the event of its account's webhook, if it has one. */
+/** A planned balance change: the entry, the writes of balance and entry, and the writes of a balance event, none if the change causes no event. */
 export interface PlannedChange {
   entry: LedgerEntry;
   writes: [TransactItem, TransactItem];
@@ -98,15 +98,32 @@ export interface PlannedChange {
 
 /**
  * Access pattern 39: the two writes of a balance change: the account's balance and entry counter, and the
- * entry. Refused unless the ledger's head is still `head`: every change increments the counter, so an equal
- * counter means an equal balance, and no number is used twice. Nor have its settings for debits changed since.
+ * entry. Refused unless the ledger's head and the account's settings for debits are still those of `head`. Every change increments the counter,
+ * so an equal counter means an equal balance, and no number is used twice.
  *
  * The entry's instant is `now` or the previous entry's, whichever is later: attempts and clocks differ, and
  * instants never decrease along the numbers.
  */
 export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now: Date): PlannedChange => {
+  const entry = entryOfChange(head, change, now);
+  const event = crossingOf(head, entry);
+  return {
+    entry,
+    eventId: event?.eventId,
+    eventWrites: event ? insertBalanceEventWrites(event) : [],
+    writes: [
+      balanceWrite(head, change, entry),
+      putWrite(
+        { ...ledgerEntryKey(head.accountId, entry.number), ...entry },
+        { ConditionExpression: 'attribute_not_exists(PK)' },
+      ),
+    ],
+  };
+};
+
+const entryOfChange = (head: LedgerHead, change: BalanceChange, now: Date): LedgerEntry => {
   const createdAt = later(toInstant(now), head.balanceUpdatedAt);
-  const entry: LedgerEntry = {
+  return {
     id: change.entryId ?? newLedgerEntryId(new Date(createdAt)),
     accountId: head.accountId,
     number: head.ledgerEntries + 1,
@@ -119,6 +136,10 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
     ...(change.retentionDays === undefined ? {} : { retentionDays: change.retentionDays }),
     ...change.usedBy,
   };
+};
+
+/** The write of an account's balance and entry counter. */
+const balanceWrite = (head: LedgerHead, change: BalanceChange, entry: LedgerEntry): TransactItem => {
   const funds = change.guardFunds
     ? ' AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)'
     : '';
@@ -129,47 +150,33 @@ export const balanceChangeWrites = (head: LedgerHead, change: BalanceChange, now
     head.settingsVersion === undefined
       ? 'attribute_not_exists(settingsVersion)'
       : 'settingsVersion = :version';
-  const event = crossingOf(head, entry);
-  return {
-    entry,
-    eventId: event?.eventId,
-    eventWrites: event ? insertBalanceEventWrites(event) : [],
-    writes: [
-      updateWrite(accountKey(head.accountId), {
-        UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
-        ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${version}${funds}${limit}`,
-        ExpressionAttributeValues: {
-          ':after': entry.balanceAfterThousandths,
-          ':number': entry.number,
-          ':expected': head.ledgerEntries,
-          ':now': createdAt,
-          ...(head.settingsVersion !== undefined && { ':version': head.settingsVersion }),
-          ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
-          ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
-          ...(isLimited ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
-        },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-      putWrite(
-        { ...ledgerEntryKey(head.accountId, entry.number), ...entry },
-        { ConditionExpression: 'attribute_not_exists(PK)' },
-      ),
-    ],
-  };
+  return updateWrite(accountKey(head.accountId), {
+    UpdateExpression: `SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now${work}`,
+    ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected AND ${version}${funds}${limit}`,
+    ExpressionAttributeValues: {
+      ':after': entry.balanceAfterThousandths,
+      ':number': entry.number,
+      ':expected': head.ledgerEntries,
+      ':now': entry.createdAt,
+      ...(head.settingsVersion !== undefined && { ':version': head.settingsVersion }),
+      ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
+      ...(change.earnedWork ? { ':work': change.earnedWork } : {}),
+      ...(isLimited ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });
 };
 
 /**
- * The account as it is after the write at `index` refused a balance change because its head had moved, or another transaction
- * held it; undefined for another refusal. A head that was held has moved: trying it again would only be refused.
+ * The account as another transaction left it, after the refusal of the account's write in a balance change; undefined when the account's write was
+ * not refused. A conflict with a transaction that held the account also means that the head has moved, so the account is read anew.
  */
 export const accountFoundInstead = async (
   accountId: string,
-  refusals: readonly Refusal[],
-  index: number,
+  refusal: Refusal | undefined,
 ): Promise<Account | undefined> => {
-  const item = refusals[index]?.item;
-  if (item) return toAccount(item);
-  return heldByOther(refusals, index) ? findAccount(accountId) : undefined;
+  if (refusal?.item) return toAccount(refusal.item);
+  return isHeldByOther(refusal) ? findAccount(accountId) : undefined;
 };
 
 /**

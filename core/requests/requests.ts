@@ -195,14 +195,21 @@ export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant; reportedSeed?: number }
   | { status: 'failed'; error: Failure };
 
-interface Settlement {
+/** What a request's end records besides its state. */
+export interface Settlement {
   finishedAt: Instant;
   refundThousandths: Thousandths;
-  /** Of the refund, if there is one. */
+  /** The ledger entry of the refund, if there is a refund. */
   refundEntryNumber?: number;
   ttl: number;
   operatorNote?: string;
   providerCosts?: ProviderCost[];
+}
+
+/** The due list of a request that ended, and when its work there is due. */
+export interface FollowUp {
+  list: DueList;
+  dueAt: Instant;
 }
 
 /**
@@ -214,8 +221,7 @@ export const endRequestWrite = (
   request: StoredRequest,
   state: TerminalState,
   settlement: Settlement,
-  follows: { list: DueList; dueAt: Instant } | undefined,
-  unlessStored = false,
+  { follows, unlessStored = false }: { follows: FollowUp | undefined; unlessStored?: boolean },
 ): TransactItem => {
   const { status, ...own } = state;
   const unfinished = { ':queued': 'queued', ':processing': 'processing' };

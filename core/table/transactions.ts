@@ -34,13 +34,16 @@ export interface Refusal {
   item: StoredItem | undefined;
 }
 
-/** Whether the condition of the item at `index` refused the transaction. */
-export const refusedBy = (refusals: readonly Refusal[], index: number): boolean =>
-  refusals[index]?.code === 'ConditionalCheckFailed';
+/** Whether the condition of a write refused the transaction. */
+export const isRefused = (refusal: Refusal | undefined): boolean =>
+  refusal?.code === 'ConditionalCheckFailed';
 
-/** Whether another transaction held the item at `index`, so that it has changed by now. */
-export const heldByOther = (refusals: readonly Refusal[], index: number): boolean =>
-  refusals[index]?.code === 'TransactionConflict';
+/** Whether the condition of the write at `index` refused the transaction. */
+export const refusedBy = (refusals: readonly Refusal[], index: number): boolean => isRefused(refusals[index]);
+
+/** Whether another transaction held the item of a write, and so has changed the item by now. */
+export const isHeldByOther = (refusal: Refusal | undefined): boolean =>
+  refusal?.code === 'TransactionConflict';
 
 /**
  * Writes all items or none. Calls `plan` for the items before each attempt, with the refusals of the last
@@ -70,6 +73,31 @@ export const transact = async (
     },
     patience,
   );
+};
+
+/** The writes of a transaction by the name of what they write, in their order. A name may have several writes, or none. */
+export type NamedWrites<Name extends string> = Record<Name, readonly TransactItem[]>;
+
+/** The refusals of the last attempt by the names of their writes, each list in the order of the writes. Empty before the first attempt. */
+export type NamedRefusals<Name extends string> = Partial<Record<Name, readonly Refusal[]>>;
+
+/** As `transact`, with a plan that names its writes and finds the refusals under these names. A plan without writes is undefined. */
+export const transactNamed = async <Name extends string>(
+  plan: (refusals: NamedRefusals<Name>) => Promise<NamedWrites<Name> | undefined>,
+  patience?: Patience,
+): Promise<void> => {
+  let planned: [string, readonly TransactItem[]][] = [];
+  await transact(async (refusals) => {
+    let first = 0;
+    const named = planned.map(([name, writes]) => {
+      const end = first + writes.length;
+      const own = refusals.slice(first, end);
+      first = end;
+      return [name, own];
+    });
+    planned = Object.entries((await plan(Object.fromEntries(named))) ?? {});
+    return planned.flatMap(([, writes]) => writes);
+  }, patience);
 };
 
 /**

@@ -75,7 +75,9 @@ const endRequests = async (accountId: string, named: readonly string[]): Promise
   for (const requestId of requestIds) {
     const request = await findRequest(requestId);
     if (!request || isTerminal(request)) continue;
-    await failStoredRequest(requestId, { code: 'internal_error', message }, systemClock, NAME);
+    await failStoredRequest(requestId, { code: 'internal_error', message }, systemClock, {
+      operatorNote: NAME,
+    });
     await stopWorkflow(requestId, message);
   }
 };

@@ -111,7 +111,7 @@ const play = async (service: Service): Promise<void> => {
   }
   await scheduler.advance(2 * MINUTE_MS);
   const failure = { code: 'internal_error', message: 'Ended by the operator.' } as const;
-  await operate(() => failStoredRequest(others[1] ?? '', failure, undefined, 'checked'));
+  await operate(() => failStoredRequest(others[1] ?? '', failure, undefined, { operatorNote: 'checked' }));
   await scheduler.advance(4 * HOUR_MS);
 
   // Execution that is stopped; end-users blocked and removed; requests deleted; ledgers verified; files that expire.

@@ -41,7 +41,7 @@ export const MONEY = bugs('money', [
   [
     'a refused balance change is retried with the balance it began with',
     'core/ledger/change-balance.ts',
-    'head = (await accountFoundInstead(accountId, refusals, 0)) ?? head;',
+    'head = (await accountFoundInstead(accountId, refusals[0])) ?? head;',
     '',
   ],
   [
@@ -53,8 +53,8 @@ export const MONEY = bugs('money', [
   [
     "an operator's idempotency key is not kept",
     'core/ledger/change-balance.ts',
-    'if (idempotencyKey === undefined) return all;',
-    'return all;',
+    'if (idempotencyKey === undefined) return [];',
+    'return [];',
   ],
   [
     'an entry is dated by the clock of its writer alone',
@@ -125,8 +125,8 @@ export const MONEY = bugs('money', [
   [
     "a creation keeps to its key's budget as first read",
     'core/creation/write-creation.ts',
-    'keyBudgetOf(head, keyId)',
-    'keyBudgetOf(account, keyId)',
+    'budgetOwners(request, head, foundEndUser, keyId)',
+    'budgetOwners(request, account, foundEndUser, keyId)',
   ],
   [
     'a creation may spend as much again as a budget leaves',

@@ -9,10 +9,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No two fields of an object have the same name.',
   ],
   [
-    'operand dropped in core/creation/write-creation.ts writeCreation: idempotency && refusedBy(refusals, IDEMPOTENCY_WRITE) => refusedBy(refusals, IDEMPOTENCY_WRITE)',
-    'Without a key there is no such write, so nothing refuses it.',
-  ],
-  [
     'step dropped in core/reconciler/loop.ts Run: no this.work.add([result.due]);',
     'The listing of the next tick has the item too.',
   ],
@@ -131,5 +127,9 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
     'call dropped in core/executions/stop-executions.ts stopRunningExecutions: no await pause(LISTING_PAUSE_MS);',
     'It then lists more often, to the same end.',
+  ],
+  [
+    "branch forced in core/route-pauses/report-results.ts retryAfterOf: outcome?.kind === 'busy' ? outcome.retryAfterSeconds : undefined => (outcome.retryAfterSeconds)",
+    'Only attempts with an outcome are asked, and no other outcome has the field: the condition is for the types.',
   ],
 ]);

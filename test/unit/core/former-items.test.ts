@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { toAccount } from '../../../core/accounts/accounts.ts';
 import { toApiKey } from '../../../core/accounts/api-keys.ts';
-import { WebhookAttempt } from '../../../core/deliveries/webhook-attempts.ts';
+import { StoredAttempt } from '../../../core/deliveries/webhook-attempts.ts';
 import { toEndUser } from '../../../core/end-users/end-users.ts';
 import { toEndUserRemoval } from '../../../core/end-users/removals.ts';
 import { BalanceChangeKey } from '../../../core/ledger/change-balance.ts';
@@ -29,7 +29,7 @@ const READERS: Record<string, (item: StoredItem) => object> = {
   'balance-change-key': (item) => BalanceChangeKey.parse(item),
   'provider-attempt': (item) => ProviderAttempt.parse(item),
   'provider-wait': (item) => ProviderWait.parse(item),
-  'webhook-attempt': (item) => WebhookAttempt.parse(item),
+  'webhook-attempt': (item) => StoredAttempt.parse(item),
 };
 
 /** Until the first release, there is nothing to read. */

@@ -49,7 +49,7 @@ const NOT_LISTED = { GSI1PK: undefined, GSI1SK: undefined };
 describe('the task of a request that failed', () => {
   test.each([
     ['at its deadline', () => failRequest(VIDEO_ID, LATE, clockAt(30))],
-    ['by an operator', () => failStoredRequest(VIDEO_ID, LATE, clockAt(30), 'stuck')],
+    ['by an operator', () => failStoredRequest(VIDEO_ID, LATE, clockAt(30), { operatorNote: 'stuck' })],
   ])('%s is cancelled by the next run of the reconciler, once', async (_, fail) => {
     await fail();
     expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 30));

@@ -186,7 +186,7 @@ describe('giving up a request that a run of the storing step still works for', (
   test('while an operator fails it, fails it', async () => {
     memory.beforeTransaction = (attempt) => attempt === 1 && recordOutputs(REQUEST_ID, outputs);
 
-    await failStoredRequest(REQUEST_ID, FAILURE, clock, 'stuck');
+    await failStoredRequest(REQUEST_ID, FAILURE, clock, { operatorNote: 'stuck' });
 
     expect(request()).toMatchObject({ status: 'failed', error: FAILURE });
   });
@@ -194,7 +194,11 @@ describe('giving up a request that a run of the storing step still works for', (
 
 test('an operator’s note, and the writes beside it, are made by the failure that ends the request, and by no other', async () => {
   const audit = { PK: 'AUDIT', SK: 'AUDIT' };
-  const fail = () => failStoredRequest(REQUEST_ID, FAILURE, clock, 'Asked for by mail.', [putWrite(audit)]);
+  const fail = () =>
+    failStoredRequest(REQUEST_ID, FAILURE, clock, {
+      operatorNote: 'Asked for by mail.',
+      extraWrites: [putWrite(audit)],
+    });
 
   await fail();
 

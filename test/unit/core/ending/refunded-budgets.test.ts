@@ -18,7 +18,7 @@ const count = (owner: string, ...periods: string[]) => {
 };
 const fail = (at = NOW) => {
   const stored = toRequest({ ...request() });
-  return endRequest(stored, [], { status: 'failed', error: FAILURE }, at);
+  return endRequest({ request: stored, attempts: [] }, { status: 'failed', error: FAILURE }, at);
 };
 /** The end-user of the request has a budget whose counts began at this instant. */
 const withBudget = (budgetSince: string) =>
@@ -104,8 +104,7 @@ test('an end without a refund counts nothing for a budget', async () => {
   const stored = toRequest({ ...request() });
 
   await endRequest(
-    stored,
-    [],
+    { request: stored, attempts: [] },
     { status: 'succeeded', costThousandths: stored.debitThousandths, expiresAt: CREATED },
     NOW,
   );

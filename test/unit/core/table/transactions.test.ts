@@ -5,10 +5,12 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { CALLER_PATIENCE, SETTLEMENT_PATIENCE } from '../../../../core/table/retries.ts';
 import { table } from '../../../../core/table/table.ts';
 import {
+  type NamedRefusals,
   type Refusal,
   refusedBy,
   type TransactItem,
   transact,
+  transactNamed,
   writeItem,
   writeOnCondition,
   writeUnlessRefused,
@@ -90,6 +92,45 @@ describe('a transaction', () => {
       { code: 'ConditionalCheckFailed', item: undefined },
     ]);
     expect([0, 1, 2, 3].map((index) => refusedBy(refusals, index))).toEqual([true, false, true, false]);
+  });
+
+  test('finds the refusals under the names of the last attempt, whatever the next plan writes', async () => {
+    const found = { PK: 'C', balance: 5 };
+    client
+      .on(TransactWriteCommand)
+      .rejectsOnce(
+        cancelled('None', 'ConditionalCheckFailed', { code: 'ConditionalCheckFailed', item: found }),
+      )
+      .rejectsOnce(cancelled('ConditionalCheckFailed'))
+      .rejectsOnce(tableError('TransactionConflictException'))
+      .resolves({});
+    const refused: NamedRefusals<'some' | 'one'>[] = [];
+    const plans = [
+      { some: [anItem('A'), anItem('B')], one: [anItem('C')] },
+      { some: [], one: [anItem('D')] },
+    ];
+
+    await settle(
+      transactNamed<'some' | 'one'>(async (refusals) => {
+        refused.push(refusals);
+        return plans[refused.length - 1] ?? plans[1];
+      }),
+    );
+
+    const [none, condition] = ['None', 'ConditionalCheckFailed'].map((code) => ({ code, item: undefined }));
+    expect(refused).toEqual([
+      {},
+      { some: [none, condition], one: [{ code: 'ConditionalCheckFailed', item: found }] },
+      { some: [], one: [condition] },
+      { some: [], one: [] },
+    ]);
+    expect(transactions()[0]).toEqual({ TransactItems: [anItem('A'), anItem('B'), anItem('C')] });
+  });
+
+  test('ends without a write when a plan of named writes gives none', async () => {
+    await settle(transactNamed(async () => undefined));
+
+    expect(transactions()).toEqual([]);
   });
 
   test.each([
